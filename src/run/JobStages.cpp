@@ -208,7 +208,7 @@ class StageRun {
       status.stage = stage_.name();
       status.blocks_total = blocks.num_blocks();
       status.blocks_done = status.blocks_resumed = left_->num_done();
-      status.blocks_reused = 0;
+      status.blocks_reused = status.blocks_exported = 0;
       status.cells_total = blocks.product().num_contexts() * cells;
       status.cells_done = contexts * cells;
       status.cost = stage_.cost_before();
@@ -580,7 +580,10 @@ class JobStages {
 
   void export_step(Step& step, const results::JournalStore& journal) {
     const auto summary =
-        export_stage(job_.directory, job_.job(), *step.stage, step.run->probe(), journal, &*job_.lease);
+        export_stage(job_.directory, job_.job(), *step.stage, step.run->probe(), journal, &*job_.lease,
+                     [&](std::uint64_t num_blocks) {
+                       job_.status->update([&](RunStatus& status) { status.blocks_exported = num_blocks; });
+                     });
     step.stage->report();
     const bool is_result = &step == &steps_.back();
     log_summary(step.stage->name(), summary,
@@ -635,7 +638,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     if (!probe || !target || store.attempts().empty()) {
       continue;
     }
-    const auto summary = export_stage(directory, job, *stage, *probe, store, nullptr);
+    const auto summary = export_stage(directory, job, *stage, *probe, store, nullptr, [](std::uint64_t) {});
     const auto total = probe->blocks().num_blocks();
     const auto scored = store.records().size();
     lines.push_back((directory.root() / target->name).string() + ": " + base::with_thousands(scored) + " of " +

@@ -125,7 +125,7 @@ def main():
         scoring = (watch.scored_at or time.monotonic()) - begin
         cells = state["cells"]["done"]
         print(f"{cells:.4g} cells on {options.ranks} ranks: {cells / scoring:,.0f} cells/s, scored in {scoring:.0f} s, "
-              f"exported after {seconds:.0f} s")
+              f"exported after {seconds:.0f} s: {cells / (seconds - scoring):,.0f} cells/s")
         for moment, sizes in (("at the start (libraries)", watch.first), *watch.peaks.items()):
             print(f"rank zero {moment}: {sizes[0]:.0f} MB resident, {sizes[1]:.0f} MB of it private")
         print(f"journal {runs.journal_bytes(folder / 'run') / 1e9:.2f} GB; {out.strip()}")

@@ -217,10 +217,13 @@ def test_results_take_their_names_one_after_another(reference, tmp_path):
 
 
 def test_other_ranks_end_before_the_result_is_written(reference, tmp_path):
-    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=runs.hold(tmp_path / "run", 1, "export:rename"))
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=runs.hold(tmp_path / "run", 1, "export:rename"),
+                         environment={"STEREOSWEEP_PROGRESS_S": "0.000001"})
     runs.wait_for(lambda: list((tmp_path / "run").glob("association.h5.partial.*")))
     runs.wait_for(lambda: len(runs.rank_processes(process)) == 1)
-    assert runs.status(tmp_path / "run")["state"] == "exporting"
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["exported"] == 26)
+    status = runs.status(tmp_path / "run")
+    assert (status["state"], status["blocks"]["total"]) == ("exporting", 26)
     runs.release(tmp_path / "run")
     code, _, err = runs.finish(process)
     assert code == 0, err

@@ -232,10 +232,13 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
 }
 
 ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
-                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease) {
+                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease,
+                           const std::function<void(std::uint64_t)>& show) {
   const auto target = *stage.file_on_request(job);
   const auto file = directory.root() / target.name;
   StatusCounter counter(probe);
+  const Seconds interval(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10));
+  auto last = Clock::now();
   results::RunDescription run;
   run.title = job.name;
   run.probe = target.kind;
@@ -253,6 +256,12 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
       round_singles(raw);
     }
     counter.add(block, raw);
+    if (Clock::now() - last >= interval) {
+      last = Clock::now();
+      base::log(base::LogLevel::info, "writing " + target.name + ": " + base::with_thousands(block.index + 1) + " of " +
+                                          base::counted(probe.blocks().num_blocks(), "block"));
+      show(block.index + 1);
+    }
     return raw;
   };
   auto cost = stage.cost_before();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ bool is_whole(const std::filesystem::path& file);
 
 /// Writes the file of a stage, which has one. Equal journals give equal files. Throws Error (full disk, ...); the old
 /// file stays then. `lease`: of the run that exports, looked at before the file takes its name. Without one (null) a
-/// complete result is not replaced by one that is not.
+/// complete result is not replaced by one that is not. Every STEREOSWEEP_PROGRESS_S it logs how far it is, and tells
+/// `show` how many blocks it has read.
 ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
-                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease);
+                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease,
+                           const std::function<void(std::uint64_t)>& show);
 
 /// Prints what was exported: statuses with examples, and what scoring took. `stage`: "" where the job has one.
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);

@@ -52,6 +52,7 @@ void for_each_field(ReadStatus& read, Visit&& visit) {
   visit("blocks/total", status.blocks_total);
   visit("blocks/resumed", status.blocks_resumed);
   visit("blocks/reused", status.blocks_reused);
+  visit("blocks/exported", status.blocks_exported);
   visit("cells/done", status.cells_done);
   visit("cells/total", status.cells_total);
   visit("work/queries", status.cost.queries);
@@ -75,7 +76,7 @@ base::Json::json_pointer pointer_to(const std::string& place) { return base::Jso
 
 /// Files of older programs have none of these.
 bool may_be_missing(std::string_view place) {
-  return place == "stage" || place == "slurm_job_id" || place.starts_with("work/");
+  return place == "stage" || place == "slurm_job_id" || place == "blocks/exported" || place.starts_with("work/");
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct RunStatus {
   std::string stage;  ///< which of the job's stages the blocks are of; empty: the job has one
   std::uint64_t blocks_done = 0;
   std::uint64_t blocks_total = 0;
-  std::uint64_t blocks_resumed = 0;  ///< found in the journal of earlier attempts
-  std::uint64_t blocks_reused = 0;   ///< taken over from another run (--reuse)
+  std::uint64_t blocks_resumed = 0;   ///< found in the journal of earlier attempts
+  std::uint64_t blocks_reused = 0;    ///< taken over from another run (--reuse)
+  std::uint64_t blocks_exported = 0;  ///< read for the file that is being written
   std::uint64_t cells_done = 0;
   std::uint64_t cells_total = 0;
   query::EngineCounts cost;  ///< of all blocks that are done, in whatever attempt

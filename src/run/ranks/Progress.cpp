@@ -44,6 +44,9 @@ std::vector<std::string> parts_of(const RunStatus& status) {
   if (status.blocks_reused > 0) {
     parts.front() += " (reused " + with_thousands(status.blocks_reused) + ")";
   }
+  if (status.state == "exporting") {
+    parts.push_back(with_thousands(status.blocks_exported) + " exported");
+  }
   if (status.seconds_left > 0) {
     parts.push_back(hours(status.seconds_left) + " left");
   }
