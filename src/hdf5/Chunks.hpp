@@ -32,7 +32,8 @@ class ChunkCompressor {
   /// lies outside of the array in a chunk at its edge is zero.
   CompressedPart compress(const Rectangle& where, const ConstElements& values) const;
 
-  /// The last place at or before `end` in canonical order where no chunk is cut; `end` where nothing is compressed here.
+  /// The last place at or before `end` in canonical order where no chunk is cut; `end` where nothing is compressed
+  /// here.
   std::uint64_t last_border(std::uint64_t end) const;
 
  private:
