@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t commit_bytes = std::size_t{8} << 20;
 /// Results that wait for a slow disk: from here on nobody is granted more.
-constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 constexpr Seconds status_interval{0.1};
 /// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
 constexpr Seconds time_to_answer{0.8};
