@@ -81,30 +81,28 @@ std::filesystem::path journal_directory(const std::filesystem::path& run_directo
 
 JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
                              const std::string& stage)
-    : run_directory_(run_directory),
-      path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
+    : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
+      mode_(stage.empty() ? 0644 : 0600),
       header_(encode_header(header)) {
   std::memcpy(&index_.header_checksum, header_.data() + header_.size() - crc_size, crc_size);
   index_.covered = header_.size();
 }
 
-/// Durable with the first sync of the file itself.
+/// Durable with the first sync of the file itself; the lease has made `journal/` before, and the job that was written
+/// after it keeps its name.
 void JournalWriter::create() {
   std::error_code status;
   std::filesystem::create_directories(path_.parent_path(), status);
   if (status) {
     fail(path_, "create", status.value());
   }
-  const bool is_of_stage = path_.parent_path() != journal_directory(run_directory_, "");
-  const mode_t mode = is_of_stage ? 0600 : 0644;  // journals of stages hold the corpus's sentences
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode_);
   if (file_ < 0) {
     fail(path_, "create", errno);
   }
   write_fully(header_);
   base::sync_directory(path_.parent_path());
   base::sync_directory(path_.parent_path().parent_path());
-  base::sync_directory(run_directory_);
 }
 
 JournalWriter::~JournalWriter() {

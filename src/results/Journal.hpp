@@ -6,6 +6,8 @@
 // One file per attempt, because an attempt that was cut off from the network may still write while the next one runs.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -74,8 +76,8 @@ class JournalWriter {
   void write_fully(std::span<const std::byte> bytes);
   void sync();
 
-  std::filesystem::path run_directory_;
   std::filesystem::path path_;
+  mode_t mode_;  ///< journals of stages hold the corpus's sentences
   std::vector<std::byte> header_;
   int file_ = -1;
   bool broken_ = false;
