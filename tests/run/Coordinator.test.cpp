@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "base/text/Text.hpp"
 #include "run/ScriptedBlocks.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -125,7 +127,7 @@ class CoordinatorTest : public ::testing::Test {
 
   void print(const char* what, double value, const char* unit) const {
     if (world.rank() == 0) {
-      std::printf("%s: %.3g %s\n", what, value, unit);
+      std::printf("%s: %.4g %s\n", what, value, unit);
     }
   }
 
@@ -156,15 +158,22 @@ TEST_F(CoordinatorTest, ShortBlocksShareAMessage) {
   }
 }
 
+// STEREOSWEEP_TEST_BLOCKS: of a longer run, for the figures.
 TEST_F(CoordinatorTest, SyncsOfTheJournalHoldUpNobody) {
-  const std::uint64_t num_blocks = 1000;
-  const auto without = busy_share(score(num_blocks, milliseconds(20)));
+  const auto num_blocks = static_cast<std::uint64_t>(
+      base::parse_integer(base::text_from_environment("STEREOSWEEP_TEST_BLOCKS")).value_or(1000));
+  const auto scored = [&](const char* what) {
+    const auto begin = Clock::now();
+    const auto all = score(num_blocks, milliseconds(20));
+    const auto whole = seconds_between(begin, Clock::now());
+    expect_each_block_once(all, num_blocks);
+    print(what, 100 * busy_share(all), "% of the middle of a run");
+    print("blocks a second of the whole", static_cast<double>(num_blocks) / whole, "");
+  };
+  scored("ranks busy, blocks of 20 ms");
   base::set_faults("journal_sync:*:delay=200");
-  const auto all = score(num_blocks, milliseconds(20));
+  scored("the same with syncs of 200 ms");
   base::set_faults("");
-  expect_each_block_once(all, num_blocks);
-  print("ranks busy, blocks of 20 ms", 100 * without, "%");
-  print("the same with syncs of 200 ms", 100 * busy_share(all), "%");
 }
 
 TEST_F(CoordinatorTest, RanksHaveWorkWhileRankZeroIsHeldUp) {
