@@ -417,7 +417,7 @@ Parts longest_list(const std::vector<AnswerLine>& lines) {
 /// "Kind. Warm. Busy."
 Parts short_sentences(const std::vector<AnswerLine>& lines) {
   for (const auto& line : lines) {
-    const auto sentences = sentences_of(line.text);
+    auto sentences = sentences_of(line.text);
     const bool is_list = sentences.size() > 1 && std::ranges::all_of(sentences, [](std::string_view one) {
                            return count_words(one) < most_words && !clean(one).empty();
                          });
@@ -474,7 +474,7 @@ Parts find_entries(std::string_view plain, const std::vector<AnswerLine>& lines,
   };
   const bool is_short = lines.size() == 1 && count_words(lines.front().text) <= 2 && end == End::finished;
   const Parts alone = is_short ? Parts{lines.front().text} : Parts{};
-  const auto marked = marked_entries(lines);
+  auto marked = marked_entries(lines);
   if (has_words(marked) > 1 || (has_words(marked) > 0 && lines.size() == 1)) {
     return marked;
   }

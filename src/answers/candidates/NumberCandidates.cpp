@@ -261,7 +261,7 @@ class NumberReader {
       return at + 2;  // "3 in 5 Americans"
     }
     std::size_t whole_at = at;
-    const auto out = is(at + 1, "(") ? at + 2 : is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;
+    const auto out = is(at + 1, "(") || is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;
     if (is(at + 1, "/")) {
       whole_at = at + 2;
     } else if (is(out, "out") && is(out + 1, "of")) {

@@ -38,6 +38,7 @@ class TokenizedText {
   explicit TokenizedText(std::string_view plain);
   TokenizedText(const TokenizedText&) = delete;
   TokenizedText& operator=(const TokenizedText&) = delete;
+  ~TokenizedText() = default;
   std::span<const Token> tokens() const { return tokens_; }
   const std::string& lower() const { return lower_; }
 
