@@ -14,7 +14,7 @@ tool=$(command -v clang-tidy-14 || command -v clang-tidy) || {
   exit 2
 }
 rooms=("$@")
-[ "${#rooms[@]}" -gt 0 ] || rooms=(base query stats config corpus plan prompt tokenizer probe results run app)
+[ "${#rooms[@]}" -gt 0 ] || mapfile -t rooms < <(find src -mindepth 1 -maxdepth 1 -type d ! -name model ! -name engine -printf '%f\n' | sort)
 failed=0
 for room in "${rooms[@]}"; do
   mapfile -t files < <(find "src/$room" -name '*.cpp' | sort)
