@@ -262,7 +262,7 @@ class NumberReader {
     }
     std::size_t whole_at = at;
     const auto out = is(at + 1, "(") || is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;
-    if (is(at + 1, "/")) {
+    if (is(at + 1, "/") || is(at + 1, "of")) {
       whole_at = at + 2;
     } else if (is(out, "out") && is(out + 1, "of")) {
       whole_at = out + 2;
@@ -270,8 +270,6 @@ class NumberReader {
              is(whole_at, "total")) {
         ++whole_at;
       }
-    } else if (is(at + 1, "of")) {
-      whole_at = at + 2;
     }
     const auto whole = whole_at > at ? value_at(whole_at) : std::nullopt;
     if (!whole || (is(at + 1, "of") && *whole != scale_.high)) {
