@@ -224,6 +224,7 @@ def test_other_ranks_end_before_the_result_is_written(reference, tmp_path):
     runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["exported"] == 26)
     status = runs.status(tmp_path / "run")
     assert (status["state"], status["blocks"]["total"]) == ("exporting", 26)
+    assert runs.status(reference)["blocks"]["exported"] == 26
     runs.release(tmp_path / "run")
     code, _, err = runs.finish(process)
     assert code == 0, err

@@ -276,6 +276,7 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     base::inject_fault("export:rename");
     lock = lock_result(directory.root());
     check_replacing(file, counts, lease);
+    show(counts.num_blocks);
   };
   const auto counts = results::export_run(run, file);
   return {counter.lines(), counts.digest, counter.examples};
