@@ -208,7 +208,7 @@ class StageRun {
       status.stage = stage_.name();
       status.blocks_total = blocks.num_blocks();
       status.blocks_done = status.blocks_resumed = left_->num_done();
-      status.blocks_reused = status.blocks_exported = 0;
+      status.blocks_reused = 0;
       status.cells_total = blocks.product().num_contexts() * cells;
       status.cells_done = contexts * cells;
       status.cost = stage_.cost_before();

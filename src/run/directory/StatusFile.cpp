@@ -88,6 +88,7 @@ bool RunStatus::has_ended() const {
 void RunStatus::enter(const std::string& next) {
   if (!has_ended()) {
     state = next;
+    blocks_exported = next == "exporting" ? 0 : blocks_exported;
   }
 }
 

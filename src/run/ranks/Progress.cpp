@@ -44,7 +44,7 @@ std::vector<std::string> parts_of(const RunStatus& status) {
   if (status.blocks_reused > 0) {
     parts.front() += " (reused " + with_thousands(status.blocks_reused) + ")";
   }
-  if (status.state == "exporting") {
+  if (status.state == "exporting" && status.blocks_exported > 0) {
     parts.push_back(with_thousands(status.blocks_exported) + " exported");
   }
   if (status.seconds_left > 0) {
