@@ -84,5 +84,14 @@ TEST(Yaml, emits_what_it_reads) {
   EXPECT_EQ(again.find("list")->children[1].style, Node::Style::plain);
 }
 
+TEST(Yaml, emits_a_document_that_is_one_text_in_quotes) {
+  for (const std::string text : {"--- z", "... z", "\xEF\xBB\xBFz", "z"}) {
+    base::Problems problems;
+    const Node again = parse_yaml(emit_yaml(Node::plain(text)), "f", problems);
+    EXPECT_TRUE(problems.empty()) << text;
+    EXPECT_EQ(again.value, text);
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::config

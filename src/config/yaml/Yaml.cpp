@@ -272,12 +272,9 @@ bool is_plain_key(std::string_view key) {
   return !key.empty() && key != "null" && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
 }
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-/// Ends of lines, and a byte order mark where a document begins, are kept in quotes only.
+/// Ends of lines are kept in quotes only.
 std::string scalar(const Node& node) {
-  const bool is_quoted = node.style == Node::Style::verbatim || node.value.starts_with(byte_order_mark) ||
-                         node.value.find_first_of("\r\n") != std::string::npos;
+  const bool is_quoted = node.style == Node::Style::verbatim || node.value.find_first_of("\r\n") != std::string::npos;
   return is_quoted ? base::json_quote(node.value) : node.value;
 }
 
@@ -321,6 +318,7 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   if (!check_bytes(text, name, problems, limits)) {
     return broken;
   }
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());
   }
@@ -351,6 +349,9 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
 }
 
 std::string emit_yaml(const Node& node) {
+  if (node.kind == Node::Kind::scalar) {  // where a document begins, «---» and a byte order mark are not text
+    return base::json_quote(node.value);
+  }
   std::string out;
   emit(node, 0, out);
   return out;
