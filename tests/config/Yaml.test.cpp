@@ -84,12 +84,19 @@ TEST(Yaml, emits_what_it_reads) {
   EXPECT_EQ(again.find("list")->children[1].style, Node::Style::plain);
 }
 
-TEST(Yaml, emits_a_document_that_is_one_text_in_quotes) {
-  for (const std::string text : {"--- z", "... z", "\xEF\xBB\xBFz", "z"}) {
-    base::Problems problems;
-    const Node again = parse_yaml(emit_yaml(Node::plain(text)), "f", problems);
-    EXPECT_TRUE(problems.empty()) << text;
-    EXPECT_EQ(again.value, text);
+TEST(Yaml, quotes_what_would_mean_something_else_without) {
+  for (const std::string text : {"--- z", "...", "\xEF\xBB\xBFz", "-", "- z", "z: z", "z #z", "*z", "z\nz"}) {
+    Node list = Node::list();
+    list.add(Node::plain(text));
+    for (const Node& node : {Node::plain(text), list}) {
+      base::Problems problems;
+      const Node again = parse_yaml(emit_yaml(node), "f", problems);
+      EXPECT_TRUE(problems.empty()) << text;
+      EXPECT_EQ((again.kind == Node::Kind::list ? again.children.at(0) : again).value, text);
+    }
+  }
+  for (const std::string text : {"17", "-1.5e-3", "true", "ilps*", "stereosweep/1", "3x"}) {
+    EXPECT_EQ(emit_yaml(Node::plain(text)), text);
   }
 }
 

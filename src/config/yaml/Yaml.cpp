@@ -272,10 +272,15 @@ bool is_plain_key(std::string_view key) {
   return !key.empty() && key != "null" && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
 }
 
-/// Ends of lines are kept in quotes only.
+/// Numbers, booleans and names: no text of these signs means something else in some place.
+bool is_plain_text(std::string_view text) {
+  constexpr std::string_view letters_and_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  return text.find_first_of(letters_and_digits) != std::string::npos && text.front() != '*' &&
+         text.find_first_not_of(std::string(letters_and_digits) + "_.+-/*") == std::string::npos;
+}
+
 std::string scalar(const Node& node) {
-  const bool is_quoted = node.style == Node::Style::verbatim || node.value.find_first_of("\r\n") != std::string::npos;
-  return is_quoted ? base::json_quote(node.value) : node.value;
+  return node.style == Node::Style::plain && is_plain_text(node.value) ? node.value : base::json_quote(node.value);
 }
 
 void emit(const Node& node, std::size_t indent, std::string& out);
@@ -349,9 +354,6 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
 }
 
 std::string emit_yaml(const Node& node) {
-  if (node.kind == Node::Kind::scalar) {  // where a document begins, «---» and a byte order mark are not text
-    return base::json_quote(node.value);
-  }
   std::string out;
   emit(node, 0, out);
   return out;

@@ -26,8 +26,8 @@ constexpr YamlLimits resolved_limits{std::size_t{256} << 20, 20'000'000, 16};
 Node parse_yaml(std::string_view text, const std::string& name, base::Problems& problems,
                 const YamlLimits& limits = {});
 
-/// The tree as YAML that `parse_yaml` reads back: block style, verbatim scalars (and a document
-/// that is one scalar) in JSON's quotes.
+/// The tree as YAML that `parse_yaml` reads back: block style; numbers, booleans and names that were not in
+/// quotes are not, all other scalars are, as JSON's.
 std::string emit_yaml(const Node& node);
 
 }  // namespace stereosweep::config
