@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/Bootstrap.hpp"
@@ -29,10 +30,10 @@ class MeansOfMeasure {
   MeansOfMeasure(const Scores& scores, std::size_t measure)
       : num_templates_(scores.length(template_axis)),
         num_rephrasings_(scores.length(rephrasing_axis)),
-        num_replicates_(scores.length(replicate_axis)),
         num_items_(scores.length(item_axis)),
         values_(scores.read(measure)),
-        statuses_(scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>()) {}
+        statuses_(scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>()),
+        cells_(scores, values_, statuses_) {}
 
   Block block(std::size_t first, std::size_t num_tables) const {
     const auto num_cells = num_templates_ * num_rephrasings_;
@@ -42,21 +43,8 @@ class MeansOfMeasure {
       for (std::size_t table = 0; table < num_tables; ++table) {
         const auto subject = (first + table) / num_items_;
         const auto item = (first + table) % num_items_;
-        long double sum = 0;  // as stats::mean
-        std::size_t count = 0;
-        bool is_applicable = false;
-        for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
-          const auto place = ((subject * num_cells + cell) * num_replicates_ + replicate) * num_items_ + item;
-          is_applicable |= applies(place);
-          if (std::isfinite(values_[place])) {
-            sum += values_[place];
-            ++count;
-          }
-        }
-        block.num_applicable[table] += is_applicable ? 1 : 0;
-        if (count > 0) {
-          block.cells[cell * num_tables + table] = static_cast<double>(sum / static_cast<long double>(count));
-        }
+        block.cells[cell * num_tables + table] = cells_.at(subject, cell, item);
+        block.num_applicable[table] += cells_.state(subject, cell, item) == CellState::not_applicable ? 0 : 1;
       }
     }
     return block;
@@ -99,10 +87,6 @@ class MeansOfMeasure {
   }
 
  private:
-  bool applies(std::size_t place) const {
-    return statuses_.empty() || statuses_[place] != static_cast<std::uint8_t>(results::ScoreStatus::not_applicable);
-  }
-
   /// Means without each of `num` lines of the table; the cells of line n are n * stride, and on with `step`.
   std::vector<double> jackknife(const Block& block, std::size_t table, const MeanRow& row, std::size_t num,
                                 std::size_t stride, std::size_t step) const {
@@ -128,10 +112,10 @@ class MeansOfMeasure {
 
   std::size_t num_templates_;
   std::size_t num_rephrasings_;
-  std::size_t num_replicates_;
   std::size_t num_items_;
   std::vector<double> values_;
   std::vector<std::uint8_t> statuses_;
+  Cells cells_;  ///< of both
 };
 
 /// The interval's ends and reason from the block's replicates [replicate, table].

@@ -26,13 +26,11 @@ constexpr const char* pole_dataset = "pole_score";
 
 /// Place on the axis `name` of what the measure's coordinate of the same name says.
 std::size_t place_of(results::StatisticsFile& file, const std::string& name, std::size_t measure) {
-  const auto& coordinates = file.layout().axis(results::score_axis_names[measure_axis]).coordinates;
-  const auto coordinate = std::ranges::find(coordinates, name, &results::AxisSchema::Coordinate::name);
-  STEREOSWEEP_ASSERT(coordinate != coordinates.end(), "an axis that tells measures apart is a coordinate of theirs");
-  const auto& labels = file.layout().axis(name).labels;
-  const auto found = std::ranges::find(labels, coordinate->values[measure]);
-  STEREOSWEEP_ASSERT(found != labels.end(), "the measure's coordinate is a label of its axis");
-  return static_cast<std::size_t>(found - labels.begin());
+  const auto* values = file.layout().axis(results::score_axis_names[measure_axis]).find_coordinate(name);
+  STEREOSWEEP_ASSERT(values != nullptr, "an axis that tells measures apart is a coordinate of theirs");
+  const auto found = results::place_of(file.layout().axis(name).labels, (*values)[measure]);
+  STEREOSWEEP_ASSERT(found.has_value(), "the measure's coordinate is a label of its axis");
+  return *found;
 }
 
 /// The axes between the sentences and the poles tell measures apart.

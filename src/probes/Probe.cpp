@@ -42,15 +42,6 @@ void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer& t
   }
 }
 
-const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name) {
-  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
-  if (found == axis.coordinates.end()) {
-    throw base::InputError(base::describe("the axis '" + axis.name + "' has no coordinate '" + name + "'",
-                                          "this is no result of the probe"));
-  }
-  return found->values;
-}
-
 std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube,
                      std::size_t index) {
   const auto& schema = probe.schema();

@@ -97,9 +97,6 @@ void require_axis(std::uint64_t length, const char* key, const std::string& what
 /// Reports control tokens of the job's chat template that the model does not have.
 void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer, base::Problems& problems);
 
-/// The texts of a coordinate. Throws InputError where there is none: the file is no result of the probe.
-const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name);
-
 /// Where value `index` of a block's cube stands, for people: "group women, template t1, rephrasing none, trait kind".
 std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube, std::size_t index);
 

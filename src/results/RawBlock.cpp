@@ -94,6 +94,23 @@ void feed(base::Sha256& hash, const std::vector<std::string>& values) {
 
 }  // namespace
 
+std::optional<std::size_t> place_of(const std::vector<std::string>& labels, const std::string& label) {
+  const auto found = std::ranges::find(labels, label);
+  return found == labels.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - labels.begin()));
+}
+
+const std::vector<std::string>* AxisSchema::find_coordinate(const std::string& coordinate) const {
+  const auto found = std::ranges::find(coordinates, coordinate, &Coordinate::name);
+  return found == coordinates.end() ? nullptr : &found->values;
+}
+
+const std::vector<std::string>& coordinate_of(const AxisSchema& axis, const std::string& name) {
+  const auto* values = axis.find_coordinate(name);
+  base::refuse_if(values == nullptr, "the axis '" + axis.name + "' has no coordinate '" + name + "'",
+                  "this is no result of the probe");
+  return *values;
+}
+
 CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description) {
   return {std::move(name),      ElementType::float64,   {}, std::move(units),
           std::move(long_name), std::move(description), {}};

@@ -2,7 +2,9 @@
 // export lays out as cubes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +17,9 @@ namespace stereosweep::results {
 
 using hdf5::ElementType;
 
+/// Place of the label; nothing: there is none.
+std::optional<std::size_t> place_of(const std::vector<std::string>& labels, const std::string& label);
+
 /// One inner or outer axis with its labels and auxiliary coordinates (parallel text vectors: "pole", "pair", ...).
 struct AxisSchema {
   std::string name;  ///< "group", "template", "rephrasing", "word", "subword"
@@ -26,7 +31,13 @@ struct AxisSchema {
     std::vector<std::string> values;
   };
   std::vector<Coordinate> coordinates;
+
+  /// The values of the coordinate of this name; null: there is none.
+  const std::vector<std::string>* find_coordinate(const std::string& coordinate) const;
 };
+
+/// Of an axis that must have the coordinate. Throws InputError.
+const std::vector<std::string>& coordinate_of(const AxisSchema& axis, const std::string& name);
 
 /// One cube: per context a small array over `inner_axes`.
 struct CubeSchema {

@@ -62,7 +62,7 @@ TEST(JoinedRuns, a_cell_that_one_run_lacks_is_dropped_from_all) {
   EXPECT_TRUE(std::isnan(cells.values[1][1]));
   EXPECT_EQ(joined.means(cells, 0)[0].value, 2);
   EXPECT_EQ(joined.means(cells, 1)[0].value, 12);
-  EXPECT_EQ(joined.means(cells, 1)[0].n, 2);
+  EXPECT_EQ(joined.means(cells, 1)[0].num_cells, 2);
 }
 
 TEST(JoinedRuns, a_run_without_the_measure_drops_no_cell) {

@@ -22,11 +22,6 @@ namespace {
 using sweep::ClusterRequest;
 constexpr const char* people_name = "people";
 
-const std::vector<std::string>* coordinate(const results::AxisSchema& axis, const std::string& name) {
-  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
-  return found == axis.coordinates.end() ? nullptr : &found->values;
-}
-
 /// Those that are asked for, in this order; else all.
 std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std::vector<std::string>& asked) {
   const auto known = dimension_groups(axis);
@@ -213,9 +208,9 @@ void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterReques
     return;
   }
   const bool is_first = across == ClusterRequest::Across::first;
-  const auto* columns = coordinate(axis, is_first ? "first" : "second");
-  const auto* rows = coordinate(axis, is_first ? "second" : "first");
-  const auto* kinds = coordinate(axis, "kind");
+  const auto* columns = axis.find_coordinate(is_first ? "first" : "second");
+  const auto* rows = axis.find_coordinate(is_first ? "second" : "first");
+  const auto* kinds = axis.find_coordinate("kind");
   const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
     const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
     if (place == names.size()) {

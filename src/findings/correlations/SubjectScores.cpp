@@ -129,13 +129,13 @@ std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep
 
 std::vector<ItemGroup> dimension_groups(const results::AxisSchema& items) {
   std::vector<ItemGroup> groups;
-  const auto found = std::ranges::find(items.coordinates, "dimension", &results::AxisSchema::Coordinate::name);
-  if (found == items.coordinates.end()) {
+  const auto* dimensions = items.find_coordinate("dimension");
+  if (dimensions == nullptr) {
     return groups;
   }
-  for (const auto& name : found->values) {
+  for (const auto& name : *dimensions) {
     if (!name.empty() && std::ranges::find(groups, name, &ItemGroup::name) == groups.end()) {
-      groups.push_back({name, places_with(found->values, name)});
+      groups.push_back({name, places_with(*dimensions, name)});
     }
   }
   return groups;

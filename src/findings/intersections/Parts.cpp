@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "base/Error.hpp"
-#include "stats/Summary.hpp"
+#include "findings/Cells.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -16,8 +15,8 @@ using results::AxisSchema;
 
 /// A coordinate of the subjects; empty texts where they have none of this name.
 std::vector<std::string> subject_coordinate(const AxisSchema& subjects, const char* name) {
-  const auto found = std::ranges::find(subjects.coordinates, name, &AxisSchema::Coordinate::name);
-  return found == subjects.coordinates.end() ? std::vector<std::string>(subjects.labels.size()) : found->values;
+  const auto* values = subjects.find_coordinate(name);
+  return values == nullptr ? std::vector<std::string>(subjects.labels.size()) : *values;
 }
 
 class PartFinder {
@@ -108,32 +107,8 @@ IntersectionParts parts_of(const AxisSchema& subjects) {
 }
 
 CellScores cells_of_items(const Scores& scores, std::size_t measure) {
-  CellScores cells{scores.length(template_axis), scores.length(rephrasing_axis), scores.length(item_axis),
-                   scores.read(measure)};
-  const auto num_replicates = scores.length(replicate_axis);
-  if (num_replicates == 1) {
-    return cells;
-  }
-  const auto raw = std::move(cells.values);
-  const auto num_rows = raw.size() / (num_replicates * cells.num_items);
-  cells.values.assign(num_rows * cells.num_items, stats::nan);
-  for (std::size_t row = 0; row < num_rows; ++row) {
-    for (std::size_t item = 0; item < cells.num_items; ++item) {
-      long double sum = 0;  // as stats::mean
-      double count = 0;
-      for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
-        const double value = raw[(row * num_replicates + replicate) * cells.num_items + item];
-        if (std::isfinite(value)) {
-          sum += value;
-          count += 1;
-        }
-      }
-      if (count > 0) {
-        cells.values[row * cells.num_items + item] = static_cast<double>(sum / count);
-      }
-    }
-  }
-  return cells;
+  return {scores.length(template_axis), scores.length(rephrasing_axis), scores.length(item_axis),
+          cell_values(scores, scores.read(measure))};
 }
 
 CellScores cells_of_poles(const Scores& scores, std::size_t measure) {

@@ -26,11 +26,6 @@ constexpr std::size_t most_subgroups = 200;
   throw base::InputError(base::describe(std::string(key) + ": " + problem, why, suggestion));
 }
 
-const std::vector<std::string>* coordinate_of(const results::AxisSchema& axis, const std::string& name) {
-  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
-  return found == axis.coordinates.end() ? nullptr : &found->values;
-}
-
 RatingNames names_of(const Scores& scores, const People& people) {
   RatingNames names{.path = people.ratings,
                     .aliases = people.aliases,
@@ -45,8 +40,8 @@ RatingNames names_of(const Scores& scores, const People& people) {
     names.groups.push_back({label, {}});
   }
   const auto& schema = *scores.axes[item_axis];
-  const auto* left = coordinate_of(schema, "left");
-  const auto* right = coordinate_of(schema, "right");
+  const auto* left = schema.find_coordinate("left");
+  const auto* right = schema.find_coordinate("right");
   for (std::size_t item = 0; item < schema.labels.size(); ++item) {
     const auto& label = schema.labels[item];
     const bool has_poles = left != nullptr && right != nullptr;
@@ -183,7 +178,7 @@ std::vector<PlannedRow> plan_rows(const Scores& scores, const Answers& answers) 
   const auto all_subjects = all_of(answers.subjects.size());
   const auto all_items = all_of(answers.items.size());
   std::vector<PlannedRow> rows = {{{PeopleRow::Kind::pooled, "pooled"}, all_subjects, all_items}};
-  if (const auto* dimensions = coordinate_of(*scores.axes[item_axis], "dimension")) {
+  if (const auto* dimensions = scores.axes[item_axis]->find_coordinate("dimension")) {
     std::vector<PlannedRow> by_dimension;
     for (const auto item : all_items) {
       const auto& name = (*dimensions)[answers.items[item]];

@@ -11,13 +11,13 @@ namespace stereosweep::findings {
 namespace {
 
 /// The cells that both lists have.
-struct Cells {
+struct RatedCells {
   std::vector<double> scores;
   std::vector<double> ratings;
 };
 
-Cells common_cells(std::span<const double> scores, std::span<const double> ratings) {
-  Cells cells;
+RatedCells common_cells(std::span<const double> scores, std::span<const double> ratings) {
+  RatedCells cells;
   for (std::size_t place = 0; place < scores.size(); ++place) {
     if (!std::isnan(scores[place]) && !std::isnan(ratings[place])) {
       cells.scores.push_back(scores[place]);

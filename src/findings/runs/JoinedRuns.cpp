@@ -18,20 +18,15 @@ namespace {
 using results::AxisSchema;
 using Names = std::vector<std::string>;
 
-const Names* coordinate_of(const AxisSchema& axis, const std::string& name) {
-  const auto found = std::ranges::find(axis.coordinates, name, &AxisSchema::Coordinate::name);
-  return found == axis.coordinates.end() ? nullptr : &found->values;
-}
-
 /// Names under which other probes may know a subject or item, none of them empty.
 Names names_of(const AxisSchema& axis, std::size_t place) {
   Names names;
-  if (const auto* name = coordinate_of(axis, "name")) {
+  if (const auto* name = axis.find_coordinate("name")) {
     names.push_back(normalised((*name)[place]));
   }
   names.push_back(normalised(axis.labels[place]));
-  const auto* left = coordinate_of(axis, "left");
-  const auto* right = coordinate_of(axis, "right");
+  const auto* left = axis.find_coordinate("left");
+  const auto* right = axis.find_coordinate("right");
   if (left != nullptr && right != nullptr && !(*left)[place].empty() && !(*right)[place].empty()) {
     names.push_back(normalised((*left)[place] + " - " + (*right)[place]));
   }
@@ -93,7 +88,7 @@ void JoinedRuns::join_measures() {
             known =
                 measures_.coordinates.insert(known, {name, name == std::string("units") ? "unit" : "definition", {}});
           }
-          const auto* values = coordinate_of(axis, name);
+          const auto* values = axis.find_coordinate(name);
           known->values.push_back(values == nullptr ? "" : (*values)[place]);
         }
       }
@@ -227,37 +222,17 @@ RunCells JoinedRuns::cells(std::size_t measure) const {
   return cells;
 }
 
-std::vector<JoinedRuns::Mean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
-  const auto& values = cells.values[place];
-  const auto& scores = runs_[cells.runs[place]].scores;
-  const auto num_items = items().labels.size();
-  const auto num_replicates = is_paired() ? num_shared(replicate_axis) : scores.length(replicate_axis);
-  const auto num_sentences = values.size() / (subjects().labels.size() * num_replicates * num_items);
-  std::vector<Mean> means;
-  for (std::size_t subject = 0; subject < subjects().labels.size(); ++subject) {
-    for (std::size_t item = 0; item < num_items; ++item) {
-      long double sum = 0;
-      std::int32_t n = 0;
-      for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
-        long double in_sentence = 0;
-        std::size_t count = 0;
-        for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
-          const double value =
-              values[((subject * num_sentences + sentence) * num_replicates + replicate) * num_items + item];
-          if (!std::isnan(value)) {
-            in_sentence += value;
-            ++count;
-          }
-        }
-        if (count > 0) {
-          sum += static_cast<double>(in_sentence / static_cast<long double>(count));
-          ++n;
-        }
-      }
-      means.push_back({n > 0 ? static_cast<double>(sum / n) : stats::nan, n});
-    }
+Scores JoinedRuns::axes_of(std::size_t run) const {
+  Scores scores;
+  for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
+    const bool is_joined = axis == subject_axis || axis == item_axis || is_paired();
+    scores.axes[axis] = axis == measure_axis ? &measures_ : is_joined ? &axes_[axis] : runs_[run].scores.axes[axis];
   }
-  return means;
+  return scores;
+}
+
+std::vector<CellMean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
+  return Cells(axes_of(cells.runs[place]), cells.values[place]).means({subject_axis, item_axis});
 }
 
 }  // namespace stereosweep::findings

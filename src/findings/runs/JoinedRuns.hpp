@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Cells.hpp"
 
 namespace stereosweep::findings {
 
@@ -55,13 +55,11 @@ class JoinedRuns {
   const std::vector<NotShared>& not_shared() const { return not_shared_; }
 
   RunCells cells(std::size_t measure) const;
+  /// The axes of a run's values in RunCells; nothing can be read.
+  Scores axes_of(std::size_t run) const;
   /// Means of the cells of one run over its templates and rephrasings, replicates averaged first; [subject, item].
-  struct Mean {
-    double value;
-    std::int32_t n;  ///< (template, rephrasing) with a score
-  };
   /// `place`: of the run in `cells.runs`.
-  std::vector<Mean> means(const RunCells& cells, std::size_t place) const;
+  std::vector<CellMean> means(const RunCells& cells, std::size_t place) const;
 
  private:
   void join_measures();

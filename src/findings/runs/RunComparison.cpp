@@ -11,8 +11,6 @@ namespace {
 
 using results::AxisSchema;
 
-constexpr const char* run_coordinate = "run";
-
 std::vector<RunPair> pairs_of(std::size_t num_runs, std::optional<std::size_t> against) {
   std::vector<RunPair> pairs;
   for (std::size_t right = 0; right < num_runs; ++right) {
@@ -28,16 +26,13 @@ std::vector<RunPair> pairs_of(std::size_t num_runs, std::optional<std::size_t> a
   return pairs;
 }
 
-/// The runs as replicates of one score table, which tells them apart by the coordinate `run`.
+/// The runs as replicates of one score table, each the mean of its own replicates.
 class TableOfRuns {
  public:
   explicit TableOfRuns(const JoinedRuns& joined) : joined_(joined) {
-    replicates_ = {results::score_axis_names[replicate_axis], "replicate of a run", {}, {{run_coordinate, "run", {}}}};
+    replicates_ = {results::score_axis_names[replicate_axis], "run", {}, {}};
     for (const auto& run : joined.runs()) {
-      for (const auto& label : joined.axis(replicate_axis).labels) {
-        replicates_.labels.push_back(run.label + " | " + label);
-        replicates_.coordinates.front().values.push_back(run.label);
-      }
+      replicates_.labels.push_back(run.label);
     }
   }
   TableOfRuns(const TableOfRuns&) = delete;
@@ -58,13 +53,14 @@ class TableOfRuns {
   std::vector<double> read(std::size_t measure) const {
     const auto cells = joined_.cells(measure);
     const auto num_runs = joined_.runs().size();
-    const auto length = joined_.num_shared(replicate_axis) * joined_.items().labels.size();
-    const auto num_sentences = cells.values.front().size() / length;
-    std::vector<double> values(num_runs * cells.values.front().size(), stats::nan);
+    const auto num_items = joined_.items().labels.size();
+    std::vector<double> values;
     for (std::size_t i = 0; i < cells.runs.size(); ++i) {
-      for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
-        std::copy_n(cells.values[i].begin() + static_cast<std::ptrdiff_t>(sentence * length), length,
-                    values.begin() + static_cast<std::ptrdiff_t>((sentence * num_runs + cells.runs[i]) * length));
+      const auto of_run = cell_values(joined_.axes_of(cells.runs[i]), cells.values[i]);
+      values.resize(num_runs * of_run.size(), stats::nan);
+      for (std::size_t sentence = 0; sentence < of_run.size() / num_items; ++sentence) {
+        std::copy_n(of_run.begin() + static_cast<std::ptrdiff_t>(sentence * num_items), num_items,
+                    values.begin() + static_cast<std::ptrdiff_t>((sentence * num_runs + cells.runs[i]) * num_items));
       }
     }
     return values;
@@ -175,7 +171,7 @@ class RunComparer {
         sweep::Contrast contrast;
         contrast.name = runs_.pair_label(pair) + " | " + label;
         const auto of_run = [&](std::size_t run) {
-          return sweep::Selection{std::string("replicate.") + run_coordinate, {runs_.runs.labels[run]}};
+          return sweep::Selection{results::score_axis_names[replicate_axis], {runs_.runs.labels[run]}};
         };
         contrast.left = {of_run(pair.left), {"subject", {label}}};
         contrast.right = {of_run(pair.right), {"subject", {label}}};
@@ -190,11 +186,8 @@ class RunComparer {
     const TableOfRuns table(joined_);
     for (auto& row : compare(table.scores(), comparison, question_.seed)) {
       const auto [pair, subject] = places.at(row.contrast);
-      const auto place_of = [](const std::vector<std::string>& labels, const std::string& label) {
-        return static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
-      };
-      const auto place = runs_.cell(pair, place_of(runs_.measures.labels, row.measure), subject,
-                                    place_of(runs_.items.labels, row.item));
+      const auto place = runs_.cell(pair, *results::place_of(runs_.measures.labels, row.measure), subject,
+                                    *results::place_of(runs_.items.labels, row.item));
       runs_.differences[place] = std::move(row);
     }
   }

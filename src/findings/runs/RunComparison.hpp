@@ -58,7 +58,7 @@ struct RunComparison {
   std::vector<NotShared> not_shared;
   std::vector<std::uint64_t> num_shared;   ///< [measure]: cells that all runs with the measure have
   std::vector<std::uint64_t> num_dropped;  ///< [measure]: cells that only some of them have
-  std::vector<JoinedRuns::Mean> means;     ///< [run, measure, subject, item]
+  std::vector<CellMean> means;             ///< [run, measure, subject, item]
   std::vector<VarianceShares> variance;    ///< [measure], over the shared cells; empty where cells are not paired
   std::vector<RunPair> pairs;              ///< empty where cells are not paired
   std::vector<ContrastRow> differences;    ///< [pair, measure, subject, item]

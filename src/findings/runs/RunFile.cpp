@@ -52,9 +52,9 @@ void write_means(Layout& layout, const RunComparison& runs) {
   const auto* over =
       runs.why_unpaired.empty() ? "the cells that all runs with the measure have" : "the run's own cells";
   layout.write(results::number_cube("run_mean", "", std::string("mean score over ") + over, "unit: measure_units"),
-               axes, runs.means, &JoinedRuns::Mean::value);
+               axes, runs.means, &CellMean::value);
   layout.write(results::number_cube("run_mean_n", "1", "(template, rephrasing) in the mean"), axes, runs.means,
-               &JoinedRuns::Mean::n);
+               &CellMean::num_cells);
   const auto write_counts = [&](const char* name, const char* long_name, const std::vector<std::uint64_t>& counts) {
     layout.write(results::number_cube(name, "1", long_name), {"measure"},
                  std::vector<double>(counts.begin(), counts.end()));

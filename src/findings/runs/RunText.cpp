@@ -241,7 +241,7 @@ std::string means_table(const RunComparison& runs, std::size_t measure, std::siz
     for (std::size_t run = 0; run < runs.runs.labels.size(); ++run) {
       const auto& mean = runs.means[runs.cell(run, measure, lines[i].subject, lines[i].item)];
       row.push_back(results::significant(mean.value));
-      n = std::max(n, mean.n);
+      n = std::max(n, mean.num_cells);
     }
     if (is_paired) {
       row.push_back(std::to_string(n));

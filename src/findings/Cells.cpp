@@ -1,0 +1,134 @@
+#include "findings/Cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/Check.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+/// Sums in long double, as stats::mean.
+struct Sum {
+  long double sum = 0;
+  std::int32_t count = 0;
+
+  void add(double value) {
+    if (std::isfinite(value)) {
+      sum += value;
+      ++count;
+    }
+  }
+  CellMean mean() const { return {count > 0 ? static_cast<double>(sum / count) : stats::nan, count}; }
+};
+
+}  // namespace
+
+Cells::Cells(const Scores& scores, std::span<const double> values, std::span<const std::uint8_t> statuses)
+    : values_(values), statuses_(statuses), num_replicates_(scores.length(replicate_axis)) {
+  for (std::size_t axis = 0; axis < lengths_.size(); ++axis) {
+    lengths_[axis] = axis == measure_axis || axis == replicate_axis ? 1 : scores.length(axis);
+  }
+  STEREOSWEEP_ASSERT(values.size() == lengths_[subject_axis] * num_sentences() * num_replicates_ * lengths_[item_axis],
+                     "all scores of one measure");
+  mean_replicate_ = results::place_of(scores.axes[replicate_axis]->labels, results::ScoreTable::mean_replicate)
+                        .value_or(num_replicates_);
+  *this = of_replicates(std::vector<bool>(num_replicates_, true));
+}
+
+Cells Cells::of_replicates(const std::vector<bool>& chosen) const {
+  Cells some = *this;
+  some.replicates_.clear();
+  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
+    if (chosen[replicate]) {
+      some.replicates_.push_back(replicate);
+    }
+  }
+  if (mean_replicate_ < num_replicates_ && chosen[mean_replicate_]) {
+    some.replicates_ = {mean_replicate_};
+  }
+  return some;
+}
+
+double Cells::at(std::size_t subject, std::size_t sentence, std::size_t item) const {
+  const auto first = (subject * num_sentences() + sentence) * num_replicates_;
+  if (replicates_.size() == 1) {
+    const double value = values_[(first + replicates_.front()) * lengths_[item_axis] + item];
+    return std::isfinite(value) ? value : stats::nan;
+  }
+  Sum sum;
+  for (const auto replicate : replicates_) {
+    sum.add(values_[(first + replicate) * lengths_[item_axis] + item]);
+  }
+  return sum.mean().value;
+}
+
+CellState Cells::state(std::size_t subject, std::size_t sentence, std::size_t item) const {
+  const auto first = (subject * num_sentences() + sentence) * num_replicates_;
+  auto state = CellState::not_applicable;
+  for (const auto replicate : replicates_) {
+    const auto place = (first + replicate) * lengths_[item_axis] + item;
+    const bool is_applicable =
+        statuses_.empty() || statuses_[place] != static_cast<std::uint8_t>(results::ScoreStatus::not_applicable);
+    const auto own = std::isfinite(values_[place]) ? CellState::scored
+                     : std::isinf(values_[place])  ? CellState::infinite
+                     : is_applicable               ? CellState::missing
+                                                   : CellState::not_applicable;
+    state = std::min(state, own);
+  }
+  return state;
+}
+
+CellMean Cells::mean(std::size_t subject, std::span<const std::size_t> items) const {
+  Sum sum;
+  for (const auto item : items) {
+    for (std::size_t sentence = 0; sentence < num_sentences(); ++sentence) {
+      sum.add(at(subject, sentence, item));
+    }
+  }
+  return sum.mean();
+}
+
+std::vector<CellMean> Cells::means(std::initializer_list<std::size_t> kept_axes) const {
+  std::array<std::size_t, 6> strides = {};  // 0: averaged
+  std::size_t size = 1;
+  for (const std::size_t axis : {item_axis, rephrasing_axis, template_axis, subject_axis}) {
+    if (std::ranges::find(kept_axes, axis) != kept_axes.end()) {
+      strides[axis] = size;
+      size *= lengths_[axis];
+    }
+  }
+  std::vector<Sum> sums(size);
+  for (std::size_t subject = 0; subject < lengths_[subject_axis]; ++subject) {
+    for (std::size_t sentence = 0; sentence < num_sentences(); ++sentence) {
+      const auto first = subject * strides[subject_axis] +
+                         sentence / lengths_[rephrasing_axis] * strides[template_axis] +
+                         sentence % lengths_[rephrasing_axis] * strides[rephrasing_axis];
+      for (std::size_t item = 0; item < lengths_[item_axis]; ++item) {
+        sums[first + item * strides[item_axis]].add(at(subject, sentence, item));
+      }
+    }
+  }
+  std::vector<CellMean> means;
+  std::ranges::transform(sums, std::back_inserter(means), &Sum::mean);
+  return means;
+}
+
+std::vector<double> Cells::values() const {
+  std::vector<double> values;
+  values.reserve(values_.size() / num_replicates_);
+  for (std::size_t subject = 0; subject < lengths_[subject_axis]; ++subject) {
+    for (std::size_t sentence = 0; sentence < num_sentences(); ++sentence) {
+      for (std::size_t item = 0; item < lengths_[item_axis]; ++item) {
+        values.push_back(at(subject, sentence, item));
+      }
+    }
+  }
+  return values;
+}
+
+std::vector<double> cell_values(const Scores& scores, std::vector<double> values) {
+  return scores.length(replicate_axis) == 1 ? values : Cells(scores, values).values();
+}
+
+}  // namespace stereosweep::findings
