@@ -1,7 +1,7 @@
 // How far the p and intervals of contrasts and means keep what they state: bench_contrast [SETS [SEED [LINE]]]
 // Simulated score tables without a difference; every score is a sum of random effects and a rest of deviation 1. One
 // line a kind of table: share of tables with p <= 0.05 (signs of templates flipped, subjects relabelled), with an
-// adjusted p <= 0.05 for any item (max-T, Holm), and with 0 inside of the 95 % interval and of the BCa interval, each
+// adjusted p <= 0.05 for any item (max-T, Holm), and with 0 inside of the 95 % interval, each
 // with its standard error. Exit status 1 where a share is surely not what is stated. * breaks an assumption of that p.
 // One item of each table counts by itself, since items of a table are not independent; families count all of them.
 // Below it the power that `plan --power` promises: tables with a difference, and pilots that say how many templates
@@ -158,7 +158,6 @@ struct Counts {
   std::uint64_t max_t = 0;
   std::uint64_t holm = 0;
   std::uint64_t held = 0;
-  std::uint64_t held_bca = 0;
 };
 
 void count(Counts& counts, const Table& table, std::uint64_t seed) {
@@ -178,7 +177,6 @@ void count(Counts& counts, const Table& table, std::uint64_t seed) {
   if (is_alone) {  // its mean has the same interval, and another one
     comparison.means.emplace();
     const auto mean = findings::means_of(scores, comparison, seed).rows.front();
-    counts.held_bca += mean.low_bca <= 0 && 0 <= mean.high_bca ? 1 : 0;
     if (std::abs(mean.low - first.low) > 1e-9) {
       std::fprintf(stderr, "the mean's interval is another one than the contrast's\n");
       std::exit(1);
@@ -224,7 +222,7 @@ bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
   const auto alarms = [&](std::uint64_t number, Claim claim) {
     return Share{.count = number, .sets = num_sets, .most = nominal, .claim = claim};
   };
-  const std::array<std::optional<Share>, 6> shares = {
+  const std::array<std::optional<Share>, 5> shares = {
       alarms(counts.flipped, kind.flips),
       has_sides ? std::optional(alarms(counts.relabelled, Claim::stated)) : std::nullopt,
       has_family ? std::optional(alarms(counts.max_t, kind.flips)) : std::nullopt,
@@ -235,8 +233,7 @@ bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
             .most = !covers      ? 1
                     : is_crossed ? most_crossed
                                  : most_coverage,
-            .claim = kind.effects.subject > 0 ? Claim::broken : Claim::stated},
-      has_sides ? std::nullopt : std::optional(Share{.count = counts.held_bca, .sets = num_sets})};
+            .claim = kind.effects.subject > 0 ? Claim::broken : Claim::stated}};
   const auto sizes = (has_sides ? std::to_string(size.subjects) + " x " : "") + std::to_string(size.templates) + " x " +
                      std::to_string(size.rephrasings) + (has_family ? " x " + std::to_string(size.items) : "");
   std::printf("%-32s %16s", kind.name, sizes.c_str());
@@ -371,7 +368,7 @@ int main(int count, char** arguments) {
   std::printf(
       "%zu tables of each kind; shares in %% +- standard error; size: [subjects x] templates x rephrasings\n"
       "[x items]\n\n%-32s %16s %10s %10s %10s %10s %10s %10s\n",
-      num_sets, "effects", "size", "p flips ", "relabelled", "any max-T", "any Holm ", "interval ", "BCa ");
+      num_sets, "effects", "size", "p flips ", "relabelled", "any max-T", "any Holm ", "interval ");
   bool as_stated = true;
   for (std::size_t line = 1; line <= kinds.size(); ++line) {
     if (only == 0 || only == line) {

@@ -94,8 +94,8 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
     comparison.extremes = {.of = {{items.name, items.labels}}};
     const auto means = means_of(scores, comparison, seed);
     const auto extremes = extremes_of(scores, *comparison.extremes);
-    const auto num_subjects = means.subjects.size();
-    const auto num_items = means.items.size();
+    const auto num_subjects = scores.length(subject_axis);
+    const auto num_items = scores.length(item_axis);
     for (std::size_t place = 0; place < means.rows.size(); ++place) {
       const double mean = means.rows[place].mean;
       const auto item = place % num_items;

@@ -153,7 +153,8 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
   text += found.answer + '\n' + measures_text(measures, request.shown);
-  text += findings::conclusions_text(asked, comparison, top) + (found.details.empty() ? "" : '\n' + found.details);
+  text += findings::conclusions_text(asked, comparison, top, request.shown) +
+          (found.details.empty() ? "" : '\n' + found.details);
   return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
 }
 

@@ -8,12 +8,14 @@ namespace {
 Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   Conclusions conclusions;
   conclusions.seed = seed;
-  conclusions.contrasts = compare(scores, comparison, seed);
-  if (comparison.variance) {
-    conclusions.variance = variance_of(scores, comparison);
+  if (!comparison.contrasts.empty()) {
+    conclusions.findings.push_back(finding_of(compare(scores, comparison, seed), comparison));
   }
   if (comparison.means) {
-    conclusions.means = means_of(scores, comparison, seed);
+    conclusions.findings.push_back(finding_of(means_of(scores, comparison, seed), comparison));
+  }
+  if (comparison.variance) {
+    conclusions.variance = variance_of(scores, comparison);
   }
   if (comparison.intersections) {
     conclusions.intersections = intersections_of(scores, comparison, seed);
@@ -57,13 +59,12 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
 }
 
 void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison) {
-  if (conclusions.means) {
-    write_means(layout, *conclusions.means, comparison);
+  for (const auto& finding : conclusions.findings) {
+    write(layout, finding);
   }
   if (conclusions.variance) {
     write_variance(layout, *conclusions.variance);
   }
-  write_contrasts(layout, conclusions.contrasts, comparison);
   if (conclusions.intersections) {
     write_intersections(layout, *conclusions.intersections, comparison);
   }
@@ -84,11 +85,14 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   }
 }
 
-std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
+std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top,
+                             const results::ShownMeasures& shown) {
   // what was asked first, what it rests on last
-  return contrasts_text(conclusions.contrasts, comparison, top) +
-         (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
-         (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
+  std::string text;
+  for (const auto& finding : conclusions.findings) {
+    text += text_of(finding, top, shown);
+  }
+  return text + (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
          (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
          (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
          (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "") +

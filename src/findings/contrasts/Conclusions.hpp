@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
@@ -20,9 +21,8 @@
 namespace stereosweep::findings {
 
 struct Conclusions {
-  std::optional<Means> means;
+  std::vector<Finding> findings;  ///< what was asked first; statistics that are written in no other way
   std::optional<Variance> variance;
-  std::vector<ContrastRow> contrasts;
   std::optional<Intersections> intersections;
   std::optional<Clusters> clusters;
   std::optional<Variation> variation;
@@ -38,7 +38,8 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
 
 void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison);
 
-/// `top`: rows of each long table.
-std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top);
+/// `top`: rows of each long table; `shown`: measures whose rows are printed.
+std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top,
+                             const results::ShownMeasures& shown);
 
 }  // namespace stereosweep::findings

@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
-#include "results/Layout.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Contrast.hpp"
@@ -58,17 +57,13 @@ struct ContrastSpread {
 /// Of the rows of `compare`, in their order. Throws InputError as it does.
 std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// The rows' numbers but for `p_subjects` as variables PREFIX..., over axes that the layout has.
-void write_differences(results::Layout& layout, const std::string& prefix, const std::vector<std::string>& axes,
-                       const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
+/// The rows' numbers but for `p_subjects` as columns.
+void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
 
-/// The rows as variables over the axis `contrast`.
-void write_contrasts(results::Layout& layout, std::span<const ContrastRow> rows, const sweep::Comparison& comparison);
+/// The rows over the axis `contrast`; of each measure a table by p.
+Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
 
 /// Which tests are adjusted together: "all contrasts and items of one measure".
 std::string family_text(sweep::Comparison::Family family);
-
-/// Of each measure the `top` rows with the smallest p.
-std::string contrasts_text(std::span<const ContrastRow> rows, const sweep::Comparison& comparison, std::size_t top);
 
 }  // namespace stereosweep::findings

@@ -104,10 +104,8 @@ void keep_named(std::vector<Row>& rows, const std::vector<Request>& requests, co
 
 Conclusions shown_part(Conclusions all, const sweep::Comparison& asked, const results::ShownMeasures& shown) {
   const auto labels_in = [](const auto& request) { return request ? request->measures : Labels(); };
-  keep_rows(all.means, shown_of(asked.means.value_or(Labels()), shown));
   keep_rows(all.variance, shown_of(asked.variance.value_or(Labels()), shown));
   keep_rows(all.extremes, shown_of(labels_in(asked.extremes), shown));
-  keep_named(all.contrasts, asked.contrasts, shown);
   if (all.correlations) {
     keep_named(all.correlations->rows, asked.correlations, shown);
   }

@@ -70,8 +70,9 @@ void write_pairs(Layout& layout, const RunComparison& runs, const sweep::Compari
     axis.coordinates[0].values.push_back(runs.runs.labels[pair.left]);
     axis.coordinates[1].values.push_back(runs.runs.labels[pair.right]);
   }
-  layout.add_axis(axis);
-  write_differences(layout, "run_", {pair_name, "measure", "subject", "item"}, runs.differences, comparison);
+  Finding differences{.name = "run", .axes = {axis, runs.measures, runs.subjects, runs.items}};
+  add_differences(differences, runs.differences, comparison);
+  write(layout, differences);
 }
 
 }  // namespace

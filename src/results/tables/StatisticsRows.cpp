@@ -51,7 +51,7 @@ std::vector<std::string> stems_of(const std::string& name) {
 }
 
 /// Whether it is a number about another number, as its name says.
-bool is_beside_another(const std::string& name) {
+bool is_named_beside(const std::string& name) {
   const auto ends = [&](std::string_view ending) {
     return name.ends_with("_" + std::string(ending)) || name == ending;
   };
@@ -151,7 +151,8 @@ void StatisticsRows::find_arrays() {
       continue;
     }
     Array array{
-        name, {}, {}, dataset.text_attribute("units").value_or(""), dataset.text_attribute("long_name").value_or(name)};
+        name, {}, {}, dataset.text_attribute("units").value_or(""), dataset.text_attribute("long_name").value_or(name),
+        "",   {}};
     const auto shape = dataset.shape();
     for (unsigned place = 0; place < shape.size(); ++place) {
       const auto axis = array.axes.emplace_back(dataset.scale_name(place));
@@ -165,6 +166,8 @@ void StatisticsRows::find_arrays() {
     if (const auto meanings = dataset.text_attribute("flag_meanings")) {
       array.flags = base::split(*meanings, ' ');
     }
+    array.role = dataset.text_attribute("role").value_or("");
+    array.of = base::split(dataset.text_attribute("of").value_or(""), ' ');
     arrays_.push_back(std::move(array));
   }
 }
@@ -184,7 +187,33 @@ std::string StatisticsRows::beside(const Array& main, const std::string& name) c
   return fits ? name : "";
 }
 
+bool StatisticsRows::is_beside_another(const Array& array) const {
+  return array.role.empty() ? is_named_beside(array.name) : array.role != "value";
+}
+
+/// Of several with one role the first; adjusted p all, in the file's order.
+StatisticsRows::Companions StatisticsRows::companions_by_role(const Array& main) const {
+  Companions found;
+  const std::map<std::string, std::string*> places = {
+      {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
+  for (const auto& array : arrays_) {
+    if (std::ranges::find(array.of, main.name) == array.of.end()) {
+      continue;
+    }
+    if (const auto place = places.find(array.role); place != places.end()) {
+      *place->second = place->second->empty() ? array.name : *place->second;
+    } else if (array.role == "adjusted") {
+      const auto stem = array.name.rfind("p_");
+      found.adjusted.push_back({array.name, stem == std::string::npos ? array.name : array.name.substr(stem + 2)});
+    }
+  }
+  return found;
+}
+
 StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) const {
+  if (!main.role.empty()) {
+    return companions_by_role(main);
+  }
   Companions found;
   const auto keep = [&](std::string& place, const std::string& name) {
     place = place.empty() ? beside(main, name) : place;
@@ -224,7 +253,7 @@ StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) cons
 void StatisticsRows::find_blocks() {
   std::set<std::string> consumed;
   for (const auto& array : arrays_) {
-    if (!is_beside_another(array.name)) {
+    if (!is_beside_another(array)) {
       const auto beside_it = companions_of(array);
       consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
       if (!beside_it.adjusted.empty()) {

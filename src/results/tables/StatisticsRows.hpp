@@ -1,5 +1,5 @@
 // Everything a statistics file has found as tidy rows: one row a number, whatever statistic it is. Nothing here knows a
-// statistic: names, axes and flags of the file's arrays say which are numbers and what stands beside them.
+// statistic: the attributes `role` and `of` of the file's arrays (elsewhere their names) say what stands beside what.
 #pragma once
 
 #include <cstddef>
@@ -54,6 +54,8 @@ class StatisticsRows {
     std::vector<std::string> flags;  ///< meanings; empty: numbers
     std::string unit;
     std::string long_name;
+    std::string role;             ///< attribute `role`; "": the file does not say, and the name does
+    std::vector<std::string> of;  ///< attribute `of`: the values it belongs to
   };
   struct Adjusted {
     std::string name;
@@ -72,7 +74,9 @@ class StatisticsRows {
   void find_blocks();
   const Array* find(const std::string& name) const;
   std::string beside(const Array& main, const std::string& name) const;
+  bool is_beside_another(const Array& array) const;
   Companions companions_of(const Array& main) const;
+  Companions companions_by_role(const Array& main) const;
   std::vector<double> numbers(const Array& array) const;
   std::vector<double> numbers_over(const Array& main, const std::string& companion) const;
 

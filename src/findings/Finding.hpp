@@ -1,0 +1,120 @@
+// What a statistic found: named columns over labelled axes, once. The variables of the statistics file, the tables on
+// the terminal, tidy rows and the report are made of it and of nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "results/Layout.hpp"
+#include "results/measures/ShownMeasures.hpp"
+#include "stats/Summary.hpp"
+
+namespace stereosweep::findings {
+
+/// What a column is to the value that it belongs to: attribute `role` in the file.
+enum class Role : std::uint8_t { value, low, high, n, p, adjusted, status };
+
+/// Which states a status column has: its numbers are places in this list.
+struct Flags {
+  std::vector<std::uint8_t> places;
+  std::vector<std::string> meanings;
+};
+
+struct Column {
+  Role role = Role::value;
+  std::string name;  ///< behind the finding's name and "_"; "": the finding's name itself
+  std::string unit;  ///< "": that of the measure
+  std::string what;  ///< one line: what the number is
+  std::string note;
+  /// Name of the value column it belongs to; "": the first one; of a count or a status: all of the finding.
+  std::string of;
+  std::variant<std::vector<double>, std::vector<std::int32_t>, Flags> values;  ///< over the finding's axes, row-major
+};
+
+/// A table that shows a finding on the terminal and in the report.
+struct View {
+  std::string title;                                         ///< the label of `each` follows it
+  std::vector<std::pair<std::string, std::string>> columns;  ///< name of a column, an axis or a coordinate; its head
+  /// Name of the column of the order, the smallest first; "-" before it: the largest absolute value first; "": as the
+  /// rows are. Rows without the number come last.
+  std::string by;
+  /// Axes and coordinates with a table for each combination of their labels.
+  std::vector<std::string> each = {"measure"};
+};
+
+struct Finding {
+  std::string name;                            ///< "contrast"
+  std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
+  std::vector<Column> columns = {};
+  std::vector<View> views = {};
+  std::string notes = {};                  ///< below the tables: how the numbers were computed and what they assume
+  std::vector<std::string> warnings = {};  ///< sentences: what keeps a reader from taking the numbers as they stand
+  std::vector<std::string> named = {};     ///< measures that the job names for this statistic: shown in any case
+
+  std::size_t num_rows() const;
+  /// Of a column of this finding in the file: "contrast_low".
+  std::string variable(const std::string& column) const { return column.empty() ? name : name + "_" + column; }
+
+  /// A column of what `read` gives of each row: a double, a count, or a stats::Reason (a status).
+  template <class Row, class Read>
+  Column& add(Role role, const std::vector<Row>& rows, std::string column, std::string unit, std::string what,
+              Read read) {
+    using Value = std::decay_t<std::invoke_result_t<Read, const Row&>>;
+    Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
+    if constexpr (std::is_same_v<Value, stats::Reason>) {
+      Flags flags{{}, reason_names()};
+      for (const auto& row : rows) {
+        flags.places.push_back(static_cast<std::uint8_t>(std::invoke(read, row)));
+      }
+      added.values = std::move(flags);
+    } else {
+      std::vector<std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>> values;
+      values.reserve(rows.size());
+      for (const auto& row : rows) {
+        values.push_back(static_cast<typename decltype(values)::value_type>(std::invoke(read, row)));
+      }
+      added.values = std::move(values);
+    }
+    return columns.emplace_back(std::move(added));
+  }
+
+  /// Of stats::Reason, in its order.
+  static std::vector<std::string> reason_names();
+};
+
+/// An axis that lists findings: its labels are the coordinates joined by " | ".
+template <class Row>
+results::AxisSchema list_axis(
+    std::string name, std::string long_name, const std::vector<Row>& rows,
+    const std::vector<std::tuple<const char*, const char*, std::function<std::string(const Row&)>>>& coordinates) {
+  results::AxisSchema axis{std::move(name), std::move(long_name), std::vector<std::string>(rows.size()), {}};
+  for (const auto& [coordinate, what, read] : coordinates) {
+    auto& added = axis.coordinates.emplace_back(coordinate, what, std::vector<std::string>());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      added.values.push_back(read(rows[row]));
+      axis.labels[row] += (axis.labels[row].empty() ? "" : " | ") + added.values.back();
+    }
+  }
+  return axis;
+}
+
+/// The table's axis of measures where they are all chosen, else one of this name with the chosen ones.
+results::AxisSchema measure_axis_of(const Scores& scores, const std::vector<std::size_t>& measures,
+                                    const std::string& name);
+
+/// Variables with attributes `role` and `of` (names of the values it belongs to); `views` (JSON), `notes` and
+/// `warnings` (one a line) stand on the first. Nothing where there are no rows.
+void write(results::Layout& layout, const Finding& finding);
+
+/// The tables of the views, of each the first `top` rows, of measures that are shown or named; notes; warnings.
+std::string text_of(const Finding& finding, std::size_t top, const results::ShownMeasures& shown = {});
+
+}  // namespace stereosweep::findings
