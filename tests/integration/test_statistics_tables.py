@@ -116,6 +116,22 @@ def test_several_runs_are_a_table_too(run, tmp_path):
     assert all(None not in row and None not in row.values() for row in rows)
 
 
+def test_means_are_added_where_the_job_asks_for_none(run, tmp_path):
+    def statistics(*arguments):
+        file = tmp_path / f"{len(arguments)}.h5"
+        program(run, *arguments, "--output", file)
+        with xarray.open_dataset(file, engine="h5netcdf") as found:
+            return found.load()
+
+    plain, added = statistics(), statistics("--means")
+    recommended = plain.attrs["recommended_measures"].split("\n")
+    assert "mean_score" not in plain and plain.attrs["statistics_arguments"] == ""
+    assert recommended == ["ilps_star prior_word"]
+    assert [str(name) for name in added["mean_measure"].values] == recommended and added["mean_score"].size
+    asked = statistics("statistics.means=all", "--means", "--all")
+    assert asked["mean_score"].dims[0] == "measure" and asked.attrs["statistics_arguments"] == "statistics.means=all"
+
+
 def test_what_cannot_be_is_said(run):
     assert "unknown format 'html'" in program(run, "--format", "html", code=2)
     assert "no statistic begins with 'contrasts'" in program(run, *ASKED, "--format", "csv", "--only", "contrasts", code=2)

@@ -88,6 +88,28 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
   return source;
 }
 
+/// Of a probe's recommended measures those that the table has: means of them are asked for with --means. None: all.
+std::vector<std::string> recommended_in(const findings::Scores& scores, const sweep::Job& job) {
+  auto recommended = probes::kind_of(job).recommended_measures(job);
+  const auto& known = scores.axes.front()->labels;
+  std::erase_if(recommended, [&](const auto& measure) { return std::ranges::find(known, measure) == known.end(); });
+  return recommended;
+}
+
+/// What a reader of the file needs to know of how it was asked for: which measures come first, and the arguments that
+/// make the same file again.
+void write_request(hdf5::Group& root, const CommandLine& line, const sweep::Job& job) {
+  root.write_attribute(settings_attribute, settings_hash(job));
+  root.write_attribute("recommended_measures", base::join(probes::kind_of(job).recommended_measures(job), "\n"));
+  std::vector<std::string> arguments;
+  std::ranges::copy_if(line.overrides, std::back_inserter(arguments),
+                       [](const auto& text) { return text.starts_with("statistics."); });
+  if (line.has("reparse")) {
+    arguments.emplace_back("--reparse");
+  }
+  root.write_attribute("statistics_arguments", base::join(arguments, "\n"));
+}
+
 /// By which measures a result is printed.
 results::ShownMeasures shown_measures(const CommandLine& line, const sweep::Job& job) {
   auto recommended = probes::kind_of(job).recommended_measures(job);
@@ -115,17 +137,22 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto top = line.number("top", 1);
   findings::Conclusions conclusions;
   results::StatisticsTarget target = source.target;
-  const auto comparison = kind.comparison(source.job);
+  auto comparison = kind.comparison(source.job);
+  const bool adds_means = line.has("means") && !comparison.means;
+  const bool asks = comparison.asks() || adds_means;
   /// `own`: the table where this rank has it.
   const auto conclude = [&](const findings::Scores* own) {
     const findings::SharedScores shared(own, world);
+    if (adds_means) {
+      comparison.means = recommended_in(shared.scores(), source.job);
+    }
     conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
   };
   std::vector<std::string> measures;
   target.finish = [&](results::StatisticsFile& file) {
     measures = findings::scores_of(file).axes.front()->labels;
-    file.root().write_attribute(settings_attribute, settings_hash(source.job));
-    if (comparison.asks()) {
+    write_request(file.root(), line, source.job);
+    if (asks) {
       const auto scores = findings::scores_of(file);
       conclude(&scores);
       findings::write_conclusions(file.layout(), conclusions, comparison);
@@ -144,7 +171,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
                   "the probe '" + std::string(kind.name()) + "' parses none again");
   if (world.rank() > 0) {
     kind.assist(request);
-    if (comparison.asks()) {
+    if (asks) {
       conclude(nullptr);
     }
     return "";
@@ -322,6 +349,7 @@ void add_stats_options(options::options_description_easy_init add) {
       "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
       "the tables of each measure");
   add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
+  add("means", "also mean scores with intervals, of the recommended measures, where the job asks for none");
   add("reparse", "read the stored answers of an interview again, by the rules of this program");
   add("output", options::value<std::string>(),
       "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
