@@ -367,7 +367,7 @@ int main(int count, char** arguments) {
   }
   std::printf(
       "%zu tables of each kind; shares in %% +- standard error; size: [subjects x] templates x rephrasings\n"
-      "[x items]\n\n%-32s %16s %10s %10s %10s %10s %10s %10s\n",
+      "[x items]\n\n%-32s %16s %10s %10s %10s %10s %10s\n",
       num_sets, "effects", "size", "p flips ", "relabelled", "any max-T", "any Holm ", "interval ");
   bool as_stated = true;
   for (std::size_t line = 1; line <= kinds.size(); ++line) {
