@@ -33,9 +33,6 @@ void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint6
 /// Whether the probe's prompts can be conversations (`model.chat`), and what holds where the job does not say.
 enum class ChatUse { refused, plain_unless_said, from_checkpoint };
 
-/// What a dump holds.
-enum class Extent { everything, raw_numbers };
-
 /// Tokens of one pass that keep a large GPU busy.
 constexpr std::int64_t gpu_batch_tokens = 16384;
 

@@ -81,30 +81,9 @@ void read_rating_source(const Node& node, Pieces& pieces, base::Problems& proble
     path = pieces.resolve_path(read_line(*file, key + ".path", problems, 4000).value_or(""));
   }
   if (const Node* names = fields.optional("aliases")) {
-    aliases = read_aliases(*names, key + ".aliases", problems);
+    aliases = read_names(*names, key + ".aliases", problems);
   }
   fields.finish();
-}
-
-Aliases read_aliases(const Node& node, const std::string& key, base::Problems& problems) {
-  Aliases aliases;
-  if (!expect_kind(node, Node::Kind::map, key, problems)) {
-    return aliases;
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    if (const auto label = read_line(node.children[i], key + "." + node.keys[i].substr(0, 60), problems)) {
-      aliases.emplace_back(node.keys[i], *label);
-    }
-  }
-  return aliases;
-}
-
-Node dump_aliases(const Aliases& aliases) {
-  Node names = Node::map();
-  for (const auto& [name, label] : aliases) {
-    names.add(name, Node::text(label));
-  }
-  return names;
 }
 
 void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases) {
@@ -114,7 +93,7 @@ void add_ratings(Node& map, const std::string& path, const std::vector<std::pair
   }
   Node ratings = Node::map();
   add_text(ratings, "path", path);
-  ratings.add("aliases", dump_aliases(aliases));
+  ratings.add("aliases", dump_names(aliases));
   map.add("human_ratings", std::move(ratings));
 }
 

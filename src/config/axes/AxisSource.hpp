@@ -128,11 +128,6 @@ std::vector<Item> read_entries(const Node& node, const std::string& kind, const 
 void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
                         std::vector<std::pair<std::string, std::string>>& aliases);
 
-/// {name in the table: label of the job}.
-using Aliases = std::vector<std::pair<std::string, std::string>>;
-Aliases read_aliases(const Node& node, const std::string& key, base::Problems& problems);
-Node dump_aliases(const Aliases& aliases);
-
 /// What `read_rating_source` reads; nothing for an empty path without aliases.
 void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases);
 

@@ -91,7 +91,7 @@ People read_people(const Node& node, const Pieces& pieces, base::Problems& probl
     people.ratings = people.ratings.empty() ? "" : pieces.resolve_path(people.ratings);
   }
   if (const Node* names = fields.optional("aliases")) {
-    people.aliases = read_aliases(*names, fields.key_of("aliases"), problems);
+    people.aliases = read_names(*names, fields.key_of("aliases"), problems);
   }
   if (const Node* scale = fields.optional("scale")) {
     read_scale(*scale, fields.key_of("scale"), problems, people);
@@ -118,7 +118,7 @@ Node dump_people(const People& people) {
   FieldsDump fields;
   fields.line("ratings", people.ratings);
   if (!people.aliases.empty()) {
-    fields.add("aliases", dump_aliases(people.aliases));
+    fields.add("aliases", dump_names(people.aliases));
   }
   Node scale = Node::list();
   scale.add(number(people.low));

@@ -5,7 +5,9 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/Check.hpp"
 #include "base/text/Text.hpp"
+#include "config/axes/Pieces.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -208,11 +210,83 @@ bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base
   return true;
 }
 
-Fields::Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form)
-    : node_(node), key_(std::move(key)), problems_(problems), usable_(node.kind == Node::Kind::map) {
-  if (!usable_) {
-    wrong_type(node_, key_, problems_, "a mapping", form.empty() ? "" : "Write " + std::string(form) + ".");
+Names read_names(const Node& node, const std::string& key, base::Problems& problems) {
+  Names names;
+  if (!expect_kind(node, Node::Kind::map, key, problems)) {
+    return names;
   }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    if (const auto label = read_line(node.children[i], key + "." + node.keys[i].substr(0, 60), problems)) {
+      names.emplace_back(node.keys[i], *label);
+    }
+  }
+  return names;
+}
+
+Node dump_names(const Names& names) {
+  Node map = Node::map();
+  for (const auto& [name, label] : names) {
+    map.add(name, Node::text(label));
+  }
+  return map;
+}
+
+std::vector<sweep::Selection> read_selections(const Node& node, const std::string& key, base::Problems& problems) {
+  std::vector<sweep::Selection> selections;
+  if (!expect_kind(node, Node::Kind::map, key, problems)) {
+    return selections;
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const auto& value = node.children[i];
+    const auto place = key + "." + node.keys[i];
+    sweep::Selection selection{node.keys[i], {}};
+    if (value.kind == Node::Kind::list) {
+      selection.values = read_lines(value, place, problems).value_or(std::vector<std::string>());
+    } else if (const auto line = read_line(value, place, problems)) {
+      selection.values = {*line};
+    }
+    selections.push_back(std::move(selection));
+  }
+  return selections;
+}
+
+Node dump_selections(const std::vector<sweep::Selection>& selections) {
+  Node map = Node::map();
+  for (const auto& selection : selections) {
+    map.add(selection.axis, texts(selection.values));
+  }
+  return map;
+}
+
+Fields::Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form, Pieces* pieces)
+    : node_(node),
+      key_(std::move(key)),
+      problems_(problems),
+      form_(form),
+      pieces_(pieces),
+      usable_(node.kind == Node::Kind::map) {}
+
+std::string Fields::key_of(const std::string& name) const {
+  return key_.empty() ? name : name == alone_ ? key_ : key_ + "." + name;
+}
+
+base::Place Fields::place(const std::string& name) const {
+  const Node* found = usable_ ? node_.find(name) : nullptr;
+  return (found == nullptr ? node_ : *found).place(key_of(name));
+}
+
+Pieces& Fields::pieces() const {
+  STEREOSWEEP_ASSERT(pieces_ != nullptr, "the reader of a key that names files was given where they are");
+  return *pieces_;
+}
+
+const Node* Fields::next(const std::string& name) {
+  const auto marks = take_marks();
+  if (marks.alone && node_.kind == Node::Kind::scalar) {
+    alone_ = name;
+    return &node_;
+  }
+  return marks.needed ? required(name) : optional(name);
 }
 
 const Node* Fields::optional(const std::string& name) {
@@ -229,39 +303,73 @@ const Node* Fields::required(const std::string& name) {
   return node;
 }
 
-void Fields::line(const std::string& name, std::string& target) {
-  if (const Node* node = optional(name)) {
+void Fields::line(const std::string& name, std::string& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
     target = read_line(*node, key_of(name), problems_).value_or(target);
   }
 }
 
-void Fields::required_line(const std::string& name, std::string& target) {
-  required(name);
-  line(name, target);
+void Fields::required_line(const std::string& name, std::string& target, std::string_view /*about*/) {
+  needed().line(name, target);
 }
 
-void Fields::text(const std::string& name, std::string& target) {
-  if (const Node* node = optional(name)) {
+void Fields::text(const std::string& name, std::string& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
     target = read_text(*node, key_of(name), problems_).value_or(target);
   }
 }
 
-void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness) {
-  const Node* node = optional(name);
+void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness,
+                   std::string_view /*about*/) {
+  const Node* node = next(name);
   const bool is_empty = node != nullptr && node->kind == Node::Kind::list && node->children.empty();
   if (node != nullptr && !(is_empty && emptiness == Emptiness::allowed)) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);
   }
 }
 
-void Fields::required_lines(const std::string& name, std::vector<std::string>& target) {
-  required(name);
-  lines(name, target);
+void Fields::required_lines(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
+  needed().lines(name, target);
 }
 
-void Fields::boolean(const std::string& name, bool& target) {
-  if (const Node* node = optional(name)) {
+void Fields::boolean(const std::string& name, bool& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
     target = read_boolean(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::seed(const std::string& name, std::uint64_t& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
+    target = read_seed(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::path(const std::string& name, std::string& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
+    target = read_line(*node, key_of(name), problems_, 4000).value_or("");
+    target = target.empty() ? "" : pieces().resolve_path(target);
+  }
+}
+
+void Fields::labels(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
+  const Node* node = next(name);
+  if (node != nullptr && node->kind == Node::Kind::scalar) {
+    read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"});
+    target.clear();
+  } else if (node != nullptr) {
+    target = read_lines(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
+    target = read_selections(*node, key_of(name), problems_);
+  }
+}
+
+void Fields::names(const std::string& name, Names& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
+    target = read_names(*node, key_of(name), problems_);
   }
 }
 
@@ -272,8 +380,9 @@ void Fields::piece_head() {
   text("about", about);
 }
 
-void Fields::number(const std::string& name, double& target, double smallest, double largest) {
-  const Node* node = optional(name);
+void Fields::number(const std::string& name, double& target, double smallest, double largest,
+                    std::string_view /*about*/) {
+  const Node* node = next(name);
   const auto text = node != nullptr ? read_text(*node, key_of(name), problems_) : std::nullopt;
   if (!text) {
     return;
@@ -300,6 +409,9 @@ Fields::Named Fields::either(const std::string& name, const std::string& other) 
 
 void Fields::finish() {
   if (!usable_) {
+    if (alone_.empty()) {
+      wrong_type(node_, key_, problems_, "a mapping", form_.empty() ? "" : "Write " + form_ + ".");
+    }
     return;
   }
   const std::vector<std::string> known(asked_.begin(), asked_.end());
@@ -320,6 +432,16 @@ void Fields::finish() {
   if (num_unknown > max_unknown_keys) {
     problems_.add(node_.place(key_), std::to_string(num_unknown - max_unknown_keys) + " more unknown keys",
                   "only the first are listed");
+  }
+}
+
+void FieldsDump::add_unless(const std::string& name, bool is_nothing, Node value) {
+  const auto marks = take_marks();
+  const bool is_left_out = is_nothing || (marks.not_raw && extent_ != Extent::everything) ||
+                           (marks.told_by_block && extent_ == Extent::block);
+  const Node* usual = marks.unless_default && defaults_ != nullptr && !is_left_out ? defaults_().find(name) : nullptr;
+  if (!is_left_out && (usual == nullptr || !(value == *usual))) {
+    map_.add(name, std::move(value));
   }
 }
 

@@ -1,4 +1,9 @@
 // Typed reading and writing of checked trees. Every fault goes to one report with file:line:key, and reading goes on.
+//
+// One list of keys for each struct: `Item::each_key(item, keys)` shows every key, with its value, to `keys`. The list
+// is read by `Fields`, written by `FieldsDump` (what is hashed is such a dump), and described by `FieldsSchema`. What
+// stands in the list is thus known, kept, compared and documented. What has a form of its own is a function with an
+// overload for each of the three, which the list calls.
 #pragma once
 
 #include <concepts>
@@ -8,11 +13,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/yaml/Node.hpp"
+#include "sweep/Selection.hpp"
 
 namespace stereosweep::config {
+
+class Pieces;
+
+/// What a dump holds: all of a job; what can change a raw number (of which the job hash is made); of that, what a block
+/// does not say itself in its prompts (of which a block's key is made).
+enum class Extent { everything, raw_numbers, block };
 
 /// did_you_mean, but nothing where the report or the list is so long that it would only cost time.
 std::string suggest(std::string_view word, std::span<const std::string> candidates, const base::Problems& problems);
@@ -53,40 +66,169 @@ void each_entry(const Node& list, const std::string& key, base::Problems& proble
   }
 }
 
+/// {name: text}, in the order in which they stand.
+using Names = std::vector<std::pair<std::string, std::string>>;
+Names read_names(const Node& node, const std::string& key, base::Problems& problems);
+Node dump_names(const Names& names);
+
+/// {axis or column: VALUE or [VALUE, ...]}. Faults are reported; what is wrong is left out.
+std::vector<sweep::Selection> read_selections(const Node& node, const std::string& key, base::Problems& problems);
+Node dump_selections(const std::vector<sweep::Selection>& selections);
+
+/// The form that is expected, for messages: "{label: ..., text: ...}"; "" where the item has no `form`.
+template <class Item>
+std::string_view form_of() {
+  if constexpr (requires { Item::form; }) {
+    return Item::form;
+  } else {
+    return "";
+  }
+}
+
+/// What a list of keys says of the next key; every visitor has the same.
+template <class Visitor>
+class KeyMarks {
+ public:
+  /// The key has no default.
+  Visitor& needed() { return mark(needed_); }
+  /// Left out of dumps where it has its default, so that dumps of older runs stay what they were.
+  Visitor& unless_default() { return mark(unless_default_); }
+  /// Changes no raw number: neither job nor blocks are other ones where it changes.
+  Visitor& not_raw() { return mark(not_raw_); }
+  /// A block tells the value itself, by its prompts and what it asks of them.
+  Visitor& told_by_block() { return mark(told_by_block_); }
+  /// The item may be given as this key's value alone: "women" for {plural: women}.
+  Visitor& alone() { return mark(alone_); }
+
+ protected:
+  struct Marks {
+    bool needed, unless_default, not_raw, told_by_block, alone;
+  };
+  /// Those of the key that is shown now; the next one has none.
+  Marks take_marks() {
+    return {std::exchange(needed_, false), std::exchange(unless_default_, false), std::exchange(not_raw_, false),
+            std::exchange(told_by_block_, false), std::exchange(alone_, false)};
+  }
+
+ private:
+  Visitor& mark(bool& which) {
+    which = true;
+    return static_cast<Visitor&>(*this);
+  }
+  bool needed_ = false;
+  bool unless_default_ = false;
+  bool not_raw_ = false;
+  bool told_by_block_ = false;
+  bool alone_ = false;
+};
+
 /// One mapping; keys that nobody asks for are unknown and reported by `finish`. Holds references: a local only. A
-/// target keeps its value where its key is missing or what stands there is wrong; FieldsDump writes the same keys.
-class Fields {
+/// target keeps its value where its key is missing or what stands there is wrong. `about` is for people who write jobs
+/// (FieldsSchema).
+class Fields : public KeyMarks<Fields> {
  public:
   /// Reports if `node` is no mapping, with the form that is expected ("{label: ..., text: ...}") where one is given;
-  /// then every field is missing in silence.
-  Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form = "");
+  /// then every field is missing in silence. `pieces`: for paths, and what has a form of its own.
+  Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form = "",
+         Pieces* pieces = nullptr);
   /// The value under `name`; null where it is missing.
   const Node* optional(const std::string& name);
   /// As `optional`, but a missing value is reported.
   const Node* required(const std::string& name);
-  std::string key_of(const std::string& name) const { return key_.empty() ? name : key_ + "." + name; }
+  std::string key_of(const std::string& name) const;
   bool usable() const { return usable_; }
+  /// Of the value under `name`, or of the mapping where it is missing.
+  base::Place place(const std::string& name) const;
+  const Node& node() const { return node_; }
+  base::Problems& problems() const { return problems_; }
+  Pieces& pieces() const;
 
-  void line(const std::string& name, std::string& target);           ///< optional text of one line
-  void required_line(const std::string& name, std::string& target);  ///< the same, reported where missing
-  void text(const std::string& name, std::string& target);           ///< any text
-  void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused);
-  void required_lines(const std::string& name, std::vector<std::string>& target);
-  void boolean(const std::string& name, bool& target);
+  void line(const std::string& name, std::string& target, std::string_view about = "");  ///< text of one line
+  void required_line(const std::string& name, std::string& target, std::string_view about = "");
+  void text(const std::string& name, std::string& target, std::string_view about = "");  ///< any text
+  void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused,
+             std::string_view about = "");
+  void required_lines(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
+  void boolean(const std::string& name, bool& target, std::string_view about = "");
   template <std::integral Integer>
-  void integer(const std::string& name, Integer& target, std::int64_t smallest, std::int64_t largest) {
-    if (const Node* node = optional(name)) {
+  void integer(const std::string& name, Integer& target, std::int64_t smallest, std::int64_t largest,
+               std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
       const auto value = read_integer(*node, key_of(name), problems_, smallest, largest);
       target = value ? static_cast<Integer>(*value) : target;
     }
   }
-  void number(const std::string& name, double& target, double smallest, double largest);
+  void number(const std::string& name, double& target, double smallest, double largest, std::string_view about = "");
+  void seed(const std::string& name, std::uint64_t& target, std::string_view about = "");
   /// One of `names`, which stand in the order of the enumeration.
   template <class Choice>
-  void choice(const std::string& name, Choice& target, const std::vector<std::string>& names) {
-    if (const Node* node = optional(name)) {
+  void choice(const std::string& name, Choice& target, const std::vector<std::string>& names,
+              std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
       const auto index = read_choice(*node, key_of(name), problems_, names);
       target = index ? static_cast<Choice>(*index) : target;
+    }
+  }
+  /// Several of them, each once.
+  template <class Choice>
+  void choices(const std::string& name, std::vector<Choice>& target, const std::vector<std::string>& names,
+               std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
+      target.clear();
+      for (const auto index : read_choices(*node, key_of(name), problems_, names, Choices::distinct)) {
+        target.push_back(static_cast<Choice>(index));
+      }
+    }
+  }
+  /// A file of the user's own.
+  void path(const std::string& name, std::string& target, std::string_view about = "");
+  /// `all`, or a list of labels; `target` is then empty, or that list.
+  void labels(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
+  void selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view about = "");
+  void names(const std::string& name, Names& target, std::string_view about = "");
+  /// A mapping whose keys `visit(keys)` lists.
+  template <class Visit>
+  void nested(const std::string& name, Visit visit, std::string_view /*about*/ = "", std::string_view form = "") {
+    if (const Node* node = next(name)) {
+      Fields own(*node, key_of(name), problems_, form, pieces_);
+      visit(own);
+      own.finish();
+    }
+  }
+  template <class Item>
+  void item(const std::string& name, Item& target, std::string_view about = "") {
+    nested(
+        name, [&](Fields& own) { Item::each_key(target, own); }, about, form_of<Item>());
+  }
+  /// Nothing where the key is missing.
+  template <class Item>
+  void optional_item(const std::string& name, std::optional<Item>& target, std::string_view about = "") {
+    nested(
+        name, [&](Fields& own) { Item::each_key(target.emplace(), own); }, about, form_of<Item>());
+  }
+  template <class Item>
+  void items(const std::string& name, std::vector<Item>& target, std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
+      target.clear();
+      each_entry(*node, key_of(name), problems_, [&](const Node& entry, const std::string& key) {
+        Fields own(entry, key, problems_, form_of<Item>(), pieces_);
+        Item::each_key(target.emplace_back(), own);
+        own.finish();
+      });
+    }
+  }
+  /// The word `all`, which stands for the defaults, or a mapping; nothing where the key is missing.
+  template <class Item>
+  void all_or(const std::string& name, std::optional<Item>& target, std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
+      target.emplace();
+      if (node->kind == Node::Kind::scalar) {
+        read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"});
+        return;
+      }
+      Fields own(*node, key_of(name), problems_, form_of<Item>(), pieces_);
+      Item::each_key(*target, own);
+      own.finish();
     }
   }
   /// What has two names; null where neither is given, reported where both are.
@@ -100,10 +242,16 @@ class Fields {
   void finish();
 
  private:
+  /// The value of the key that is shown now.
+  const Node* next(const std::string& name);
+
   const Node& node_;
   std::string key_;
   base::Problems& problems_;
+  std::string form_;
+  Pieces* pieces_;
   bool usable_ = false;
+  std::string alone_;  ///< the key whose value stands in the place of the mapping
   std::set<std::string> asked_;
 };
 
@@ -123,56 +271,145 @@ Node list_of(const std::vector<Value>& values, Dump dump) {
   return list;
 }
 Node texts(const std::vector<std::string>& values);
+/// The names of values of an enumeration, in whose order `names` stand.
+template <class Choice>
+Node choice_list(const std::vector<Choice>& values, const std::vector<std::string>& names) {
+  return list_of(values, [&](Choice value) { return Node::plain(names[static_cast<std::size_t>(value)]); });
+}
 
-/// Writes each field that it is shown: the counterpart of `Fields`, so that one list of fields reads and dumps. Empty
-/// texts are left out.
-class FieldsDump {
+/// Writes each field that it is shown: the counterpart of `Fields`. Empty texts are left out.
+class FieldsDump : public KeyMarks<FieldsDump> {
  public:
-  void line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
-  void required_line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
-  void text(const std::string& name, const std::string& value) { add_text(map_, name, value); }
-  void lines(const std::string& name, const std::vector<std::string>& value, Emptiness /*emptiness*/) {
-    map_.add(name, texts(value));
+  /// `defaults`: what is left out where it is marked so; asked only then.
+  explicit FieldsDump(Extent extent = Extent::everything, const Node& (*defaults)() = nullptr)
+      : extent_(extent), defaults_(defaults) {}
+  Extent extent() const { return extent_; }
+
+  void line(const std::string& name, const std::string& value, std::string_view /*about*/ = "") {
+    add_unless(name, value.empty(), Node::text(value));
   }
-  void required_lines(const std::string& name, const std::vector<std::string>& value) { map_.add(name, texts(value)); }
-  void integer(const std::string& name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/) {
-    map_.add(name, config::integer(value));
+  void required_line(const std::string& name, const std::string& value, std::string_view /*about*/ = "") {
+    line(name, value);
   }
-  void number(const std::string& name, double value, double /*smallest*/, double /*largest*/) {
-    map_.add(name, config::number(value));
+  void text(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
+  void lines(const std::string& name, const std::vector<std::string>& value,
+             Emptiness /*emptiness*/ = Emptiness::refused, std::string_view /*about*/ = "") {
+    add(name, texts(value));
+  }
+  void required_lines(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
+    add(name, texts(value));
+  }
+  void boolean(const std::string& name, bool value, std::string_view /*about*/ = "") {
+    add(name, Node::plain(value ? "true" : "false"));
+  }
+  void integer(const std::string& name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/,
+               std::string_view /*about*/ = "") {
+    add(name, config::integer(value));
+  }
+  void number(const std::string& name, double value, double /*smallest*/, double /*largest*/,
+              std::string_view /*about*/ = "") {
+    add(name, config::number(value));
+  }
+  void seed(const std::string& name, std::uint64_t value, std::string_view /*about*/ = "") {
+    add(name, Node::plain(std::to_string(value)));
   }
   template <class Choice>
-  void choice(const std::string& name, Choice value, const std::vector<std::string>& names) {
-    map_.add(name, Node::plain(names[static_cast<std::size_t>(value)]));
+  void choice(const std::string& name, Choice value, const std::vector<std::string>& names,
+              std::string_view /*about*/ = "") {
+    add(name, Node::plain(names[static_cast<std::size_t>(value)]));
   }
-  void add(const std::string& name, Node value) { map_.add(name, std::move(value)); }
+  template <class Choice>
+  void choices(const std::string& name, const std::vector<Choice>& values, const std::vector<std::string>& names,
+               std::string_view /*about*/ = "") {
+    add(name, choice_list(values, names));
+  }
+  void path(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
+  void labels(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
+    add(name, value.empty() ? Node::plain("all") : texts(value));
+  }
+  void selections(const std::string& name, const std::vector<sweep::Selection>& value,
+                  std::string_view /*about*/ = "") {
+    add(name, dump_selections(value));
+  }
+  void names(const std::string& name, const Names& value, std::string_view /*about*/ = "") {
+    add_unless(name, value.empty(), dump_names(value));
+  }
+  template <class Visit>
+  void nested(const std::string& name, Visit visit, std::string_view /*about*/ = "", std::string_view /*form*/ = "") {
+    FieldsDump own(extent_);
+    visit(own);
+    add(name, own.take());
+  }
+  template <class Item>
+  void item(const std::string& name, const Item& value, std::string_view /*about*/ = "");
+  template <class Item>
+  void optional_item(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/ = "");
+  template <class Item>
+  void items(const std::string& name, const std::vector<Item>& values, std::string_view /*about*/ = "");
+  template <class Item>
+  void all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/ = "");
+  void add(const std::string& name, Node value) { add_unless(name, false, std::move(value)); }
   Node take() { return std::move(map_); }
 
  private:
+  /// By the marks of the key; where `is_nothing` there is no value to tell.
+  void add_unless(const std::string& name, bool is_nothing, Node value);
+
+  Extent extent_;
+  const Node& (*defaults_)();
   Node map_ = Node::map();
 };
 
 /// Fills an item whose fields `Item::each_key` lists.
 template <class Item>
 void read_fields(const Node& node, const std::string& key, base::Problems& problems, Item& item,
-                 std::string_view form = "") {
-  Fields fields(node, key, problems, form);
+                 std::string_view form = "", Pieces* pieces = nullptr) {
+  Fields fields(node, key, problems, form, pieces);
   Item::each_key(item, fields);
   fields.finish();
 }
 
-/// What `read_fields` reads back.
+/// Of an item that nobody changed.
 template <class Item>
-Node dump_fields(const Item& item) {
-  FieldsDump fields;
+const Node& default_fields() {
+  static const Node node = [] {
+    FieldsDump fields(Extent::everything);
+    const Item item{};
+    Item::each_key(item, fields);
+    return fields.take();
+  }();
+  return node;
+}
+
+/// What a dump of this extent holds of it.
+template <class Item>
+Node dump_extent(const Item& item, Extent extent) {
+  FieldsDump fields(extent, default_fields<Item>);
   Item::each_key(item, fields);
   return fields.take();
 }
+/// What `read_fields` reads back.
+template <class Item>
+Node dump_fields(const Item& item) {
+  return dump_extent(item, Extent::everything);
+}
 
-/// The names of values of an enumeration, in whose order `names` stand.
-template <class Choice>
-Node choice_list(const std::vector<Choice>& values, const std::vector<std::string>& names) {
-  return list_of(values, [&](Choice value) { return Node::plain(names[static_cast<std::size_t>(value)]); });
+template <class Item>
+void FieldsDump::item(const std::string& name, const Item& value, std::string_view /*about*/) {
+  add(name, dump_extent(value, extent_));
+}
+template <class Item>
+void FieldsDump::optional_item(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {
+  add_unless(name, !value, value ? dump_extent(*value, extent_) : Node());
+}
+template <class Item>
+void FieldsDump::items(const std::string& name, const std::vector<Item>& values, std::string_view /*about*/) {
+  add(name, list_of(values, [&](const Item& value) { return dump_extent(value, extent_); }));
+}
+template <class Item>
+void FieldsDump::all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {
+  const auto shown = value ? dump_extent(*value, extent_) : Node();
+  add_unless(name, !value, value && shown == default_fields<Item>() ? Node::plain("all") : shown);
 }
 
 }  // namespace stereosweep::config

@@ -34,6 +34,10 @@ struct Node {
   static Node list() { return Node(Kind::list); }
   static Node map() { return Node(Kind::map); }
 
+  /// The same values, wherever they stand.
+  bool operator==(const Node& other) const {
+    return kind == other.kind && value == other.value && keys == other.keys && children == other.children;
+  }
   const Node* find(std::string_view key) const;
   /// The value under `key`, added as null if it is missing.
   Node& at(std::string_view key);
