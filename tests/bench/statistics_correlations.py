@@ -5,14 +5,13 @@ import math
 import warnings
 
 import numpy
-import scipy.special
 import scipy.stats
 from statistics_contrasts import adjusted
-from statistics_draws import below, quantiles, usable, weights
+from statistics_draws import below
 from statistics_means import condition, mean
 from statistics_tables import CONSTANT, NO_VALUES, OK, TOO_FEW
 
-PAIRINGS, SUBJECTS = 5 << 40, 6 << 40
+PAIRINGS = 5 << 40
 METHODS = {"spearman": scipy.stats.spearmanr, "pearson": scipy.stats.pearsonr, "kendall": scipy.stats.kendalltau}
 
 
@@ -73,38 +72,51 @@ def orders(seed, draws, count):
     return order
 
 
-def shuffled(left, right, method, seed, draws):
-    """Two-sided p."""
+def estimates(left, moved, method):
+    """Of each row of `moved` with `left`: the correlation and a, b, c of its squared standard error a - b rho + c rho^2."""
+    n = len(left)
+    if method == "kendall":
+        signs = numpy.array([((numpy.sign(left[:, None] - left) * numpy.sign(row[:, None] - row)).sum(axis=1)) for row in moved])
+        ties = [(numpy.sign(side[:, None] - side) != 0).sum() for side in (left, moved[0])]
+        concordance = signs * (n / math.sqrt(ties[0] * ties[1]))
+        tau = concordance.mean(axis=1)
+        pairs = n * (n - 1)
+        return (tau, (4 * (n - 2) * (concordance**2).mean(axis=1) + 2) / pairs, 8 * (n - 2) * tau / pairs,
+                numpy.full(len(moved), (4 * (n - 2) - 2) / pairs))
+    if method == "spearman":
+        left, moved = scipy.stats.rankdata(left), scipy.stats.rankdata(moved, axis=1)
+    x = (left - left.mean()) / left.std()
+    y = (moved - moved.mean(axis=1, keepdims=True)) / moved.std(axis=1, keepdims=True)
+    return ((x * y).mean(axis=1), ((x * y) ** 2).mean(axis=1) / n, (x * y * (x**2 + y**2)).mean(axis=1) / n,
+            ((x**2 + y**2) ** 2).mean(axis=1) / 4 / n)
+
+
+def shuffled(left, right, method, seed, draws, confidence):
+    """Two-sided p of the studentised correlation, and the ends of its interval."""
     exact = len(left) <= 8
     every = numpy.array(list(itertools.permutations(range(len(left))))) if exact else orders(seed, draws, len(left))
-    if method == "kendall":
-        signs = numpy.sign(left[:, None] - left[None, :])
-        values = numpy.array([(signs * numpy.sign(moved[:, None] - moved[None, :])).sum() for moved in right[every]])
-        observed, rounding = (signs * numpy.sign(right[:, None] - right[None, :])).sum(), 0.5
+    value, zero, linear, square = (float(one[0]) for one in estimates(left, right[None], method))
+    all_values, all_zeros, *_ = estimates(left, right[every], method)
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        drawn = numpy.where(all_zeros > 0, numpy.abs(all_values) / numpy.sqrt(all_zeros), 0)
+    observed = abs(value) / math.sqrt(zero) if zero > 0 else 0.0
+    reached = (drawn >= observed * (1 - 1e-9) - 1e-9).sum()
+    p = reached / len(every) if exact else (reached + 1) / (len(every) + 1)
+    tail = int((1 - confidence) * (len(every) + (not exact)) + 1e-9)
+    if tail == 0 or tail - (not exact) >= len(every):
+        return p, (math.nan, math.nan)
+    quantile = numpy.sort(drawn)[::-1][tail - (not exact)]
+    a, half, c = 1 - quantile**2 * square, -value + quantile**2 * linear / 2, value**2 - quantile**2 * zero
+    root = math.sqrt(max(0, half**2 - a * c)) / abs(a)
+    if a > 0:
+        low, high = max(-1, -half / a - root), min(1, -half / a + root)
+    elif c <= 0:
+        low, high = -1, 1
     else:
-        if method == "spearman":
-            left, right = scipy.stats.rankdata(left), scipy.stats.rankdata(right)
-        left, right = left - left.mean(), right - right.mean()
-        values, observed = right[every] @ left, right @ left
-        rounding = 1e-12 * math.sqrt((left**2).sum() * (right**2).sum())
-    fewer = min((values >= observed - rounding).sum(), (values <= observed + rounding).sum())
-    return min(1, 2 * fewer / len(every)) if exact else min(1, 2 * (fewer + 1) / (len(every) + 1))
-
-
-def interval(left, right, method, seed, replicates, confidence):
-    values = []
-    for times in weights(seed, SUBJECTS, len(left), replicates):
-        drawn = numpy.repeat(numpy.arange(len(left)), times)
-        values.append(coefficient(left[drawn], right[drawn], method))
-    finite = usable(numpy.array(values))
-    return (math.nan, math.nan) if finite is None else tuple(quantiles(finite, confidence))
-
-
-def z_interval(r, n, method, confidence):
-    if method == "kendall" or n < 4 or abs(r) >= 1 - 1e-14:
-        return math.nan, math.nan
-    half = scipy.special.ndtri((1 + confidence) / 2) * math.sqrt((1 + (r * r / 2 if method == "spearman" else 0)) / (n - 3))
-    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+        low, high = (min(1, -half / a + root), 1) if value > 0 else (-1, max(-1, -half / a - root))
+    if quantile >= observed * (1 - 1e-9) - 1e-9:
+        low, high = min(low, 0), max(high, 0)
+    return p, (low, high)
 
 
 def check(report, number, data, table, statistics, seed):
@@ -146,19 +158,18 @@ def check_row(report, number, found, left, right, method, inference, seed, scale
     report.same("correlations: status", number, found["status"], status)
     report.same("correlations: n", number, found["n"], n)
     if status != OK:
-        for name in ("coefficient", "low", "high", "low_z", "high_z", "p", "p_holm", "p_yekutieli", "p_formula"):
+        for name in ("coefficient", "low", "high", "p", "p_holm", "p_yekutieli", "p_formula"):
             report.numbers("correlations: " + name.split("_")[0], number, found[name], math.nan)
         return math.nan
     scale = max(scale, *(numpy.abs(side).max() / side.std() for side in (left, right))) if method == "pearson" else 1
     r = coefficient(left, right, method)
     report.numbers("correlations: coefficient", number, found["coefficient"], r, 1, scale)
     confidence = inference["confidence"]
-    ends = interval(left, right, method, seed, inference["replicates"], confidence)
-    if not numpy.isnan(ends[0]) or not numpy.isnan(found["low"]):
-        report.numbers("correlations: interval", number, [found["low"], found["high"]], ends, 1, scale**2)
-    by_z = z_interval(found["coefficient"], n, method, confidence)
-    report.numbers("correlations: interval by z", number, [found["low_z"], found["high_z"]], by_z, 1, 10)
-    report.numbers("correlations: p", number, found["p"], shuffled(left, right, method, seed, inference["draws"]))
+    p, ends = shuffled(left, right, method, seed, inference["draws"], confidence)
+    report.numbers("correlations: p", number, found["p"], p)
+    report.numbers("correlations: interval", number, [found["low"], found["high"]], ends, 1, 100 * scale**2)
+    report.same("correlations: p and interval contradict", number,
+                not numpy.isnan(ends[0]) and (found["p"] <= 1 - confidence + 1e-12) == (found["low"] <= 0 <= found["high"]), False)
     return found["p"]
 
 

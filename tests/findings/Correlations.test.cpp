@@ -86,7 +86,7 @@ TEST(FindingsCorrelations, AreOfSubjectsMeanScores) {
         EXPECT_EQ(test.pairing.is_exact, left.size() <= 8);
         ++num_defined;
       } else {
-        EXPECT_TRUE(std::isnan(test.pairing.p) && std::isnan(test.p_holm) && std::isnan(test.interval.low));
+        EXPECT_TRUE(std::isnan(test.pairing.p) && std::isnan(test.p_holm) && std::isnan(test.pairing.interval.low));
       }
     }
   }

@@ -17,7 +17,6 @@ using stats::CorrelationKind;
 using sweep::CorrelationRequest;
 
 constexpr std::uint64_t pairings_stream = std::uint64_t{5} << 40U;
-constexpr std::uint64_t subjects_stream = std::uint64_t{6} << 40U;
 constexpr std::size_t fewest_subjects = 3;  // two points always lie on a line
 
 /// The two lists of one pair and the methods: all that a unit of the shared work needs.
@@ -27,42 +26,6 @@ struct Unit {
   std::vector<CorrelationKind> kinds;
 };
 
-/// Percentile intervals of every kind, all of the same draws.
-std::vector<stats::Interval> intervals_of(const Unit& unit, const sweep::Comparison& comparison, std::uint64_t seed) {
-  const auto num_replicates = static_cast<std::size_t>(comparison.replicates);
-  const stats::ClusterBootstrap draws(unit.left.size(), num_replicates, seed, subjects_stream);
-  std::vector<std::vector<double>> replicates(unit.kinds.size());
-  for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
-    const auto times = draws.times(replicate);
-    std::vector<double> left;
-    std::vector<double> right;
-    for (std::size_t subject = 0; subject < times.size(); ++subject) {
-      left.insert(left.end(), times[subject], unit.left[subject]);
-      right.insert(right.end(), times[subject], unit.right[subject]);
-    }
-    for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
-      replicates[kind].push_back(stats::correlate(left, right, unit.kinds[kind]).value);
-    }
-  }
-  std::vector<stats::Interval> intervals;
-  for (auto& of_kind : replicates) {
-    intervals.push_back(stats::percentile_interval(std::move(of_kind), comparison.confidence));
-  }
-  return intervals;
-}
-
-void add_z_interval(CorrelationTest& test, CorrelationKind kind, double confidence) {
-  const double value = test.correlation.value;
-  if (kind == CorrelationKind::kendall || test.correlation.n < 4 || std::abs(value) >= 1) {
-    return;
-  }
-  const double factor = kind == CorrelationKind::spearman ? 1 + value * value / 2 : 1;
-  const double half =
-      stats::normal_quantile((1 + confidence) / 2) * std::sqrt(factor / static_cast<double>(test.correlation.n - 3));
-  test.low_z = std::tanh(std::atanh(value) - half);
-  test.high_z = std::tanh(std::atanh(value) + half);
-}
-
 std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison& comparison, std::uint64_t seed) {
   std::vector<CorrelationTest> tests(unit.kinds.size());
   for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
@@ -71,7 +34,7 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
     if (correlation.n > 0 && correlation.n < fewest_subjects) {
       correlation = {.n = correlation.n, .reason = stats::Reason::too_few};
     }
-    tests[kind].interval.reason = correlation.reason;
+    tests[kind].pairing.interval.reason = correlation.reason;
   }
   std::vector<std::size_t> places;  // of the methods that have a correlation
   std::vector<CorrelationKind> kinds;
@@ -89,12 +52,8 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
                                                        .stream = pairings_stream,
                                                        .draws = static_cast<std::uint64_t>(comparison.draws),
                                                        .confidence = comparison.confidence});
-  const auto intervals = intervals_of({unit.left, unit.right, kinds}, comparison, seed);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    auto& test = tests[places[kind]];
-    test.pairing = pairings[kind];
-    test.interval = intervals[kind];
-    add_z_interval(test, kinds[kind], comparison.confidence);
+    tests[places[kind]].pairing = pairings[kind];
   }
   return tests;
 }

@@ -11,7 +11,6 @@
 #include "findings/clusters/Clusters.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "stats/Agreement.hpp"
-#include "stats/Bootstrap.hpp"
 #include "stats/permutation/ShuffledCorrelation.hpp"
 #include "sweep/Contrast.hpp"
 
@@ -20,14 +19,7 @@ namespace stereosweep::findings {
 /// Of the subjects that have both scores.
 struct CorrelationTest {
   stats::Correlation correlation;  ///< `too_few`: fewer than three; its p is the formula's
-  /// Percentile interval, subjects drawn with replacement (Efron and Tibshirani 1993, §13.3); `too_few`: more than one
-  /// draw in ten has no correlation.
-  stats::Interval interval{stats::nan, stats::nan, stats::Reason::no_values};
-  /// tanh(atanh(r) -+ z s): s^2 = 1 / (n - 3) for Pearson (Fisher 1921, Metron 1), (1 + r^2 / 2) / (n - 3) for Spearman
-  /// (Bonett and Wright 2000, Psychometrika 65). NaN: Kendall, fewer than four subjects, or |r| = 1.
-  double low_z = stats::nan;
-  double high_z = stats::nan;
-  stats::PairingP pairing;  ///< two-sided, subjects shuffled
+  stats::PairingP pairing;         ///< two-sided p of shuffled subjects, and its interval
   double p_holm = stats::nan;
   double p_yekutieli = stats::nan;
 };

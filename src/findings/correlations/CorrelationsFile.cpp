@@ -74,26 +74,23 @@ void write_correlations(results::Layout& layout, const Correlations& correlation
   };
   using Test = CorrelationTest;
   const auto confidence = results::percent(comparison.confidence) + " interval";
+  const std::string assumed =
+      "of the test of p: subjects are a sample; dependent scatter of the two sides is allowed for";
   const auto family = ", adjusted among " + correlation_family_text(comparison.family);
   write("coefficient", "correlation of the two sides over subjects",
         [](const Test& test) { return test.correlation.value; });
   write("n", "subjects with both scores", [](const Test& test) { return test.correlation.n; });
-  write("low", "lower end of the " + confidence + ", subjects drawn with replacement, percentiles",
-        [](const Test& test) { return test.interval.low; });
-  write("high", "upper end of the " + confidence + ", subjects drawn with replacement, percentiles",
-        [](const Test& test) { return test.interval.high; });
-  const std::string z = "pearson: Fisher; spearman: Bonett and Wright; kendall: none";
   write(
-      "low_z", "lower end of the " + confidence + " by Fisher's z", [](const Test& test) { return test.low_z; }, z);
+      "low", "lower end of the " + confidence, [](const Test& test) { return test.pairing.interval.low; }, assumed);
   write(
-      "high_z", "upper end of the " + confidence + " by Fisher's z", [](const Test& test) { return test.high_z; }, z);
+      "high", "upper end of the " + confidence, [](const Test& test) { return test.pairing.interval.high; }, assumed);
   write(
-      "p", "two-sided p, subjects shuffled", [](const Test& test) { return test.pairing.p; },
-      "all pairings are counted up to 8 subjects, else drawn");
+      "p", "two-sided p of the studentised correlation, subjects shuffled",
+      [](const Test& test) { return test.pairing.p; }, "all pairings are counted up to 8 subjects, else drawn");
   write("p_low", "lower end of the interval of a p that was drawn; p where it was counted",
-        [](const Test& test) { return test.pairing.interval.low; });
+        [](const Test& test) { return test.pairing.p_interval.low; });
   write("p_high", "upper end of the interval of a p that was drawn; p where it was counted",
-        [](const Test& test) { return test.pairing.interval.high; });
+        [](const Test& test) { return test.pairing.p_interval.high; });
   write("p_holm", "p after Holm" + family, [](const Test& test) { return test.p_holm; });
   write("p_yekutieli", "p after Benjamini and Yekutieli" + family, [](const Test& test) { return test.p_yekutieli; });
   write("p_formula", "two-sided p by Student's t, or by the distribution of tau",
@@ -101,7 +98,7 @@ void write_correlations(results::Layout& layout, const Correlations& correlation
   layout.write(results::flag_cube("correlation_status", "why there is no correlation", reason_names), {"correlation"},
                correlations.rows, [](const Row& row) { return row.test.correlation.reason; });
   layout.write(results::flag_cube("correlation_interval_status", "why there is no interval", reason_names),
-               {"correlation"}, correlations.rows, [](const Row& row) { return row.test.interval.reason; });
+               {"correlation"}, correlations.rows, [](const Row& row) { return row.test.pairing.interval.reason; });
 }
 
 }  // namespace stereosweep::findings

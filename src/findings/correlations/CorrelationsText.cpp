@@ -21,12 +21,12 @@ std::string table_of(std::vector<const Row*> rows, std::size_t top) {
   results::TextTable table({"row", "column", "among", "method", "r", "low", "high", "n", "p", "p Holm"});
   const auto shown = std::min(top, rows.size());
   for (std::size_t place = 0; place < shown; ++place) {
-    const auto& [correlation, interval, low_z, high_z, pairing, holm, yekutieli] = rows[place]->test;
+    const auto& [correlation, pairing, holm, yekutieli] = rows[place]->test;
     table.add(
         {rows[place]->left, rows[place]->right, rows[place]->among,
          sweep::CorrelationRequest::method_names.at(static_cast<std::size_t>(rows[place]->method)),
          correlation.defined() ? results::fixed(correlation.value) : std::string(stats::name_of(correlation.reason)),
-         results::fixed(interval.low), results::fixed(interval.high), std::to_string(correlation.n),
+         results::fixed(pairing.interval.low), results::fixed(pairing.interval.high), std::to_string(correlation.n),
          results::p_value(pairing.p), results::p_value(holm)});
   }
   return table.text() + results::rest_text(shown, rows.size(), "rows");
@@ -39,15 +39,22 @@ std::string legend(const Correlations& correlations, const sweep::Comparison& co
       "r: spearman's rho, pearson's r or kendall's tau-b of the subjects' mean scores, over the n that "
       "have both. low, high: " +
       results::percent(comparison.confidence) +
-      " interval, subjects drawn with replacement: it takes them for a sample. p: two-sided, subjects "
-      "shuffled (all ways up to 8, else " +
-      base::with_thousands(static_cast<std::uint64_t>(comparison.draws)) + " draws); Holm among " +
+      " interval of the test of p; subjects are a sample to both. p: two-sided, subjects shuffled (all ways up to 8, "
+      "else " +
+      base::with_thousands(static_cast<std::uint64_t>(comparison.draws)) +
+      " draws) and the correlation divided by a standard error that allows for sides that scatter in the same places; "
+      "Holm among " +
       correlation_family_text(comparison.family) + ".";
-  if (any(correlations.rows,
-          [](const Row& row) { return row.test.correlation.defined() && row.test.correlation.n <= 20; })) {
-    text +=
-        " In simulated normal tables of 10 and 20 subjects 95 % intervals held the truth in 90 to 94 % (pearson) and "
-        "94 to 99 % (spearman).";
+  const auto fewest = [&] {
+    std::size_t n = 0;
+    for (const auto& row : correlations.rows) {
+      n = row.test.correlation.defined() && (n == 0 || row.test.correlation.n < n) ? row.test.correlation.n : n;
+    }
+    return n;
+  }();
+  if (fewest > 0 && fewest < 6) {
+    text += " With " + std::to_string(fewest) + " subjects p cannot be below " +
+            results::p_value(2 / std::tgamma(static_cast<double>(fewest) + 1)) + ".";
   }
   text = results::wrapped(text) + '\n';
   if (any(correlations.rows, [](const Row& row) { return row.cluster >= 0; })) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <variant>
 
 #include "base/Check.hpp"
 #include "stats/TauCounter.hpp"
@@ -11,89 +13,223 @@
 namespace stereosweep::stats {
 namespace {
 
-/// Differences from the mean, over the largest of them, so that no square is too small or too large.
-std::vector<double> centred(std::span<const double> values) {
+/// Standardised by the deviation with divisor n.
+std::vector<double> standardised(std::span<const double> values) {
   const double centre = mean(values).value;
-  double largest = 0;
+  double largest = 0;  // so that no square is too small or too large
   for (const double value : values) {
     largest = std::max(largest, std::abs(value - centre));
   }
-  std::vector<double> differences;
+  std::vector<double> standard;
+  double squares = 0;
   for (const double value : values) {
-    differences.push_back((value - centre) / largest);
+    standard.push_back((value - centre) / largest);
+    squares += standard.back() * standard.back();
   }
-  return differences;
+  const double deviation = std::sqrt(squares / static_cast<double>(values.size()));
+  for (auto& value : standard) {
+    value /= deviation;
+  }
+  return standard;
 }
 
-/// A number that grows with the correlation, by nothing else, over all pairings of two lists.
-class Paired {
- public:
-  Paired(std::span<const double> left, std::span<const double> right, CorrelationKind kind)
-      : kind_(kind), tau_(left.size()), moved_(right.size()) {
-    if (kind == CorrelationKind::kendall) {
-      right_.assign(right.begin(), right.end());
-      tau_.set_left(left);
-      return;
+/// A correlation, and the square of its standard error where rho is the true one: zero - linear rho + square rho^2.
+struct Estimate {
+  double value = 0;
+  double zero = 0;
+  double linear = 0;
+  double square = 0;
+
+  double studentised() const { return zero > 0 ? std::abs(value) / std::sqrt(zero) : 0.0; }
+
+  /// All rho with |value - rho| <= quantile * standard error; where they are not bounded, up to the end of the scale.
+  Interval interval(double quantile) const {
+    constexpr double least = 1e-12;
+    const double factor = quantile * quantile;
+    const double a = std::abs(1 - factor * square) < least ? -least : 1 - factor * square;
+    const double half_b = -value + factor * linear / 2;
+    const double c = value * value - factor * zero;
+    const double root = std::sqrt(std::max(0.0, half_b * half_b - a * c)) / std::abs(a);
+    if (a > 0) {
+      return {std::max(-1.0, -half_b / a - root), std::min(1.0, -half_b / a + root), Reason::ok};
     }
-    const bool is_ranked = kind == CorrelationKind::spearman;
-    left_ = centred(is_ranked ? average_ranks(left) : std::vector(left.begin(), left.end()));
-    right_ = centred(is_ranked ? average_ranks(right) : std::vector(right.begin(), right.end()));
-    const auto squares = [](const std::vector<double>& values) {
-      return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
-    };
-    scale_ = std::sqrt(squares(left_)) * std::sqrt(squares(right_));
+    if (c <= 0) {  // 0 is one of them
+      return {-1, 1, Reason::ok};
+    }
+    return value > 0 ? Interval{std::min(1.0, -half_b / a + root), 1, Reason::ok}
+                     : Interval{-1, std::max(-1.0, -half_b / a - root), Reason::ok};
+  }
+};
+
+/// Pearson's r of two lists, or of their ranks, under many pairings.
+class PairedMoments {
+ public:
+  PairedMoments(std::span<const double> left, std::span<const double> right)
+      : left_(standardised(left)), right_(standardised(right)) {
+    for (std::size_t place = 0; place < left_.size(); ++place) {
+      fourth_ += std::pow(left_[place], 4) + std::pow(right_[place], 4);
+    }
   }
 
   /// Value i of the left list meets value order[i] of the right one.
-  double operator()(std::span<const std::size_t> order) {
-    if (kind_ == CorrelationKind::kendall) {
-      for (std::size_t place = 0; place < order.size(); ++place) {
-        moved_[place] = right_[order[place]];
-      }
-      return tau_.tau_b(moved_);
-    }
-    double sum = 0;
+  Estimate operator()(std::span<const std::size_t> order) const {
+    double both = 0;
+    double squares = 0;
+    double cubes = 0;
     for (std::size_t place = 0; place < order.size(); ++place) {
-      sum += left_[place] * right_[order[place]];
+      const double x = left_[place];
+      const double y = right_[order[place]];
+      const double product = x * y;
+      both += product;
+      squares += product * product;
+      cubes += product * (x * x + y * y);
     }
-    return sum / scale_;
+    const auto n = static_cast<double>(order.size());
+    return {both / n, squares / n / n, cubes / n / n, (fourth_ + 2 * squares) / 4 / n / n};
   }
 
  private:
-  CorrelationKind kind_;
   std::vector<double> left_;
   std::vector<double> right_;
-  double scale_ = 1;
-  TauCounter tau_;
-  std::vector<double> moved_;
+  double fourth_ = 0;
 };
 
-/// Pairings that reach the observed one, for one kind.
-struct Reached {
-  Paired paired;
-  double observed;
-  std::uint64_t above = 0;
-  std::uint64_t below = 0;
+/// Kendall's tau-b, by how many others each value is concordant with.
+class PairedSigns {
+ public:
+  PairedSigns(std::span<const double> left, std::span<const double> right)
+      : left_(places_of(left)), right_(places_of(right)), taken_(left.size()) {
+    order_.resize(left.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::sort(order_, {}, [&](std::size_t cell) { return left_[cell].place; });
+    scale_ = std::sqrt(untied_share(left_) * untied_share(right_));
+  }
 
-  void count(std::span<const std::size_t> order) {
-    constexpr double rounding = 1e-12;
-    const double value = paired(order);
-    above += value < observed - rounding ? 0 : 1;
-    below += value > observed + rounding ? 0 : 1;
+  Estimate operator()(std::span<const std::size_t> order) {
+    const auto size = order_.size();
+    const auto n = static_cast<double>(size);
+    double sum = 0;
+    double squares = 0;
+    taken_.clear();
+    for (std::size_t first = 0; first < size;) {
+      const auto last = left_[order_[first]].last;
+      signs_.clear();
+      for (auto place = first; place < last; ++place) {  // with smaller values on the left
+        signs_.push_back(balance(right_[order[order_[place]]], first));
+      }
+      for (auto place = first; place < last; ++place) {
+        taken_.take(right_[order[order_[place]]].place);
+      }
+      for (auto place = first; place < last; ++place) {  // with larger ones: all but the smaller and equal ones
+        const auto& met = right_[order[order_[place]]];
+        const auto all = static_cast<std::int64_t>(met.first + met.last) - static_cast<std::int64_t>(size);
+        const double concordance =
+            static_cast<double>(signs_[place - first] - (all - balance(met, last))) / (n - 1) / scale_;
+        sum += concordance;
+        squares += concordance * concordance;
+      }
+      first = last;
+    }
+    const double tau = sum / n;
+    const double pairs = n * (n - 1);
+    return {tau, (4 * (n - 2) * squares / n + 2) / pairs, 8 * (n - 2) * tau / pairs, (4 * (n - 2) - 2) / pairs};
+  }
+
+ private:
+  /// Where a value stands in its sorted list, and where those that equal it do.
+  struct Places {
+    std::size_t place = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+
+  static std::vector<Places> places_of(std::span<const double> values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t cell) { return values[cell]; });
+    std::vector<Places> places(values.size());
+    for (std::size_t first = 0; first < order.size();) {
+      auto last = first + 1;
+      while (last < order.size() && values[order[last]] == values[order[first]]) {
+        ++last;
+      }
+      for (auto place = first; place < last; ++place) {
+        places[order[place]] = {place, first, last};
+      }
+      first = last;
+    }
+    return places;
+  }
+
+  static double untied_share(const std::vector<Places>& places) {
+    double untied = 0;
+    for (const auto& one : places) {
+      untied += static_cast<double>(places.size() - (one.last - one.first));
+    }
+    return untied / static_cast<double>(places.size() * (places.size() - 1));
+  }
+
+  /// Of the `count` places that are taken those below minus those above.
+  std::int64_t balance(const Places& met, std::size_t count) const {
+    return taken_.below(met.first) + taken_.below(met.last) - static_cast<std::int64_t>(count);
+  }
+
+  std::vector<Places> left_;
+  std::vector<Places> right_;
+  TakenPlaces taken_;
+  std::vector<std::size_t> order_;  ///< of the left list, ascending
+  std::vector<std::int64_t> signs_;
+  double scale_ = 1;  ///< tau-b over tau-a
+};
+
+using Paired = std::variant<PairedMoments, PairedSigns>;
+
+Paired paired_of(std::span<const double> left, std::span<const double> right, CorrelationKind kind) {
+  switch (kind) {
+    case CorrelationKind::kendall:
+      return PairedSigns(left, right);
+    case CorrelationKind::pearson:
+      return PairedMoments(left, right);
+    case CorrelationKind::spearman:
+      break;
+  }
+  return PairedMoments(average_ranks(left), average_ranks(right));
+}
+
+/// The studentised correlations of one kind under all pairings.
+struct Drawn {
+  Paired paired;
+  Estimate observed = {};
+  std::vector<double> values = {};
+
+  Estimate of(std::span<const std::size_t> order) {
+    return std::visit([&](auto& statistic) { return statistic(order); }, paired);
   }
 };
 
-PairingP concluded(const Reached& reached, std::uint64_t pairings, double confidence, bool is_exact) {
-  const auto fewer = std::min(reached.above, reached.below);
+PairingP concluded(Drawn& drawn, double confidence, bool is_exact) {
+  constexpr double rounding = 1e-9;
+  const double reaches = drawn.observed.studentised() * (1 - rounding) - rounding;
+  auto& values = drawn.values;
+  const auto reached =
+      static_cast<std::uint64_t>(std::ranges::count_if(values, [&](double value) { return value >= reaches; }));
+  const auto all = static_cast<double>(values.size());
   PairingP result{.is_exact = is_exact};
-  if (is_exact) {
-    result.p = std::min(1.0, 2 * static_cast<double>(fewer) / static_cast<double>(pairings));
-    result.interval = {result.p, result.p};
+  result.p = is_exact ? static_cast<double>(reached) / all : static_cast<double>(reached + 1) / (all + 1);
+  result.p_interval =
+      is_exact ? ProbabilityInterval{result.p, result.p} : fixed_draws_interval(reached, values.size(), confidence);
+  // so many values may reach the observed one where p is at most 1 - confidence
+  const auto tail = static_cast<std::size_t>((1 - confidence) * (is_exact ? all : all + 1) + rounding);
+  const auto place = is_exact ? tail : tail - 1;
+  if (tail == 0 || place >= values.size()) {
     return result;
   }
-  result.p = std::min(1.0, 2 * static_cast<double>(fewer + 1) / static_cast<double>(pairings + 1));
-  const auto one_sided = fixed_draws_interval(fewer, pairings, confidence);
-  result.interval = {std::min(1.0, 2 * one_sided.low), std::min(1.0, 2 * one_sided.high)};
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(place), std::greater());
+  result.interval = drawn.observed.interval(values[place]);
+  if (values[place] >= reaches && result.interval.reason == Reason::ok) {
+    result.interval.low = std::min(result.interval.low, 0.0);
+    result.interval.high = std::max(result.interval.high, 0.0);
+  }
   return result;
 }
 
@@ -116,27 +252,29 @@ std::vector<PairingP> shuffled_correlation_p(std::span<const double> left, std::
   STEREOSWEEP_ASSERT(left.size() == right.size() && left.size() > 1, "two lists of one length are paired");
   std::vector<std::size_t> order(left.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<Reached> all;
+  std::vector<Drawn> all;
   for (const auto kind : kinds) {
-    Paired paired(left, right, kind);
-    const double observed = paired(order);
-    all.push_back({std::move(paired), observed});
+    all.push_back({paired_of(left, right, kind)});
+    all.back().observed = all.back().of(order);
   }
+  const auto add = [&] {
+    for (auto& drawn : all) {
+      drawn.values.push_back(drawn.of(order).studentised());
+    }
+  };
   const bool is_exact = left.size() <= max_exact_pairings;
-  std::uint64_t pairings = 0;
   if (is_exact) {
     do {
-      std::ranges::for_each(all, [&](Reached& reached) { reached.count(order); });
-      ++pairings;
+      add();
     } while (std::ranges::next_permutation(order).found);
   }
-  for (; !is_exact && pairings < settings.draws; ++pairings) {
-    shuffle(order, settings.seed, settings.stream ^ pairings);
-    std::ranges::for_each(all, [&](Reached& reached) { reached.count(order); });
+  for (std::uint64_t draw = 0; !is_exact && draw < settings.draws; ++draw) {
+    shuffle(order, settings.seed, settings.stream ^ draw);
+    add();
   }
   std::vector<PairingP> results;
-  for (const auto& reached : all) {
-    results.push_back(concluded(reached, pairings, settings.confidence, is_exact));
+  for (auto& drawn : all) {
+    results.push_back(concluded(drawn, settings.confidence, is_exact));
   }
   return results;
 }
