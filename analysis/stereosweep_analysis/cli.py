@@ -6,8 +6,6 @@ python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR.
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
-python -m stereosweep_analysis extremes DIR [--item ITEM] [--output DIR]
-python -m stereosweep_analysis consistency DIR [--output DIR]
 python -m stereosweep_analysis glossary [WORD...]"""
 
 import argparse

@@ -1,19 +1,15 @@
-"""The commands on what models say of groups: keywords, reasons, extremes, consistency."""
+"""The commands on what models say of groups: keywords, reasons."""
 
 from pathlib import Path
 
-from . import consistency, interviews, keywords, reasons
-from . import extremes as score_extremes
+from . import interviews, keywords, reasons
 from .dictionary import MALFORMED, read_dictionary, read_mapping
 from .encoder import encode
 from .open import ResultError, open_result, open_statistics
-from .tables import cut, render, signed, write_csv
+from .tables import cut, render, write_csv
 
 TOP_DIMENSIONS = 5  # of a unit, as in StereoMap's figure 4
 UNITS = ("group", "cluster")
-REFUSALS = ("of", "texts", "refused", "low", "high", "no rating", "low", "high")
-VARIATION = ("form", "dimension", "over rounds", "largest", "to first form", "largest")
-DIVERSITY = ("form", "conversation", "turn", "n-gram", "texts", "Self-BLEU", "of a group", "entropy, bit")
 
 
 def add_parsers(commands):
@@ -39,18 +35,6 @@ def add_parsers(commands):
     why.add_argument("--candidates", type=int, default=default.candidates, help="of max_sum: nearest phrases looked at")
     why.add_argument("--least", type=int, default=default.least_reasons, help="reasons that must hold a phrase")
     why.set_defaults(action=show_reasons)
-    extreme = commands.add_parser("extremes", help="groups with the highest and lowest mean and variance of a score")
-    extreme.add_argument("directory", help="run directory or PROBE.stats.h5")
-    extreme.add_argument("--measure", help="default: the first of the score table")
-    extreme.add_argument("--item", action="append", help="default: all")
-    extreme.add_argument("--number", type=int, default=10, help="groups in each list")
-    extreme.add_argument("--output", type=Path, help="folder for extremes.csv")
-    extreme.set_defaults(action=show_extremes)
-    steady = commands.add_parser("consistency", help="how much an interview's answers vary, and how many refuse")
-    steady.add_argument("directory", help="run directory or interview.stats.h5")
-    steady.add_argument("--rows", type=int, default=60, help="rows of a table that are printed")
-    steady.add_argument("--output", type=Path, help="folder for CSV files with everything")
-    steady.set_defaults(action=show_consistency)
 
 
 def _add_source(parser):
@@ -139,8 +123,8 @@ def _print_dimensions(arguments, found):
         return
     print(f"\nThe {TOP_DIMENSIONS} dimensions with most words; direction (-1 to 1): each word once; as often as said")
     table = [
-        (cut(row.unit, 30), row.dimension, row.words, f"{100 * row.share:.0f} %", signed(row.direction), row.said,
-         signed(row.direction_by_frequency))
+        (cut(row.unit, 30), row.dimension, row.words, f"{100 * row.share:.0f} %", row.direction, row.said,
+         row.direction_by_frequency)
         for row in found
         if row.rank <= TOP_DIMENSIONS
     ]  # fmt: skip
@@ -206,49 +190,3 @@ def show_reasons(arguments):
     if arguments.output:
         path = write_csv(arguments.output, "reasons", reasons.Phrase._fields, found)
         print(f"written: {path.name} under {cut(str(arguments.output), 70)}")
-
-
-def show_extremes(arguments):
-    if arguments.number < 1:
-        raise ResultError(f"--number {arguments.number}: at least 1")
-    with open_statistics(arguments.directory) as statistics:
-        measure, found = score_extremes.extremes(statistics, arguments.measure, arguments.item, arguments.number)
-    print(f"{measure}: mean (variance, divisor n - 1) over prompt forms, rephrasings and replicates")
-    for item in dict.fromkeys(row.item for row in found):
-        print(f"\n{cut(item, 100)}")
-        lists = [
-            [f"{cut(row.subject, 20)} {row.mean:.2f} ({'' if row.variance is None else format(row.variance, '.2f')})"
-             for row in found if row.item == item and row.list == name]
-            for name in score_extremes.LISTS
-        ]  # fmt: skip
-        for left in (0, 2):
-            pair = lists[left : left + 2]
-            longest = max(map(len, pair))
-            table = [tuple(column[row] if row < len(column) else "" for column in pair) for row in range(longest)]
-            print("\n".join(render(score_extremes.LISTS[left : left + 2], table)))
-    if arguments.output:
-        path = write_csv(arguments.output, "extremes", score_extremes.Extreme._fields, found)
-        print(f"\nwritten: {cut(str(path), 90)}")
-
-
-def _fixed(value):
-    return "none" if value is None else f"{value:.3f}" if isinstance(value, float) else value
-
-
-def show_consistency(arguments):
-    with open_statistics(arguments.directory) as statistics:
-        tables = {
-            "refusals_by_form": (consistency.Refusals, REFUSALS, consistency.refusals(statistics, "template")),
-            "variation": (consistency.Variation, VARIATION, consistency.variations(statistics)),
-            "diversity": (consistency.Diversity, DIVERSITY, consistency.diversities(statistics)),
-            "refusals_by_group": (consistency.Refusals, REFUSALS, consistency.refusals(statistics, "subject")),
-        }
-    for name, (_, head, found) in tables.items():
-        if found:
-            print(f"\n{name.replace('_', ' ')}")
-            table = [tuple(_fixed(cut(cell, 16) if isinstance(cell, str) else cell) for cell in row) for row in found]
-            print("\n".join(render(head, table, arguments.rows)))
-    if arguments.output:
-        print(f"\nwritten under {cut(str(arguments.output), 80)}:")
-        for name, (row, _, found) in tables.items():
-            print(f"  {write_csv(arguments.output, name, row._fields, found).name}: {len(found):,} rows")

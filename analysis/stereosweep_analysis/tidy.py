@@ -3,10 +3,11 @@
 import pandas as pd
 import xarray as xr
 
-from .open import PathLike, open_statistics, require_label
+from .open import PathLike, ResultError, require_label
 from .reports.runs import open_runs
-from .reports.scores import measure_means, recommended_measure, texts
+from .reports.scores import TO_ASK, measure_means
 from .reports.side_by_side import shared_measure
+from .views import texts
 
 COLUMNS = ["measure", "unit", "subject", "kind", "domain", "item", "left", "right", "mean", "low", "high", "n"]
 
@@ -14,21 +15,27 @@ COLUMNS = ["measure", "unit", "subject", "kind", "domain", "item", "left", "righ
 def scores(path: PathLike, measure: str | None = None) -> pd.DataFrame:
     """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
 
+    They are computed by the program where the statistics lack them and it can be found.
+
     The columns are COLUMNS; `attrs["interval"]` says what low and high are. Subjects and items without a score are left
     out. `measure`: default: the one that the report shows. Raises ResultError.
     """
-    with open_statistics(path) as statistics:
-        return _table(statistics, require_label(statistics, "measure", measure or recommended_measure(statistics)))
+    (run,) = open_runs([path])
+    return _table(run.statistics, measure)
 
 
-def _table(statistics: xr.Dataset, measure: str) -> pd.DataFrame:
+def _table(statistics: xr.Dataset, measure: str | None) -> pd.DataFrame:
+    if measure is not None:
+        require_label(statistics, "measure", measure)
     means = measure_means(statistics, measure)
+    if means is None:
+        raise ResultError(f"the statistics hold no means{f' of {measure}' if measure else ''}: {TO_ASK}")
     kinds, domains = (texts(statistics, f"subject_{name}", "subject") for name in ("kind", "domain"))
     left, right = (texts(statistics, f"item_{name}", "item") for name in ("left", "right"))
     numbers = (means.mean, means.low, means.high, means.n)
     rows = [
         (
-            *(measure, means.unit, subject, kinds[i], domains[i], item, left[j], right[j]),
+            *(means.measure, means.unit, subject, kinds[i], domains[i], item, left[j], right[j]),
             *(array[i, j] for array in numbers),
         )
         for i, subject in enumerate(means.subjects)
@@ -49,9 +56,7 @@ def compare(*paths: PathLike, measure: str | None = None) -> pd.DataFrame:
     runs = open_runs(paths)
     measure = measure or shared_measure(runs)
     columns = {
-        run.label: _table(run.statistics, require_label(run.statistics, "measure", str(measure))).set_index(
-            ["subject", "item"]
-        )["mean"]
+        run.label: _table(run.statistics, measure).set_index(["subject", "item"])["mean"]
         for run in runs
     }
     return pd.concat(columns, axis=1, join="inner")

@@ -78,7 +78,7 @@ def bundled(tmp_path_factory):
     def directory(probe):
         job, settings, asked = BUNDLED[probe]
         call(program, "run", ROOT / "jobs" / f"{job}.yaml", "--output", folder / probe, *settings)
-        call(program, "stats", folder / probe, *asked)
+        call(program, "stats", folder / probe, *asked, "--means")
         return folder / probe
 
     return directory

@@ -1,5 +1,8 @@
 """A statistics file and a result with the axes and names that the program writes, of made-up numbers."""
 
+import json
+import warnings
+
 import numpy as np
 import xarray as xr
 
@@ -39,26 +42,60 @@ def statistics_dataset(values, subjects=None, title="made up", measure="ilps_sta
     )  # fmt: skip
 
 
+def view(title, columns, by="", each=("measure",)):
+    return {"title": title, "columns": [list(column) for column in columns], "by": by, "each": list(each)}
+
+
+def add_finding(statistics, axes, arrays, views, notes="", warnings=(), named=()):
+    """`arrays`: {name: (values, role)}; the first one declares the views."""
+    first = next(iter(arrays))
+    made = statistics.copy()
+    for name, (values, role) in arrays.items():
+        own = {"role": role} if role == "value" else {"role": role, "of": first}
+        made[name] = (axes, np.asarray(values), own | {"long_name": f"what {name} is"})
+    made[first].attrs |= {"views": json.dumps(views), "notes": notes}
+    made[first].attrs |= {"warnings": "\n".join(warnings)} if warnings else {}
+    made[first].attrs |= {"named_measures": "\n".join(named)} if named else {}
+    return made
+
+
+def add_means(statistics, reach=0.5):
+    """Means of every measure, made by hand: over all cells that have a number, with ends `reach` to either side."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mean = statistics["score"].mean(("template", "rephrasing", "replicate")).values
+    counts = np.isfinite(statistics["score"]).any(("replicate",)).sum(("template", "rephrasing")).values
+    columns = (("subject", "subject"), ("item", "item"), ("mean_score", "mean"), ("mean_score_low", "low"),
+               ("mean_score_high", "high"), ("mean_score_n", "cells"))  # fmt: skip
+    made = add_finding(
+        statistics, ("measure", "subject", "item"),
+        {"mean_score": (mean, "value"), "mean_score_low": (mean - reach, "low"),
+         "mean_score_high": (mean + reach, "high"), "mean_score_n": (counts.astype("i4"), "n")},
+        [view("Means of ", columns, "-mean_score")], "How means are computed.",
+    )  # fmt: skip
+    made["mean_score_low"].attrs["long_name"] = "lower end of the 95 % interval"
+    return made
+
+
 def add_contrasts(statistics, names, differences, p):
     """Contrasts of the first measure and item with an interval of one to either side."""
     axis = "contrast"
-    count = len(names)
-    numbers = {
-        "left": differences, "right": np.zeros(count), "difference": differences,
-        "low": np.asarray(differences) - 1, "high": np.asarray(differences) + 1,
-        "effect": np.ones(count), "p": p, "p_max_t": np.full(count, np.nan),
-        "p_holm": np.minimum(np.asarray(p) * count, 1),
-    }  # fmt: skip
-    made = statistics.assign(
-        {f"contrast_{name}": (axis, np.asarray(values, dtype=float)) for name, values in numbers.items()}
-    )
-    made["contrast_num_templates"] = (axis, np.full(count, 7, dtype="i4"))
-    made["contrast_low"].attrs["long_name"] = "lower end of the 95 % interval"
-    made["contrast_p_holm"].attrs["long_name"] = "p after Holm, adjusted among all rows"
+    differences, p = np.asarray(differences, dtype=float), np.asarray(p, dtype=float)
+    columns = (("name", "contrast"), ("item", "item"), ("contrast_difference", "difference"), ("contrast_low", "low"),
+               ("contrast_high", "high"), ("contrast_num_templates", "templates"), ("contrast_p", "p"),
+               ("contrast_p_holm", "p adjusted"))  # fmt: skip
+    made = add_finding(
+        statistics, (axis,),
+        {"contrast_difference": (differences, "value"), "contrast_low": (differences - 1, "low"),
+         "contrast_high": (differences + 1, "high"), "contrast_p": (p, "p"),
+         "contrast_p_holm": (np.minimum(p * len(names), 1), "adjusted"),
+         "contrast_num_templates": (np.full(len(names), 7, dtype="i4"), "n")},
+        [view("Contrasts in ", columns, "contrast_p")], "How contrasts are tested.", ["Few templates.", "Another."],
+    )  # fmt: skip
     return made.assign_coords(
         contrast=texts(names), contrast_name=(axis, texts(names)),
-        contrast_measure=(axis, texts([str(statistics["measure"].values[0])] * count)),
-        contrast_item=(axis, texts(["item 0"] * count)),
+        contrast_measure=(axis, texts([str(statistics["measure"].values[0])] * len(names))),
+        contrast_item=(axis, texts(["item 0"] * len(names))),
     )  # fmt: skip
 
 

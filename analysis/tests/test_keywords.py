@@ -2,16 +2,14 @@
 
 import csv
 
-import numpy as np
 import pytest
-from interview_files import KEYWORDS, statistics_dataset, write_interview
+from interview_files import KEYWORDS, write_interview
 
 from stereosweep_analysis import keywords
 from stereosweep_analysis.cli import main
 from stereosweep_analysis.dictionary import Dictionary
-from stereosweep_analysis.extremes import extremes
 from stereosweep_analysis.interviews import Said
-from stereosweep_analysis.open import ResultError, open_result
+from stereosweep_analysis.open import open_result
 
 TABLE = (
     "word\tdimension\tdirection\n"
@@ -145,36 +143,3 @@ def test_the_fixture_opens_as_a_result(folder):
     with open_result(folder) as result:
         said = [str(word) for word in result["keyword"].values.ravel() if word]
     assert sorted(said) == sorted(word for rounds in KEYWORDS.values() for words in rounds for word in words)
-
-
-def test_extremes_against_numpy(capsys, tmp_path):
-    random = np.random.default_rng(3)
-    values = random.integers(1, 6, size=(14, 6, 2)).astype(float)
-    values[2, :, 0] = np.nan
-    values[5, 1:, 0] = np.nan
-    names = [f"group {place}" for place in range(14)]
-    statistics = statistics_dataset(dict(zip(names, values, strict=True)))
-    measure, found = extremes(statistics, number=3)
-    assert measure == "rating" and len(found) == 2 * 4 * 3
-    means, variances = np.nanmean(values[:, :, 1], axis=1), np.var(values[:, :, 1], axis=1, ddof=1)
-    for name, column, sign in (
-        ("highest mean", means, -1), ("lowest mean", means, 1),
-        ("highest variance", variances, -1), ("lowest variance", variances, 1),
-    ):  # fmt: skip
-        rows = [row for row in found if (row.item, row.list) == ("item 1", name)]
-        order = np.argsort(sign * column, kind="stable")[:3]
-        assert [row.subject for row in rows] == [names[place] for place in order]
-        assert np.allclose([row.mean for row in rows], means[order], rtol=0, atol=1e-12)
-        assert np.allclose([row.variance for row in rows], variances[order], rtol=0, atol=1e-12)
-    _, first = extremes(statistics, items=["item 0"], number=99)
-    assert sum(row.list == "lowest mean" for row in first) == 13
-    assert sum(row.list == "lowest variance" for row in first) == 12
-    with pytest.raises(ResultError, match="unknown item 'height'"):
-        extremes(statistics, items=["height"])
-    with pytest.raises(ResultError, match="no score of the measure 'rating' exists"):
-        extremes(statistics_dataset({"a": [[np.nan]]}))
-    statistics.to_netcdf(tmp_path / "interview.stats.h5", engine="h5netcdf")
-    assert main(["extremes", str(tmp_path), "--item", "item 1", "--output", str(tmp_path / "out")]) == 0
-    printed = capsys.readouterr().out
-    assert max(map(len, printed.splitlines())) <= 100 + len(str(tmp_path))
-    assert len((tmp_path / "out" / "extremes.csv").read_text().splitlines()) == 41

@@ -63,7 +63,8 @@ def test_columns_that_do_not_fit_stand_below():
     heads = [line for line in text.splitlines() if line.startswith("row")]
     assert [word for head in heads for word in head.split("  ") if word.startswith("column")] == columns
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("x")] == [
-        [f"{number}.000" for number in range(start, min(start + 8, 30))] for start in range(0, 30, 8)
+        [f"{number}.{'000' if number < 10 else '00'}" for number in range(start, min(start + 8, 30))]
+        for start in range(0, 30, 8)
     ]
 
 

@@ -45,7 +45,8 @@ def made():
     yield "few wordings", lambda: wording_lines(RANDOM.normal(size=(9, 4, 4)), labels(4), pairs, "x")
     yield "elbow", lambda: elbow_curves(np.geomspace(9, 1, 10)[None].repeat(3, 0), labels(3, "rating"), [3, 4, 0])
     yield "detection", lambda: detection_curves(*RANDOM.uniform(size=(2, 6, 2, 81)), ["x", "y"], labels(6))
-    yield "plane", lambda: cluster_plane(RANDOM.normal(size=(50, 2)), labels(50, "some"), np.arange(50) % 5, "ab")
+    clusters, centres = np.arange(50) % 5, np.zeros((5, 2))
+    yield "plane", lambda: cluster_plane(RANDOM.normal(size=(50, 2)), labels(50, "some"), clusters, centres, "ab")
     cells = RANDOM.normal(size=(2, 300))
     yield "scatter", lambda: alignment_scatter(*cells, labels(300), ["p", "q", "r"] * 100, (AXIS[:60], "y"))
     yield "pairs", lambda: pair_scatter(*RANDOM.normal(size=(2, 100)), labels(100), ("one", "other"))
@@ -108,7 +109,9 @@ def test_data_keep_room_beside_the_labels(figure):
 
 def test_legends_and_names_cover_neither_each_other_nor_marks():
     points = RANDOM.normal(size=(60, 2))
-    figure = cluster_plane(points, labels(60, "some people"), np.arange(60) % 3, ("warmth", "competence"), (0, 0))
+    figure = cluster_plane(
+        points, labels(60, "some people"), np.arange(60) % 3, np.zeros((3, 2)), ("warmth", "competence"), (0, 0)
+    )
     figure.canvas.draw()
     axes = figure.axes[0]
     names = [text for text in axes.texts if isinstance(text, Annotation)]

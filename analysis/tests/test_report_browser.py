@@ -5,7 +5,7 @@ from importlib import resources
 import numpy as np
 import pytest
 from browser import ask, chromium, dump
-from report_files import add_contrasts, result_dataset, statistics_dataset, write
+from report_files import add_contrasts, add_means, result_dataset, statistics_dataset, write
 from test_report import HOSTILE
 
 from stereosweep_analysis import report
@@ -18,7 +18,8 @@ def page(tmp_path_factory):
     scores = np.arange(40 * 4 * 2, dtype=float).reshape(40, 4, 1, 1, 2) - 100
     scores[3] = np.nan
     names = [f"subject {place}" for place in range(39)] + [HOSTILE]
-    statistics = add_contrasts(statistics_dataset(scores, names, HOSTILE), ["one", "two"], [0.5, -2.0], [0.04, 0.0001])
+    statistics = add_means(statistics_dataset(scores, names, HOSTILE))
+    statistics = add_contrasts(statistics, ["one", "two"], [0.5, -2.0], [0.04, 0.0001])
     write(folder / "run", statistics, result_dataset([["Text A", HOSTILE]], [[[1], [2]]], [[[0], [1]]]))
     return report(folder / "run")
 
@@ -43,9 +44,9 @@ def test_tables_sort_filter_and_show_all(page, tmp_path):
     script = """
       const region = document.getElementById("r0-scores-3").closest(".table");
       const tools = region.previousElementSibling, table = region.querySelector("table");
-      const means = () => [...table.tBodies[0].rows].map((row) => row.cells[6].textContent);
+      const means = () => [...table.tBodies[0].rows].map((row) => row.cells[2].textContent);
       const status = () => tools.querySelector("[role=status]").textContent;
-      const head = [...table.tHead.rows[0].cells][6];
+      const head = [...table.tHead.rows[0].cells][2];
       const answer = { first: status() };
       tools.querySelector("button").click();
       answer.all = status();
@@ -60,11 +61,12 @@ def test_tables_sort_filter_and_show_all(page, tmp_path):
       return answer;
     """
     answer = ask(tmp_path, page.read_text(), script)
-    assert (answer["first"], answer["all"]) == ("30 of 78 rows", "78 of 78 rows")
-    numbers = [float(text.replace("\u2212", "-")) for text in answer["up"][1]]
+    assert (answer["first"], answer["all"]) == ("30 of 80 rows", "80 of 80 rows")
+    numbers = [float(text.replace("\u2212", "-")) for text in answer["up"][1] if text != "none"]
     assert answer["up"][0] == "ascending" and len(numbers) == 78 and numbers == sorted(numbers) and numbers[0] < 0
-    assert answer["down"] == ["descending", answer["up"][1][::-1]]
-    assert answer["filtered"] == ["2 of 78 rows", ["subject 17", "subject 17"]]
+    down = [text for text in answer["down"][1] if text != "none"]
+    assert answer["down"][0] == "descending" and down == [text for text in answer["up"][1] if text != "none"][::-1]
+    assert answer["filtered"] == ["2 of 80 rows", ["subject 17", "subject 17"]]
 
 
 def test_the_policy_lets_our_script_run_and_no_other(page, tmp_path):

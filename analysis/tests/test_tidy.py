@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_files import result_dataset, statistics_dataset, write
+from report_files import add_means, result_dataset, statistics_dataset, write
 
 import stereosweep_analysis
 from stereosweep_analysis import ResultError, compare, figures, open, scores
@@ -21,22 +21,26 @@ def values():
 
 def test_scores_are_one_row_a_number(tmp_path):
     table = values()
-    found = scores(write(tmp_path / "run", statistics_dataset(table)))
+    found = scores(write(tmp_path / "run", add_means(statistics_dataset(table))))
     assert len(found) == 5 and found.attrs["interval"].startswith("95 % interval")
     row = found.set_index(["subject", "item"]).loc[("subject 1", "item 0")]
     np.testing.assert_allclose(row["mean"], table[1, ..., 0].mean(), rtol=1e-12)
     assert row["low"] < row["mean"] < row["high"] and row["n"] == 6
     assert (row["left"], row["right"], row["unit"]) == ("left of item 0", "right of item 0", "nat")
-    empty = scores(write(tmp_path / "empty", statistics_dataset(table * np.nan)))
+    empty = scores(write(tmp_path / "empty", add_means(statistics_dataset(table * np.nan))))
     assert empty.empty and list(empty.columns) == list(found.columns)
     with pytest.raises(ResultError, match="unknown measure 'own'"):
         scores(tmp_path / "run", "own")
+    with pytest.raises(ResultError, match="hold no means: 'stereosweep stats DIR --means'"):
+        scores(write(tmp_path / "without", statistics_dataset(table)))
 
 
 def test_runs_are_compared_by_labels(tmp_path):
     table = values()
-    one = write(tmp_path / "one", statistics_dataset(table, title="one"))
-    two = write(tmp_path / "two", statistics_dataset(table[1:] + 1, ["subject 2", "subject 1"], title="two"))
+    one = write(tmp_path / "one", add_means(statistics_dataset(table, title="one")))
+    two = write(
+        tmp_path / "two", add_means(statistics_dataset(table[1:] + 1, ["subject 2", "subject 1"], title="two"))
+    )
     found = compare(one, two)
     assert list(found.columns) == ["one", "two"] and len(found) == 2  # item 1 lacks in one each
     np.testing.assert_allclose(
@@ -58,7 +62,7 @@ def test_open_takes_a_directory_or_a_file_of_any_kind(tmp_path):
 
 
 def test_figures_are_the_reports_pictures(tmp_path):
-    found = figures(write(tmp_path / "run", statistics_dataset(values())))
+    found = figures(write(tmp_path / "run", add_means(statistics_dataset(values()))))
     assert list(found) == ["scores", "wordings"]
     labels = [tick.get_text() for tick in found["scores"].axes[0].get_yticklabels()]
     assert labels == ["subject 0", "subject 1", "subject 2"]

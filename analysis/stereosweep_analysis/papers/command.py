@@ -5,9 +5,10 @@ from pathlib import Path
 
 from ..open import ResultError, open_statistics
 from ..reports.runs import RESOLVED_JOB
+from ..tables import FORMATS
 from . import cao2022, guo2021, stereomap, winoidentity
 from .layout import lay_out
-from .table import FORMATS, render, side_by_side
+from .table import render, side_by_side
 
 PAPERS = {"cao2022": cao2022, "guo2021": guo2021, "winoidentity": winoidentity, "stereomap": stereomap}
 

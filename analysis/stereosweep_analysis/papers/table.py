@@ -1,18 +1,10 @@
-"""A table of a paper as text, CSV, Markdown or LaTeX. Labels may hold anything."""
+"""A table of a paper, and those of several runs side by side. Labels may hold anything."""
 
-import csv
-import io
-import math
-import textwrap
 from typing import NamedTuple
 
-from ..reports.formats import latex_cell, markdown_cell
-from ..tables import WIDTH, cut
-from ..tables import render as render_text
+from ..tables import FORMATS, Column, Table, csv_text
 
-FORMATS = ("text", "csv", "markdown", "latex")
-
-LONGEST = 40  # of a cell in text: numbers must stay in sight
+HEAD = "% \\usepackage{booktabs,longtable}\n"
 
 
 class PaperTable(NamedTuple):
@@ -28,81 +20,36 @@ class PaperTable(NamedTuple):
     labels: int = 0
     paper_columns: int = 0
 
+    @property
+    def num_texts(self):
+        """Columns from the left whose cells are texts."""
+        is_text = (all(isinstance(row[place], str) for row in self.rows) for place in range(len(self.columns)))
+        return next((place for place, holds in enumerate(is_text) if not holds), len(self.columns))
 
-def _rounded(cell):
-    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
-        return "-"
-    if isinstance(cell, float):
-        return f"{cell:.1e}" if 0 < abs(cell) < 1e-3 else f"{cell:.3f}"
-    return " ".join(str(cell).split())
+    @property
+    def num_labels(self):
+        return self.labels or self.num_texts
 
-
-def _text_lines(table, cells):
-    """Columns that do not fit beside the first ones stand below, with the row's labels again."""
-    lines = [f"{table.number}: {table.title}", ""]
-    shown = [[cut(cell, LONGEST) for cell in row] for row in [list(table.columns), *cells]]
-    for columns in _column_blocks(shown, _num_labels(table)):
-        head, *rows = ([row[column] for column in columns] for row in shown)
-        lines += [*render_text(head, rows), ""]
-    return [*lines[:-1], *textwrap.wrap(table.note, WIDTH)]
-
-
-def _column_blocks(rows, labels):
-    """Columns of each block of lines of at most WIDTH: the first `labels` ones, and as many others as fit."""
-    widths = [2 + max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    blocks = [list(range(labels))]
-    for column in range(labels, len(widths)):
-        if len(blocks[-1]) > labels and sum(widths[other] for other in [*blocks[-1], column]) > WIDTH + 2:
-            blocks.append(list(range(labels)))
-        blocks[-1].append(column)
-    return blocks
+    def table(self):
+        texts = self.num_texts
+        columns = [
+            Column(title, kind="text" if place < texts else "p" if _is_p(title) else "number")
+            for place, title in enumerate(self.columns)
+        ]
+        return Table(f"{self.number}: {self.title}", columns, self.rows, self.note, self.num_labels)
 
 
-def _markdown_lines(table, cells):
-    texts = _num_texts(table)
-    rule = ["---" if place < texts else "---:" for place in range(len(table.columns))]
-    rows = [[markdown_cell(cell) for cell in row] for row in [list(table.columns), *cells]]
-    head = f"**{markdown_cell(f'{table.number}: {table.title}')}**"
-    note = ["", markdown_cell(table.note)] if table.note else []
-    return [head, "", *(f"| {' | '.join(row)} |" for row in [rows[0], rule, *rows[1:]]), *note]
+def _is_p(title):
+    return "p" in (title.split(" ")[0], title.split(" ")[-1])
 
 
-def _latex_lines(table, cells):
-    texts = _num_texts(table)
-    columns = "l" * texts + "r" * (len(table.columns) - texts)
-    rows = [" & ".join(map(latex_cell, row)) + r" \\" for row in [list(table.columns), *cells]]
-    caption = latex_cell(f"{table.title}. {table.note}" if table.note else table.title)
-    return [
-        r"\begin{longtable}{" + columns + "}", rf"\caption{{{caption}}}\\", r"\toprule", rows[0], r"\midrule",
-        r"\endhead", r"\bottomrule", r"\endfoot", *rows[1:], r"\end{longtable}",
-    ]  # fmt: skip
-
-
-def _num_texts(table):
-    """Columns from the left whose cells are texts."""
-    for place in range(len(table.columns)):
-        if not all(isinstance(row[place], str) for row in table.rows):
-            return place
-    return len(table.columns)
-
-
-def _num_labels(table):
-    return table.labels or _num_texts(table)
-
-
-def _csv_text(tables):
-    """One row a number or text, with all digits: table, its row's labels, column, value (empty: there is none)."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(("table", "row", "column", "value"))
+def _long_rows(tables):
+    """A row for each number or text: table, its row's labels, column, value."""
     for table in tables:
-        labels = _num_labels(table)
+        labels = table.num_labels
         for row in table.rows:
-            label = " / ".join(row[:labels])
             for column, cell in zip(table.columns[labels:], row[labels:], strict=True):
-                is_none = cell is None or (isinstance(cell, float) and not math.isfinite(cell))
-                writer.writerow((table.number, label, column, "" if is_none else cell))
-    return out.getvalue()
+                yield table.number, " / ".join(row[:labels]), column, cell
 
 
 def side_by_side(runs):
@@ -122,14 +69,14 @@ def side_by_side(runs):
 
 
 def _has_texts(table):
-    return _num_labels(table) < _num_texts(table) or any(
-        isinstance(cell, str) for row in table.rows for cell in row[_num_labels(table) :]
+    return table.num_labels < table.num_texts or any(
+        isinstance(cell, str) for row in table.rows for cell in row[table.num_labels :]
     )
 
 
 def _joined(of_runs):
     first = of_runs[0][1]
-    labels = _num_labels(first)
+    labels = first.num_labels
     parts = []
     for name, table in of_runs:
         end = labels + table.paper_columns if table.paper_columns else len(table.columns)
@@ -144,10 +91,8 @@ def _joined(of_runs):
 
 
 def render(tables, form):
-    """All tables as one text in one of FORMATS."""
+    """All tables as one text in one of FORMATS; CSV has a line for each number, since tables have different columns."""
     if form == "csv":
-        return _csv_text(tables)
-    lines_of = {"text": _text_lines, "markdown": _markdown_lines, "latex": _latex_lines}[form]
-    parts = ["\n".join(lines_of(table, [[_rounded(cell) for cell in row] for row in table.rows])) for table in tables]
-    head = "% \\usepackage{booktabs,longtable}\n" if form == "latex" else ""
-    return head + "\n\n".join(parts) + "\n"
+        return csv_text(("table", "row", "column", "value"), _long_rows(tables))
+    text = "\n".join(FORMATS[form](table.table()) for table in tables)
+    return HEAD + text if form == "latex" else text

@@ -19,13 +19,13 @@ NAME_PLACES = (
 )
 
 
-def cluster_plane(points, names, clusters, axis_names, limits=None):
-    """`points`: [subject, 2]; `clusters`: a number for each subject (-1: none); `limits`: where high begins."""
+def cluster_plane(points, names, clusters, centres, axis_names, limits=None):
+    """`points`: [subject, 2]; `clusters`: a number for each subject (-1: none); `centres`: [cluster, 2]; `limits`:
+    where high begins."""
     points = np.asarray(points, dtype=float)
     good = np.isfinite(points).all(1)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, 4.4))
-        centres = []
         for place, cluster in enumerate(sorted(set(np.asarray(clusters)[good].tolist()))[:MOST_SERIES]):
             chosen = good & (np.asarray(clusters) == cluster)
             label = "no cluster" if cluster < 0 else f"cluster {cluster}: {chosen.sum()} subjects"
@@ -33,8 +33,7 @@ def cluster_plane(points, names, clusters, axis_names, limits=None):
                 *points[chosen].T, MARKS[place], color=SERIES[place], markersize=4.5, linestyle="none", label=label
             )
             if cluster >= 0:
-                centres.append(points[chosen].mean(0))
-                axes.plot(*centres[-1], "+", color=SERIES[place], markersize=CROSS, markeredgewidth=1.6)
+                axes.plot(*centres[cluster], "+", color=SERIES[place], markersize=CROSS, markeredgewidth=1.6)
         if limits is not None:
             axes.axvline(limits[0], color=QUIET, linewidth=0.7, linestyle=":")
             axes.axhline(limits[1], color=QUIET, linewidth=0.7, linestyle=":")
@@ -43,7 +42,8 @@ def cluster_plane(points, names, clusters, axis_names, limits=None):
         axes.set_ylabel(literal(axis_names[1]))
         figure.legend(loc="outside upper center", ncols=3)
         shown = [name for name, is_good in zip(names, good, strict=True) if is_good]
-        name_points(figure, axes, points[good], shown, obstacles=centres)
+        known = [centre for centre in centres if np.isfinite(centre).all()]
+        name_points(figure, axes, points[good], shown, obstacles=known)
     return figure
 
 

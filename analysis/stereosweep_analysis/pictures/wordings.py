@@ -1,5 +1,7 @@
 """How much the wording matters: one line a subject over all wordings."""
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -13,22 +15,22 @@ MOST_VECTORS = 2000  # points of a panel; more are drawn as pixels
 
 
 def wording_lines(values, wordings, items, label):
-    """`values`: [subject, wording, item]; wordings from the lowest to the highest mean of the panel's subjects."""
-    items = items[:MOST_PANELS]
+    """`values`: [line, wording, item]; a panel for each of the items whose medians move most."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All-NaN")
+        medians = np.nanmedian(values, 0)  # [wording, item]
+        moves = np.nan_to_num(np.nanmax(medians, 0) - np.nanmin(medians, 0))
+    chosen = np.argsort(-moves, kind="stable")[:MOST_PANELS]
     with page_style():
         figure, panels = plt.subplots(
-            1, len(items), figsize=(PAGE, 2.6), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.05}, dpi=200
+            1, len(chosen), figsize=(PAGE, 2.6), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.05}, dpi=200
         )
-        for place, (axes, item) in enumerate(zip(panels[0], items, strict=True)):
-            lines = values[:, :, place]
-            good = np.isfinite(lines)
-            mean = np.divide(
-                np.where(good, lines, 0).sum(0), good.sum(0), out=np.full(lines.shape[1], np.nan), where=good.any(0)
-            )
-            order = np.argsort(mean, kind="stable")
-            axes.plot(lines[:, order].T, color="0.75", linewidth=0.5, rasterized=lines.size > MOST_VECTORS)
-            axes.plot(mean[order], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
-            axes.set_title(wrapped(literal(item, 2 * LONGEST_LINE), (LONGEST_LINE + 0.5) * LETTER))
+        for axes, place in zip(panels[0], chosen, strict=True):
+            order = np.argsort(medians[:, place], kind="stable")
+            lines = values[:, order, place]
+            axes.plot(lines.T, color="0.75", linewidth=0.5, rasterized=lines.size > MOST_VECTORS)
+            axes.plot(medians[order, place], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
+            axes.set_title(wrapped(literal(items[place], 2 * LONGEST_LINE), (LONGEST_LINE + 0.5) * LETTER))
             if len(wordings) <= MOST_NAMED:
                 names = [literal(wordings[index], 16) for index in order]
                 axes.set_xticks(range(len(names)), names, rotation=40, ha="right")

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..glossary import term
 from ..open import ResultError, open_vectors
-from .scores import slices, texts
-from .tables import Column, make_table
+from ..tables import Column, Table
+from ..views import texts
+from .scores import slices
 
 MOST_PROMPTS = 16
 MOST_WORDS = 400
@@ -28,7 +29,7 @@ def status_tables(run):
         Column("numbers"), Column("status"), Column("count", kind="number"), Column("share in %", kind="number"),
         Column("meaning"),
     )  # fmt: skip
-    return make_table("What became of every number", columns, rows)
+    return Table("What became of every number", columns, rows)
 
 
 def _status_variables(run):
@@ -97,7 +98,7 @@ def _sample(raw, name, caption, status=None):
     columns = [Column(str(axis).replace("_", " ")) for axis in variable.dims]
     columns += [Column("status")] * bool(meanings) + [Column("text", kind="long")]
     note = f"{len(rows)} of {total:,} texts, spread over the run; all are in the result file under “{name}”."
-    return make_table(caption, columns, rows, note)
+    return Table(caption, columns, rows, note)
 
 
 def _spread(total, count):
@@ -145,4 +146,4 @@ def token_table(run):
         columns = (columns[0], *columns[2:])
         rows = [(row[0], *row[2:]) for row in rows]
     note = f"{split} of {len(rows)} are cut into more than one token in some text; 0 tokens: never scored."
-    return make_table("How the tokenizer cuts the words that are scored", columns, rows, note)
+    return Table("How the tokenizer cuts the words that are scored", columns, rows, note)

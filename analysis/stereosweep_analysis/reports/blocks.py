@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from .tables import Table
+from ..tables import Table
 
 
 class Paragraph(NamedTuple):

@@ -1,26 +1,18 @@
 """The commands that show what was found: `report`, `pictures`, `table`."""
 
-import os
-import shutil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from ..open import PathLike, ResultError
+from ..tables import FORMATS, Table
 from .blocks import Picture
-from .formats import FORMATS
 from .page import make_page, report_sections
 from .runs import open_comparison, open_runs
-from .tables import Table
 
 PICTURES = ("pdf", "png", "svg")
 DOTS_PER_INCH = 300
-
-
-def program():
-    """The program that computes missing statistics: $STEREOSWEEP_PROGRAM, else that of the path, or None."""
-    return os.environ.get("STEREOSWEEP_PROGRAM") or shutil.which("stereosweep")
 
 
 def report(*paths: PathLike, out: PathLike | None = None) -> Path:
@@ -28,10 +20,10 @@ def report(*paths: PathLike, out: PathLike | None = None) -> Path:
 
     Raises ResultError, OSError.
     """
-    runs = open_runs(paths, program())
+    runs = open_runs(paths)
     out = Path(out) if out else _folder_of(paths[0]) / "report.html"
     unfinished = out.with_name(out.name + ".part")
-    unfinished.write_text(make_page(runs, open_comparison(paths, program())), encoding="utf-8", errors="replace")
+    unfinished.write_text(make_page(runs, open_comparison(paths)), encoding="utf-8", errors="replace")
     unfinished.replace(out)
     return out
 
@@ -43,9 +35,9 @@ def figures(*paths: PathLike) -> dict[str, Figure]:
 
 def _blocks_of(paths, kind):
     """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one."""
-    runs = open_runs(paths, program())
+    runs = open_runs(paths)
     found = {}
-    for section in report_sections(runs, open_comparison(paths, program())):
+    for section in report_sections(runs, open_comparison(paths)):
         for block in section.blocks:
             if isinstance(block, Picture):
                 plt.close(block.figure)  # it stays a figure, but pyplot forgets it

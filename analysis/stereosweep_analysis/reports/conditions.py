@@ -4,64 +4,54 @@ import numpy as np
 
 from ..pictures.dots import Dot
 from ..pictures.panels import dot_panels
+from ..views import texts
 from .blocks import Picture
-from .scores import cells, nan_mean, slices, t_interval, texts
+from .scores import interval_text
 
 MOST_PICTURES = 8
-COORDINATES = ("subject_augmentation", "template_type", "template_stereotype", "template_gender")
+AXES = ("group", "type", "stereotype", "gender")
+EVERY = "all"  # label of an axis that stands for all others
 
 
 def condition_blocks(statistics, means):
     """One picture for each type of sentence and placement of the marker: panels pro and anti, rows markers."""
-    if any(name not in statistics.coords for name in COORDINATES):
+    arrays = [statistics.get(f"mean{end}") for end in ("", "_low", "_high")]
+    if any(array is None or set(array.dims) != {*AXES, "metric"} for array in arrays):
         return []
-    placements = texts(statistics, "subject_augmentation", "subject")
-    types = list(dict.fromkeys(texts(statistics, "template_type", "template")))
-    values = np.concatenate([cells(statistics, means.measure, part) for part in slices(len(means.subjects))])
-    values = nan_mean(values, 2)[:, :, 0]  # [subject, template] of the first item, the referent
+    if means.measure not in texts(statistics, "metric", "metric"):
+        return []
+    numbers = [array.sel(metric=means.measure).transpose(*AXES).values for array in arrays]
+    placements = texts(statistics, "group_augmentation", "group")
     pictures = []
     for placement in dict.fromkeys(placements):
-        subjects = [place for place, name in enumerate(placements) if name == placement]
-        if placement == "baseline":
-            continue
-        for kind in types:
-            panels = _panels(statistics, means, values, subjects, kind)
-            if panels and len(pictures) < MOST_PICTURES:
-                label = means.label
-                title = f"{kind} sentences, {placement}"
+        groups = [place for place, name in enumerate(placements) if name == placement]
+        for kind, name in enumerate(texts(statistics, "type", "type")):
+            panels = _panels(statistics, [array[:, kind] for array in numbers], groups)
+            if placement != "baseline" and panels and len(pictures) < MOST_PICTURES:
+                interval = interval_text(statistics["mean_low"].attrs.get("long_name", ""))
                 caption = (
-                    f"{label} of the {means.items[0]} in {kind} sentences with the marker placed as {placement}: means "
-                    f"and {means.interval}. Dashed: the same sentences without a marker."
+                    f"{means.label} of the {means.items[0]} in {name} sentences with the marker placed as {placement}, "
+                    f"with its {interval}. Dashed: the same sentences without a marker."
                 )
-                pictures.append(Picture(dot_panels(panels, label), title, caption))
+                pictures.append(Picture(dot_panels(panels, means.label), f"{name} sentences, {placement}", caption))
     return pictures
 
 
-def _panels(statistics, means, values, subjects, kind):
-    """[(title, dots, {series: baseline})]"""
-    types, stereotypes, genders = (texts(statistics, name, "template") for name in COORDINATES[1:])
-    kinds = texts(statistics, "subject_kind", "subject")
-    domains = texts(statistics, "subject_domain", "subject")
+def _panels(statistics, numbers, groups):
+    """[(title, dots, {series: baseline})]; `numbers`: value, low, high [group, stereotype, gender]."""
+    kinds, domains, names = (texts(statistics, name, "group") for name in ("group_kind", "group_domain", "group"))
     panels = []
-    for stereotype in dict.fromkeys(stereotypes):
+    for i, stereotype in enumerate(texts(statistics, "stereotype", "stereotype")):
         dots, lines = [], {}
-        for gender in dict.fromkeys(genders):
-            columns = [
-                place
-                for place in range(len(types))
-                if (types[place], stereotypes[place], genders[place]) == (kind, stereotype, gender)
-            ]
-            if not columns:
+        for j, gender in enumerate(texts(statistics, "gender", "gender")):
+            if EVERY in (stereotype, gender):
                 continue
-            chosen = values[:, columns]
-            mean = nan_mean(chosen, 1)
-            low, high, _ = t_interval(chosen)
             if "baseline" in kinds:
-                lines[gender] = float(mean[kinds.index("baseline")])
+                lines[gender] = float(numbers[0][kinds.index("baseline"), i, j])
             dots += [
-                Dot(_marker(means.subjects[s]), float(mean[s]), float(low[s]), float(high[s]), gender, domains[s])
-                for s in subjects
-                if np.isfinite(mean[s])
+                Dot(_marker(names[g]), *(float(array[g, i, j]) for array in numbers), gender, domains[g])
+                for g in groups
+                if np.isfinite(numbers[0][g, i, j])
             ]
         if dots:
             panels.append((stereotype, dots, lines))

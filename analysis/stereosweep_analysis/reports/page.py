@@ -11,23 +11,44 @@ import markupsafe
 
 from ..citations import citations, program_citation
 from ..glossary import glossary, measure_term, term
-from . import audit
+from ..tables import Table, cell_text, cut_table
+from ..views import findings, measure_label, measures_of, recommended_measure, texts
+from . import audit, own_pictures
 from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
-from .clusters import cluster_blocks
-from .comparisons import contrast_blocks, contrast_points, correlation_blocks, people_blocks, table_of_people_blocks
 from .conditions import condition_blocks
-from .embeddings import detection_blocks, effect_points, test_blocks, word_blocks
-from .findings import finding_points, means_picture, means_table, wording_blocks
-from .intersections import intersection_blocks
-from .interviews import diversity_blocks, refusal_blocks, variation_blocks
+from .means import means_picture, wording_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
-from .scores import measure_means, measures_of, recommended_measure
-from .side_by_side import comparison_blocks, difference_blocks, shared_measure
+from .scores import TO_ASK, measure_means
+from .shown import finding_blocks, interval_picture, points
+from .side_by_side import comparison_blocks, difference_blocks
 from .svg import inline_svg
-from .tables import Table, cell_text, cut_table
 
 NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
+# Sections of findings: anchor, title, how the names of their first arrays begin.
+SECTIONS = (
+    ("contrasts", "Contrasts", ("contrast",)),
+    ("tests", "Tests of word sets", ("combined_effect",)),
+    ("words", "Single words", ("word_effect",)),
+    ("detection", "Detected words", ("best_threshold",)),
+    ("people", "Agreement with people", ("people", "tau", "agreement", "human")),
+    (
+        "intersections", "Intersections",
+        ("emerge", "pole_emerge", "interaction", "pole_interaction", "dominance", "order"),
+    ),
+    ("clusters", "Clusters", ("cluster", "elbow")),
+    ("correlations", "Correlations", ("correlation",)),
+    ("extremes", "Highest and lowest means", ("extreme",)),
+    ("variance", "Where scores vary", ("variance", "template_error", "rephrasing_error", "variation")),
+    ("refusals", "Refusals", ("subject_refused", "template_refused")),
+    ("variation", "Consistency of ratings", ("rating_variation",)),
+    ("diversity", "Diversity of texts", ("self_bleu",)),
+)
+POINTS = ("contrast", "combined_effect", "word_effect", "mean_score")  # findings whose first rows are the summary
+OWN_PICTURES = {
+    "intersections": own_pictures.single_traits, "people": own_pictures.agreement, "clusters": own_pictures.clusters,
+    "detection": own_pictures.detection,
+}  # fmt: skip
 
 
 def make_page(runs, comparison=None):
@@ -56,7 +77,7 @@ def report_sections(runs, comparison=None):
     blocks = comparison_blocks(runs, comparison)
     if blocks:
         sections.append(Section("side-by-side", "Side by side", blocks))
-    blocks = difference_blocks(comparison, shared_measure(runs))
+    blocks = difference_blocks(comparison)
     if blocks:
         sections.append(Section("differences", "Differences between runs", blocks))
     for place, run in enumerate(runs):
@@ -82,38 +103,72 @@ def _resource(name):
 def run_sections(run, anchor, prefix):
     """All that is said of one run."""
     statistics = run.statistics
-    means = measure_means(statistics, recommended_measure(statistics))
-    words = words_of_probe(run.probe)
-    summary = []
-    if not is_complete(run):
-        summary.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
-    summary += [Paragraph(words.reading), *(effect_points(statistics) or finding_points(statistics, means))]
-    summary += contrast_points(statistics)
-    shown = measure_term(means.measure)
-    definition = f"{means.measure}: {means.description}" if shown is None else f"{shown.title}: {shown.definition}"
-    pictures = condition_blocks(statistics, means) or means_picture(statistics, means)
-    found = [
-        ("summary", "What was found", summary),
-        ("scores", "Scores", [Paragraph(definition), *pictures, means_table(statistics, means)]),
-        ("contrasts", "Contrasts", contrast_blocks(statistics)),
-        ("tests", "Tests of word sets", test_blocks(statistics)),
-        ("words", "Single words", word_blocks(statistics)),
-        ("detection", "Detected words", detection_blocks(statistics)),
-        ("people", "Agreement with people", [*table_of_people_blocks(statistics), *people_blocks(statistics, means)]),
-        ("intersections", "Intersections", intersection_blocks(statistics)),
-        ("clusters", "Clusters", cluster_blocks(statistics)),
-        ("correlations", "Correlations", correlation_blocks(statistics)),
-        ("wordings", "Wordings", wording_blocks(statistics, means)),
-        ("refusals", "Refusals", refusal_blocks(statistics)),
-        ("variation", "Consistency of ratings", variation_blocks(statistics)),
-        ("diversity", "Diversity of texts", diversity_blocks(statistics)),
+    found = findings(statistics)
+    sections = [
+        ("summary", "What was found", _summary(run, found)),
+        ("scores", "Scores", _scores(statistics, found)),
+        *_finding_sections(statistics, found),
+        ("wordings", "Wordings", _wordings(statistics)),
         ("asked", "What the model was asked", [audit.prompt_table(run) or Paragraph(NO_TEXTS)]),
         ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),
         ("run", "What was run, and on what", run_blocks(run)),
     ]
-    return [Section(f"{anchor}-{name}", prefix + title, blocks) for name, title, blocks in found if blocks]
+    return [Section(f"{anchor}-{name}", prefix + title, blocks) for name, title, blocks in sections if blocks]
+
+
+def _summary(run, found):
+    """How scores are read, and the first rows of what says most about them."""
+    blocks = []
+    if not is_complete(run):
+        blocks.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
+    warnings = str(run.statistics.attrs.get("warnings", "")).split("\n")
+    blocks += [Paragraph(text, "warning") for text in warnings if text]
+    blocks.append(Paragraph(words_of_probe(run.probe).reading))
+    for name in POINTS:
+        blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0])]
+    return blocks
+
+
+def _scores(statistics, found):
+    """What the measure is, and its means as pictures and table."""
+    measure = recommended_measure(statistics)
+    shown = measure_term(measure)
+    descriptions = dict(
+        zip(measures_of(statistics), texts(statistics, "measure_description", "measure"), strict=True)
+    )
+    definition = f"{shown.title}: {shown.definition}" if shown else f"{measure}: {descriptions[measure]}"
+    blocks = [Paragraph(definition)]
+    means = measure_means(statistics)
+    if means is None:
+        return [*blocks, Paragraph(f"The statistics hold no means of the scores: {TO_ASK}.", "warning")]
+    pictures = condition_blocks(statistics, means) or means_picture(statistics, means)
+    for finding in found:
+        if finding.name.startswith("mean_score"):
+            blocks += finding_blocks(finding, pictures or interval_picture(finding.tables[0]))
+    return blocks
+
+
+def _finding_sections(statistics, found):
+    """(anchor, title, blocks); a finding that no section names has one of its own."""
+    known = {begin: anchor for anchor, _, begins in SECTIONS for begin in begins}
+    blocks = {anchor: [] for anchor, _, _ in SECTIONS}
+    titles = {anchor: title for anchor, title, _ in SECTIONS}
+    for finding in found:
+        if finding.name.startswith("mean_score"):
+            continue
+        begin = max((begin for begin in known if finding.name.startswith(begin)), key=len, default=None)
+        anchor = known.get(begin, finding.name)
+        blocks.setdefault(anchor, []).extend(finding_blocks(finding))
+    for anchor, pictures in OWN_PICTURES.items():
+        blocks[anchor] = [*pictures(statistics), *blocks[anchor]]
+    return [(anchor, titles.get(anchor, anchor.replace("_", " ")), of) for anchor, of in blocks.items()]
+
+
+def _wordings(statistics):
+    measure = recommended_measure(statistics)
+    return wording_blocks(statistics, measure, measure_label(statistics, measure))
 
 
 def run_blocks(run):

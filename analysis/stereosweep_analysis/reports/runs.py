@@ -1,5 +1,8 @@
 """The runs of a report: their files, names and where they come from."""
 
+import contextlib
+import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -24,16 +27,16 @@ class Run(NamedTuple):
     raw: xr.Dataset | None
 
 
-def open_runs(paths, program=None):
+def open_runs(paths):
     """One Run for each path (run directories or statistics files). Raises ResultError.
 
-    `program`: the stereosweep program, which computes statistics that are missing; None: they must be there.
+    The stereosweep program, where it is found, computes statistics that are missing, and means where they lack.
     """
     if not paths:
         raise ResultError("no run is named: name the directory that 'stereosweep run' wrote")
     runs = []
     for path in [run for given in map(Path, paths) for run in runs_in(given) or [given]]:
-        _require_statistics(path, program)
+        _complete_statistics(path)
         statistics = open_statistics(path)
         if "score" not in statistics:
             raise ResultError(f"'{path}' holds no score table: write it anew with 'stereosweep stats'")
@@ -50,19 +53,19 @@ def runs_in(path):
     return sorted(child for child in path.iterdir() if child.is_dir() and (child / RESOLVED_JOB).is_file())
 
 
-def open_comparison(paths, program=None):
+def open_comparison(paths):
     """What `stereosweep stats FOLDER` found of the runs of a sweep, or None: only of one folder of several runs.
 
-    It is computed by `program` where it is missing. Raises ResultError.
+    It is computed by the program where it is missing. Raises ResultError.
     """
     folder = Path(paths[0]) if len(paths) == 1 else None
     if folder is None or len(runs_in(folder)) < 2:
         return None
     path = folder / COMPARISON
     if not path.exists():
-        if program is None:
+        if program() is None:
             return None
-        _compute_statistics(folder, program)
+        _compute_statistics(folder)
     check_seal(path)
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")
@@ -73,16 +76,31 @@ def open_comparison(paths, program=None):
     return dataset
 
 
-def _require_statistics(path, program):
-    if path.is_dir() and not list(path.glob(f"*{STATISTICS_ENDING}")) and program is not None:
-        _compute_statistics(path, program)
+def _complete_statistics(path):
+    """With what a page needs: statistics, and means of the measures that come first. What was asked before stays."""
+    if not path.is_dir() or program() is None:
+        return
+    if not list(path.glob(f"*{STATISTICS_ENDING}")):
+        _compute_statistics(path)
+        return
+    with open_statistics(path) as statistics:
+        asked = statistics.attrs.get("statistics_arguments")
+        if asked is None or "mean_score" in statistics or "score" not in statistics:
+            return
+    with contextlib.suppress(ResultError):  # a table of people may lie elsewhere now: the page says what lacks
+        _compute_statistics(path, *str(asked).splitlines())
 
 
-def _compute_statistics(path, program):
+def program():
+    """The program that computes what is missing: $STEREOSWEEP_PROGRAM, else that of the path, or None."""
+    return os.environ.get("STEREOSWEEP_PROGRAM") or shutil.which("stereosweep")
+
+
+def _compute_statistics(path, *asked):
     try:
-        done = subprocess.run([program, "stats", path], capture_output=True, text=True)
+        done = subprocess.run([program(), "stats", path, *asked, "--means"], capture_output=True, text=True)
     except OSError as error:
-        raise ResultError(f"'{path}' has no statistics, and '{program}' cannot be started: {error}") from error
+        raise ResultError(f"'{path}' has no statistics, and '{program()}' cannot be started: {error}") from error
     if done.returncode != 0:
         raise ResultError(f"'{path}': stats failed: {done.stderr.strip()[-LONGEST_OUTPUT:]}")
 

@@ -117,38 +117,10 @@ def test_keywords_by_cluster(planted_run, derived, tmp_path, capsys):
     assert warm and warm != set(single)
 
 
-def test_extremes_are_those_of_the_planted_table(planted_run, derived, tmp_path, capsys):
-    printed, tables = analysis(capsys, "extremes", planted_run, "--measure", "rating", "--item", "competent", "--number", "5",
-                               "--output", tmp_path)
-    planted = {row["group"]: float(row["value"]) for row in recover_chat.truth()
-               if row["item"] == "competent" and row["status"] == "answered" and not row["other"]}  # fmt: skip
-    score = derived.score.sel(measure="rating", item="competent")
-    own = dict(zip(derived.subject.values.astype(str), score.values.reshape(score.sizes["subject"], -1), strict=True))
-    for name, sign in (("highest mean", -1), ("lowest mean", 1)):
-        rows = [row for row in tables["extremes"] if row["list"] == name]
-        assert [int(row["rank"]) for row in rows] == [1, 2, 3, 4, 5]
-        means = sorted((sign * np.nanmean(values) for values in own.values()))
-        for row, mean in zip(rows, means, strict=False):
-            scores = own[row["subject"]][np.isfinite(own[row["subject"]])]
-            assert float(row["mean"]) == pytest.approx(sign * mean) == pytest.approx(scores.mean())
-            assert float(row["variance"]) == pytest.approx(np.var(scores, ddof=1)) and int(row["scores"]) == len(scores)
-        end = max(planted.values()) if sign < 0 else min(planted.values())
-        assert planted[rows[0]["subject"]] == end
-    assert printed.startswith("rating:") and "highest mean" in printed
-
-
-def test_consistency_is_what_stats_wrote(planted_run, derived, tmp_path, capsys):
-    _, tables = analysis(capsys, "consistency", planted_run, "--output", tmp_path)
-    values = np.abs(derived.rating_variation_over_rounds.sel(template="full", rated_dimension="warmth").values)
-    row = next(row for row in tables["variation"] if row["form"] == "full" and row["dimension"] == "warmth")
-    assert (float(row["over_rounds"]), float(row["over_rounds_largest"])) == pytest.approx((values.mean(), values.max()))
-    assert row["to_first_form"] == ""  # it is the first
-    row = next(row for row in tables["diversity"] if row["turn"] == "reasons" and row["ngram"] == "3")
-    own = derived.sel(conversation="traits", template="full", ngram="3").isel(turn=1)
-    assert float(row["self_bleu"]) == float(own.self_bleu_over_groups) and int(row["texts"]) == int(own.texts_over_groups)
-    assert float(row["self_bleu_of_group"]) == pytest.approx(float(own.self_bleu_over_rounds.mean()))
-    assert float(row["entropy_bits"]) == float(own.entropy_over_groups)
-    refused = {row["label"]: float(row["refused"]) for row in tables["refusals_by_group"]}
+def test_refusals_are_the_planted_ones(planted_run, derived, capsys):
+    assert main(["table", str(planted_run), "--what", "refusals"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    refused = {row["subject"]: float(row["declines"]) for row in rows}
+    assert refused == dict(zip(derived.subject.values.astype(str), derived.subject_refused_share.values, strict=True))
     planted = {row["group"] for row in recover_chat.truth() if row["status"] == "refused"}
     assert planted == {group for group, share in refused.items() if share > 0.05}
-    assert len(tables["refusals_by_form"]) == 2

@@ -1,0 +1,115 @@
+"""Views of statistics whose arrays do not declare theirs: {first array: [view]}, in the form of a file's own."""
+
+
+from collections.abc import Sequence
+from typing import Any
+
+View = dict[str, Any]
+
+
+def _view(
+    title: str, columns: str, by: str = "", each: Sequence[str] = ("measure",), note: str = "",
+    only: dict[str, str] | None = None, **fixed: str,
+) -> View:  # fmt: skip
+    """`columns`: "array or label=head; ..."; the head says the role: low, high, n, p ..., adjusted p."""
+    parts = [column.strip().partition("=") for column in columns.split(";")]
+    heads = [[name, head or name] for name, _, head in parts]
+    roles = {name: _role(head) for name, head in heads}
+    return {
+        "title": title, "columns": heads, "by": by, "each": list(each), "roles": roles, "note": note,
+        "only": only or {}, "fixed": fixed,
+    }  # fmt: skip
+
+
+def _role(head: str) -> str:
+    if head in ("low", "high", "n"):
+        return head
+    return "adjusted" if head.startswith("adjusted") else "p" if head.split(" ")[0] == "p" else "value"
+
+
+def _refusals(axis: str) -> View:
+    return _view(
+        f"Texts that decline to answer, by {axis}",
+        f"{axis}; {axis}_refused_share=declines; {axis}_refused_low=low; {axis}_refused_high=high; "
+        f"{axis}_rated_texts=n; {axis}_unrated_share=no rating",
+        f"-{axis}_refused_share",
+    )
+
+
+CONTEXTS = {"variance": "paper", "estimator": "dersimonian_laird", "adjustment": "max_t"}
+OLDER_VIEWS: dict[str, list[View]] = {
+    "correlation_coefficient": [_view(
+        "Correlations over subjects: ",
+        "row; column; among; method; name; correlation_coefficient=r; correlation_low=low; correlation_high=high; "
+        "correlation_n=n; correlation_p=p; correlation_p_holm=adjusted p",
+        "correlation_p",
+    )],
+    "tau_pooled": [_view(
+        "Agreement with people",
+        "variant=measure; prior; tau_pooled=tau-b; tau_pooled_n=n; tau_pooled_p_items=p items; "
+        "tau_pooled_p_groups=p groups; precision_at_3_mean=P@3; precision_at_3_chance=P@3 by chance",
+        note="Of both p cite the larger one.",
+    )],
+    "people_tau": [_view(
+        "Agreement with a table of people: ",
+        "people_group=people; people_row=cells; people_tau=tau-b; people_tau_low=low; people_tau_high=high; "
+        "people_n=n; "
+        "people_tau_p_items=p items; people_tau_p_subjects=p subjects",
+        note="Of both p cite the larger one.",
+    )],
+    "emerge_score": [_view(
+        "Scores of intersections and of their parts: ",
+        "intersection; item; emerge_score=score; emerge_first=first part; emerge_second=second part; "
+        "emerge_max=above the larger part; emerge_min=above the smaller part; emerge_num_templates=n; emerge_p=p; "
+        "emerge_p_max_t=adjusted p",
+        "emerge_p",
+    )],
+    "dominance_difference": [_view(
+        "Which domain an intersection follows: ",
+        "first=first domain; second=second domain; dominance_difference=difference; dominance_low=low; "
+        "dominance_high=high; dominance_num_intersections=n; dominance_tau_first=tau-b with first; "
+        "dominance_tau_second=tau-b with second",
+        "-dominance_difference",
+    )],
+    "extreme_mean": [_view(
+        "Highest and lowest means: ",
+        "subject; extreme_place=place; extreme_mean=mean; extreme_variance=variance; extreme_rounds=rounds",
+        "extreme_place", ("measure", "extreme_of"),
+    )],
+    "combined_effect": [_view(
+        "Tests of word sets",
+        "test; title; combined_effect=d; low; high; effect_deviation=sd; permutation_p_two_sided=p; "
+        "adjusted_permutation_p_two_sided=adjusted p; test_family=family; family_size=tests",
+        "adjusted_permutation_p_two_sided",
+        note="d: combined effect size, above 0 X is nearer to A and Y to B. low, high: Monte Carlo error over samples, "
+        "nothing about chance. p: target words relabelled, two-sided; adjusted by max-T in the test's family.",
+        only={"test_kind": "weat"}, **CONTEXTS,
+    )],
+    "word_effect": [_view(
+        "Words of tests with one set",
+        "word; test; a; b; word_effect=d; word_effect_deviation=sd; word_permutation_p_two_sided=p; "
+        "adjusted_word_permutation_p_two_sided=adjusted p",
+        "adjusted_word_permutation_p_two_sided",
+        note="d: mean effect over samples, above 0 nearer to A than to B. p: attribute words relabelled, two-sided; "
+        "adjusted by max-T among the words of the test.",
+        only={"test_kind": "wefat"}, **CONTEXTS,
+    )],
+    "best_threshold": [_view(
+        "Detection of words",
+        "detection=group; detection_kind=kind; best_threshold=threshold; best_accuracy=accuracy; chance",
+    )],
+    "subject_refused_share": [_refusals("subject")],
+    "template_refused_share": [_refusals("template")],
+    "rating_variation_over_rounds": [_view(
+        "How far ratings vary",
+        "template=form; rated_dimension=dimension; subject; rating_variation_over_rounds=over rounds; "
+        "rating_variation_to_first_form=to first form",
+        "-rating_variation_over_rounds",
+        note="Coefficients of variation: standard deviation over mean. 0: the same rating every time.",
+    )],
+    "self_bleu_over_groups": [_view(
+        "How alike the texts are",
+        "template=form; conversation; turn; ngram=n-gram; self_bleu_over_groups=Self-BLEU; "
+        "entropy_over_groups=entropy in bit; texts_over_groups=n",
+    )],
+}  # fmt: skip

@@ -1,0 +1,125 @@
+"""Pictures of statistics that are more than numbers with intervals: by the first array of what they belong to."""
+
+import numpy as np
+
+from ..glossary import title_of
+from ..pictures.bars import supported_bars
+from ..pictures.curves import detection_curves, elbow_curves
+from ..pictures.plane import alignment_scatter, cluster_plane
+from ..tables import Column, Table, number_text
+from ..views import measure_label, recommended_measure, texts
+from .blocks import Picture
+from .shown import LEVEL
+
+MOST_DRAWN = 24
+
+
+def single_traits(statistics):
+    """Single traits (poles) whose score rises most above both parts': the largest increases."""
+    if "pole_emerge_max" not in statistics:
+        return []
+    axis = statistics["pole_emerge_max"].dims[0]
+    measures = texts(statistics, axis, axis)
+    best = recommended_measure(statistics)
+    measure = best if best in measures else measures[0]
+    increase, adjusted = (
+        statistics[f"pole_emerge_{name}"].sel({axis: measure}).transpose("intersection", "pole").values.ravel()
+        for name in ("max", "p_max_t")
+    )
+    order = [place for place in np.argsort(-increase, kind="stable")[:MOST_DRAWN] if increase[place] > 0]
+    if not order:
+        return []
+    names, poles = texts(statistics, "intersection", "intersection"), texts(statistics, "pole", "pole")
+    labels = [f"{names[place // len(poles)]}: {poles[place % len(poles)]}" for place in order]
+    figure = supported_bars(
+        labels, increase[order], adjusted[order] < LEVEL,
+        f"{measure_label(statistics, measure)}, above the larger part's",
+        (f"adjusted p < {LEVEL:g}", "larger, or no p"),
+    )  # fmt: skip
+    risen = int((increase > 0).sum())
+    caption = (
+        f"Traits of intersections that rise above both parts': the largest of {risen:,}. Which are largest is mostly "
+        "noise where the bar is empty; p by max-T over all."
+    )
+    return [Picture(figure, "Emergent traits", caption)]
+
+
+def agreement(statistics):
+    """People's means against the model's scores, one mark a group and trait pair."""
+    if any(name not in statistics for name in ("human_mean", "mean_pair_score", "tau_pooled")):
+        return []
+    variants, priors = (texts(statistics, axis, axis) for axis in ("variant", "prior"))
+    parts = recommended_measure(statistics).split(" ")
+    variant = parts[0] if parts[0] in variants else variants[0]
+    prior = parts[-1] if parts[-1] in priors else priors[0]
+    scores = statistics["mean_pair_score"].sel(variant=variant, prior=prior).transpose("group", "pair")
+    people = statistics["human_mean"].transpose("group", "pair")
+    labels = [f"{group}: {pair}" for group in scores["group"].values for pair in scores["pair"].values]
+    figure = alignment_scatter(
+        people.values.ravel(), scores.values.ravel(), labels,
+        texts(statistics, "pair_dimension", "pair") * scores.sizes["group"],
+        ("people: mean rating (0 left pole, 100 right pole)", measure_label(statistics, f"{variant} {prior}")), 50.0,
+    )  # fmt: skip
+    tau = number_text(float(statistics["tau_pooled"].sel(variant=variant, prior=prior)))
+    caption = f"People's mean ratings and the model's scores, one mark a group and trait pair; tau-b {tau}."
+    return [Picture(figure, "Agreement with people", caption)]
+
+
+def detection(statistics):
+    """Curves of the detection of (emergent) intersectional words."""
+    if "true_positive_rate" not in statistics:
+        return []
+    rates = [
+        statistics[f"{side}_positive_rate"].transpose("detection", "detection_kind", "threshold").values
+        for side in ("false", "true")
+    ]
+    kinds, names = (texts(statistics, axis, axis) for axis in ("detection_kind", "detection"))
+    caption = (
+        "Detection of the words that belong to each group: share of them found against share of the others found, over "
+        "thresholds. A word can cease to be emergent at a lower threshold, so that those lines may turn back."
+    )
+    return [Picture(detection_curves(*rates, kinds, names), "Detection of words", caption)]
+
+
+def clusters(statistics):
+    """Subjects in the plane of the first two dimensions, with their clusters; the elbow."""
+    if "cluster_point" not in statistics or statistics.sizes.get("dimension", 0) < 2:
+        return []
+    point = statistics["cluster_point"]
+    source_axis, axis, _ = point.dims
+    chosen = {source_axis: str(statistics[source_axis].values[0])}
+    source = title_of("measure", chosen[source_axis])
+    points = point.sel(chosen).values[:, :2]
+    members = statistics[f"cluster_of_{axis}"].sel(chosen).values
+    limits = statistics["cluster_limit"].sel(chosen).values[:2]
+    dimensions, subjects = texts(statistics, "dimension", "dimension")[:2], texts(statistics, axis, axis)
+    centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "dimension").values[:, :2]
+    limits = limits if np.isfinite(limits).all() else None
+    figure = cluster_plane(points, subjects, members, centres, dimensions, limits)
+    caption = (
+        f"Mean {dimensions[0]} and {dimensions[1]} of each subject by {source}; marks and colours are clusters "
+        "(k-means), crosses their centres, dotted lines where high begins."
+    )
+    rows = [
+        (subject, "none" if members[place] < 0 else str(int(members[place])), *map(float, points[place]))
+        for place, subject in enumerate(subjects)
+    ]
+    columns = [Column("subject"), Column("cluster"), *(Column(label, kind="number") for label in dimensions)]
+    note = "Clusters are fitted to these very scores: that they differ is no finding by itself."
+    return [
+        Picture(figure, f"{dimensions[0]} and {dimensions[1]}", caption),
+        Table(f"Subjects and their clusters by {source}", columns, rows, note, 2),
+        *_elbow(statistics),
+    ]
+
+
+def _elbow(statistics):
+    if "cluster_inertia" not in statistics or statistics.sizes["num_clusters"] < 3:
+        return []
+    inertia = statistics["cluster_inertia"]
+    source_axis = next(axis for axis in inertia.dims if axis != "num_clusters")
+    sources = [title_of("measure", source) for source in texts(statistics, source_axis, source_axis)]
+    elbows = statistics["elbow_second_difference"].values
+    figure = elbow_curves(inertia.transpose(source_axis, "num_clusters").values, sources, elbows)
+    caption = "Sum of squared distances to the clusters' centres, relative to one cluster; the ring is the elbow."
+    return [Picture(figure, "Number of clusters", caption)]
