@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import xarray as xr
 
-STATUSES = ("ok", "partial", "missing", "undefined", "not_scored", "not_applicable")
+STATUSES = ("ok", "partial", "missing", "undefined", "not_scored", "not_applicable", "infinite")
 AXES = ("measure", "subject", "template", "rephrasing", "replicate", "item")
 
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 
@@ -14,77 +15,72 @@ using Over = sweep::VariationRequest::Over;
 
 std::string name_of(Over over) { return sweep::VariationRequest::over_names.at(static_cast<std::size_t>(over)); }
 
-struct Lengths {
-  std::size_t templates = 0;
-  std::size_t rephrasings = 0;
-  std::size_t replicates = 0;
-  std::size_t items = 0;
-
-  /// To how many values the scores of one subject and item are averaged.
-  std::size_t values(Over over) const {
-    switch (over) {
-      case Over::wording:
-        return templates * rephrasings;
-      case Over::template_:
-        return templates;
-      case Over::rephrasing:
-        return rephrasings;
-      case Over::replicate:
-        break;
-    }
-    return replicates;
-  }
-  /// To which of them a score belongs.
-  std::size_t value_of(Over over, std::size_t sentence, std::size_t replicate) const {
-    switch (over) {
-      case Over::wording:
-        return sentence;
-      case Over::template_:
-        return sentence / rephrasings;
-      case Over::rephrasing:
-        return sentence % rephrasings;
-      case Over::replicate:
-        break;
-    }
-    return replicate;
-  }
-};
-
 /// Replicates that count: the mean of the others alone, or over replicates all others.
 std::vector<bool> replicates_over(Over over, const std::vector<std::string>& labels) {
-  const auto mean = std::ranges::find(labels, results::ScoreTable::mean_replicate);
-  std::vector<bool> counts(labels.size(), mean == labels.end() || over == Over::replicate);
-  if (mean != labels.end()) {
-    counts[static_cast<std::size_t>(mean - labels.begin())] = over != Over::replicate;
+  const auto mean = results::place_of(labels, results::ScoreTable::mean_replicate);
+  std::vector<bool> counts(labels.size(), !mean || over == Over::replicate);
+  if (mean) {
+    counts[*mean] = over != Over::replicate;
   }
   return counts;
 }
 
-void add_rows(std::vector<VariationRow>& rows, const std::vector<double>& scores, std::size_t num_subjects,
-              const Lengths& lengths, const std::vector<bool>& counts, Over over) {
-  const auto num_sentences = lengths.templates * lengths.rephrasings;
-  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-    for (std::size_t item = 0; item < lengths.items; ++item) {
-      std::vector<std::vector<double>> parts(lengths.values(over));
-      for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
-        for (std::size_t replicate = 0; replicate < lengths.replicates; ++replicate) {
-          const auto row = (subject * num_sentences + sentence) * lengths.replicates + replicate;
-          const double score = scores[row * lengths.items + item];
-          if (counts[replicate] && std::isfinite(score)) {
-            parts[lengths.value_of(over, sentence, replicate)].push_back(score);
-          }
+/// The cells that are averaged to each value of one subject and item.
+class ValuesOver {
+ public:
+  ValuesOver(Over over, const Cells& cells, const std::vector<std::string>& replicates) : over_(over) {
+    const auto counts = replicates_over(over, replicates);
+    if (over != Over::replicate) {
+      tables_ = {cells.of_replicates(counts)};
+      num_rephrasings_ = cells.length(rephrasing_axis);
+    }
+    for (std::size_t replicate = 0; over == Over::replicate && replicate < counts.size(); ++replicate) {
+      std::vector<bool> only(counts.size(), false);
+      only[replicate] = counts[replicate];
+      if (counts[replicate]) {
+        tables_.push_back(cells.of_replicates(only));
+      }
+    }
+  }
+
+  /// Those that exist.
+  std::vector<double> of(std::size_t subject, std::size_t item) const {
+    std::vector<double> values;
+    for (const auto& cells : tables_) {
+      std::vector<std::vector<double>> parts(num_values(cells));
+      for (std::size_t sentence = 0; sentence < cells.num_sentences(); ++sentence) {
+        if (const double cell = cells.at(subject, sentence, item); !std::isnan(cell)) {
+          parts[value_of(sentence)].push_back(cell);
         }
       }
-      std::vector<double> values;
       for (const auto& part : parts) {
         if (!part.empty()) {
           values.push_back(stats::mean(part).value);
         }
       }
-      rows.push_back({stats::variation(values), static_cast<std::int32_t>(values.size())});
     }
+    return values;
   }
-}
+
+ private:
+  std::size_t num_values(const Cells& cells) const {
+    return over_ == Over::wording      ? cells.num_sentences()
+           : over_ == Over::template_  ? cells.length(template_axis)
+           : over_ == Over::rephrasing ? num_rephrasings_
+                                       : 1;
+  }
+  /// To which of them a sentence belongs.
+  std::size_t value_of(std::size_t sentence) const {
+    return over_ == Over::wording      ? sentence
+           : over_ == Over::template_  ? sentence / num_rephrasings_
+           : over_ == Over::rephrasing ? sentence % num_rephrasings_
+                                       : 0;
+  }
+
+  Over over_;
+  std::vector<Cells> tables_;  ///< over replicates one each
+  std::size_t num_rephrasings_ = 1;
+};
 
 }  // namespace
 
@@ -96,10 +92,6 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
                       .over = request.over,
                       .rows = {}};
   variation.rows.resize(request.over.size());
-  const Lengths lengths{.templates = scores.length(template_axis),
-                        .rephrasings = scores.length(rephrasing_axis),
-                        .replicates = scores.length(replicate_axis),
-                        .items = scores.length(item_axis)};
   for (const auto measure : variation.measures) {
     variation.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
   }
@@ -107,9 +99,13 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
   for (const auto& rows : share_measures<VariationRow>(
            scores, variation.measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
              std::vector<VariationRow> of_measure;
+             const Cells cells(scores, values);
              for (const auto over : request.over) {
-               const auto counts = replicates_over(over, scores.axes[replicate_axis]->labels);
-               add_rows(of_measure, values, variation.subjects.size(), lengths, counts, over);
+               const ValuesOver of_cells(over, cells, scores.axes[replicate_axis]->labels);
+               for (std::size_t row = 0; row < num_rows; ++row) {
+                 const auto own = of_cells.of(row / variation.items.size(), row % variation.items.size());
+                 of_measure.push_back({stats::variation(own), static_cast<std::int32_t>(own.size())});
+               }
              }
              return of_measure;
            })) {
@@ -144,11 +140,13 @@ std::string variation_text(const Variation& variation) {
     for (std::size_t place = 0; place < variation.over.size(); ++place) {
       std::vector<double> sizes;
       std::size_t largest = 0;
+      double greatest = 0;
       for (std::size_t cell = 0; cell < num_cells; ++cell) {
         const auto& row = variation.rows[place][measure * num_cells + cell];
         if (row.variation.defined()) {
           sizes.push_back(std::abs(row.variation.value));
-          largest = sizes.back() >= *std::ranges::max_element(sizes) ? cell : largest;
+          largest = sizes.back() >= greatest ? cell : largest;
+          greatest = std::max(greatest, sizes.back());
         }
       }
       const auto best = variation.rows[place].empty() ? stats::Value()

@@ -38,8 +38,8 @@ void StatisticsFile::commit() {
   commit_sealed(pending_);
 }
 
-const std::vector<std::string> score_status_names = {"ok",        "partial",    "missing",
-                                                     "undefined", "not_scored", "not_applicable"};
+const std::vector<std::string> score_status_names = {"ok",         "partial",        "missing", "undefined",
+                                                     "not_scored", "not_applicable", "infinite"};
 
 AxisSchema ScoreTable::no_axis(std::size_t place) {
   return {score_axis_names.at(place), "the probe has no such axis", {"none"}, {}};

@@ -57,6 +57,7 @@ enum class ScoreStatus : std::uint8_t {
   undefined = 3,       ///< they exist, but the formula has no value (a logarithm of 0, no variance)
   unscored = 4,        ///< the run did not come to it
   not_applicable = 5,  ///< this combination of labels is not part of the job
+  infinite = 6,        ///< the number is infinite: the logarithm of a probability of 0
 };
 extern const std::vector<std::string> score_status_names;
 
@@ -68,7 +69,8 @@ using ScoreTableAxes = std::array<AxisSchema, 6>;
 
 struct ScoreTable {
   /// In the order of `score_axis_names`, each at least one long. Coordinates:
-  /// measure: units, description. subject: kind (group, intersection, baseline, ...), domain (joined by " x "), first,
+  /// measure: units, description, lowest, highest (least and greatest score possible, as numbers; empty or absent: none
+  /// or not known). subject: kind (group, intersection, baseline, ...), domain (joined by " x "), first,
   /// second (labels of its groups in order), and what a probe knows besides (attribute, privilege). item: dimension,
   /// left, right (poles; a higher score is nearer to right), and what a probe knows besides.
   ScoreTableAxes axes;

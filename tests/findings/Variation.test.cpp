@@ -15,24 +15,30 @@ namespace {
 using Over = sweep::VariationRequest::Over;
 const std::vector<Over> all_over = {Over::wording, Over::template_, Over::rephrasing, Over::replicate};
 
-/// By the definition, one score after another.
+/// By the definition, one cell after another: a score alone over replicates, else the mean of a cell's scores.
 VariationRow plain_variation(RandomScores& random, Over over, std::array<std::size_t, 3> of) {
   const auto& table = random.table;
   const bool has_mean = table.axes[replicate_axis].labels.front() == "mean";
   std::map<std::pair<std::size_t, std::size_t>, std::pair<double, double>> parts;
   for (std::size_t t = 0; t < table.length(2); ++t) {
     for (std::size_t r = 0; r < table.length(3); ++r) {
+      std::pair<double, double> cell;
       for (std::size_t k = 0; k < table.length(4); ++k) {
         const double score = random.at({of[0], of[1], t, r, k, of[2]});
         if (std::isnan(score) || (has_mean && (k == 0) == (over == Over::replicate))) {
           continue;
         }
-        const std::pair<std::size_t, std::size_t> part = over == Over::wording      ? std::pair(t, r)
-                                                         : over == Over::template_  ? std::pair(t, t)
-                                                         : over == Over::rephrasing ? std::pair(r, r)
-                                                                                    : std::pair(k, k);
-        parts[part].first += score;
-        parts[part].second += 1;
+        if (over == Over::replicate) {
+          parts[{k, k}].first += score;
+          parts[{k, k}].second += 1;
+        }
+        cell.first += score;
+        cell.second += 1;
+      }
+      if (over != Over::replicate && cell.second > 0) {
+        auto& part = parts[{over == Over::rephrasing ? r : t, over == Over::template_ ? t : r}];
+        part.first += cell.first / cell.second;
+        part.second += 1;
       }
     }
   }

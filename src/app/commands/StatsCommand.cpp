@@ -131,6 +131,20 @@ std::string measures_text(const std::vector<std::string>& all, const results::Sh
   return text;
 }
 
+/// Of the measures that are shown: how many scores are infinite, which no mean counts. "" where none is.
+std::string infinite_text(const findings::Scores& scores, const results::ShownMeasures& shown) {
+  std::vector<std::string> counts;
+  const auto& measures = scores.axes.front()->labels;
+  for (std::size_t measure = 0; measure < measures.size(); ++measure) {
+    const auto statuses = shown.holds(measures[measure]) ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+    const auto count = std::ranges::count(statuses, static_cast<std::uint8_t>(results::ScoreStatus::infinite));
+    if (count > 0) {
+      counts.push_back(std::to_string(count) + " of " + measures[measure]);
+    }
+  }
+  return counts.empty() ? "" : "Infinite scores, which no mean counts: " + base::join(counts, ", ") + ".\n";
+}
+
 /// Collective. Writes the statistics file; what rank zero may print of it.
 std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
   const auto& kind = probes::kind_of(source.job);
@@ -149,8 +163,10 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
   };
   std::vector<std::string> measures;
+  std::string infinite;
   target.finish = [&](results::StatisticsFile& file) {
     measures = findings::scores_of(file).axes.front()->labels;
+    infinite = infinite_text(findings::scores_of(file), shown_measures(line, source.job));
     write_request(file.root(), line, source.job);
     if (asks) {
       const auto scores = findings::scores_of(file);
@@ -179,7 +195,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto found = kind.stats(request);  // which fills `conclusions`
   const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
-  text += found.answer + '\n' + measures_text(measures, request.shown);
+  text += found.answer + '\n' + measures_text(measures, request.shown) + infinite;
   text += findings::conclusions_text(asked, comparison, top, request.shown) +
           (found.details.empty() ? "" : '\n' + found.details);
   return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";

@@ -45,6 +45,8 @@ struct MeasureText {
   const char* name;
   const char* units;
   const char* description;
+  const char* lowest = "";   ///< least score possible; "": there is none
+  const char* highest = "";  ///< greatest
 };
 constexpr std::size_t num_measures = 10;
 constexpr std::size_t first_metric = 4;     ///< from here on the metrics of stats/Answers.hpp
@@ -53,11 +55,11 @@ const std::vector<MeasureText> measure_table = {
     {"log_probability", "nat", "sum of ln p over the subwords of the occupation"},
     {"mean_log_probability", "nat", "mean of ln p over the subwords of the occupation"},
     {"token_probability_sum", "1", "sum of p over the subwords of the occupation"},
-    {"token_probability_mean", "1", "mean of p over the subwords of the occupation"},
-    {"probability", "1", "exp of log_probability"},
-    {"share", "1", "probability divided by the sum of both occupations' probabilities"},
-    {"share_per_subword", "1", "the same of exp of mean_log_probability"},
-    {"accuracy", "1", "1 where the referent is more probable, 0 where it is less; ties: attribute ties"},
+    {"token_probability_mean", "1", "mean of p over the subwords of the occupation", "0", "1"},
+    {"probability", "1", "exp of log_probability", "0", "1"},
+    {"share", "1", "probability divided by the sum of both occupations' probabilities", "0", "1"},
+    {"share_per_subword", "1", "the same of exp of mean_log_probability", "0", "1"},
+    {"accuracy", "1", "1 where the referent is more probable, 0 where it is less; ties: attribute ties", "0", "1"},
     {"entropy", "nat", "of the two shares"},
     {"margin", "nat", "log_probability of the referent minus that of the other occupation"},
 };
@@ -182,7 +184,10 @@ results::ScoreTableAxes ResultReader::score_axes() const {
   subjects.name = "subject";
   const std::vector<std::string> none(2);
   return {axis_of("measure", "what is computed of one prompt", measure_table, &MeasureText::name,
-                  {{"units", "unit", &MeasureText::units}, {"description", "definition", &MeasureText::description}}),
+                  {{"units", "unit", &MeasureText::units},
+                   {"description", "definition", &MeasureText::description},
+                   {"lowest", "least score possible", &MeasureText::lowest},
+                   {"highest", "greatest score possible", &MeasureText::highest}}),
           std::move(subjects),
           with_occupations(raw[2]),
           raw[1],
@@ -234,6 +239,7 @@ ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) con
       result.scores.values[at] = value;
       result.scores.statuses[at] = cell % 2 == 1 && measure >= first_of_prompt ? results::ScoreStatus::not_applicable
                                    : std::isnan(value)                         ? results::ScoreStatus::missing
+                                   : std::isinf(value)                         ? results::ScoreStatus::infinite
                                                                                : results::ScoreStatus::ok;
     }
   }

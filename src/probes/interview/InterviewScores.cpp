@@ -53,21 +53,47 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
   return items;
 }
 
+/// Least and greatest number of a scale, as text; empty: not known.
+struct ScaleEnds {
+  std::string lowest;
+  std::string highest;
+};
+
 struct MeasureText {
   std::string name;
   std::string description;
+  ScaleEnds ends;
 };
 
+/// Empty unless all items are rated on the same scale.
+ScaleEnds ends_of(const std::vector<Item>& items) {
+  std::optional<std::pair<double, double>> common;
+  for (const auto& item : items) {
+    if (item.option_values.empty()) {
+      return {};
+    }
+    const auto [least, most] = std::ranges::minmax(item.option_values);
+    if (common.value_or(std::pair(least, most)) != std::pair(least, most)) {
+      return {};
+    }
+    common = {least, most};
+  }
+  return common ? ScaleEnds{base::format_double(common->first), base::format_double(common->second)} : ScaleEnds();
+}
+
 results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::vector<Item>& items) {
-  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items"},
+  const ScaleEnds share = {"0", "1"};
+  const auto scale = ends_of(items);
+  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
                                        {"rating_complete_answers",
                                         "the same, where every item of the turn has "
-                                        "a rating (stereomap's rule)"},
-                                       {"usable", "1: the answer rates the item, 0: it does not"},
-                                       {"refused", "1: the answer declines to rate the item, 0: it does not"}};
+                                        "a rating (stereomap's rule)",
+                                        scale},
+                                       {"usable", "1: the answer rates the item, 0: it does not", share},
+                                       {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
   if (has_cube(schema, "option_logprob")) {
-    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers"});
-    measures.push_back({"option_share", "greatest probability among the scale's answers"});
+    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers", scale});
+    measures.push_back({"option_share", "greatest probability among the scale's answers", share});
   }
   results::AxisSchema subject = schema.outer_axes.at(0);
   subject.name = "subject";
@@ -90,7 +116,9 @@ results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::
                              [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
   return {axis_of("measure", "what a score is", measures, &MeasureText::name,
                   {{"units", "unit of the score", [](const auto&) { return "1"; }},
-                   {"description", "definition", &MeasureText::description}}),
+                   {"description", "definition", &MeasureText::description},
+                   {"lowest", "least score possible", [](const auto& one) { return one.ends.lowest; }},
+                   {"highest", "greatest score possible", [](const auto& one) { return one.ends.highest; }}}),
           std::move(subject),
           schema.outer_axes.at(2),
           schema.outer_axes.at(3),

@@ -279,38 +279,48 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
   struct Measure {
     std::string name;
     std::string description;
+    double lowest;
+    double highest;
   };
+  const auto [least, most] = std::ranges::minmax(axes.values);
   std::vector<Measure> measures = {
-      {"option_text", "expected value of the scale by the probabilities of the options' words"},
-      {"option_letter", "expected value of the scale by the probabilities of the options' letters"}};
+      {"option_text", "expected value of the scale by the probabilities of the options' words", least, most},
+      {"option_letter", "expected value of the scale by the probabilities of the options' letters", least, most}};
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
-    measures.push_back({"sampled", "mean value of the options that sampled answers name"});
+    measures.push_back({"sampled", "mean value of the options that sampled answers name", least, most});
     replicate = {"replicate", "sampled answer to the same prompts", {results::ScoreTable::mean_replicate}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
     }
   }
-  measures.push_back({"order_difference_text", "option_text with the options as listed minus with them reversed"});
-  measures.push_back({"order_difference_letter", "option_letter with the options as listed minus with them reversed"});
+  const double range = most - least;
+  measures.push_back(
+      {"order_difference_text", "option_text with the options as listed minus with them reversed", -range, range});
+  measures.push_back(
+      {"order_difference_letter", "option_letter with the options as listed minus with them reversed", -range, range});
   results::AxisSchema subject = axes.group;
   subject.name = "subject";
-  return {axis_of("measure", "what a score is", measures, &Measure::name,
-                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
-                   {"description", "definition", &Measure::description}}),
-          std::move(subject),
-          axes.sentence,
-          axes.rephrasing,
-          std::move(replicate),
-          axis_of("item", "what is rated", axes.traits, &TraitFacts::label,
-                  {{"dimension", "dimension of the trait",
-                    [&](const auto& trait) { return axes.dimensions[trait.dimension]; }},
-                   {"left", "what a low score is near to",
-                    [](const auto& trait) { return (trait.is_turned ? "" : "not ") + trait.label; }},
-                   {"right", "what a high score is near to",
-                    [](const auto& trait) { return (trait.is_turned ? "not " : "") + trait.label; }},
-                   {"direction", "turned: least + greatest value of the scale - rating",
-                    [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
+  return {
+      axis_of(
+          "measure", "what a score is", measures, &Measure::name,
+          {{"units", "unit of the score", [](const auto&) { return "1"; }},
+           {"description", "definition", &Measure::description},
+           {"lowest", "least score possible", [](const auto& one) { return base::format_double(one.lowest); }},
+           {"highest", "greatest score possible", [](const auto& one) { return base::format_double(one.highest); }}}),
+      std::move(subject),
+      axes.sentence,
+      axes.rephrasing,
+      std::move(replicate),
+      axis_of(
+          "item", "what is rated", axes.traits, &TraitFacts::label,
+          {{"dimension", "dimension of the trait", [&](const auto& trait) { return axes.dimensions[trait.dimension]; }},
+           {"left", "what a low score is near to",
+            [](const auto& trait) { return (trait.is_turned ? "" : "not ") + trait.label; }},
+           {"right", "what a high score is near to",
+            [](const auto& trait) { return (trait.is_turned ? "not " : "") + trait.label; }},
+           {"direction", "turned: least + greatest value of the scale - rating",
+            [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
 }
 
 using Names = std::vector<std::string>;
