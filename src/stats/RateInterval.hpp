@@ -1,0 +1,30 @@
+// Intervals of means of scores that lie between two ends: rates (0 to 1), ratings of a scale.
+#pragma once
+
+#include <cstddef>
+
+#include "stats/Bootstrap.hpp"
+
+namespace stereosweep::stats {
+
+/// Least and greatest number that a score can be, in its unit; `lowest` < `highest`.
+struct ScaleEnds {
+  double lowest = 0;
+  double highest = 1;
+};
+
+/// Interval of a mean of scores between these ends, from the variance that the mean has over other units (templates,
+/// rephrasings) and that variance's degrees of freedom. It is that of Clopper and Pearson (1934, Biometrika 26) for as
+/// many draws as would give a share of the scale this variance, n* = p (1 - p) / v x n / (n - 1) with n units, and p n*
+/// successes (Korn and Graubard 1998, Survey Methodology 24), taken to the scale's unit. Since v is estimated, n* is
+/// multiplied by the squared ratio of Student's quantiles with n* - 1 and with `error.degrees` degrees. So it lies
+/// inside the ends, holds the mean, is that of Clopper and Pearson itself for one answer of 0 or 1 a unit, and is close
+/// to the mean -+ t sqrt(v) far from the ends.
+///
+/// A variance of 0 says nothing of other units: the interval is that of `num_units` draws, the independent ones, since
+/// no scores between the ends spread more than 0 and 1; `constant`. `too_few`: fewer than two units. `not_finite`: a
+/// mean outside of the ends, or no variance or degrees.
+Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
+                               double confidence);
+
+}  // namespace stereosweep::stats
