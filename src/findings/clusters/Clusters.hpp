@@ -83,6 +83,10 @@ Clusters clusters_of(const Scores& scores, const sweep::ClusterRequest& request,
 /// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster.
 Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row);
 
+constexpr const char* cluster_test_warning =
+    "the clusters were fitted on the same scores. A cluster that lies apart in one dimension gives a small p whatever "
+    "caused it: these p describe, they do not test.";
+
 /// Variables `cluster...`, `elbow...`, `human_cluster...`.
 void write_clusters(results::Layout& layout, const Clusters& clusters, const sweep::ClusterRequest& request,
                     std::uint64_t seed);

@@ -149,6 +149,7 @@ void write_tests(results::Layout& layout, const Clusters& clusters) {
   for (const auto& [first, second] : clusters.pairs) {
     labels.push_back(clusters.dimensions[first] + " - " + clusters.dimensions[second]);
   }
+  layout.root().write_attribute("cluster_warnings", cluster_test_warning);
   layout.add_axis({"dimension_pair", "two dimensions, the first minus the second", labels, {}});
   const Names axes = {"cluster_source", "cluster_place", "dimension_pair"};
   const std::string warning = "clusters were fitted on the same scores: too small where they part the dimensions";

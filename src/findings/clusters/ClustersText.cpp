@@ -155,10 +155,7 @@ std::string tests_text(const Clusters& clusters) {
     return "";
   }
   return "\nPaired t of two dimensions over the members of a cluster\n" + table.text() +
-         results::wrapped(
-             "WARNING: the clusters were fitted on the same scores. A cluster that lies apart in one "
-             "dimension gives a small p whatever caused it: these p describe, they do not test.") +
-         '\n';
+         results::wrapped(std::string("WARNING: ") + cluster_test_warning) + '\n';
 }
 
 std::string limits_text(const Clusters& clusters, const std::string& high_above) {

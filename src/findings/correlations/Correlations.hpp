@@ -53,6 +53,9 @@ Correlations correlations_of(const Scores& scores, const sweep::Comparison& comp
 /// Variables `correlation_...` over the axis `correlation`.
 void write_correlations(results::Layout& layout, const Correlations& correlations, const sweep::Comparison& comparison);
 
+/// What keeps a reader from taking the correlations as they stand: sentences.
+std::vector<std::string> warnings_of(const Correlations& correlations);
+
 /// Of each measure the `top` rows with the smallest p.
 std::string correlations_text(const Correlations& correlations, const sweep::Comparison& comparison, std::size_t top);
 

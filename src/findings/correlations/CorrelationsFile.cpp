@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text/Text.hpp"
 #include "findings/correlations/Correlations.hpp"
 #include "results/TextTable.hpp"
 #include "sweep/CorrelationRequest.hpp"
@@ -65,6 +66,9 @@ std::string correlation_family_text(sweep::Comparison::Family family) {
 
 void write_correlations(results::Layout& layout, const Correlations& correlations,
                         const sweep::Comparison& comparison) {
+  if (const auto warnings = warnings_of(correlations); !warnings.empty()) {
+    layout.root().write_attribute("correlation_warnings", base::join(warnings, "\n"));
+  }
   write_scores(layout, correlations);
   layout.add_axis(axis_of(correlations.rows));
   const auto write = [&](const std::string& name, const std::string& long_name, auto read,

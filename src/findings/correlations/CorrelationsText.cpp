@@ -32,8 +32,6 @@ std::string table_of(std::vector<const Row*> rows, std::size_t top) {
   return table.text() + results::rest_text(shown, rows.size(), "rows");
 }
 
-bool any(const std::vector<Row>& rows, bool (*holds)(const Row&)) { return std::ranges::any_of(rows, holds); }
-
 std::string legend(const Correlations& correlations, const sweep::Comparison& comparison) {
   std::string text =
       "r: spearman's rho, pearson's r or kendall's tau-b of the subjects' mean scores, over the n that "
@@ -57,27 +55,8 @@ std::string legend(const Correlations& correlations, const sweep::Comparison& co
             results::p_value(2 / std::tgamma(static_cast<double>(fewest) + 1)) + ".";
   }
   text = results::wrapped(text) + '\n';
-  if (any(correlations.rows, [](const Row& row) { return row.cluster >= 0; })) {
-    text += results::wrapped(
-                "WARNING: members of a cluster were chosen by their scores. On the dimensions that made the clusters "
-                "they vary less than all subjects (restricted range), and a correlation within a cluster can be "
-                "smaller than among all, or of the other sign; its p and interval take the cluster for given.") +
-            '\n';
-  }
-  if (any(correlations.rows, [](const Row& row) { return row.shares_items; })) {
-    text += results::wrapped("WARNING: some rows and columns have items in common (" +
-                             [&] {
-                               std::vector<std::string> names;
-                               for (const auto& row : correlations.rows) {
-                                 const auto name = row.left + " x " + row.right;
-                                 if (row.shares_items && std::ranges::find(names, name) == names.end()) {
-                                   names.push_back(name);
-                                 }
-                               }
-                               return results::first_names(std::move(names), 3);
-                             }() +
-                             "): they are correlated by construction.") +
-            '\n';
+  for (const auto& warning : warnings_of(correlations)) {
+    text += results::wrapped("WARNING: " + warning) + '\n';
   }
   if (!correlations.unclustered.empty()) {
     text += results::wrapped("No clusters, and so no correlations within them: " +
@@ -88,6 +67,28 @@ std::string legend(const Correlations& correlations, const sweep::Comparison& co
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of(const Correlations& correlations) {
+  std::vector<std::string> warnings;
+  if (std::ranges::any_of(correlations.rows, [](const Row& row) { return row.cluster >= 0; })) {
+    warnings.emplace_back(
+        "members of a cluster were chosen by their scores. On the dimensions that made the clusters they vary less "
+        "than all subjects (restricted range), and a correlation within a cluster can be smaller than among all, or of "
+        "the other sign; its p and interval take the cluster for given.");
+  }
+  std::vector<std::string> names;
+  for (const auto& row : correlations.rows) {
+    const auto name = row.left + " x " + row.right;
+    if (row.shares_items && std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  if (!names.empty()) {
+    warnings.push_back("some rows and columns have items in common (" + results::first_names(std::move(names), 3) +
+                       "): they are correlated by construction.");
+  }
+  return warnings;
+}
 
 std::string correlations_text(const Correlations& correlations, const sweep::Comparison& comparison, std::size_t top) {
   std::vector<std::string> titles;

@@ -182,6 +182,9 @@ class InterviewKind final : public ProbeKind {
       rules.push_back(std::to_string(version));
     }
     written.root().write_attribute("rules_versions", base::join(rules, ", "));
+    if (std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); })) {
+      written.root().write_attribute("rules_warnings", rules_warning());
+    }
     results::write_score_table(written.layout(), result.table);
     write_statistics(written.layout(), schema, statistics);
     written.commit();

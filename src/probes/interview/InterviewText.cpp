@@ -148,12 +148,14 @@ std::string statuses_text(const InterviewResult& result) {
   }
   text += "answers were read by rules " + (versions.empty() ? "of no version" : base::join(versions, ", ")) + "\n";
   if (std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); })) {
-    text += results::wrapped("WARNING this program has rules " + std::to_string(rules_version()) +
-                                 ": stereosweep stats DIR --reparse reads the texts again",
-                             2) +
-            "\n";
+    text += results::wrapped("WARNING: " + rules_warning(), 2) + "\n";
   }
   return text;
+}
+
+std::string rules_warning() {
+  return "this program has rules " + std::to_string(rules_version()) +
+         ": stereosweep stats DIR --reparse reads the texts again";
 }
 
 std::string answers_text(const AnswersRequest& request) {

@@ -110,6 +110,9 @@ void write_z_status(const Variables<Row>& variables, const std::string& long_nam
 }
 
 void write_attributes(hdf5::Group& root, const ContextsResult& result, const ContextsOptions& options) {
+  if (const auto warning = contexts_warning(result); !warning.empty()) {
+    root.write_attribute("contexts_warnings", warning);
+  }
   root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
   root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
   root.write_attribute("confidence", result.settings.confidence);

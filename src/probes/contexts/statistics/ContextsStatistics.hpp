@@ -235,5 +235,7 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top, D
 std::string contexts_detections_text(const ContextsResult& result, Detail detail);
 /// Titles and sizes of the tests, missing words, words with few contexts, samples by status.
 std::string contexts_notes_text(const ContextsResult& result);
+/// Of words whose samples draw the same sentence every time; "" without any.
+std::string contexts_warning(const ContextsResult& result);
 
 }  // namespace stereosweep::probes::contexts

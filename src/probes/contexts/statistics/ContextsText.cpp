@@ -199,12 +199,11 @@ std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
 
 std::string contexts_note(const ContextsResult& result) {
   const auto few = rare_words(result, few_contexts);
-  const auto alike = rare_words(result, least_contexts);
+  const auto warning = contexts_warning(result);
   if (few.empty() || is_static(result)) {
     return "";
   }
-  return "\n" + paragraph(few) +
-         (alike.empty() ? "" : paragraph("WARNING: " + alike + "; the samples draw the same sentence every time"));
+  return "\n" + paragraph(few) + (warning.empty() ? "" : paragraph("WARNING: " + warning));
 }
 
 /// How the combined effect depends on what is taken for V; the chosen estimator.
@@ -328,6 +327,11 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top, D
             (detail == Detail::everything ? expert_tables(result, "word", rows) : "") + "\n";
   }
   return text.empty() ? text : text + explanation(result, "word", "attribute words", "the words of a test");
+}
+
+std::string contexts_warning(const ContextsResult& result) {
+  const auto alike = is_static(result) ? "" : rare_words(result, least_contexts);
+  return alike.empty() ? "" : alike + "; the samples draw the same sentence every time";
 }
 
 std::string contexts_notes_text(const ContextsResult& result) {
