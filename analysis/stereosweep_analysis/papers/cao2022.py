@@ -119,8 +119,9 @@ def _demographic_agreement(statistics, _):
 
 def _of_first_measure(statistics):
     """(statistics of one measure of intersections, its name)."""
-    measure = _texts(statistics, "intersection_measure")[0]
-    return statistics.sel(intersection_measure=measure), measure
+    axis = statistics["dominance"].dims[0]  # of chosen measures, or of all
+    measure = _texts(statistics, axis)[0]
+    return statistics.sel({axis: measure}), measure
 
 
 def _dominance(statistics, _):

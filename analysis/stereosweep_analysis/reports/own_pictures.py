@@ -93,7 +93,9 @@ def clusters(statistics):
     members = statistics[f"cluster_of_{axis}"].sel(chosen).values
     limits = statistics["cluster_limit"].sel(chosen).values[:2]
     dimensions, subjects = texts(statistics, "dimension", "dimension")[:2], texts(statistics, axis, axis)
-    centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "dimension").values[:, :2]
+    centres = np.empty((0, 2))  # without a cluster of any source the file has none
+    if "cluster_centre" in statistics:
+        centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "dimension").values[:, :2]
     limits = limits if np.isfinite(limits).all() else None
     figure = cluster_plane(points, subjects, members, centres, dimensions, limits)
     caption = (

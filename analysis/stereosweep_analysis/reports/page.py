@@ -123,8 +123,8 @@ def _summary(run, found):
     blocks = []
     if not is_complete(run):
         blocks.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
-    warnings = str(run.statistics.attrs.get("warnings", "")).split("\n")
-    blocks += [Paragraph(text, "warning") for text in warnings if text]
+    for name, text in run.statistics.attrs.items():
+        blocks += [Paragraph(line, "warning") for line in str(text).split("\n") if str(name).endswith("_warnings")]
     blocks.append(Paragraph(words_of_probe(run.probe).reading))
     for name in POINTS:
         blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0])]
