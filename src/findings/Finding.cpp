@@ -102,6 +102,14 @@ void sort_by(const Finding& finding, const std::string& by, std::vector<std::siz
 }
 
 std::string table_of(const Finding& finding, const View& view, std::vector<std::size_t> rows, std::size_t top) {
+  if (!view.only.empty()) {
+    const auto* column = column_of(finding, view.only);
+    STEREOSWEEP_ASSERT(column != nullptr, "a view is narrowed by a column of its finding");
+    std::erase_if(rows, [&](std::size_t row) { return std::isnan(number_of(*column, row)); });
+  }
+  if (rows.empty()) {
+    return view.none + '\n';
+  }
   sort_by(finding, view.by, rows);
   std::vector<std::string> head;
   std::ranges::transform(view.columns, std::back_inserter(head), [](const auto& column) { return column.second; });
@@ -120,6 +128,10 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
   return table.text() + results::rest_text(shown, rows.size(), "rows");
 }
 
+bool is_shown(const Finding& finding, const std::string& measure, const results::ShownMeasures& shown) {
+  return shown.holds(measure) || std::ranges::find(finding.named, measure) != finding.named.end();
+}
+
 /// Rows of one table after another, by the labels of the view's `each`, in the order in which these first come.
 std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Finding& finding, const View& view,
                                                                         const results::ShownMeasures& shown) {
@@ -132,11 +144,8 @@ std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Fi
   }
   std::vector<std::pair<std::string, std::vector<std::size_t>>> tables;
   std::map<std::string, std::size_t> places;
-  const auto is_shown = [&](const std::string& measure) {
-    return shown.holds(measure) || std::ranges::find(finding.named, measure) != finding.named.end();
-  };
   for (std::size_t row = 0; row < finding.num_rows(); ++row) {
-    if (measures.exist() && !is_shown(measures.of(row))) {
+    if (measures.exist() && !is_shown(finding, measures.of(row), shown)) {
       continue;
     }
     std::string title;
@@ -178,7 +187,12 @@ std::string views_json(const Finding& finding) {
     }
     const bool falls = view.by.starts_with('-');
     const auto by = view.by.empty() ? "" : (falls ? "-" : "") + finding.variable(view.by.substr(falls ? 1 : 0));
-    views.push_back({{"title", view.title}, {"columns", columns}, {"by", by}, {"each", view.each}});
+    base::Json one = {{"title", view.title}, {"columns", columns}, {"by", by}, {"each", view.each}};
+    if (!view.only.empty()) {
+      one["only"] = finding.variable(view.only);
+      one["none"] = view.none;
+    }
+    views.push_back(std::move(one));
   }
   return views.dump();
 }
@@ -196,6 +210,13 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   }
   if (!finding.named.empty()) {
     dataset.write_attribute("named_measures", base::join(finding.named, "\n"));
+  }
+  std::vector<std::string> sentences;
+  for (const auto& sentence : finding.sentences) {
+    sentences.push_back(sentence.measure + '\t' + sentence.text);
+  }
+  if (!sentences.empty()) {
+    dataset.write_attribute("sentences", base::join(sentences, "\n"));
   }
   if (!finding.notes.empty()) {
     dataset.write_attribute("notes", finding.notes);
@@ -256,18 +277,26 @@ void write(results::Layout& layout, const Finding& finding) {
 }
 
 std::string text_of(const Finding& finding, std::size_t top, const results::ShownMeasures& shown) {
-  std::string text;
+  std::string tables;
   for (const auto& view : finding.views) {
     for (auto& [title, rows] : tables_of(finding, view, shown)) {
-      text += '\n' + view.title + title + '\n' + table_of(finding, view, std::move(rows), top);
+      tables += '\n' + view.title + title + '\n' + table_of(finding, view, std::move(rows), top);
     }
   }
-  if (text.empty()) {
+  if (tables.empty()) {
     return "";
   }
+  std::string text;
   const auto add = [&](const std::string& sentences) {
     text += sentences.empty() ? "" : results::wrapped(sentences) + '\n';
   };
+  for (const auto& sentence : finding.sentences) {
+    if (sentence.measure.empty() || is_shown(finding, sentence.measure, shown)) {
+      text += text.empty() ? "\n" : "";
+      add(sentence.text);
+    }
+  }
+  text += tables;
   add(finding.notes);
   for (const auto& warning : finding.warnings) {
     add("WARNING: " + warning);

@@ -45,9 +45,18 @@ struct View {
   std::vector<std::pair<std::string, std::string>> columns;  ///< name of a column, an axis or a coordinate; its head
   /// Name of the column of the order, the smallest first; "-" before it: the largest absolute value first; "": as the
   /// rows are. Rows without the number come last.
-  std::string by;
+  std::string by = {};
   /// Axes and coordinates with a table for each combination of their labels.
   std::vector<std::string> each = {"measure"};
+  /// Name of a column: only rows that have this number are shown; "": all rows.
+  std::string only = {};
+  std::string none = "no scores";  ///< where a table has no row to show
+};
+
+/// What a table says, in words.
+struct Sentence {
+  std::string measure;  ///< "": of all
+  std::string text;
 };
 
 struct Finding {
@@ -55,6 +64,7 @@ struct Finding {
   std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
   std::vector<Column> columns = {};
   std::vector<View> views = {};
+  std::vector<Sentence> sentences = {};    ///< above the tables
   std::string notes = {};                  ///< below the tables: how the numbers were computed and what they assume
   std::vector<std::string> warnings = {};  ///< sentences: what keeps a reader from taking the numbers as they stand
   std::vector<std::string> named = {};     ///< measures that the job names for this statistic: shown in any case
@@ -110,11 +120,13 @@ results::AxisSchema list_axis(
 results::AxisSchema measure_axis_of(const Scores& scores, const std::vector<std::size_t>& measures,
                                     const std::string& name);
 
-/// Variables with attributes `role` and `of` (names of the values it belongs to); `views` (JSON), `notes` and
-/// `warnings` (one a line) stand on the first. Nothing where there are no rows.
+/// Variables with attributes `role` and `of` (names of the values it belongs to); `views` (JSON), `sentences` and
+/// `warnings` (one a line; a sentence's measure and a tab before it), and `notes` stand on the first.
+/// Nothing where there are no rows.
 void write(results::Layout& layout, const Finding& finding);
 
-/// The tables of the views, of each the first `top` rows, of measures that are shown or named; notes; warnings.
+/// Sentences, the tables of the views (of each the first `top` rows) of measures that are shown or named, notes and
+/// warnings; "" without such a table.
 std::string text_of(const Finding& finding, std::size_t top, const results::ShownMeasures& shown = {});
 
 }  // namespace stereosweep::findings

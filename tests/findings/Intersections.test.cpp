@@ -452,6 +452,14 @@ TEST(Intersections, ATableWithoutThemIsRefused) {
   EXPECT_THROW(intersections_of(random.scores(), crossed_questions(), 1), base::InputError);
 }
 
+std::string text_of(const Intersections& all, const sweep::Comparison& comparison, std::size_t top) {
+  std::string text;
+  for (const auto& finding : findings_of(all, comparison)) {
+    text += findings::text_of(finding, top);
+  }
+  return text;
+}
+
 std::string known_table(const std::filesystem::path& directory, const std::string& rows) {
   const auto path = directory / "known.tsv";
   std::ofstream(path) << "intersection\titem\tdirection\n" << rows;
@@ -491,7 +499,7 @@ TEST(Intersections, KnownStereotypesAreCountedInTheUniverseOfTheirNames) {
       }
       EXPECT_EQ(counts.num_predicted, predicted);
       EXPECT_EQ(counts.num_hits, hits);
-      EXPECT_THAT(intersections_text(all, comparison, 3), HasSubstr("Known stereotypes that emerge"));
+      EXPECT_THAT(text_of(all, comparison, 3), HasSubstr("Known stereotypes that emerge"));
     }
   }
 }
@@ -547,7 +555,7 @@ TEST(Intersections, PolesAreScoresLikeItems) {
     second += at(subject_of(random, "tall"), cell) / 10;
   }
   expect_number(all.of_measures[0].poles[1].emerge_max, score - std::max(first, second), "rude");
-  const auto text = intersections_text(all, crossed_questions(), 30);
+  const auto text = text_of(all, crossed_questions(), 30);
   EXPECT_THAT(text, HasSubstr("rude"));
   for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = text.find('\n', begin);

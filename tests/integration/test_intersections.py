@@ -40,7 +40,7 @@ def found(associations):
     code, out, err = program("stats", associations, "statistics.inference={replicates: 300, draws: 4000, confidence: 0.9}",
                              f"statistics.intersections={{{ASKED}, threshold: 0.05}}")
     assert code == 0, err
-    assert "Intersections in" in out and "Scores beyond both parts'" in out
+    assert "Order of the items, in" in out and "Scores beyond both parts'" in out
     assert max(map(len, out.splitlines())) <= 100
     return read(associations)
 

@@ -1,5 +1,7 @@
 #include "findings/contrasts/Conclusions.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace stereosweep::findings {
@@ -18,7 +20,8 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
     conclusions.variance = variance_of(scores, comparison);
   }
   if (comparison.intersections) {
-    conclusions.intersections = intersections_of(scores, comparison, seed);
+    std::ranges::move(findings_of(intersections_of(scores, comparison, seed), comparison),
+                      std::back_inserter(conclusions.findings));
   }
   if (comparison.variation) {
     conclusions.variation = variation_of(scores, *comparison.variation);
@@ -65,9 +68,6 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   if (conclusions.variance) {
     write_variance(layout, *conclusions.variance);
   }
-  if (conclusions.intersections) {
-    write_intersections(layout, *conclusions.intersections, comparison);
-  }
   if (conclusions.variation) {
     write_variation(layout, *conclusions.variation);
   }
@@ -92,8 +92,7 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
   for (const auto& finding : conclusions.findings) {
     text += text_of(finding, top, shown);
   }
-  return text + (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
-         (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
+  return text + (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
          (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
          (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "") +
          (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +

@@ -23,7 +23,6 @@ namespace stereosweep::findings {
 struct Conclusions {
   std::vector<Finding> findings;  ///< what was asked first; statistics that are written in no other way
   std::optional<Variance> variance;
-  std::optional<Intersections> intersections;
   std::optional<Clusters> clusters;
   std::optional<Variation> variation;
   std::uint64_t seed = 0;

@@ -109,10 +109,6 @@ Conclusions shown_part(Conclusions all, const sweep::Comparison& asked, const re
   if (all.correlations) {
     keep_named(all.correlations->rows, asked.correlations, shown);
   }
-  if (all.intersections) {
-    const auto own = shown_of(labels_in(asked.intersections), shown);
-    std::erase_if(all.intersections->of_measures, [&](const auto& one) { return !own.holds(one.measure); });
-  }
   if (all.clusters) {
     keep_sources(*all.clusters, shown_of(labels_in(asked.clusters), shown));
   }

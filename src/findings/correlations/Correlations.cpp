@@ -59,7 +59,7 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
 }
 
 /// What was asked for, resolved against the table.
-struct Plan {
+struct CorrelationPlan {
   const CorrelationRequest* request = nullptr;
   std::vector<std::size_t> measures;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< places of groups
@@ -74,7 +74,7 @@ class Planner {
 
   void add(const CorrelationRequest& request) {
     const auto key = "statistics.correlations '" + request.name + "'";
-    Plan plan{&request, chosen_measures(scores_, request.measures, key, faults_), {}};
+    CorrelationPlan plan{&request, chosen_measures(scores_, request.measures, key, faults_), {}};
     const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
     const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -129,7 +129,7 @@ class Planner {
   }
 
   /// Each two once, in whatever order they are named.
-  static void add_pair(Plan& plan, std::size_t left, std::size_t right) {
+  static void add_pair(CorrelationPlan& plan, std::size_t left, std::size_t right) {
     const auto is_there = [&](std::size_t first, std::size_t second) {
       return std::ranges::find(plan.pairs, std::pair(first, second)) != plan.pairs.end();
     };
@@ -138,7 +138,7 @@ class Planner {
     }
   }
 
-  void check_clusters(const Plan& plan, const std::string& key) {
+  void check_clusters(const CorrelationPlan& plan, const std::string& key) {
     for (const auto measure : plan.measures) {
       if (source_of(measure) == nullptr) {
         faults_.push_back(base::describe(
@@ -157,7 +157,7 @@ class Planner {
                                                              : &clusters_->sources[static_cast<std::size_t>(place)];
   }
 
-  void add_rows(const Plan& plan, std::size_t measure) {
+  void add_rows(const CorrelationPlan& plan, std::size_t measure) {
     add_rows(plan, measure, nullptr, -1, "all");
     if (plan.request->within == CorrelationRequest::Within::none) {
       return;
@@ -174,7 +174,7 @@ class Planner {
   }
 
   /// `source`: null: all subjects.
-  void add_rows(const Plan& plan, std::size_t measure, const ClusterSource* source, std::int32_t cluster,
+  void add_rows(const CorrelationPlan& plan, std::size_t measure, const ClusterSource* source, std::int32_t cluster,
                 const std::string& among) {
     const auto place = static_cast<std::size_t>(std::ranges::find(found_.measures, measure) - found_.measures.begin());
     const auto num_groups = found_.groups.size();
@@ -213,7 +213,7 @@ class Planner {
   const Scores& scores_;
   const Clusters* clusters_;
   std::vector<std::string> faults_;
-  std::vector<Plan> plans_;
+  std::vector<CorrelationPlan> plans_;
   std::vector<Unit> units_;
   Correlations found_;
 };

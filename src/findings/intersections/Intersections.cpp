@@ -6,7 +6,8 @@ namespace stereosweep::findings {
 
 Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   const auto& questions = *comparison.intersections;
-  Intersections all{.measures = chosen_measures(scores, questions.measures, "statistics.intersections"),
+  const auto measures = chosen_measures(scores, questions.measures, "statistics.intersections");
+  Intersections all{.measures = measure_axis_of(scores, measures, "intersection_measure"),
                     .subjects = *scores.axes[subject_axis],
                     .items = scores.axes[item_axis]->labels,
                     .poles = scores.poles == nullptr ? std::vector<std::string>() : scores.poles->labels,
@@ -18,7 +19,7 @@ Intersections intersections_of(const Scores& scores, const sweep::Comparison& co
     known = read_known_traits(questions.known, scores, all.parts);
     all.known_source = source_of_ratings(questions.known);
   }
-  for (const auto measure : all.measures) {
+  for (const auto measure : measures) {
     auto& of_measure = all.of_measures.emplace_back();
     of_measure.measure = scores.axes[measure_axis]->labels[measure];
     const auto items = cells_of_items(scores, measure);

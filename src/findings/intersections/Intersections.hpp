@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/intersections/Emergence.hpp"
 #include "findings/intersections/KnownTraits.hpp"
 #include "findings/intersections/Order.hpp"
@@ -24,8 +25,8 @@ struct IntersectionsOfMeasure {
 };
 
 struct Intersections {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  results::AxisSchema subjects;       ///< of the score table
+  results::AxisSchema measures;  ///< all of the score table, or `intersection_measure`
+  results::AxisSchema subjects;  ///< of the score table
   std::vector<std::string> items;
   std::vector<std::string> poles;
   IntersectionParts parts;
@@ -37,13 +38,8 @@ struct Intersections {
 /// read_known_traits refuses.
 Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 
-/// Variables over the axes intersection, domain_pair, order_comparison, item and pole.
-void write_intersections(results::Layout& layout, const Intersections& intersections,
-                         const sweep::Comparison& comparison);
-
-/// Of each measure: means of the order's tau-b, which domain dominates which, and the `top` emergent traits and
-/// interactions with the smallest p.
-std::string intersections_text(const Intersections& intersections, const sweep::Comparison& comparison,
-                               std::size_t top);
+/// Order, dominance, emergent scores, interactions and known stereotypes, of each measure; emergent scores and
+/// interactions by p.
+std::vector<Finding> findings_of(const Intersections& intersections, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings
