@@ -10,28 +10,17 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
-from scipy import stats
 
 from .aggregate import order_by_domain
+from .glossary import title_of
 from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
+from .tables import number_text, p_text
 
 DIVERGING = "RdBu_r"
 UNDEFINED = "0.85"
 MAX_ROWS = 80
 SUBJECTS = ("groups", "intersections", "all")
-MEASURE_NAMES = {
-    "ilps_first": "ILPS (first subword)",
-    "ilps_last": "ILPS (last subword)",
-    "ilps_chain": "ILPS*, plain chain rule",
-    "ilps_star": "ILPS*, renormalised",
-    "set_code_augmented": "SeT, published code",
-    "set_code_plain": "SeT, published code without bias",
-    "set_paper_augmented": "SeT, paper with bias",
-    "set_paper_plain": "SeT, paper",
-    "ceat_mean": "CEAT of single words, mean of samples",
-    "ceat_combined": "CEAT of single words, combined",
-}
 
 
 def default_measure(statistics: xr.Dataset) -> str:
@@ -56,7 +45,7 @@ def select(statistics: xr.Dataset, measure: str, prior: str) -> xr.DataArray:
 
 
 def subtitle(statistics: xr.Dataset, measure: str, prior: str) -> str:
-    text = f"{source_name(statistics)} · {literal(MEASURE_NAMES.get(measure, measure))}"
+    text = f"{source_name(statistics)} · {literal(title_of('measure', measure))}"
     return text if prior == "none" else f"{text} · prior “{literal(prior)}”"
 
 
@@ -193,26 +182,13 @@ def heat_map(
     return figure
 
 
-def _pooled(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Cells that have both numbers, and their tau-b."""
-    good = np.isfinite(x) & np.isfinite(y)
-    return good, float(stats.kendalltau(x[good], y[good]).statistic) if good.sum() > 1 else np.nan
-
-
-def _tau_text(tau: float, count: int, p: float) -> str:
-    if not np.isfinite(tau):
-        return f"Kendall's τ-b undefined ({count} cells)"
-    shown = "" if not np.isfinite(p) else "p < 0.001, " if p < 0.001 else f"p = {p:.3f}, "
-    meaning = "; p: trait pairs shuffled" if shown else ""
-    return f"Kendall's τ-b = {tau:.3f} ({shown}{count} cells{meaning})"
-
-
-def _p_of_shuffles(statistics: xr.Dataset, reference: xr.DataArray, measure: str, prior: str) -> float:
-    """What the program found for its own ratings; NaN for others: no formula fits cells that move together."""
+def _tau_text(statistics: xr.Dataset, reference: xr.DataArray, measure: str, prior: str, count: int) -> str:
+    """What the program found for its own ratings; of others only how many cells there are."""
     own = statistics.get("human_mean")
     if own is None or "tau_pooled_p_items" not in statistics or not np.array_equal(own, reference, equal_nan=True):
-        return np.nan
-    return float(statistics["tau_pooled_p_items"].sel(variant=measure, prior=prior))
+        return f"{count} cells"
+    tau, p = (float(statistics[f"tau_pooled{end}"].sel(variant=measure, prior=prior)) for end in ("", "_p_items"))
+    return f"Kendall's τ-b = {number_text(tau)} (p = {p_text(p)}, {count} cells; p: trait pairs shuffled)"
 
 
 def _name_extremes(axes: Axes, x: np.ndarray, y: np.ndarray, names: np.ndarray, count: int, middle: float) -> None:
@@ -245,7 +221,7 @@ def _scatter(
     measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
     scores = select(statistics, measure, prior)
     x_all = reference.transpose("group", "pair").values
-    good, tau = _pooled(x_all, scores.values)
+    good = np.isfinite(x_all) & np.isfinite(scores.values)
     figure, axes = plt.subplots(figsize=(8.5, 6.8), layout="constrained")
     dimensions = statistics["pair_dimension"].values
     colors = plt.get_cmap("Dark2")(range(8))
@@ -274,8 +250,8 @@ def _scatter(
     axes.margins(x=0.12)
     axes.legend(frameon=False, fontsize=9, loc="best")
     axes.spines[["top", "right"]].set_visible(False)
-    p = _p_of_shuffles(statistics, reference, measure, prior)
-    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{_tau_text(tau, int(good.sum()), p)}"
+    found = _tau_text(statistics, reference, measure, prior, int(good.sum()))
+    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{found}"
     axes.set_title(text, fontsize=11, loc="left")
     return figure
 

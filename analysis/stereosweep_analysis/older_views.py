@@ -9,7 +9,7 @@ View = dict[str, Any]
 
 def _view(
     title: str, columns: str, by: str = "", each: Sequence[str] = ("measure",), note: str = "",
-    only: dict[str, str] | None = None, **fixed: str,
+    chosen: dict[str, str] | None = None, **fixed: str,
 ) -> View:  # fmt: skip
     """`columns`: "array or label=head; ..."; the head says the role: low, high, n, p ..., adjusted p."""
     parts = [column.strip().partition("=") for column in columns.split(";")]
@@ -17,7 +17,7 @@ def _view(
     roles = {name: _role(head) for name, head in heads}
     return {
         "title": title, "columns": heads, "by": by, "each": list(each), "roles": roles, "note": note,
-        "only": only or {}, "fixed": fixed,
+        "chosen": chosen or {}, "fixed": fixed,
     }  # fmt: skip
 
 
@@ -57,20 +57,6 @@ OLDER_VIEWS: dict[str, list[View]] = {
         "people_tau_p_items=p items; people_tau_p_subjects=p subjects",
         note="Of both p cite the larger one.",
     )],
-    "emerge_score": [_view(
-        "Scores of intersections and of their parts: ",
-        "intersection; item; emerge_score=score; emerge_first=first part; emerge_second=second part; "
-        "emerge_max=above the larger part; emerge_min=above the smaller part; emerge_num_templates=n; emerge_p=p; "
-        "emerge_p_max_t=adjusted p",
-        "emerge_p",
-    )],
-    "dominance_difference": [_view(
-        "Which domain an intersection follows: ",
-        "first=first domain; second=second domain; dominance_difference=difference; dominance_low=low; "
-        "dominance_high=high; dominance_num_intersections=n; dominance_tau_first=tau-b with first; "
-        "dominance_tau_second=tau-b with second",
-        "-dominance_difference",
-    )],
     "extreme_mean": [_view(
         "Highest and lowest means: ",
         "subject; extreme_place=place; extreme_mean=mean; extreme_variance=variance; extreme_rounds=rounds",
@@ -78,12 +64,12 @@ OLDER_VIEWS: dict[str, list[View]] = {
     )],
     "combined_effect": [_view(
         "Tests of word sets",
-        "test; title; combined_effect=d; low; high; effect_deviation=sd; permutation_p_two_sided=p; "
+        "test; title=names; combined_effect=d; low; high; effect_deviation=sd; permutation_p_two_sided=p; "
         "adjusted_permutation_p_two_sided=adjusted p; test_family=family; family_size=tests",
         "adjusted_permutation_p_two_sided",
         note="d: combined effect size, above 0 X is nearer to A and Y to B. low, high: Monte Carlo error over samples, "
         "nothing about chance. p: target words relabelled, two-sided; adjusted by max-T in the test's family.",
-        only={"test_kind": "weat"}, **CONTEXTS,
+        chosen={"test_kind": "weat"}, **CONTEXTS,
     )],
     "word_effect": [_view(
         "Words of tests with one set",
@@ -92,7 +78,7 @@ OLDER_VIEWS: dict[str, list[View]] = {
         "adjusted_word_permutation_p_two_sided",
         note="d: mean effect over samples, above 0 nearer to A than to B. p: attribute words relabelled, two-sided; "
         "adjusted by max-T among the words of the test.",
-        only={"test_kind": "wefat"}, **CONTEXTS,
+        chosen={"test_kind": "wefat"}, **CONTEXTS,
     )],
     "best_threshold": [_view(
         "Detection of words",

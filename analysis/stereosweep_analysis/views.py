@@ -1,8 +1,9 @@
 """The tables of a statistics file, as the file itself declares them: every finding names the views that show it.
 
 A finding's first array has the attributes `views` (JSON: title, columns [array or label, head], `by`: array of the
-order, "-" before it: the largest first; `each`: labels with a table of their own), `notes`, `warnings` and
-`named_measures`; each of its arrays has `role` and `of`. Definitions: src/findings/Finding.hpp.
+order, "-" before it: the largest first; `each`: labels with a table of their own; `only`: array that a row must have
+a number of), `sentences` (measure, tab, text), `notes`, `warnings` and `named_measures`; each of its arrays has `role`
+and `of`. Definitions: src/findings/Finding.hpp.
 """
 
 import json
@@ -17,10 +18,11 @@ from .tables import Column, Missing, Table
 
 
 class Finding(NamedTuple):
-    """`name`: of its first array; `tables`: those of its views."""
+    """`name`: of its first array; `tables`: those of its views; `sentences`: what they come to."""
 
     name: str
     tables: list[Table]
+    sentences: list[str]
     notes: str
     warnings: list[str]
 
@@ -68,8 +70,10 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
             table for view in views for table in _View(_restricted(statistics, view), name, view).tables(shown)
         ]
         if tables:
+            said = (line.partition("\t") for line in str(variable.attrs.get("sentences", "")).splitlines())
+            sentences = [text for measure, _, text in said if measure in ("", *shown)]
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]
-            found.append(Finding(name, tables, str(variable.attrs.get("notes", "")), warnings))
+            found.append(Finding(name, tables, sentences, str(variable.attrs.get("notes", "")), warnings))
     return found
 
 
@@ -110,7 +114,9 @@ class _View:
 
     def tables(self, shown: list[str]) -> list[Table]:
         rows = np.arange(self.main.size)
-        for axis, label in self.view.get("only", {}).items():
+        if only := self.view.get("only"):
+            rows = rows[np.isfinite(self._values(only)[rows].astype(float))]
+        for axis, label in self.view.get("chosen", {}).items():
             rows = rows[self._values(axis)[rows].astype(str) == label]
         if self._label_source("measure") is not None:
             measures = self._values("measure").astype(str)

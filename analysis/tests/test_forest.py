@@ -144,7 +144,7 @@ def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "heat-map.png" in out and "forest" not in out
     figure = heat_map(dataset)
-    assert "CEAT of single words" in figure.axes[0].get_title(loc="left")
+    assert "CEAT of a word" in figure.axes[0].get_title(loc="left")
     assert any("effect size" in axis.get_xlabel() for axis in figure.axes)
     plt.close(figure)
 

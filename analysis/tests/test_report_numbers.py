@@ -10,7 +10,7 @@ import pytest
 
 from stereosweep_analysis import open_statistics, report
 
-KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pair_", "pole_", "word_score")
+KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pair_", "pole_score", "word_score")
 COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size", "texts_over_groups")
 
 
@@ -44,11 +44,12 @@ TABLES = (
     shown("association", "Contrasts in", ["contrast", "contrast_name", "item", "contrast_item"],
           ["difference", "contrast_difference", "low", "contrast_low", "high", "contrast_high",
            "templates", "contrast_num_templates", "p", "contrast_p"], contrast_measure=ILPS_STAR),
-    shown("association", "Scores of intersections", ["intersection", "intersection", "item", "item"],
-          ["score", "emerge_score", "first part", "emerge_first", "second part", "emerge_second",
-           "n", "emerge_num_templates", "p", "emerge_p", "adjusted p", "emerge_p_max_t"], measure=ILPS_STAR),
-    shown("association", "Which domain", ["first domain", "domain_pair_first", "second domain", "domain_pair_second"],
-          ["tau-b with first", "dominance_tau_first", "tau-b with second", "dominance_tau_second",
+    shown("association", "Scores beyond both parts", ["intersection", "intersection", "trait", "pole"],
+          ["score", "pole_emerge_score", "first", "pole_emerge_first", "second", "pole_emerge_second",
+           "beyond both", "pole_emerge_beyond", "templates", "pole_emerge_num_templates",
+           "p", "pole_emerge_p", "p adjusted", "pole_emerge_p_max_t"], measure=ILPS_STAR),
+    shown("association", "Which domain", ["domains", "domain_pair"],
+          ["tau-b first", "dominance_tau_first", "tau-b second", "dominance_tau_second",
            "difference", "dominance_difference", "low", "dominance_low", "high", "dominance_high",
            "n", "dominance_num_intersections"], measure=ILPS_STAR),
     shown("association", "Correlations over", CORRELATION, COEFFICIENT, correlation_measure=ILPS_STAR),

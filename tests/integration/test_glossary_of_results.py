@@ -3,13 +3,15 @@ glossary of the analysis package; so is every column of the tables that `stats -
 
 import csv
 import io
+import json
 import subprocess
 
 import h5py
 import pytest
 import runs
 
-from stereosweep_analysis.glossary import glossary, measure_term, term
+from stereosweep_analysis.glossary import TECHNICAL, glossary, measure_term, term, words_without_term
+from stereosweep_analysis.reasons import STOP_WORDS
 
 JOBS = {
     "10_planted.yaml": (
@@ -85,5 +87,22 @@ def test_the_glossary_has_every_column_of_the_tables(results):
     assert not lacking
 
 
+def test_the_glossary_has_the_words_of_heads_titles_and_notes(results):
+    """Of every table that a file declares, which `stats`, `report` and `table` draw."""
+    heads, sentences = set(), set()
+    for path in results[0]:
+        with h5py.File(path) as file:
+            for array in file.values():
+                for view in json.loads(array.attrs.get("views", "[]")):
+                    heads |= {head for _, head in view["columns"]}
+                    sentences.add(view["title"])
+                sentences |= {str(array.attrs[name]) for name in ("notes", "warnings") if name in array.attrs}
+    assert len(heads) > 10 and len(sentences) > 3
+    lacking = {(head, word) for head in heads for word in words_without_term(head) - STOP_WORDS}
+    lacking |= {(text, word) for text in sentences for word in words_without_term(text, TECHNICAL)}
+    assert not lacking
+
+
 def test_the_check_sees_what_is_missing():
+    assert words_without_term("low of zorks") == {"zorks"} and words_without_term("By Holm, not Zork-T.", TECHNICAL) == {"Zork-T"}
     assert term("status", "no such status") is None and measure_term("ilps_star no_such_prior") is None

@@ -13,10 +13,11 @@ MOST_SERIES = 3  # labels that share a row of a picture
 
 
 def finding_blocks(finding, pictures=()):
-    """Pictures, tables, how the numbers were computed, warnings."""
+    """What they come to, pictures, tables, how the numbers were computed, warnings."""
     drawn = list(pictures) or [picture for table in finding.tables for picture in interval_picture(table)]
     notes = [Paragraph(finding.notes)] if finding.notes else []
-    return [*drawn, *finding.tables, *notes, *(Paragraph(text, "warning") for text in finding.warnings)]
+    said = [Points(finding.sentences)] if finding.sentences else []
+    return [*said, *drawn, *finding.tables, *notes, *(Paragraph(text, "warning") for text in finding.warnings)]
 
 
 def interval_picture(table):
