@@ -20,6 +20,8 @@ NEEDED = {
     "set_code_plain": ("set_distance_plain",),
     "set_paper_augmented": ("set_distance_bias",),
     "set_paper_plain": ("set_distance_plain",),
+    "set_hardest_augmented": ("set_distance_bias",),
+    "set_hardest_plain": ("set_distance_plain",),
 }
 
 
@@ -58,8 +60,10 @@ def _side(raw: xr.Dataset, measure: str, prefix: str) -> xr.DataArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == "code":
             score = xr.ufuncs.log1p(-distance.where(used, -np.inf).max("subword", skipna=False))
-        else:
+        elif kind == "paper":
             score = -2 * xr.ufuncs.log(distance.where(used, np.inf).min("subword", skipna=False))
+        else:
+            score = -2 * xr.ufuncs.log(distance.where(used, -np.inf).max("subword", skipna=False))
     return score.where(np.isfinite(score) & (num_subwords > 0))
 
 

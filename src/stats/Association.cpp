@@ -26,6 +26,8 @@ constexpr std::array<MeasureTexts, all_measures.size()> measure_texts = {{
     {"set_code_plain", "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out"},
     {"set_paper_augmented", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change"},
     {"set_paper_plain", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)"},
+    {"set_hardest_augmented", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias may change"},
+    {"set_hardest_plain", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias is left out"},
 }};
 
 const MeasureTexts& texts_of(Measure measure) { return measure_texts.at(static_cast<std::size_t>(measure)); }
@@ -60,15 +62,18 @@ Score set_as_published_code(std::span<const double> distances) {
   return scored(std::log1p(-largest));
 }
 
-Score set_as_paper(std::span<const double> distances) {
+enum class Subword { easiest, hardest };
+
+Score logarithm_of_set(std::span<const double> distances, Subword subword) {
   if (distances.empty() || !all_finite(distances)) {
     return {};
   }
-  const auto smallest = *std::min_element(distances.begin(), distances.end());
-  if (smallest <= 0) {
+  const auto [smallest, largest] = std::ranges::minmax(distances);
+  const auto distance = subword == Subword::easiest ? smallest : largest;
+  if (distance <= 0) {
     return {.status = ScoreStatus::group_distance_zero};
   }
-  return scored(-2 * std::log(smallest));
+  return scored(-2 * std::log(distance));
 }
 
 ScoreStatus as_prior(ScoreStatus group_status) {
@@ -105,11 +110,15 @@ Score fold_subwords(Measure measure, const WordNumbers& numbers) {
     case Measure::set_code_plain:
       return set_as_published_code(numbers.distance_plain);
     case Measure::set_paper_augmented:
-      return set_as_paper(numbers.distance_bias);
+      return logarithm_of_set(numbers.distance_bias, Subword::easiest);
     case Measure::set_paper_plain:
+      return logarithm_of_set(numbers.distance_plain, Subword::easiest);
+    case Measure::set_hardest_augmented:
+      return logarithm_of_set(numbers.distance_bias, Subword::hardest);
+    case Measure::set_hardest_plain:
       break;
   }
-  return set_as_paper(numbers.distance_plain);
+  return logarithm_of_set(numbers.distance_plain, Subword::hardest);
 }
 
 Score association(const Score& group, const Score& prior) {

@@ -17,8 +17,11 @@ namespace stereosweep::stats {
 /// ilps_star            the same with each step renormalised (mod_ilps.py): the first by the mass of word-initial
 ///                      tokens, later ones by the mass of continuation tokens
 /// set_code_*           min over subwords of ln(1 - D) (quick_set.py; D: Frobenius norm of the least change of the
-/// decoder) set_paper_*          max over subwords of -ln(D^2) (cao2022 §3.1 and §3.2: "the maximum SeT score", a lower
-/// bound)
+///                      decoder)
+/// set_paper_*          max over subwords of -ln(D^2): the easiest subword (cao2022 §3.1 and §3.2: "the maximum SeT
+///                      score")
+/// set_hardest_*        min over subwords of -ln(D^2): the hardest subword, a lower bound of what must change for the
+///                      word to win, which is what cao2022 §3.2 means its maximum to be
 /// *_augmented          the decoder's bias is one more column and may change (quick_set.py)
 /// *_plain              the bias is fixed and left out (cao2022 §3.1: l = A h)
 enum class Measure : std::uint8_t {
@@ -30,11 +33,15 @@ enum class Measure : std::uint8_t {
   set_code_plain,
   set_paper_augmented,
   set_paper_plain,
+  set_hardest_augmented,
+  set_hardest_plain,
 };
 
-constexpr std::array<Measure, 8> all_measures = {
-    Measure::ilps_first,         Measure::ilps_last,      Measure::ilps_chain,          Measure::ilps_star,
-    Measure::set_code_augmented, Measure::set_code_plain, Measure::set_paper_augmented, Measure::set_paper_plain,
+constexpr std::array<Measure, 10> all_measures = {
+    Measure::ilps_first,          Measure::ilps_last,          Measure::ilps_chain,
+    Measure::ilps_star,           Measure::set_code_augmented, Measure::set_code_plain,
+    Measure::set_paper_augmented, Measure::set_paper_plain,    Measure::set_hardest_augmented,
+    Measure::set_hardest_plain,
 };
 
 std::string_view name_of(Measure measure);

@@ -1,8 +1,11 @@
 // False alarms at nominal 5 % of the p values of a pooled tau-b, and what 10,000 draws cost.
 //   bench_shuffled_tau [TABLES] [ROWS COLUMNS]
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include "stats/Agreement.hpp"
 #include "stats/NullTables.hpp"
@@ -17,14 +20,22 @@ int main(int argc, char** argv) {
   const auto num_rows = number(2, 25);
   const auto num_columns = number(3, 16);
   constexpr std::size_t num_draws = 199;
+  const auto column_blocks = stats::testing::column_blocks(num_columns);
+  const auto row_blocks = stats::testing::row_blocks(num_rows);
+  std::vector<stats::testing::Effects> kinds(std::begin(stats::testing::null_kinds),
+                                             std::end(stats::testing::null_kinds));
+  kinds.insert(kinds.end(), std::begin(stats::testing::block_kinds), std::end(stats::testing::block_kinds));
   std::printf("%zu null tables of %zu x %zu cells; share with p <= 0.05 in %%\n", num_tables, num_rows, num_columns);
-  std::printf("%-28s %18s %16s %13s %12s\n", "kind", "independent cells", "columns shuffled", "rows shuffled",
-              "s a 10,000");
-  for (const auto& effects : stats::testing::null_kinds) {
+  std::printf("%-28s %18s %16s %13s %12s %20s %17s %12s\n", "kind", "independent cells", "columns shuffled",
+              "rows shuffled", "larger of both", "columns, in blocks", "rows, in blocks", "s a 10,000");
+  for (const auto& effects : kinds) {
     std::mt19937_64 random(20220710);
     std::size_t analytic = 0;
     std::size_t by_column = 0;
     std::size_t by_row = 0;
+    std::size_t by_both = 0;
+    std::size_t by_column_block = 0;
+    std::size_t by_row_block = 0;
     double seconds = 0;
     for (std::size_t table = 0; table < num_tables; ++table) {
       const auto left = stats::testing::null_table(random, num_rows, num_columns, effects);
@@ -32,15 +43,23 @@ int main(int argc, char** argv) {
       const stats::ShuffleSettings settings{.draws = num_draws, .seed = table};
       analytic += stats::kendall_tau_b(left, right).p <= 0.05 ? 1 : 0;
       const auto began = std::chrono::steady_clock::now();
-      by_column +=
-          stats::shuffled_tau_p(left, right, num_columns, stats::Shuffle::columns, settings).value <= 0.05 ? 1 : 0;
+      const auto p = [&](stats::Shuffle shuffle, std::span<const std::size_t> blocks) {
+        return stats::shuffled_tau_p(left, right, num_columns, shuffle, settings, blocks).value;
+      };
+      const double column = p(stats::Shuffle::columns, {});
       seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      by_row += stats::shuffled_tau_p(left, right, num_columns, stats::Shuffle::rows, settings).value <= 0.05 ? 1 : 0;
+      const double row = p(stats::Shuffle::rows, {});
+      by_column += column <= 0.05 ? 1 : 0;
+      by_row += row <= 0.05 ? 1 : 0;
+      by_both += std::max(column, row) <= 0.05 ? 1 : 0;
+      by_column_block += p(stats::Shuffle::columns, column_blocks) <= 0.05 ? 1 : 0;
+      by_row_block += p(stats::Shuffle::rows, row_blocks) <= 0.05 ? 1 : 0;
     }
     const auto percent = [&](std::size_t count) {
       return 100 * static_cast<double>(count) / static_cast<double>(num_tables);
     };
-    std::printf("%-28s %18.1f %16.1f %13.1f %12.3f\n", effects.name, percent(analytic), percent(by_column),
-                percent(by_row), 1e4 / num_draws * seconds / static_cast<double>(num_tables));
+    std::printf("%-28s %18.1f %16.1f %13.1f %14.1f %18.1f %15.1f %12.3f\n", effects.name, percent(analytic),
+                percent(by_column), percent(by_row), percent(by_both), percent(by_column_block), percent(by_row_block),
+                1e4 / num_draws * seconds / static_cast<double>(num_tables));
   }
 }

@@ -100,7 +100,7 @@ def test_measures_that_the_job_names_are_printed(tmp_path):
     text = stats(tmp_path / "run", "statistics.means={measures: [ilps_first prior_mask]}")
     assert "Means of ilps_first prior_mask" in text and "Means of set" not in text
     # without ILPS* the next of the README's order is recommended
-    assert "set_code_augmented: " in text and "ilps_first: " not in text
+    assert "set_hardest_augmented: " in text and "ilps_first: " not in text
 
 
 @pytest.mark.parametrize(("columns", "variables", "width"), [(72, {}, 72), (0, {"COLUMNS": "80"}, 80), (250, {}, 100)])

@@ -31,6 +31,8 @@ TEST(FoldSubwords, FollowsEachVariantsDefinition) {
   EXPECT_DOUBLE_EQ(fold(Measure::set_code_plain), std::log(1 - 0.75));
   EXPECT_DOUBLE_EQ(fold(Measure::set_paper_augmented), -std::log(0.25 * 0.25));
   EXPECT_DOUBLE_EQ(fold(Measure::set_paper_plain), -std::log(0.125 * 0.125));
+  EXPECT_DOUBLE_EQ(fold(Measure::set_hardest_augmented), -std::log(0.5 * 0.5));
+  EXPECT_DOUBLE_EQ(fold(Measure::set_hardest_plain), -std::log(0.75 * 0.75));
 }
 
 TEST(Association, IsTheDifferenceToThePrior) {

@@ -12,6 +12,30 @@ struct Effects {
   const char* name;
   double column;
   double row;
+  double column_block = 0;  ///< of what the columns of a block share, in all rows
+  double row_block = 0;
+};
+
+/// Three blocks of columns (traits of a dimension), blocks of five rows (groups of a domain).
+inline std::vector<std::size_t> column_blocks(std::size_t num_columns) {
+  std::vector<std::size_t> blocks;
+  for (std::size_t column = 0; column < num_columns; ++column) {
+    blocks.push_back(column * 3 / num_columns);
+  }
+  return blocks;
+}
+inline std::vector<std::size_t> row_blocks(std::size_t num_rows) {
+  std::vector<std::size_t> blocks;
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    blocks.push_back(row / 5);
+  }
+  return blocks;
+}
+
+constexpr Effects block_kinds[] = {
+    {"columns of a block alike", 0, 0, 1, 0},
+    {"rows of a block alike", 0, 0, 0, 1},
+    {"both", 0.5, 0.5, 1, 1},
 };
 
 constexpr Effects null_kinds[] = {
@@ -27,12 +51,21 @@ inline std::vector<double> null_table(std::mt19937_64& random, std::size_t num_r
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> unit;
   std::vector<double> columns(num_columns);
-  for (auto& column : columns) {
-    column = effects.column * normal(random);
+  std::vector<double> of_blocks(3);
+  for (auto& block : of_blocks) {
+    block = effects.column_block > 0 ? effects.column_block * normal(random) : 0;
   }
+  const auto blocks = column_blocks(num_columns);
+  for (std::size_t column = 0; column < num_columns; ++column) {
+    columns[column] = of_blocks[blocks[column]] + effects.column * normal(random);
+  }
+  double row_block = 0;
   std::vector<double> table;
   for (std::size_t row = 0; row < num_rows; ++row) {
-    const auto shared = effects.row * normal(random);
+    if (effects.row_block > 0 && row % 5 == 0) {
+      row_block = effects.row_block * normal(random);
+    }
+    const auto shared = row_block + effects.row * normal(random);
     for (const auto column : columns) {
       const auto value = shared + column + normal(random);
       const auto rounded = step > 0 ? step * std::round(value / step) : value;

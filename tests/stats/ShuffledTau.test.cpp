@@ -138,5 +138,47 @@ TEST(ShuffledTau, SaysWhyItIsUndefined) {
   EXPECT_EQ(shuffled_tau_p(rising, rising, 1, Shuffle::columns, {}).reason, Reason::too_few);
 }
 
+// The short form of bench_shuffled_tau.
+TEST(ShuffledTau, ShufflesInBlocksHoldWhereThoseOfABlockMoveTogether) {
+  constexpr int num_tables = 1500;
+  constexpr std::size_t num_rows = 15;
+  constexpr std::size_t num_columns = 9;
+  for (const auto& effects : testing::block_kinds) {
+    std::mt19937_64 random(3);
+    double by_column = 0;
+    double by_row = 0;
+    double by_both = 0;
+    double by_column_block = 0;
+    double by_row_block = 0;
+    for (int table = 0; table < num_tables; ++table) {
+      const auto left = null_table(random, num_rows, num_columns, effects);
+      const auto right = null_table(random, num_rows, num_columns, effects, 0.1);
+      const auto alarm = [&](Shuffle shuffle, const std::vector<std::size_t>& blocks) {
+        const ShuffleSettings settings{.draws = 79, .seed = static_cast<std::uint64_t>(table)};
+        return shuffled_tau_p(left, right, num_columns, shuffle, settings, blocks).value <= 0.05 ? 1 : 0;
+      };
+      const int column = alarm(Shuffle::columns, {});
+      const int row = alarm(Shuffle::rows, {});
+      by_column += column;
+      by_row += row;
+      by_both += column * row;
+      by_column_block += alarm(Shuffle::columns, testing::column_blocks(num_columns));
+      by_row_block += alarm(Shuffle::rows, testing::row_blocks(num_rows));
+    }
+    EXPECT_LT(by_both / num_tables, 0.065) << effects.name;
+    EXPECT_NEAR(by_column_block / num_tables, 0.05, 0.02) << effects.name;
+    EXPECT_NEAR(by_row_block / num_tables, 0.05, 0.02) << effects.name;
+    EXPECT_GT(std::max(by_column, by_row) / num_tables, 0.12) << effects.name;  // what the blocks are for
+  }
+}
+
+TEST(ShuffledTau, SaysHowSmallPCanBe) {
+  const std::vector<std::size_t> two_of_two = {0, 0, 1, 1};
+  EXPECT_NEAR(smallest_shuffled_p(4, {}, {}), 2.0 / 24, 1e-12);
+  EXPECT_NEAR(smallest_shuffled_p(4, two_of_two, {}), 2.0 / 8, 1e-12);
+  EXPECT_NEAR(smallest_shuffled_p(3, std::vector<std::size_t>{0, 0, 1}, {}), 1, 1e-12);
+  EXPECT_DOUBLE_EQ(smallest_shuffled_p(30, {}, {}), 2.0 / 10'001);
+}
+
 }  // namespace
 }  // namespace stereosweep::stats

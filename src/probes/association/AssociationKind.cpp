@@ -323,7 +323,7 @@ class AssociationKind final : public ProbeKind {
     const auto& settings = job.settings<Association>();
     const auto& measures = settings.measures;
     const auto measure = measures.ilps_star ? stats::Measure::ilps_star
-                         : measures.set     ? stats::Measure::set_code_augmented
+                         : measures.set     ? stats::Measure::set_hardest_augmented
                                             : stats::Measure::ilps_chain;
     return {std::string(stats::name_of(measure)) + (settings.priors.word ? " prior_word" : " prior_mask")};
   }

@@ -95,7 +95,8 @@ class StatisticsTest : public ::testing::Test {
     if (measure.starts_with("set_code")) {
       return hardest < 1 ? std::log(1 - hardest) : NAN;
     }
-    return easiest > 0 ? -std::log(easiest * easiest) : NAN;
+    const double distance = measure.starts_with("set_hardest") ? hardest : easiest;
+    return distance > 0 ? -std::log(distance * distance) : NAN;
   }
 
   /// Pair score of a group in a sentence; NaN where it does not exist.
@@ -124,11 +125,11 @@ class StatisticsTest : public ::testing::Test {
 TEST_F(StatisticsTest, MeanPairScoresFollowTheDefinitions) {
   const auto result = compute_statistics(*file_, {});
   const auto& axes = result.scores.axes;
-  ASSERT_EQ(axes.measures.size(), 8U);
+  ASSERT_EQ(axes.measures.size(), 10U);
   ASSERT_EQ(axes.priors.size(), 2U);
   ASSERT_THAT(axes.pairs, ElementsAre("powerless - powerful", "cold - warm"));
   std::size_t num_defined = 0;
-  for (std::size_t measure = 0; measure < 8; ++measure) {
+  for (std::size_t measure = 0; measure < 10; ++measure) {
     for (std::size_t prior = 0; prior < 2; ++prior) {
       for (std::size_t group = 0; group < axes.groups.size(); ++group) {
         for (std::size_t pair = 0; pair < 2; ++pair) {
@@ -271,7 +272,7 @@ TEST_F(StatisticsTest, TheFileHoldsTheSameNumbers) {
     return std::pair(dataset.shape(), values);
   };
   const auto [shape, pair_scores] = read("pair_score");
-  EXPECT_THAT(shape, ElementsAre(3, 4, 2, 8, 2, 2));
+  EXPECT_THAT(shape, ElementsAre(3, 4, 2, 10, 2, 2));
   std::size_t index = 0;
   for (std::uint64_t group = 0; group < 3; ++group) {
     for (std::uint64_t sentence = 0; sentence < 8; ++sentence) {
