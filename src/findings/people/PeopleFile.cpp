@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ void write_cells(results::Layout& layout, const PeopleAgreement& people, const s
       "tau_high", "upper end of the " + interval, [](const Cell& cell) { return cell.interval.high; }, drawn);
   write("tau_bias", "mean of people_tau over the replicates, minus people_tau", &Cell::bias,
         "by so much the noise of means of so few annotators or templates lowers a tau-b of this size");
+  write("tau_p_cite", "two-sided p of people_tau to cite: the larger one of items and of subjects shuffled",
+        [](const Cell& cell) { return std::max(cell.p_items.value, cell.p_subjects.value); });
   write(
       "tau_p_items", "two-sided p of people_tau: items shuffled, the same way in every subject",
       [](const Cell& cell) { return cell.p_items.value; }, draws);

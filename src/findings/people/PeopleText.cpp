@@ -71,7 +71,9 @@ std::string legend(const PeopleAgreement& people, const sweep::Comparison& compa
                    : std::string("No interval: there is nothing to draw. ");
   return results::wrapped(
       interval +
-      "p items: items shuffled, the same way in every subject. p subjects: subjects shuffled. Both two-sided, " +
+      "p items: items shuffled, the same way in every subject. p subjects: subjects shuffled. Cite the larger one: "
+      "each "
+      "alone is too small where items of a dimension, or subjects of a domain, move together. Both two-sided, " +
       base::with_thousands(people.shuffles.draws) +
       " draws. p cells: assumes independent cells, which the cells of one item or of one subject are not; it is often "
       "far too small. P@3: mean over subjects; chance: P@3 of scores in random order.\n");
