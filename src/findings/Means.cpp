@@ -3,152 +3,202 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "findings/Cells.hpp"
+#include "findings/Evidence.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
-#include "stats/Bootstrap.hpp"
 #include "stats/CrossedTable.hpp"
+#include "stats/PValues.hpp"
+#include "stats/RateInterval.hpp"
+#include "stats/VarianceComponents.hpp"
 
 namespace stereosweep::findings {
 namespace {
 
-constexpr std::size_t tables_together = 64;  // replicates of so many (subject, item) are held
+constexpr std::size_t rows_together = 64;  // computed by one rank
+constexpr std::int32_t few_templates = 5;  // below it an interval says little
+constexpr double rounding = 1e-12;         // of the largest score: what varies by less does not vary
 
-/// The cells of some (subject, item): a table of templates and rephrasings each.
-struct Block {
-  std::size_t first = 0;
-  std::size_t num_tables = 0;
-  std::vector<double> cells;  ///< [template, rephrasing, table]; NaN: none
-  std::vector<std::int32_t> num_applicable;
-};
+/// Student's t of a mean against 0, two-sided.
+double p_of(double mean, const stats::MeanError& error) {
+  return error.variance > 0 ? stats::ratio_p(mean * mean / error.variance, 1, error.degrees) : stats::nan;
+}
 
 class MeansOfMeasure {
  public:
-  MeansOfMeasure(const Scores& scores, std::size_t measure)
-      : num_templates_(scores.length(template_axis)),
-        num_rephrasings_(scores.length(rephrasing_axis)),
+  MeansOfMeasure(const Scores& scores, std::size_t measure, double confidence)
+      : num_rephrasings_(scores.length(rephrasing_axis)),
         num_items_(scores.length(item_axis)),
+        ends_(ends_of(*scores.axes[measure_axis], measure)),
+        confidence_(confidence),
         values_(scores.read(measure)),
         statuses_(scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>()),
-        cells_(scores, values_, statuses_) {}
-
-  Block block(std::size_t first, std::size_t num_tables) const {
-    const auto num_cells = num_templates_ * num_rephrasings_;
-    Block block{first, num_tables, std::vector<double>(num_cells * num_tables, stats::nan),
-                std::vector<std::int32_t>(num_tables, 0)};
-    for (std::size_t cell = 0; cell < num_cells; ++cell) {
-      for (std::size_t table = 0; table < num_tables; ++table) {
-        const auto subject = (first + table) / num_items_;
-        const auto item = (first + table) % num_items_;
-        block.cells[cell * num_tables + table] = cells_.at(subject, cell, item);
-        block.num_applicable[table] += cells_.state(subject, cell, item) == CellState::not_applicable ? 0 : 1;
-      }
-    }
-    return block;
+        cells_(scores, values_, statuses_),
+        num_rows_(scores.length(subject_axis) * num_items_),
+        effects_(cells_.num_sentences(), 0) {
+    add_effects();
   }
 
-  /// One table's row but for its interval, and how far the mean is off.
-  struct Described {
+  std::size_t num_rows() const { return num_rows_; }
+
+  /// All but what compares the rows.
+  MeanRow row(std::size_t place) const {
+    const auto subject = place / num_items_;
+    const auto item = place % num_items_;
     MeanRow row;
-    stats::MeanError error;
-  };
-  Described describe(const Block& block, std::size_t table) const {
-    Described described;
-    auto& row = described.row;
-    row.num_applicable = block.num_applicable[table];
-    std::vector<double> cells;
-    for (std::size_t place = table; place < block.cells.size(); place += block.num_tables) {
-      cells.push_back(block.cells[place]);
-    }
+    std::vector<double> cells(cells_.num_sentences());
     std::vector<double> present;
-    std::ranges::copy_if(cells, std::back_inserter(present), [](double cell) { return !std::isnan(cell); });
+    for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+      cells[sentence] = cells_.at(subject, sentence, item);
+      row.num_applicable += cells_.state(subject, sentence, item) == CellState::not_applicable ? 0 : 1;
+      if (!std::isnan(cells[sentence])) {
+        present.push_back(cells[sentence]);
+      }
+    }
     row.num_cells = static_cast<std::int32_t>(present.size());
     if (present.empty()) {
-      return described;
+      return row;
     }
     const auto [least, most] = std::ranges::minmax(present);
     row.mean = least == most ? least : stats::mean(present).value;
-    row.reason = present.size() < 2 ? stats::Reason::too_few : stats::Reason::ok;
-    if (present.size() > 1 && least == most) {
-      row.reason = stats::Reason::constant;
-      row.low = row.high = least;
-    }
-    if (row.reason == stats::Reason::ok) {
-      described.error = stats::crossed_squares(cells, num_rephrasings_).error();
-    }
-    return described;
+    add_interval(row, cells, most - least <= rounding * std::max(std::abs(least), std::abs(most)));
+    add_deviation(row, cells);
+    return row;
   }
 
  private:
-  std::size_t num_templates_;
+  /// What a sentence adds to all subjects and items alike, from those that have it; the mean of their means.
+  void add_effects() {
+    std::vector<double> means(num_rows_);
+    double sum = 0;
+    std::size_t num_present = 0;
+    for (std::size_t place = 0; place < num_rows_; ++place) {
+      const std::size_t item = place % num_items_;
+      means[place] = cells_.mean(place / num_items_, {&item, 1}).value;
+      sum += std::isnan(means[place]) ? 0 : means[place];
+      num_present += std::isnan(means[place]) ? 0 : 1;
+    }
+    mean_of_all_ = sum / static_cast<double>(num_present);
+    std::vector<double> counts(effects_.size(), 0);
+    for (std::size_t place = 0; place < num_rows_; ++place) {
+      for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
+        const double cell = cells_.at(place / num_items_, sentence, place % num_items_);
+        if (!std::isnan(cell)) {
+          effects_[sentence] += cell - means[place];
+          counts[sentence] += 1;
+          largest_ = std::max(largest_, std::abs(cell));
+        }
+      }
+    }
+    for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
+      effects_[sentence] /= std::max(counts[sentence], 1.0);
+    }
+  }
+
+  void add_interval(MeanRow& row, const std::vector<double>& cells, bool is_constant) const {
+    const auto squares = stats::crossed_squares(cells, num_rephrasings_);
+    const std::int32_t fewest_cells = ends_ ? 3 : 2;
+    row.reason = stats::Reason::too_few;
+    if (row.num_cells < fewest_cells || squares.num_rows < 2) {
+      return;
+    }
+    const auto error = is_constant ? stats::MeanError{0, stats::nan} : squares.error();
+    if (ends_) {
+      const auto interval = stats::interval_between_ends(row.mean, error, squares.num_rows, *ends_, confidence_);
+      row.low = interval.low;
+      row.high = interval.high;
+      row.reason = interval.reason;
+      return;
+    }
+    row.reason = is_constant ? stats::Reason::constant : stats::Reason::ok;
+    if (!is_constant) {
+      const double half = stats::student_quantile((1 + confidence_) / 2, error.degrees) * std::sqrt(error.variance);
+      row.low = row.mean - half;
+      row.high = row.mean + half;
+    }
+  }
+
+  void add_deviation(MeanRow& row, std::vector<double> cells) const {
+    std::vector<double> present;
+    for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+      cells[sentence] -= effects_[sentence] + mean_of_all_;
+      if (!std::isnan(cells[sentence])) {
+        present.push_back(cells[sentence]);
+      }
+    }
+    row.deviation = stats::mean(present).value;
+    const auto [least, most] = std::ranges::minmax(present);
+    const auto squares = stats::crossed_squares(cells, num_rephrasings_);
+    if (squares.num_rows > 1 && most - least > rounding * largest_) {
+      row.p = p_of(row.deviation, squares.error());
+    }
+  }
+
   std::size_t num_rephrasings_;
   std::size_t num_items_;
+  std::optional<stats::ScaleEnds> ends_;
+  double confidence_;
   std::vector<double> values_;
   std::vector<std::uint8_t> statuses_;
   Cells cells_;  ///< of both
+  std::size_t num_rows_;
+  std::vector<double> effects_;  ///< [sentence]
+  double mean_of_all_ = stats::nan;
+  double largest_ = 0;  ///< of all |cells|
 };
 
-/// The interval's ends and reason from the block's replicates [replicate, table].
-void add_interval(MeansOfMeasure::Described& described, std::span<const double> replicates, std::size_t table,
-                  std::size_t num_tables, double confidence) {
-  std::vector<double> own;
-  for (std::size_t place = table; place < replicates.size(); place += num_tables) {
-    own.push_back(replicates[place]);
+void compare_rows(std::span<MeanRow> rows) {
+  std::vector<double> p;
+  std::vector<double> deviations;
+  for (const auto& row : rows) {
+    p.push_back(row.p);
+    deviations.push_back(row.deviation);
   }
-  auto& row = described.row;
-  const auto interval = stats::rescaled_interval(std::move(own), row.mean, described.error, confidence);
-  row.low = interval.low;
-  row.high = interval.high;
-  row.reason = interval.reason;
+  const auto adjusted = adjusted_for_choice(p);
+  const auto ranks = evidence_ranks(p, deviations);
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    rows[place].p_holm = adjusted[place];
+    rows[place].rank = ranks[place];
+  }
 }
 
 }  // namespace
 
-Means means_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto measures = chosen_measures(scores, *comparison.means, "statistics.means");
   Means means{
       .axes = {measure_axis_of(scores, measures, "mean_measure"), *scores.axes[subject_axis], *scores.axes[item_axis]},
+      .num_templates = scores.length(template_axis),
       .rows = {}};
-  const auto num_tables = scores.length(subject_axis) * scores.length(item_axis);
-  means.rows.reserve(measures.size() * num_tables);
-  const auto draws = static_cast<std::size_t>(comparison.replicates);
-  const stats::ClusterBootstrap templates(scores.length(template_axis), draws, seed, templates_stream);
-  const stats::ClusterBootstrap rephrasings(scores.length(rephrasing_axis), draws, seed, rephrasings_stream);
   for (const auto measure : measures) {
-    const MeansOfMeasure of_measure(scores, measure);
+    const MeansOfMeasure of_measure(scores, measure, comparison.confidence);
+    const auto num_rows = of_measure.num_rows();
     const auto rows_of_unit = [&](std::size_t unit) {
-      const auto first = unit * tables_together;
-      const auto block = of_measure.block(first, std::min(tables_together, num_tables - first));
-      std::vector<double> replicates;
       std::vector<MeanRow> rows;
-      for (std::size_t table = 0; table < block.num_tables; ++table) {
-        auto described = of_measure.describe(block, table);
-        if (described.row.reason == stats::Reason::ok) {
-          if (replicates.empty()) {
-            replicates = stats::crossed_means(block.cells, templates, rephrasings, block.num_tables);
-          }
-          add_interval(described, replicates, table, block.num_tables, comparison.confidence);
-        }
-        rows.push_back(described.row);
+      for (auto place = unit * rows_together; place < std::min((unit + 1) * rows_together, num_rows); ++place) {
+        rows.push_back(of_measure.row(place));
       }
       return rows;
     };
-    const auto num_units = (num_tables + tables_together - 1) / tables_together;
+    const auto num_units = (num_rows + rows_together - 1) / rows_together;
     for (const auto& rows : share<MeanRow>(scores.ranks, num_units, rows_of_unit)) {
       means.rows.insert(means.rows.end(), rows.begin(), rows.end());
     }
+    compare_rows(std::span(means.rows).last(num_rows));
   }
   return means;
 }
 
 Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
   Finding finding{.name = "mean_score", .axes = means.axes, .named = *comparison.means};
-  const auto interval = results::percent(comparison.confidence) +
-                        " interval, templates and rephrasings drawn with replacement, rescaled for their numbers";
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) {
-    finding.add(role, means.rows, name, unit, what, read).note = *unit == '\0' ? "unit: measure_units" : "";
+  const auto interval = results::percent(comparison.confidence) + " interval over other templates and rephrasings";
+  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
+    auto& column = finding.add(role, means.rows, name, unit, what, read);
+    column.note = *unit == '\0' ? "unit: measure_units" : "";
+    return column;
   };
   add(Role::value, "", "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean);
   add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low);
@@ -157,6 +207,14 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
   finding.add(Role::status, means.rows, "status", "", "why there is no mean or no interval", &MeanRow::reason);
   add(Role::value, "coverage", "1", "share of the applicable (template, rephrasing) that have a score",
       &MeanRow::coverage);
+  add(Role::value, "deviation", "",
+      "difference from the mean of all subjects and items on the same templates and rephrasings", &MeanRow::deviation);
+  add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p).of =
+      "deviation";
+  add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all subjects and items (Holm)", &MeanRow::p_holm)
+      .of = "deviation";
+  add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
+      &MeanRow::rank);
   finding.views = {{"Means of ",
                     {{"subject", "subject"},
                      {"item", "item"},
@@ -164,11 +222,20 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
                      {"low", "low"},
                      {"high", "high"},
                      {"n", "cells"},
-                     {"coverage", "coverage"}},
-                    "-"}};
+                     {"coverage", "coverage"},
+                     {"deviation", "from all"},
+                     {"p_holm", "p Holm"}},
+                    "rank"}};
   finding.notes =
-      "The largest means by size. low, high: " + results::percent(comparison.confidence) +
-      " interval over templates and rephrasings. coverage: share of the applicable cells that have a score.";
+      "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
+      "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +
+      results::percent(comparison.confidence) +
+      " interval over other templates and rephrasings, inside the scale of the measure. coverage: share of the "
+      "applicable cells that have a score.";
+  if (std::cmp_less(means.num_templates, few_templates)) {
+    finding.warnings.push_back("Means: with so few templates (" + std::to_string(means.num_templates) +
+                               ") intervals and p say little of other templates.");
+  }
   return finding;
 }
 

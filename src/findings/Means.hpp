@@ -15,26 +15,33 @@ namespace stereosweep::findings {
 
 /// One measure of one subject and item. A cell is one (template, rephrasing); its replicates are averaged first.
 struct MeanRow {
-  double mean = stats::nan;  ///< over the cells with a score, in the measure's unit
-  double low = stats::nan;   ///< stats::rescaled_interval: templates and rephrasings drawn with replacement, crossed
-  double high = stats::nan;
+  double mean = stats::nan;         ///< over the cells with a score, in the measure's unit
+  double low = stats::nan;          ///< mean -+ t sqrt(v), v as CrossedSquares::error(); of a measure whose scores lie
+  double high = stats::nan;         ///< between two ends stats::interval_between_ends
   std::int32_t num_cells = 0;       ///< with a score
   std::int32_t num_applicable = 0;  ///< cells that are part of the job
-  /// `too_few`: one cell, or draws without a score; `constant`: all cells are equal, and the interval is that number.
+  /// `too_few`: one template, or two cells of a measure with ends; `constant`: all cells are equal, and only a measure
+  /// with ends has an interval.
   stats::Reason reason = stats::Reason::no_values;
+  /// From the mean of all subjects and items on the same templates and rephrasings.
+  double deviation = stats::nan;
+  double p = stats::nan;       ///< Student's t of the deviation, by its own variance
+  double p_holm = stats::nan;  ///< among all subjects and items of the measure
+  std::int32_t rank = 0;       ///< by `evidence_ranks`, among them
 
   double coverage() const { return num_applicable > 0 ? static_cast<double>(num_cells) / num_applicable : stats::nan; }
 };
 
 struct Means {
   std::vector<results::AxisSchema> axes;  ///< measure (all of the table, or `mean_measure`), subject, item
+  std::size_t num_templates = 0;          ///< of the table
   std::vector<MeanRow> rows;              ///< [measure, subject, item]
 };
 
 /// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
-Means means_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+Means means_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// Of each measure a table with the largest |mean| first.
+/// Of each measure a table with the best evidence of a deviation first.
 Finding finding_of(const Means& means, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

@@ -114,6 +114,16 @@ void require_no_faults(const std::vector<std::string>& faults) {
   }
 }
 
+std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure) {
+  const auto number = [&](const char* name) -> std::optional<double> {
+    const auto coordinate = std::ranges::find(measures.coordinates, name, &results::AxisSchema::Coordinate::name);
+    return coordinate == measures.coordinates.end() ? std::nullopt : base::parse_double(coordinate->values[measure]);
+  };
+  const auto lowest = number("lowest");
+  const auto highest = number("highest");
+  return lowest && highest && *lowest < *highest ? std::optional(stats::ScaleEnds{*lowest, *highest}) : std::nullopt;
+}
+
 results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places) {
   const auto chosen = [&](const std::vector<std::string>& values) {
     std::vector<std::string> some;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "results/RawBlock.hpp"
 #include "results/ScoreFile.hpp"
 #include "results/ScoreTable.hpp"
+#include "stats/RateInterval.hpp"
 
 namespace stereosweep::findings {
 
@@ -64,6 +66,10 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
 
 /// Throws one InputError with all of them, each once.
 void require_no_faults(const std::vector<std::string>& faults);
+
+/// Ends between which all scores of a measure lie, by its coordinates `lowest` and `highest`; nothing where they do not
+/// say both.
+std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure);
 
 /// `axis` with the labels and coordinates of these places alone.
 results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places);

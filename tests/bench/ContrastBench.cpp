@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/Random.hpp"
-#include "findings/Means.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/power/Power.hpp"
 #include "stats/Power.hpp"
@@ -162,8 +161,7 @@ struct Counts {
 
 void count(Counts& counts, const Table& table, std::uint64_t seed) {
   const auto scores = scores_of(table);
-  const bool is_alone = scores.length(findings::subject_axis) == 1;
-  auto comparison = comparison_of(scores);
+  const auto comparison = comparison_of(scores);
   const auto rows = findings::compare(scores, comparison, seed);
   const auto& first = rows.front();
   const auto any = [&](double findings::ContrastRow::*p) {
@@ -174,14 +172,6 @@ void count(Counts& counts, const Table& table, std::uint64_t seed) {
   counts.max_t += any(&findings::ContrastRow::p_max_t);
   counts.holm += any(&findings::ContrastRow::p_holm);
   counts.held += first.low <= 0 && 0 <= first.high ? 1 : 0;
-  if (is_alone) {  // its mean has the same interval, and another one
-    comparison.means.emplace();
-    const auto mean = findings::means_of(scores, comparison, seed).rows.front();
-    if (std::abs(mean.low - first.low) > 1e-9) {
-      std::fprintf(stderr, "the mean's interval is another one than the contrast's\n");
-      std::exit(1);
-    }
-  }
 }
 
 /// A share between bounds, its standard error, and whether it surely lies elsewhere.

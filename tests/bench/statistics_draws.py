@@ -1,8 +1,6 @@
 """The program's random draws and what is drawn with them, computed again: bootstrap weights, random signs, intervals."""
 
 import itertools
-import types
-import warnings
 
 import numpy
 import scipy.special
@@ -111,34 +109,6 @@ def rescaled(replicates, observed, cells, confidence):
     upper = (1 + confidence) / 2
     scale = numpy.sqrt(variance) * scipy.stats.t.ppf(upper, float(degrees)) / (spread * scipy.special.ndtri(upper))
     return min(observed, observed + scale * (low - observed)), max(observed, observed + scale * (high - observed))
-
-
-def bca(replicates, observed, cells, confidence):
-    """scipy's interval of the mean of a crossed table, on our replicates; None: it has none."""
-    finite = usable(replicates)
-    if finite is None:
-        return None
-    near = numpy.abs(finite - observed) <= 1e-12 * numpy.abs(finite).max()
-    finite = numpy.where(near, observed, finite)  # equal but for rounding
-    table = cells.astype(numpy.longdouble)
-    several = [axis for axis in (0, 1) if table.shape[axis] > 1]
-    if not several:
-        return None
-
-    def mean(*indices):
-        part = table
-        for axis, chosen in zip(several, indices):
-            part = numpy.take(part, chosen.astype(int), axis=axis)
-        part = part[~numpy.isnan(part)]
-        return float(part.mean()) if part.size else numpy.nan
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = scipy.stats.bootstrap(
-            tuple(numpy.arange(table.shape[axis]) for axis in several), mean, n_resamples=0, vectorized=False, method="BCa",
-            confidence_level=confidence, bootstrap_result=types.SimpleNamespace(bootstrap_distribution=finite.astype(float)))
-    ends = found.confidence_interval
-    return None if numpy.isnan(ends.low) or numpy.isnan(ends.high) else (ends.low, ends.high)
 
 
 def philox(counter, key):

@@ -2,7 +2,6 @@
 
 import numpy
 import scipy.stats
-from statistics_draws import REPHRASINGS, TEMPLATES, bca, crossed, rescaled, weights
 from statistics_tables import CONSTANT, NO_VALUES, NOT_APPLICABLE, OK, TOO_FEW
 
 OVER = {"wording": (4,), "template": (3, 4), "rephrasing": (2, 4), "replicate": (2, 3)}  # axes that are averaged
@@ -28,10 +27,7 @@ def ask(random, table, folder):
 
 
 def check(report, number, data, table, statistics, seed):
-    inference = statistics["inference"]
-    replicates = inference["replicates"]
-    rows = weights(seed, TEMPLATES, table.length("template"), replicates)
-    columns = weights(seed, REPHRASINGS, table.length("rephrasing"), replicates)
+    confidence = statistics["inference"]["confidence"]
     for measure in range(table.length("measure")):
         values = table.values[measure]
         applicable = (table.statuses[measure] != NOT_APPLICABLE).any(axis=3).sum(axis=(1, 2))
@@ -43,36 +39,50 @@ def check(report, number, data, table, statistics, seed):
         report.numbers("mean: coverage", number, data["mean_score_coverage"][measure],
                        numpy.where(applicable > 0, present / numpy.maximum(applicable, 1), numpy.nan))
         for subject, item in numpy.ndindex(present.shape):
-            found = {name: data["mean_score_" + name][measure, subject, item]
-                     for name in ("low", "high", "low_bca", "high_bca", "status")}
-            check_interval(report, number, found, cells[subject, :, :, item], (rows, columns), inference["confidence"])
+            found = {name: data["mean_score_" + name][measure, subject, item] for name in ("low", "high", "status")}
+            check_interval(report, number, found, cells[subject, :, :, item], confidence)
+        check_deviations(report, number, {name: data["mean_score_" + name][measure] for name in ("deviation", "p", "p_holm", "rank")},
+                         cells, unit)
         check_variation(report, number, data, measure, values)
 
 
-def check_interval(report, number, found, cells, draws, confidence):
+def check_interval(report, number, found, cells, confidence):
+    """Of complete tables: the two-way analysis of variance where each effect is far above the rest; else its centre."""
     present = cells[~numpy.isnan(cells)]
-    ends, corrected, status = None, None, OK
-    unit = numpy.abs(present).max(initial=0)
-    if present.size < 2:
-        status = TOO_FEW if present.size else NO_VALUES
-    elif numpy.ptp(present) == 0:
-        status, ends, corrected = CONSTANT, (present[0], present[0]), (present[0], present[0])
+    status = NO_VALUES if not present.size else TOO_FEW if present.size < 2 else CONSTANT if numpy.ptp(present) == 0 else OK
+    if status == OK:
+        half, unit = (found["high"] - found["low"]) / 2, numpy.abs(present).max()
+        report.numbers("mean: middle of the interval", number, found["low"] + half, present.mean(), unit)
+        if cells.shape[1] == 1 and numpy.isfinite(cells).all():
+            expected = scipy.stats.t.ppf((1 + confidence) / 2, present.size - 1) * scipy.stats.sem(present)
+            report.numbers("mean: interval of one rephrasing", number, half, expected, unit)
     else:
-        replicates = crossed(cells, *draws)
-        ends = rescaled(replicates, present.mean(), cells, confidence)
-        corrected = bca(replicates, present.mean(), cells, confidence)
-        status = None if corrected is None else OK
-    none = (numpy.nan, numpy.nan)
-    report.numbers("mean: interval", number, (found["low"], found["high"]), ends or none, unit)
-    report.numbers("mean: BCa interval", number, (found["low_bca"], found["high_bca"]), corrected or none, unit)
-    if status is None:  # scipy gives NaN without a reason
-        status = found["status"] if found["status"] in (TOO_FEW, CONSTANT) else TOO_FEW
+        report.numbers("mean: interval", number, (found["low"], found["high"]), (numpy.nan, numpy.nan), 1)
     report.same("mean: status", number, found["status"], status)
+
+
+def check_deviations(report, number, found, cells, unit):
+    """Without what sentences add to all; Holm and the order by the p that stand there."""
+    means = mean(cells, axis=(1, 2))
+    if numpy.isnan(means).all():
+        return
+    effects = mean(cells - means[:, None, None, :], axis=(0, 3))
+    rests = cells - effects[None, :, :, None] - numpy.nanmean(means)
+    report.numbers("mean: deviation", number, found["deviation"], mean(rests, axis=(1, 2)), unit)
+    p = found["p"].ravel()
+    tested = numpy.flatnonzero(~numpy.isnan(p))
+    order = tested[numpy.argsort(p[tested], kind="stable")]
+    adjusted = numpy.minimum(numpy.maximum.accumulate(p[order] * (order.size - numpy.arange(order.size))), 1)
+    report.numbers("mean: Holm", number, found["p_holm"].ravel()[order], adjusted, 1)
+    ranks = found["rank"].ravel()
+    report.same("mean: ranks", number, numpy.sort(ranks), numpy.arange(1, ranks.size + 1))
+    report.same("mean: order", number, p[tested[numpy.argsort(ranks[tested])]], p[order])
 
 
 def check_variation(report, number, data, measure, values):
     for over, axes in OVER.items():
-        averaged = mean(values, axis=tuple(axis - 1 for axis in axes), keepdims=True)
+        inner = values if over == "replicate" else mean(values, axis=3, keepdims=True)  # cells count once
+        averaged = mean(inner, axis=tuple(axis - 1 for axis in axes), keepdims=True)
         for subject, item in numpy.ndindex(values.shape[0], values.shape[4]):
             parts = averaged[subject, ..., item]
             parts = parts[~numpy.isnan(parts)]

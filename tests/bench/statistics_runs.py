@@ -64,7 +64,7 @@ def check(report, number, data, runs, statistics, seed):
         for measure in range(len(measures)):
             found = {name[len("run_variance_"):]: values[measure] for name, values in data.items() if name.startswith("run_variance_")}
             some = cells[has[:, measure], measure] if has[:, measure].sum() > 1 else numpy.zeros((0, 1, 1, 1, 1, 1))
-            check_shares(report, number, found, some.astype(numpy.longdouble), True, inference["confidence"])
+            check_shares(report, number, found, some.astype(numpy.longdouble), True)
     pairs = [(left, right) for right in range(len(runs)) for left in range(len(runs))
              if (left > right if len(runs) <= 4 else right == 0 and left > 0)]
     pairs = [pair for pair in pairs if (has[pair[0]] & has[pair[1]]).any()]

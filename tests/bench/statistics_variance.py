@@ -1,9 +1,9 @@
-"""Shares of variance of a score table, and how many templates and rephrasings are enough."""
+"""Shares and components of variance of a score table, and the reliability of subjects' means."""
 
+import itertools
 import math
 
 import numpy
-import scipy.stats
 
 RUN, SUBJECT, TEMPLATE, REPHRASING, REPLICATE, ITEM = AXES = range(6)
 NO_VALUES, CONSTANT, UNBALANCED = 1, 2, 3  # VarianceStatus
@@ -58,41 +58,40 @@ def degrees_of(shape, several):
     return [*degrees, math.prod(shape) - 1 - sum(degrees)]
 
 
-def logits(shares):
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        return numpy.log(shares / (1 - shares))
+def components_of(values, several):
+    """[source] but for the residual: value by expected mean squares."""
+    averaged = values.mean(axis=(RUN, REPLICATE))  # [subject, template, rephrasing, item]
+    sources = [(averaged, effect) for effect in ((0,), (3,), (0, 3), (1,), (2,))] + [None]
+    if several:
+        by_run = values.mean(axis=REPLICATE).transpose(0, 2, 3, 1, 4)  # [run, template, rephrasing, subject, item]
+        by_run = by_run.reshape(*by_run.shape[:3], -1)
+        sources += [(by_run, (0,)), (by_run, (0, 3))]
+    has_error = max(values.shape[TEMPLATE], values.shape[REPHRASING]) > 1
+    return [numpy.nan if source is None or not has_error else component_of(*source) for source in sources]
 
 
-def interval_of(values, several, shares, confidence):
-    """Jackknife of logits over templates and over rephrasings, with Satterthwaite's degrees of freedom."""
-    variance, fourth, count = 0, 0, 0
-    for axis in (TEMPLATE, REPHRASING):
-        length = values.shape[axis]
-        if length > 2:
-            with numpy.errstate(invalid="ignore"):
-                left_out = logits(numpy.array([shares_of(numpy.delete(values, label, axis=axis), several) for label in range(length)]))
-                own = (length - 1) / length * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
-            variance, fourth, count = variance + own, fourth + own**2 / (length - 1), count + 1
-    centre = logits(shares)
-    low, high = numpy.full((2, len(shares)), numpy.nan)
-    for place in numpy.flatnonzero(numpy.isfinite(centre) & numpy.isfinite(variance)) if count else []:
-        half = 0
-        if fourth[place] > 0:
-            degrees = float(variance[place] ** 2 / fourth[place])
-            half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * numpy.sqrt(variance[place])
-        low[place], high[place] = 1 / (1 + numpy.exp(half - centre[place])), 1 / (1 + numpy.exp(-half - centre[place]))
-    return low, high
+def mean_square(table, effect):
+    """Of an effect: deviations of means by inclusion and exclusion, over degrees of freedom."""
+    rest = 0
+    for size in range(len(effect) + 1):
+        for part in itertools.combinations(effect, size):
+            others = tuple(axis for axis in range(table.ndim) if axis not in part)
+            rest = rest + (-1) ** (len(effect) - size) * table.mean(axis=others, keepdims=True)
+    count = table.size // math.prod(table.shape[axis] for axis in effect)
+    return (rest**2).sum() * count / math.prod(table.shape[axis] - 1 for axis in effect)
 
 
-def interaction(values, axis):
-    """Mean square of subjects x an axis within items, other axes averaged."""
-    cells = means(values, SUBJECT, axis, ITEM)
-    rest = cells - cells.mean(axis=SUBJECT, keepdims=True) - cells.mean(axis=axis, keepdims=True)
-    rest = rest + cells.mean(axis=(SUBJECT, axis), keepdims=True)
-    return (rest**2).sum() / (values.shape[ITEM] * (values.shape[SUBJECT] - 1) * (values.shape[axis] - 1))
+def component_of(table, effect):
+    present = [axis for axis in range(table.ndim) if table.shape[axis] > 1]
+    if not set(effect) <= set(present):
+        return numpy.nan
+    others = [axis for axis in present if axis not in effect]
+    total = sum((-1) ** size * mean_square(table, (*effect, *more))
+                for size in range(len(others) + 1) for more in itertools.combinations(others, size))
+    return total / math.prod(table.shape[axis] for axis in others)
 
 
-def check_shares(report, number, found, whole, several, confidence):
+def check_shares(report, number, found, whole, several):
     """`found`: variables without their prefix; the complete table inside, and how ill-conditioned it is, or None."""
     values = complete_part(whole)
     status = NO_VALUES if not values.size else CONSTANT if numpy.ptp(values) == 0 else UNBALANCED if values.size < whole.size else 0
@@ -100,17 +99,16 @@ def check_shares(report, number, found, whole, several, confidence):
     report.same("variance: n", number, found["n"], values.size)
     report.same("variance: left out", number, found["num_left_out"], (~numpy.isnan(whole)).sum() - values.size)
     length = len(found["share"])
-    shares, degrees, ends, scale = numpy.full(length, numpy.nan), numpy.zeros(length, int), numpy.full((2, length), numpy.nan), None
+    shares, degrees, components, scale = numpy.full(length, numpy.nan), numpy.zeros(length, int), numpy.full(length, numpy.nan), None
     if status in (0, UNBALANCED):
         scale = float(numpy.abs(values).max() / values.std())
         shares, degrees = shares_of(values, several), degrees_of(values.shape, several)
-        ends = interval_of(values, several, shares, confidence)
+        rest = ((values - values.mean()) ** 2).sum() * shares[-1] / degrees[-1] if degrees[-1] else numpy.nan
+        components = numpy.array([*components_of(values, several), rest])
     report.numbers("variance: share", number, found["share"], shares, 1, scale or 1, what=str(values.shape))
-    given = numpy.array([found["share_low"], found["share_high"]])
-    ends = numpy.where(shares == 1, given, ends)  # with or without the last bits
-    inner = shares[(shares > 0) & (shares < 1)]  # a logit multiplies rounding by one over the share, or over the rest
-    factor = (scale or 1) / min(inner.min(initial=1), (1 - inner).min(initial=1)) if status in (0, UNBALANCED) else 1
-    report.numbers("variance: interval", number, given, ends, 1, factor, what=str(shares))
+    report.numbers("variance: component", number, found["component"], components, numpy.var(values) if values.size else 1, (scale or 1) ** 2)
+    inside = (found["component_low"] <= found["component"]) & (found["component"] <= found["component_high"])
+    report.same("variance: components inside their intervals", number, inside | numpy.isnan(components), numpy.ones(length, bool))
     report.same("variance: degrees", number, found["degrees"], degrees)
     return values, scale
 
@@ -120,22 +118,7 @@ def check(report, number, data, table, statistics, seed):
         whole = table.values[measure].astype(numpy.longdouble)[numpy.newaxis]
         found = {name[len("variance_"):]: values[measure] for name, values in data.items()
                  if name.startswith("variance_") and name != "variance_source"}
-        values, scale = check_shares(report, number, found, whole, False, statistics["inference"]["confidence"])
-        deviation, unit = numpy.nan, numpy.abs(values).max(initial=0)
-        if scale and values.shape[SUBJECT] > 1:
-            by_both = means(values, SUBJECT, ITEM)
-            between = ((by_both - by_both.mean(axis=SUBJECT, keepdims=True)) ** 2).sum()
-            deviation = numpy.sqrt(between / (values.shape[ITEM] * (values.shape[SUBJECT] - 1)))
-        report.numbers("variance: deviation of subjects", number, found["subject_deviation"], deviation, unit)
-        for axis, name in ((TEMPLATE, "template"), (REPHRASING, "rephrasing")):
-            errors, enough, ours = numpy.full(whole.shape[axis], numpy.nan), -1, data[f"enough_{name}s"][measure]
-            if not numpy.isnan(deviation) and values.shape[axis] > 1:
-                square = interaction(values, axis)
-                errors = numpy.sqrt(square / numpy.arange(1, whole.shape[axis] + 1))
-                if deviation > 1e-12 * unit:
-                    wanted = square / (0.05 * deviation) ** 2
-                    near = abs(ours - wanted) < 1 + 1e-9 * wanted and abs(wanted - round(float(wanted))) < 1e-9 * wanted * scale
-                    enough = ours if near else max(1, math.ceil(wanted))  # a whole number but for rounding
-                    enough = -1 if enough > 2**31 - 1 else enough
-            report.numbers(f"variance: error with so many {name}s", number, data[name + "_error"][measure], errors, unit)
-            report.same(f"variance: enough {name}s", number, ours, enough)
+        check_shares(report, number, found, whole, False)
+        for name in ("relative", "absolute"):
+            ours = data[f"subject_variance_{name}"][measure]
+            report.same("variance: reliability is a share", number, numpy.isnan(ours) or -1e-9 <= ours <= 1 + 1e-9, True)

@@ -92,7 +92,7 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
     comparison.means.emplace();
     const auto& items = *scores.axes[item_axis];
     comparison.extremes = {.of = {{items.name, items.labels}}};
-    const auto means = means_of(scores, comparison, seed);
+    const auto means = means_of(scores, comparison);
     const auto extremes = extremes_of(scores, *comparison.extremes);
     const auto num_subjects = scores.length(subject_axis);
     const auto num_items = scores.length(item_axis);

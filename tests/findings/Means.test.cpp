@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <random>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "findings/PlainInterval.hpp"
+#include "findings/Evidence.hpp"
 #include "findings/RandomScores.hpp"
 #include "hdf5/File.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -21,12 +22,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::uint64_t drawn_from = 77;
-
 sweep::Comparison asked(std::vector<std::string> measures = {}) {
   sweep::Comparison comparison;
   comparison.means = std::move(measures);
-  comparison.replicates = 100;
   comparison.confidence = 0.9;
   return comparison;
 }
@@ -51,58 +49,6 @@ std::vector<std::vector<double>> plain_cells(RandomScores& random, std::size_t m
   return cells;
 }
 
-double plain_mean(const std::vector<std::vector<double>>& cells, const std::vector<std::size_t>& templates,
-                  const std::vector<std::size_t>& rephrasings) {
-  double sum = 0;
-  int count = 0;
-  for (const auto t : templates) {
-    for (const auto r : rephrasings) {
-      if (!std::isnan(cells[t][r])) {
-        sum += cells[t][r];
-        ++count;
-      }
-    }
-  }
-  return sum / count;  // 0 / 0 is NaN
-}
-
-std::vector<std::size_t> all_below(std::size_t length, std::size_t but = 1000) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < length; ++place) {
-    if (place != but) {
-      places.push_back(place);
-    }
-  }
-  return places;
-}
-
-double plain_quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double position = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const double above = values[std::min(below + 1, values.size() - 1)];
-  return values[below] + (above - values[below]) * (position - std::floor(position));
-}
-
-std::vector<double> plain_replicates(const std::vector<std::vector<double>>& cells) {
-  std::vector<double> replicates;
-  for (std::uint64_t replicate = 0; replicate < 100; ++replicate) {
-    std::vector<std::size_t> templates;
-    std::vector<std::size_t> rephrasings;
-    for (std::size_t draw = 0; draw < cells.size(); ++draw) {
-      templates.push_back(base::random_below(cells.size(), drawn_from, templates_stream ^ replicate, draw));
-    }
-    for (std::size_t draw = 0; draw < cells[0].size(); ++draw) {
-      rephrasings.push_back(base::random_below(cells[0].size(), drawn_from, rephrasings_stream ^ replicate, draw));
-    }
-    const double mean = plain_mean(cells, templates, rephrasings);
-    if (!std::isnan(mean)) {
-      replicates.push_back(mean);
-    }
-  }
-  return replicates;
-}
-
 void expect_same(double ours, double plain) {
   EXPECT_EQ(std::isnan(ours), std::isnan(plain));
   if (!std::isnan(plain)) {
@@ -111,41 +57,39 @@ void expect_same(double ours, double plain) {
 }
 
 void expect_row(const MeanRow& row, const std::vector<std::vector<double>>& cells) {
-  std::set<double> different;
-  int count = 0;
+  std::vector<double> table;
+  std::vector<double> present;
   for (const auto& line : cells) {
     for (const double cell : line) {
+      table.push_back(cell);
       if (!std::isnan(cell)) {
-        different.insert(cell);
-        ++count;
+        present.push_back(cell);
       }
     }
   }
-  EXPECT_EQ(row.num_cells, count);
-  expect_same(row.mean, plain_mean(cells, all_below(cells.size()), all_below(cells[0].size())));
-  if (count < 2) {
-    EXPECT_EQ(row.reason, count == 0 ? stats::Reason::no_values : stats::Reason::too_few);
+  EXPECT_EQ(row.num_cells, std::ssize(present));
+  expect_same(row.mean, stats::mean(present).value);
+  const auto has_cell = [](const auto& line) {
+    return std::ranges::any_of(line, [](double cell) { return !std::isnan(cell); });
+  };
+  if (std::ranges::count_if(cells, has_cell) < 2) {  // templates
+    EXPECT_EQ(row.reason, present.empty() ? stats::Reason::no_values : stats::Reason::too_few);
+    EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high) && std::isnan(row.p));
+    return;
+  }
+  const auto [least, most] = std::ranges::minmax(present);
+  if (least == most) {
+    EXPECT_EQ(row.reason, stats::Reason::constant);
     EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high));
     return;
   }
-  if (different.size() == 1) {
-    EXPECT_EQ(row.reason, stats::Reason::constant);
-    EXPECT_THAT((std::vector{row.mean, row.low, row.high}), ::testing::Each(*different.begin()));
-    return;
-  }
-  if (*different.rbegin() - *different.begin() < 1e-10) {
+  if (most - least < 1e-10) {
     return;  // different by rounding
   }
-  const auto replicates = plain_replicates(cells);
-  if (replicates.size() < 90) {
-    EXPECT_EQ(row.reason, stats::Reason::too_few);
-    EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high));
-    return;
-  }
-  const auto [rescaled_low, rescaled_high] =
-      plain_ends(cells, replicates, plain_quantile(replicates, 0.05), plain_quantile(replicates, 0.95), 0.9);
-  expect_same(row.low, rescaled_low);
-  expect_same(row.high, rescaled_high);
+  const auto error = stats::crossed_squares(table, cells[0].size()).error();
+  const double half = stats::student_quantile(0.95, error.degrees) * std::sqrt(error.variance);
+  expect_same(row.low, row.mean - half);
+  expect_same(row.high, row.mean + half);
   EXPECT_EQ(row.reason, stats::Reason::ok);
 }
 
@@ -154,7 +98,7 @@ TEST(Means, AreTheirDefinitionsOfRandomTables) {
   for (std::uint64_t seed = 0; seed < 90; ++seed) {
     SCOPED_TRACE(seed);
     auto random = RandomScores::of(seed);
-    const auto means = means_of(random.scores(), asked(), drawn_from);
+    const auto means = means_of(random.scores(), asked());
     const auto row = [&](std::size_t measure, std::size_t subject, std::size_t item) {
       return means.rows.at((measure * random.table.length(1) + subject) * random.table.length(5) + item);
     };
@@ -170,10 +114,10 @@ TEST(Means, AreTheirDefinitionsOfRandomTables) {
   EXPECT_GT(intervals, 300);
 }
 
-TEST(Means, ManySubjectsAndItemsShareTheDraws) {
+TEST(Means, ManySubjectsAndItemsAreDealtInParts) {
   RandomScores random({1, 30, 3, 2, 2, 11});  // more than are computed together
   random.fill(2, 0.05);
-  const auto means = means_of(random.scores(), asked(), drawn_from);
+  const auto means = means_of(random.scores(), asked());
   for (std::size_t subject = 0; subject < 30; ++subject) {
     for (std::size_t item = 0; item < 11; ++item) {
       expect_row(means.rows.at(subject * 11 + item), plain_cells(random, 0, subject, item));
@@ -192,7 +136,7 @@ TEST(Means, CoverageIsOfTheCellsThatAreApplicable) {
     random.table.statuses[random.table.index({0, 0, 1, 0, replicate, 0})] = results::ScoreStatus::undefined;
   }
   random.at({0, 0, 2, 0, 1, 0}) = stats::nan;  // the other replicate stays
-  const auto row = means_of(random.scores(), asked(), 1).rows.at(0);
+  const auto row = means_of(random.scores(), asked()).rows.at(0);
   EXPECT_EQ(row.num_cells, 2);
   EXPECT_EQ(row.num_applicable, 3);
   EXPECT_DOUBLE_EQ(row.coverage(), 2.0 / 3);
@@ -201,7 +145,7 @@ TEST(Means, CoverageIsOfTheCellsThatAreApplicable) {
 TEST(Means, OfOneTemplateAndOneRephrasingHaveNoInterval) {
   RandomScores random({1, 2, 1, 1, 5, 1});
   random.fill(2, 0);
-  for (const auto& row : means_of(random.scores(), asked(), 1).rows) {
+  for (const auto& row : means_of(random.scores(), asked()).rows) {
     EXPECT_EQ(row.num_cells, 1);
     EXPECT_FALSE(std::isnan(row.mean));
     EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high));
@@ -212,12 +156,12 @@ TEST(Means, OfOneTemplateAndOneRephrasingHaveNoInterval) {
 TEST(Means, MeasuresAreChosenByTheirLabels) {
   RandomScores random({3, 1, 2, 1, 1, 1});
   random.fill(2, 0);
-  const auto means = means_of(random.scores(), asked({"measure2", "measure0"}), 1);
+  const auto means = means_of(random.scores(), asked({"measure2", "measure0"}));
   EXPECT_EQ(means.axes.front().name, "mean_measure");
   EXPECT_THAT(means.axes.front().labels, ElementsAre("measure0", "measure2"));
   EXPECT_EQ(means.rows.size(), 2U);
   try {
-    means_of(random.scores(), asked({"measure9", "weight"}), 1);
+    means_of(random.scores(), asked({"measure9", "weight"}));
     FAIL();
   } catch (const base::InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("statistics.means: no measure 'measure9'"));
@@ -226,21 +170,108 @@ TEST(Means, MeasuresAreChosenByTheirLabels) {
   }
 }
 
-TEST(Means, TheLargestComeFirstInANarrowText) {
-  RandomScores random({1, 3, 2, 1, 1, 1});
+TEST(Means, TheBestEvidenceComesFirstInANarrowText) {
+  RandomScores random({1, 3, 8, 1, 1, 1});
   for (std::size_t subject = 0; subject < 3; ++subject) {
     random.table.axes[1].labels[subject] += std::string(90, 'x');
-    for (std::size_t sentence = 0; sentence < 2; ++sentence) {
-      random.at({0, subject, sentence, 0, 0, 0}) = subject == 1 ? -70.5 : static_cast<double>(subject + sentence);
+    for (std::size_t sentence = 0; sentence < 8; ++sentence) {
+      const double noise = base::random_unit(3, subject, sentence);
+      random.at({0, subject, sentence, 0, 0, 0}) = subject == 1 ? -70.5 + noise : subject == 2 ? 300 * noise : noise;
     }
   }
-  const auto text = text_of(finding_of(means_of(random.scores(), asked(), 1), asked()), 2);
-  EXPECT_LT(text.find("-70.5"), text.find("2.500"));
+  const auto means = means_of(random.scores(), asked());
+  EXPECT_LT(means.rows[1].p_holm, 0.05);
+  EXPECT_EQ(means.rows[1].rank + means.rows[0].rank + means.rows[2].rank, 6);
+  const auto text = text_of(finding_of(means, asked()), 2);
+  EXPECT_LT(text.find("-70"), text.find("150"));
   EXPECT_THAT(text, HasSubstr("(2 of 3 rows; --top 3 shows all)"));
-  EXPECT_THAT(text, Not(HasSubstr(" 0.500")));
+  EXPECT_THAT(text, HasSubstr("Chosen"));
+  EXPECT_THAT(text, Not(HasSubstr("so few templates")));
   for (const auto& line : base::split(text, '\n')) {
     EXPECT_LE(std::ranges::count_if(line, [](char letter) { return (letter & 0xC0) != 0x80; }), 100) << line;
   }
+}
+
+TEST(Means, OfARateLieInsideItAndAreNoPoint) {
+  RandomScores random({1, 2, 10, 1, 1, 1});
+  random.table.axes[measure_axis].coordinates = {{"lowest", "", {"0"}}, {"highest", "", {"1"}}};
+  for (std::size_t sentence = 0; sentence < 10; ++sentence) {
+    random.at({0, 0, sentence, 0, 0, 0}) = 1;
+    random.at({0, 1, sentence, 0, 0, 0}) = sentence == 0 ? 0 : 1;
+  }
+  const auto rows = means_of(random.scores(), asked()).rows;
+  EXPECT_NEAR(rows[0].low, std::pow(0.05, 0.1), 1e-9);
+  EXPECT_EQ(rows[0].high, 1);
+  EXPECT_EQ(rows[0].reason, stats::Reason::constant);
+  const auto nine_of_ten = stats::fixed_draws_interval(9, 10, 0.9);
+  EXPECT_NEAR(rows[1].low, nine_of_ten.low, 1e-9);
+  EXPECT_NEAR(rows[1].high, nine_of_ten.high, 1e-9);
+}
+
+TEST(Means, OfTwoRatingsHaveNoInterval) {
+  RandomScores random({1, 1, 2, 1, 1, 1});
+  random.table.axes[measure_axis].coordinates = {{"lowest", "", {"1"}}, {"highest", "", {"5"}}};
+  random.at({0, 0, 0, 0, 0, 0}) = 1;
+  random.at({0, 0, 1, 0, 0, 0}) = 2;
+  const auto means = means_of(random.scores(), asked());
+  EXPECT_TRUE(std::isnan(means.rows[0].low));
+  EXPECT_EQ(means.rows[0].reason, stats::Reason::too_few);
+  EXPECT_THAT(text_of(finding_of(means, asked()), 2), HasSubstr("so few templates (2)"));
+}
+
+/// Normal scores; every subject and item alike, but for what templates, which some subjects lack, add to all.
+RandomScores alike(std::uint64_t seed, double missing) {
+  RandomScores random({1, 6, 12, 2, 1, 4});
+  std::mt19937_64 numbers(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> templates(12);
+  std::ranges::generate(templates, [&] { return 2 * normal(numbers); });
+  for (std::size_t s = 0; s < 6; ++s) {
+    for (std::size_t t = 0; t < 12; ++t) {
+      for (std::size_t r = 0; r < 2; ++r) {
+        for (std::size_t i = 0; i < 4; ++i) {
+          random.at({0, s, t, r, 0, i}) = templates[t] + normal(numbers);
+          if (s == 0 && base::random_unit(seed, 8, t) < missing) {
+            random.at({0, s, t, r, 0, i}) = stats::nan;
+          }
+        }
+      }
+    }
+  }
+  return random;
+}
+
+TEST(Means, OfNoiseSeldomDifferFromTheMeanOfAll) {
+  for (const double missing : {0.0, 0.5}) {  // half the templates of one subject: its plain mean would differ
+    int any = 0;
+    int rows = 0;
+    int small = 0;
+    constexpr int sets = 200;
+    for (std::uint64_t set = 0; set < sets; ++set) {
+      const auto means = means_of(alike(set, missing).scores(), asked());
+      bool has_any = false;
+      for (const auto& row : means.rows) {
+        has_any = has_any || row.p_holm <= 0.05;
+        small += row.p <= 0.05 ? 1 : 0;
+        ++rows;
+      }
+      any += has_any ? 1 : 0;
+    }
+    EXPECT_LT(any, 0.11 * sets) << missing;     // 5 % and four standard errors
+    EXPECT_GT(small, 0.002 * rows) << missing;  // the variance is too large where neither has effects
+    EXPECT_LT(small, 0.07 * rows) << missing;
+  }
+}
+
+TEST(Evidence, IsOrderedByPAndTiesByEffect) {
+  const std::vector<double> p = {0.04, stats::nan, 0.01, 0.04, stats::nan, 0.5};
+  const std::vector<double> effects = {1, 9, 2, -3, -10, 7};
+  EXPECT_THAT(evidence_ranks(p, effects), ElementsAre(3, 6, 1, 2, 5, 4));
+  const auto adjusted = adjusted_for_choice(p);
+  EXPECT_NEAR(adjusted[2], 0.04, 1e-12);
+  EXPECT_NEAR(adjusted[0], 0.12, 1e-12);
+  EXPECT_NEAR(adjusted[5], 0.5, 1e-12);
+  EXPECT_TRUE(std::isnan(adjusted[1]));
 }
 
 TEST(Means, AFileHoldsTheChosenMeasures) {
@@ -252,7 +283,7 @@ TEST(Means, AFileHoldsTheChosenMeasures) {
   for (const auto& axis : random.table.axes) {
     layout.add_axis(axis);
   }
-  const auto means = means_of(random.scores(), asked({"measure1"}), 1);
+  const auto means = means_of(random.scores(), asked({"measure1"}));
   write(layout, finding_of(means, asked({"measure1"})));
   EXPECT_EQ(layout.axis("mean_measure").labels, std::vector<std::string>{"measure1"});
   for (const auto* name : {"mean_score", "mean_score_low", "mean_score_high", "mean_score_coverage"}) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
@@ -115,56 +116,6 @@ std::array<double, 7> plain_squares(const std::vector<PlainCell>& cells) {
   return squares;
 }
 
-/// Standard error of a subject's mean with `k` labels of the axis: residuals of subjects x labels, item by item.
-double plain_error(const std::vector<PlainCell>& cells, std::size_t axis, std::size_t k) {
-  double squares = 0;
-  for (const auto& cell : cells) {
-    const double rest = mean_like(cells, cell, {0, axis, 4}) - mean_like(cells, cell, {0, 4}) -
-                        mean_like(cells, cell, {axis, 4}) + mean_like(cells, cell, {4});
-    squares += rest * rest;
-  }
-  const auto labels = plain_length(cells, axis);
-  const auto subjects = plain_length(cells, 0);
-  const auto items = plain_length(cells, 4);
-  const auto repeats = static_cast<double>(cells.size() / (labels * subjects * items));
-  return std::sqrt(squares / repeats / static_cast<double>((subjects - 1) * (labels - 1) * items * k));
-}
-
-double plain_deviation(const std::vector<PlainCell>& cells) {
-  double squares = 0;
-  for (const auto& cell : cells) {
-    squares += std::pow(mean_like(cells, cell, {0, 4}) - mean_like(cells, cell, {4}), 2);
-  }
-  const auto subjects = plain_length(cells, 0);
-  const auto items = plain_length(cells, 4);
-  const auto repeats = static_cast<double>(cells.size() / (subjects * items));
-  return std::sqrt(squares / repeats / static_cast<double>((subjects - 1) * items));
-}
-
-void expect_sufficiency(const Sufficiency& sufficiency, const std::vector<PlainCell>& cells, std::size_t axis,
-                        std::size_t length) {
-  ASSERT_EQ(sufficiency.errors.size(), length);
-  if (plain_length(cells, 0) < 2 || plain_length(cells, axis) < 2) {
-    EXPECT_TRUE(std::ranges::all_of(sufficiency.errors, [](double error) { return std::isnan(error); }));
-    EXPECT_EQ(sufficiency.enough, -1);
-    return;
-  }
-  for (std::size_t k = 1; k <= length; ++k) {
-    EXPECT_NEAR(sufficiency.errors[k - 1], plain_error(cells, axis, k), 1e-9);
-  }
-  const double wanted = 0.05 * plain_deviation(cells);
-  if (wanted < 1e-10) {
-    EXPECT_EQ(sufficiency.enough, -1);
-    return;
-  }
-  const double one = plain_error(cells, axis, 1);
-  std::int32_t k = 1;
-  while (one / std::sqrt(k) > wanted * (1 + 1e-10) && k < 10'000'000) {
-    ++k;
-  }
-  EXPECT_EQ(sufficiency.enough, k);
-}
-
 void expect_variance(const VarianceRow& row, RandomScores& random, std::size_t measure) {
   const auto all = plain_cells_of(random, measure);
   const auto cells = plain_complete(all);
@@ -192,11 +143,69 @@ void expect_variance(const VarianceRow& row, RandomScores& random, std::size_t m
   const auto degrees = [&](std::size_t axis) { return static_cast<std::int32_t>(plain_length(cells, axis)) - 1; };
   EXPECT_EQ(row.shares.degrees[2], degrees(0) * degrees(4));
   EXPECT_EQ(row.shares.degrees[4], degrees(2));
-  if (plain_length(cells, 0) > 1) {
-    EXPECT_NEAR(row.subject_deviation, plain_deviation(cells), 1e-9);
+}
+
+/// Mean squares of subjects, subjects x templates, ..., by residuals within items: [template bit 1, rephrasing bit 2].
+std::array<double, 4> plain_mean_squares(const std::vector<PlainCell>& cells) {
+  std::array<double, 4> squares{};
+  std::array<double, 4> degrees{};
+  for (std::size_t axes = 0; axes < 4; ++axes) {
+    std::vector<std::size_t> effect = {0};
+    if ((axes & 1U) != 0) {
+      effect.push_back(1);
+    }
+    if ((axes & 2U) != 0) {
+      effect.push_back(2);
+    }
+    for (const auto& cell : cells) {
+      double rest = 0;
+      for (std::size_t part = 0; part < std::size_t{1} << effect.size(); ++part) {
+        std::vector<std::size_t> like = {4};
+        for (std::size_t place = 0; place < effect.size(); ++place) {
+          if ((part >> place & 1U) != 0) {
+            like.push_back(effect[place]);
+          }
+        }
+        rest += ((effect.size() - like.size() + 1) % 2 == 0 ? 1 : -1) * mean_like(cells, cell, like);
+      }
+      squares[axes] += rest * rest;
+    }
+    degrees[axes] = static_cast<double>(plain_length(cells, 4));
+    for (const auto axis : effect) {
+      degrees[axes] *= static_cast<double>(plain_length(cells, axis)) - 1;
+    }
+    squares[axes] /= degrees[axes] * static_cast<double>(plain_length(cells, 3));  // replicates are averaged
   }
-  expect_sufficiency(row.templates, cells, 1, random.table.length(2));
-  expect_sufficiency(row.rephrasings, cells, 2, random.table.length(3));
+  return squares;
+}
+
+/// Both crossed facets have several labels: the estimates of Brennan 2001, ch. 3.
+void expect_reliability(const VarianceRow& row, RandomScores& random, std::size_t measure) {
+  const auto cells = plain_complete(plain_cells_of(random, measure));
+  const bool is_known = row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced;
+  if (!is_known || plain_length(cells, 0) < 2 || plain_length(cells, 1) < 2 || plain_length(cells, 2) < 2) {
+    EXPECT_TRUE(row.status == ReliabilityStatus::not_computed || is_known);
+    return;
+  }
+  const auto templates = static_cast<double>(plain_length(cells, 1));
+  const auto rephrasings = static_cast<double>(plain_length(cells, 2));
+  const auto [of_subjects, with_templates, with_rephrasings, with_both] = plain_mean_squares(cells);
+  const double scale = 1e-9 * (of_subjects + with_templates + with_rephrasings + with_both);
+  const double subjects = (of_subjects - with_templates - with_rephrasings + with_both) / (templates * rephrasings);
+  EXPECT_NEAR(row.subjects.value, subjects, scale);
+  EXPECT_LE(row.subjects.low, subjects + scale);
+  EXPECT_GE(row.subjects.high, subjects - scale);
+  const double error = std::max((with_templates - with_both) / rephrasings, 0.0) / templates +
+                       std::max((with_rephrasings - with_both) / templates, 0.0) / rephrasings +
+                       with_both / (templates * rephrasings);
+  const double own = std::max(subjects, 0.0);
+  if (own + error > 100 * scale) {
+    EXPECT_NEAR(row.own.relative, own / (own + error), 1e-6);
+    EXPECT_LE(row.own.absolute, row.own.relative + 1e-9);
+  }
+  if (row.status == ReliabilityStatus::none) {
+    EXPECT_TRUE(std::isnan(row.enough_templates) && std::isnan(row.enough_rephrasings));
+  }
 }
 
 TEST(Variance, IsSharedOutAsItsDefinitionSays) {
@@ -208,6 +217,7 @@ TEST(Variance, IsSharedOutAsItsDefinitionSays) {
     ASSERT_EQ(variance.rows.size(), random.table.length(0));
     for (std::size_t measure = 0; measure < variance.rows.size(); ++measure) {
       expect_variance(variance.rows[measure], random, measure);
+      expect_reliability(variance.rows[measure], random, measure);
       ++statuses[static_cast<std::size_t>(variance.rows[measure].shares.status)];
     }
   }
@@ -244,28 +254,51 @@ TEST(Variance, OneSubjectWithoutScoresIsLeftOutAndNotEveryTemplate) {
   EXPECT_EQ(row.shares.num_left_out, 3 * 2);
 }
 
-TEST(Variance, EnoughTemplatesAreThoseOfASimulation) {
-  // subjects differ by 1 (sd), a template's own view of a subject by 0.5: 0.5 / sqrt(k) = 0.05 at k = 100
-  RandomScores random({1, 200, 40, 1, 1, 3});
-  for (std::size_t s = 0; s < 200; ++s) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      const auto normal = [&](std::uint64_t stream, std::uint64_t counter) {
-        double sum = -6;
-        for (std::uint64_t n = 0; n < 12; ++n) {
-          sum += base::random_unit(stream, counter, n);
-        }
-        return sum;
-      };
-      const double own = normal(1, s * 3 + i);
-      for (std::size_t t = 0; t < 40; ++t) {
-        random.at({0, s, t, 0, 0, i}) = own + 7.0 * static_cast<double>(t) + 0.5 * normal(2, (s * 3 + i) * 40 + t);
+/// Subjects differ by `between` (sd), templates add to all, and each has a view of a subject (sd 1).
+RandomScores with_subjects(double between, std::uint64_t seed, const std::vector<std::size_t>& lengths) {
+  RandomScores random(lengths);
+  std::mt19937_64 numbers(seed);
+  std::normal_distribution<double> normal;
+  for (std::size_t s = 0; s < lengths[1]; ++s) {
+    for (std::size_t i = 0; i < lengths[5]; ++i) {
+      const double own = between * normal(numbers);
+      for (std::size_t t = 0; t < lengths[2]; ++t) {
+        random.at({0, s, t, 0, 0, i}) = own + 7.0 * static_cast<double>(t) + normal(numbers);
       }
     }
   }
-  const auto row = variance_of(random.scores(), asked_variance()).rows.at(0);
-  EXPECT_NEAR(row.templates.errors.at(24), 0.1, 0.005);
-  EXPECT_NEAR(row.templates.enough, 100, 12);
-  EXPECT_EQ(row.rephrasings.enough, -1);
+  return random;
+}
+
+TEST(Variance, ReliabilityIsThatOfASimulation) {
+  const auto row = variance_of(with_subjects(1, 5, {1, 200, 40, 1, 1, 3}).scores(), asked_variance()).rows.at(0);
+  EXPECT_EQ(row.status, ReliabilityStatus::ok);
+  EXPECT_NEAR(row.subjects.value, 1, 0.15);
+  EXPECT_LT(row.subjects.low, 1);
+  EXPECT_GT(row.subjects.high, 1);
+  EXPECT_NEAR(row.own.relative, 40.0 / 41, 0.01);  // 1 / (1 + 1 / 40)
+  EXPECT_LT(row.own.absolute, 0.5);
+  EXPECT_NEAR(row.enough_templates, 9, 1);  // 1 / (1 + 1 / 9) = 0.9
+  EXPECT_TRUE(std::isnan(row.enough_rephrasings));
+}
+
+TEST(Variance, OfNoiseHasNoSubjectsAndNoEnoughTemplates) {
+  int none = 0;
+  int subjects_hold = 0;
+  int pairs_hold = 0;
+  constexpr int sets = 300;
+  for (std::uint64_t set = 0; set < sets; ++set) {
+    const auto row = variance_of(with_subjects(0, set, {1, 8, 10, 1, 1, 4}).scores(), asked_variance()).rows.at(0);
+    none += row.status == ReliabilityStatus::none && std::isnan(row.enough_templates) ? 1 : 0;
+    const auto holds = [&](std::size_t source) {
+      return row.shares.components[source].low <= 0 && 0 <= row.shares.components[source].high ? 1 : 0;
+    };
+    subjects_hold += holds(0);
+    pairs_hold += holds(2);
+  }
+  EXPECT_GT(none, 0.93 * sets);
+  EXPECT_GT(subjects_hold, 0.92 * sets);
+  EXPECT_GT(pairs_hold, 0.92 * sets);
 }
 
 TEST(Variance, IsWrittenAndShownForChosenMeasures) {
@@ -277,25 +310,28 @@ TEST(Variance, IsWrittenAndShownForChosenMeasures) {
   for (const auto& axis : random.table.axes) {
     layout.add_axis(axis);
   }
-  const auto variance = variance_of(random.scores(), asked_variance({"measure2", "measure0"}));
-  write_variance(layout, variance);
+  const auto asked = asked_variance({"measure2", "measure0"});
+  const auto variance = variance_of(random.scores(), asked);
+  std::string text;
+  for (const auto& finding : findings_of(variance, asked)) {
+    write(layout, finding);
+    text += text_of(finding, 10);
+  }
   EXPECT_THAT(layout.axis("variance_measure").labels, ElementsAre("measure0", "measure2"));
   const auto dataset = file.root().open_dataset("variance_share");
   std::vector<double> shares(14);
   EXPECT_EQ(dataset.shape(), (hdf5::Shape{2, 7}));
   dataset.read(dataset.all(), std::span<double>(shares));
   EXPECT_NEAR(std::accumulate(shares.begin() + 7, shares.end(), 0.0), 1, 1e-12);
-  EXPECT_EQ(file.root().open_dataset("template_error").shape(), (hdf5::Shape{2, 4}));
-  EXPECT_EQ(file.root().open_dataset("rephrasing_error").shape(), (hdf5::Shape{2, 2}));
-  std::vector<std::int32_t> enough(2);
-  const auto templates = file.root().open_dataset("enough_templates");
-  templates.read(templates.all(), std::span<std::int32_t>(enough));
-  EXPECT_EQ(enough[1], variance.rows[1].templates.enough);
-  for (const auto* name : {"variance_degrees", "variance_status", "variance_num_left_out", "enough_rephrasings"}) {
+  EXPECT_EQ(file.root().open_dataset("reliability_relative").shape(), (hdf5::Shape{2, 7, 8}));
+  EXPECT_EQ(layout.axis("rephrasing_count").labels.front(), "2");
+  for (const auto* name :
+       {"variance_component", "variance_component_low", "variance_degrees", "variance_status", "variance_num_left_out",
+        "subject_variance", "subject_variance_enough_templates", "reliability_absolute"}) {
     EXPECT_TRUE(file.root().contains(name)) << name;
   }
-  const auto text = variance_text(variance, 0.95);
-  EXPECT_THAT(text, HasSubstr("Variance in % by source"));
+  EXPECT_THAT(text, HasSubstr("Variance in parts by source of measure0"));
+  EXPECT_THAT(text, HasSubstr("Reliability of subjects' means"));
   for (const auto& line : base::split(text, '\n')) {
     EXPECT_LE(line.size(), 100U) << line;
   }

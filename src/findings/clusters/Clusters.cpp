@@ -10,11 +10,14 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Cells.hpp"
 #include "findings/agreement/HumanRatings.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
+#include "stats/VarianceComponents.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -241,6 +244,30 @@ void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterReques
   }
 }
 
+/// Behind the points, [dimension]: ClusterSource::spread_p.
+void append_spreads(const Scores& scores, const std::vector<double>& values, const std::vector<ItemGroup>& dimensions,
+                    std::vector<double>& points) {
+  const Cells cells(scores, values);
+  const bool has_templates = cells.length(template_axis) > 1;
+  const auto num_columns = cells.length(has_templates ? template_axis : rephrasing_axis);
+  const auto in_column = cells.num_sentences() / num_columns;
+  for (const auto& dimension : dimensions) {
+    std::vector<double> table(cells.length(subject_axis) * num_columns, 0);  // NaN: one of its cells is missing
+    for (std::size_t place = 0; place < table.size() * in_column; ++place) {
+      const auto sentence = place % cells.num_sentences();
+      const auto subject = place / cells.num_sentences();
+      for (const auto item : dimension.items) {
+        table[subject * num_columns + (has_templates ? sentence / in_column : sentence)] +=
+            cells.at(subject, sentence, item);
+      }
+    }
+    const auto squares = stats::crossed_squares(table, num_columns);
+    const auto degrees = static_cast<double>(squares.num_rows) - 1;
+    points.push_back(squares.rest > 0 ? stats::ratio_p(squares.rows / squares.rest, degrees, squares.rest_degrees)
+                                      : stats::nan);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& side_names() {
@@ -297,11 +324,16 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   clusters.num_curve = find.num_curve();
   auto points =
       share_measures<double>(scores, clusters.measures, [&](const std::vector<double>& values, std::size_t /*place*/) {
-        return subject_means(scores, values, dimensions);
+        auto numbers = subject_means(scores, values, dimensions);
+        append_spreads(scores, values, dimensions, numbers);
+        return numbers;
       });
   for (std::size_t place = 0; place < points.size(); ++place) {
+    const std::vector<double> spreads(points[place].end() - std::ssize(dimensions), points[place].end());
+    points[place].resize(points[place].size() - dimensions.size());
     clusters.sources.push_back(
         find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));
+    clusters.sources.back().spread_p = spreads;
   }
   if (!request.human_ratings.empty()) {
     const auto ratings = read_dimension_means(request.human_ratings, clusters.subjects, clusters.dimensions);
@@ -309,6 +341,7 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;
     clusters.sources.push_back(find(people_name, ratings.table(clusters.subjects, clusters.dimensions)));
+    clusters.sources.back().spread_p.assign(dimensions.size(), stats::nan);
   }
   add_rand(clusters);
   add_agreements(clusters);

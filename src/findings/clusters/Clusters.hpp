@@ -24,7 +24,10 @@ const std::vector<std::string>& side_names();
 /// One measure, or the people.
 struct ClusterSource {
   std::string name;
-  std::vector<double> points;                ///< [subject, dimension], mean scores; NaN: none
+  std::vector<double> points;  ///< [subject, dimension], mean scores; NaN: none
+  /// [dimension]: p that subjects are alike on it, by F of subjects over subjects x templates (x rephrasings with one
+  /// template); NaN: not known, as of people.
+  std::vector<double> spread_p;
   std::vector<std::size_t> subjects;         ///< those with a score on every dimension, which are clustered
   std::vector<stats::Clustering> by_number;  ///< [k - 1]
   stats::Elbow elbow;
@@ -32,6 +35,9 @@ struct ClusterSource {
   std::vector<double> limits;            ///< [dimension]: above it is high
   std::vector<ClusterSide> sides;        ///< [cluster, dimension], of the centres
   std::vector<std::int32_t> cluster_of;  ///< [subject]; -1: none
+  /// The spread of the subjects on this dimension is within its error: sides and tests say nothing.
+  bool is_within_error(std::size_t dimension) const { return spread_p[dimension] > largest_spread_p; }
+  static constexpr double largest_spread_p = 0.05;
   /// The clustering into `number` clusters.
   const stats::Clustering& chosen() const { return by_number.at(number - 1); }
 };

@@ -87,6 +87,7 @@ void write_chosen(results::Layout& layout, const Clusters& clusters, const std::
   const auto& sources = clusters.sources;
   std::vector<double> points;
   std::vector<double> limits;
+  std::vector<double> spreads;
   std::vector<double> centres;
   std::vector<std::uint8_t> sides;
   std::vector<std::int32_t> sizes;
@@ -94,6 +95,7 @@ void write_chosen(results::Layout& layout, const Clusters& clusters, const std::
   for (const auto& source : sources) {
     points.insert(points.end(), source.points.begin(), source.points.end());
     limits.insert(limits.end(), source.limits.begin(), source.limits.end());
+    spreads.insert(spreads.end(), source.spread_p.begin(), source.spread_p.end());
     cluster_of.insert(cluster_of.end(), source.cluster_of.begin(), source.cluster_of.end());
     for (std::size_t cluster = 0; cluster < most; ++cluster) {
       sizes.push_back(
@@ -113,6 +115,9 @@ void write_chosen(results::Layout& layout, const Clusters& clusters, const std::
                {"cluster_source", subject, dimension}, points);
   layout.write(number_cube("cluster_limit", "", "above it a score is high, below it low", limit),
                {"cluster_source", dimension}, limits);
+  layout.write(number_cube("cluster_spread_p", "1",
+                           "p that subjects are alike on the dimension, by F over subjects x templates"),
+               {"cluster_source", dimension}, spreads);
   layout.write(number_cube("cluster_number", "1", "number of clusters that are described", "0: none, see elbow_status"),
                {"cluster_source"}, sources, &ClusterSource::number);
   layout.write(

@@ -52,7 +52,9 @@ std::string source_text(const Clusters& clusters, const ClusterSource& source, s
     for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
       const auto place = cluster * num_dimensions + dimension;
       centre += (dimension == 0 ? "" : ", ") + clusters.dimensions[dimension] + " " + fixed(chosen.centres[place]) +
-                " " + side_names()[static_cast<std::size_t>(source.sides[place])];
+                " " +
+                (source.is_within_error(dimension) ? "(within error)"
+                                                   : side_names()[static_cast<std::size_t>(source.sides[place])]);
     }
     text += results::wrapped(
         "  " + centre + ": " + results::first_names(members_of(clusters, source, cluster), top) + '\n', 2);
@@ -140,8 +142,12 @@ std::string tests_text(const Clusters& clusters) {
   std::size_t num_rows = 0;
   for (std::size_t source = 0; source < clusters.sources.size(); ++source) {
     for (std::size_t cluster = 0; cluster < clusters.sources[source].number; ++cluster) {
-      for (std::size_t pair = 0; pair < clusters.pairs.size(); ++pair, ++num_rows) {
+      for (std::size_t pair = 0; pair < clusters.pairs.size(); ++pair) {
         const auto& [first, second] = clusters.pairs[pair];
+        if (clusters.sources[source].is_within_error(first) || clusters.sources[source].is_within_error(second)) {
+          continue;
+        }
+        ++num_rows;
         const auto place = (source * clusters.most_clusters() + cluster) * clusters.pairs.size() + pair;
         const auto& [test, p_holm] = clusters.tests[place];
         table.add({clusters.sources[source].name, clusters.type_of_cluster(source, cluster),
@@ -168,6 +174,12 @@ std::string limits_text(const Clusters& clusters, const std::string& high_above)
       text += (dimension == 0 ? " " : ", ") + clusters.dimensions[dimension] + " " + fixed(source.limits[dimension]);
     }
   }
+  const bool is_any_within = std::ranges::any_of(clusters.sources, [&](const ClusterSource& source) {
+    return std::ranges::any_of(source.spread_p, [](double p) { return p > ClusterSource::largest_spread_p; });
+  });
+  text += is_any_within ? ". (within error): the subjects' spread on the dimension is no larger than other templates "
+                          "would make it (F test, p above 0.05), so that neither sides nor tests are given"
+                        : "";
   return results::wrapped(text + ".") + '\n';
 }
 

@@ -14,10 +14,11 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
     conclusions.findings.push_back(finding_of(compare(scores, comparison, seed), comparison));
   }
   if (comparison.means) {
-    conclusions.findings.push_back(finding_of(means_of(scores, comparison, seed), comparison));
+    conclusions.findings.push_back(finding_of(means_of(scores, comparison), comparison));
   }
   if (comparison.variance) {
-    conclusions.variance = variance_of(scores, comparison);
+    std::ranges::move(findings_of(variance_of(scores, comparison), comparison),
+                      std::back_inserter(conclusions.findings));
   }
   if (comparison.intersections) {
     std::ranges::move(findings_of(intersections_of(scores, comparison, seed), comparison),
@@ -65,9 +66,6 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   for (const auto& finding : conclusions.findings) {
     write(layout, finding);
   }
-  if (conclusions.variance) {
-    write_variance(layout, *conclusions.variance);
-  }
   if (conclusions.variation) {
     write_variation(layout, *conclusions.variation);
   }
@@ -96,7 +94,6 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
          (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
          (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "") +
          (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
-         (conclusions.variance ? variance_text(*conclusions.variance, comparison.confidence) : "") +
          (conclusions.variation ? variation_text(*conclusions.variation) : "");
 }
 

@@ -22,7 +22,6 @@ namespace stereosweep::findings {
 
 struct Conclusions {
   std::vector<Finding> findings;  ///< what was asked first; statistics that are written in no other way
-  std::optional<Variance> variance;
   std::optional<Clusters> clusters;
   std::optional<Variation> variation;
   std::uint64_t seed = 0;

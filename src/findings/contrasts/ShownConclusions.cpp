@@ -104,10 +104,12 @@ void keep_named(std::vector<Row>& rows, const std::vector<Request>& requests, co
 
 Conclusions shown_part(Conclusions all, const sweep::Comparison& asked, const results::ShownMeasures& shown) {
   const auto labels_in = [](const auto& request) { return request ? request->measures : Labels(); };
-  keep_rows(all.variance, shown_of(asked.variance.value_or(Labels()), shown));
   keep_rows(all.extremes, shown_of(labels_in(asked.extremes), shown));
   if (all.correlations) {
     keep_named(all.correlations->rows, asked.correlations, shown);
+  }
+  if (!asked.clusters) {  // a probe's own clustering is in the file
+    all.clusters.reset();
   }
   if (all.clusters) {
     keep_sources(*all.clusters, shown_of(labels_in(asked.clusters), shown));

@@ -95,7 +95,10 @@ void write_runs(const std::filesystem::path& target, const RunComparison& runs, 
     write_means(layout, runs);
     if (!runs.pairs.empty()) {
       write_pairs(layout, runs, comparison);
-      write_shares(layout, "run_", "measure", RunsCompared::several, runs.variance);
+      for (const auto& finding :
+           findings_of("run_", runs.measures, RunsCompared::several, runs.variance, comparison.confidence)) {
+        write(layout, finding);
+      }
     }
     write_correlations(layout, runs);
   }

@@ -261,13 +261,9 @@ std::string runs_text(const RunComparison& runs, const sweep::Comparison& compar
   std::string text = answer(runs, shown) + '\n' + scope(runs, shown);
   const bool is_short = measures.size() <= most_measures_shown || printing.detail == RunDetail::everything;
   if (!runs.variance.empty()) {
-    std::vector<VarianceShares> shares;
-    for (std::size_t measure = 0; measure < runs.variance.size(); ++measure) {
-      if (shown.holds(runs.measures.labels[measure])) {
-        shares.push_back(runs.variance[measure]);
-      }
-    }
-    text += shares_text(measures, RunsCompared::several, shares, comparison.confidence);
+    text +=
+        text_of(findings_of("run_", runs.measures, RunsCompared::several, runs.variance, comparison.confidence).front(),
+                variance_sources(RunsCompared::several).size(), shown);
   }
   for (const auto& selected : selections(runs, shown)) {
     if (is_short || !runs.why_unpaired.empty()) {

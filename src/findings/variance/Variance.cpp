@@ -1,10 +1,9 @@
 #include "findings/variance/Variance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
-#include <numeric>
 #include <utility>
 
 #include "findings/sharing/Sharing.hpp"
@@ -13,85 +12,102 @@
 namespace stereosweep::findings {
 namespace {
 
-constexpr double enough_share = 0.05;  // of the standard deviation between subjects
+constexpr double enough_reliability = 0.9;
+constexpr std::size_t most_projected = 1'000'000;
 
-/// The mean square of subjects x an axis within items, other axes averaged; NaN without two subjects and two labels.
-double interaction_within_items(const CellTable& table, CellAxis axis) {
-  const auto [num_subjects, num_labels, num_items] =
-      std::array{table.length(CellAxis::subject), table.length(axis), table.length(CellAxis::item)};
-  if (num_subjects < 2 || num_labels < 2) {
-    return stats::nan;
+/// Numbers for which reliability is projected, and `own`.
+std::vector<std::size_t> counts_with(std::size_t own) {
+  std::vector<std::size_t> counts = {1, 2, 5, 10, 20, 50, 100};
+  if (std::ranges::find(counts, own) == counts.end()) {
+    counts.insert(std::ranges::upper_bound(counts, own), own);
   }
-  const auto cells = means_over(table, {CellAxis::item, CellAxis::subject, axis});
-  double squares = 0;
-  for (std::size_t item = 0; item < num_items; ++item) {
-    const auto* own = cells.data() + item * num_subjects * num_labels;
-    std::vector<double> by_subject(num_subjects, 0);
-    std::vector<double> by_label(num_labels, 0);
-    for (std::size_t place = 0; place < num_subjects * num_labels; ++place) {
-      by_subject[place / num_labels] += own[place] / static_cast<double>(num_labels);
-      by_label[place % num_labels] += own[place] / static_cast<double>(num_subjects);
+  return counts;
+}
+
+/// Variances within items, each at least 0; 0 for an effect of an axis with one label.
+class Generalizability {
+ public:
+  Generalizability(const MeanSquares& squares, double confidence) : squares_(squares), confidence_(confidence) {}
+
+  stats::VarianceComponent subjects() const { return component(effect::subject); }
+
+  /// With k templates and m rephrasings.
+  Reliability with(double k, double m) const {
+    using effect::rephrasing;
+    using effect::subject;
+    using effect::template_;
+    const double own = value(subject);
+    const auto error_of = [&](AxisSet of) {
+      return value(of | template_) / k + value(of | rephrasing) / m + value(of | template_ | rephrasing) / (k * m);
+    };
+    const double relative = error_of(subject);
+    const double absolute = relative + error_of(0);
+    return {own / (own + relative), own / (own + absolute)};
+  }
+
+ private:
+  stats::VarianceComponent component(AxisSet of) const { return squares_.component(of, confidence_, effect::item); }
+  double value(AxisSet of) const {
+    auto& known = values_.at(of);
+    if (std::isnan(known)) {
+      const double found = component(of).value;
+      known = std::isnan(found) ? 0 : std::max(found, 0.0);
     }
-    const double mean = std::accumulate(by_subject.begin(), by_subject.end(), 0.0) / static_cast<double>(num_subjects);
-    for (std::size_t place = 0; place < num_subjects * num_labels; ++place) {
-      const double rest = own[place] - by_subject[place / num_labels] - by_label[place % num_labels] + mean;
-      squares += rest * rest;
-    }
+    return known;
   }
-  return squares / static_cast<double>(num_items * (num_subjects - 1) * (num_labels - 1));
-}
 
-/// Between subjects' means of an item (n - 1), pooled over items; NaN for one subject.
-double subject_deviation(const CellTable& table) {
-  if (table.length(CellAxis::subject) < 2) {
-    return stats::nan;
-  }
-  const auto by_both = means_over(table, {CellAxis::subject, CellAxis::item});
-  const auto by_item = means_over(table, {CellAxis::item});
-  double squares = 0;
-  for (std::size_t place = 0; place < by_both.size(); ++place) {
-    const double rest = by_both[place] - by_item[place % by_item.size()];
-    squares += rest * rest;
-  }
-  return std::sqrt(squares / static_cast<double>(by_item.size() * (table.length(CellAxis::subject) - 1)));
-}
-
-/// `most`: labels of the axis in the whole table; differences below `rounding` are none.
-Sufficiency sufficiency_of(const CellTable& table, CellAxis axis, std::size_t most, double deviation, double rounding) {
-  const double square = interaction_within_items(table, axis);
-  Sufficiency sufficiency;
-  for (std::size_t k = 1; k <= most; ++k) {
-    sufficiency.errors.push_back(std::sqrt(square / static_cast<double>(k)));
-  }
-  if (!std::isnan(square) && deviation > rounding) {
-    const double wanted = square / std::pow(enough_share * deviation, 2);
-    // one more only where it is no rounding
-    const double enough = std::max(1.0, std::ceil(wanted * (1 - 1e-12)));
-    sufficiency.enough = enough > std::numeric_limits<std::int32_t>::max() ? -1 : static_cast<std::int32_t>(enough);
-  }
-  return sufficiency;
-}
-
-/// [template], [rephrasing]: how many labels the whole table has.
-struct Lengths {
-  std::size_t templates = 0;
-  std::size_t rephrasings = 0;
+  const MeanSquares& squares_;
+  double confidence_;
+  mutable std::array<double, 8> values_ = {stats::nan, stats::nan, stats::nan, stats::nan,
+                                           stats::nan, stats::nan, stats::nan, stats::nan};
 };
 
-VarianceRow row_of(CellTable whole, const Lengths& lengths, double confidence) {
-  const auto cells = centred(std::move(whole));
-  VarianceRow row{shares_of(cells, RunsCompared::one, confidence), stats::nan, {}, {}};
-  row.templates.errors.assign(lengths.templates, stats::nan);
-  row.rephrasings.errors.assign(lengths.rephrasings, stats::nan);
-  if (row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced) {
-    const double rounding = 1e-12 * cells.largest;
-    row.subject_deviation = subject_deviation(cells.table);
-    row.templates =
-        sufficiency_of(cells.table, CellAxis::template_, lengths.templates, row.subject_deviation, rounding);
-    row.rephrasings =
-        sufficiency_of(cells.table, CellAxis::rephrasing, lengths.rephrasings, row.subject_deviation, rounding);
+/// Fewest with enough reliability, which rises with the number; NaN: none.
+template <class ReliabilityWith>
+double fewest_enough(const ReliabilityWith& reliability_with) {
+  std::size_t below = 0;
+  std::size_t enough = 1;
+  while (reliability_with(static_cast<double>(enough)) < enough_reliability) {
+    below = enough;
+    enough *= 2;
+    if (enough > most_projected) {
+      return stats::nan;
+    }
   }
-  return row;
+  while (enough - below > 1) {
+    const auto middle = (below + enough) / 2;
+    (reliability_with(static_cast<double>(middle)) < enough_reliability ? below : enough) = middle;
+  }
+  return static_cast<double>(enough);
+}
+
+void add_reliability(VarianceRow& row, const CellTable& cells, const std::vector<std::size_t>& template_counts,
+                     const std::vector<std::size_t>& rephrasing_counts, double confidence) {
+  const auto squares = squares_of(cells);
+  const bool has_templates = (squares.present() & effect::template_) != 0;
+  const bool has_rephrasings = (squares.present() & effect::rephrasing) != 0;
+  if ((squares.present() & effect::subject) == 0 || (!has_templates && !has_rephrasings)) {
+    return;
+  }
+  const Generalizability variances(squares, confidence);
+  row.subjects = variances.subjects();
+  row.status = row.subjects.low > 0 ? ReliabilityStatus::ok : ReliabilityStatus::none;
+  const auto templates = static_cast<double>(cells.length(CellAxis::template_));
+  const auto rephrasings = static_cast<double>(cells.length(CellAxis::rephrasing));
+  row.own = variances.with(templates, rephrasings);
+  for (std::size_t place = 0; place < row.projected.size(); ++place) {
+    const auto k = static_cast<double>(template_counts[place % template_counts.size()]);
+    const auto m = static_cast<double>(rephrasing_counts[place / template_counts.size()]);
+    if ((has_templates || k == templates) && (has_rephrasings || m == rephrasings)) {
+      row.projected[place] = variances.with(k, m);
+    }
+  }
+  if (row.status == ReliabilityStatus::ok && has_templates) {
+    row.enough_templates = fewest_enough([&](double k) { return variances.with(k, rephrasings).relative; });
+  }
+  if (row.status == ReliabilityStatus::ok && has_rephrasings) {
+    row.enough_rephrasings = fewest_enough([&](double m) { return variances.with(templates, m).relative; });
+  }
 }
 
 CellTable table_of(const Scores& scores, std::vector<double> values) {
@@ -105,12 +121,19 @@ CellTable table_of(const Scores& scores, std::vector<double> values) {
 UnitBytes bytes_of(const VarianceRow& row) {
   base::ByteWriter out;
   const auto& shares = row.shares;
-  out.array<double>(shares.shares).array<double>(shares.lows).array<double>(shares.highs);
-  out.array<std::int32_t>(shares.degrees).number(shares.num_cells).number(shares.num_left_out);
-  out.number(static_cast<std::uint8_t>(shares.status)).number(row.subject_deviation);
-  for (const auto* sufficiency : {&row.templates, &row.rephrasings}) {
-    out.array<double>(sufficiency->errors).number(sufficiency->enough);
+  std::vector<double> components;
+  for (const auto& component : shares.components) {
+    components.insert(components.end(), {component.value, component.low, component.high});
   }
+  std::vector<double> projected;
+  for (const auto& reliability : row.projected) {
+    projected.insert(projected.end(), {reliability.relative, reliability.absolute});
+  }
+  out.array<double>(shares.shares).array<double>(components).array<double>(projected);
+  out.array<std::int32_t>(shares.degrees).number(shares.num_cells).number(shares.num_left_out);
+  out.number(static_cast<std::uint8_t>(shares.status)).number(static_cast<std::uint8_t>(row.status));
+  out.array<double>(std::array{row.subjects.value, row.subjects.low, row.subjects.high, row.own.relative,
+                               row.own.absolute, row.enough_templates, row.enough_rephrasings});
   return out.take();
 }
 
@@ -118,103 +141,133 @@ VarianceRow row_from(const UnitBytes& bytes) {
   base::ByteReader in(bytes);
   VarianceRow row;
   auto& shares = row.shares;
-  for (auto* numbers : {&shares.shares, &shares.lows, &shares.highs}) {
-    *numbers = in.array<double>();
+  shares.shares = in.array<double>();
+  const auto components = in.array<double>();
+  for (std::size_t place = 0; place < components.size(); place += 3) {
+    shares.components.push_back({components[place], components[place + 1], components[place + 2]});
+  }
+  const auto projected = in.array<double>();
+  for (std::size_t place = 0; place < projected.size(); place += 2) {
+    row.projected.push_back({projected[place], projected[place + 1]});
   }
   shares.degrees = in.array<std::int32_t>();
   shares.num_cells = in.number<std::int32_t>();
   shares.num_left_out = in.number<std::int32_t>();
   shares.status = static_cast<VarianceStatus>(in.number<std::uint8_t>());
-  row.subject_deviation = in.number<double>();
-  for (auto* sufficiency : {&row.templates, &row.rephrasings}) {
-    sufficiency->errors = in.array<double>();
-    sufficiency->enough = in.number<std::int32_t>();
-  }
+  row.status = static_cast<ReliabilityStatus>(in.number<std::uint8_t>());
+  const auto numbers = in.array<double>();
+  row.subjects = {numbers.at(0), numbers.at(1), numbers.at(2)};
+  row.own = {numbers.at(3), numbers.at(4)};
+  row.enough_templates = numbers.at(5);
+  row.enough_rephrasings = numbers.at(6);
   return row;
 }
 
-/// "1", "2", ...
-results::AxisSchema count_axis(const std::string& name, const std::string& long_name, std::size_t most) {
+results::AxisSchema count_axis(const std::string& name, const std::string& long_name,
+                               const std::vector<std::size_t>& counts) {
   results::AxisSchema axis{name, long_name, {}, {}};
-  for (std::size_t count = 1; count <= most; ++count) {
-    axis.labels.push_back(std::to_string(count));
-  }
+  std::ranges::transform(counts, std::back_inserter(axis.labels), [](auto count) { return std::to_string(count); });
   return axis;
 }
 
-void write_sufficiency(results::Layout& layout, const Variance& variance, const std::string& measure,
-                       const std::string& what, Sufficiency VarianceRow::*field) {
+Finding subjects_finding(const Variance& variance, const sweep::Comparison& comparison) {
+  Finding finding{.name = "subject_variance", .axes = {variance.measures}};
   const auto& rows = variance.rows;
-  const auto enough =
-      results::number_cube("enough_" + what + "s", "1",
-                           "smallest number of " + what +
-                               "s with a standard error of at most 5 % of the standard deviation between subjects",
-                           "-1: none");
-  layout.write(enough, {measure}, rows, [&](const VarianceRow& row) { return (row.*field).enough; });
-  const auto axis = what + "_count";
-  layout.add_axis(count_axis(axis, "number of " + what + "s", (rows.front().*field).errors.size()));
-  std::vector<double> errors;
-  for (const auto& row : rows) {
-    errors.insert(errors.end(), (row.*field).errors.begin(), (row.*field).errors.end());
+  const auto interval = results::percent(comparison.confidence) + " interval, modified large sample";
+  const auto subjects = [](double stats::VarianceComponent::*field) {
+    return [field](const VarianceRow& row) { return row.subjects.*field; };
+  };
+  const auto squared = [](Column& column) { column.note = "unit: measure_units, squared"; };
+  squared(finding.add(Role::value, rows, "", "", "variance between subjects within items, by expected mean squares",
+                      subjects(&stats::VarianceComponent::value)));
+  squared(finding.add(Role::low, rows, "low", "", "lower end of the " + interval,
+                      subjects(&stats::VarianceComponent::low)));
+  squared(finding.add(Role::high, rows, "high", "", "upper end of the " + interval,
+                      subjects(&stats::VarianceComponent::high)));
+  Flags statuses{{}, {"ok", "none", "not_computed"}};
+  std::ranges::transform(rows, std::back_inserter(statuses.places),
+                         [](const auto& row) { return static_cast<std::uint8_t>(row.status); });
+  finding.columns.push_back({Role::status, "status", "1",
+                             "none: the interval of the variance between subjects is not above 0", "", "",
+                             std::move(statuses)});
+  finding.add(Role::value, rows, "relative", "1", "E rho^2: reliability of comparing subjects' means, as in the job",
+              [](const VarianceRow& row) { return row.own.relative; });
+  finding.add(Role::value, rows, "absolute", "1", "Phi: reliability of a subject's mean itself, as in the job",
+              [](const VarianceRow& row) { return row.own.absolute; });
+  finding.add(Role::value, rows, "enough_templates", "1",
+              "fewest templates with E rho^2 of 0.9, with the rephrasings of the job", &VarianceRow::enough_templates);
+  finding.add(Role::value, rows, "enough_rephrasings", "1",
+              "fewest rephrasings with E rho^2 of 0.9, with the templates of the job",
+              &VarianceRow::enough_rephrasings);
+  finding.views = {{"Reliability of subjects' means",
+                    {{"measure", "measure"},
+                     {"", "between subjects"},
+                     {"low", "low"},
+                     {"high", "high"},
+                     {"relative", "E rho^2"},
+                     {"absolute", "Phi"},
+                     {"enough_templates", "enough templates"},
+                     {"enough_rephrasings", "enough rephrasings"}},
+                    "",
+                    {}}};
+  finding.notes =
+      "E rho^2: share of subjects in the variance of their means of one item, where they are compared with each other; "
+      "Phi: where a mean itself counts. enough: fewest with E rho^2 of 0.9; none: the interval of the variance between "
+      "subjects is not above 0, so that no number is known to be enough.";
+  return finding;
+}
+
+Finding projection(const Variance& variance) {
+  std::vector<Reliability> all;
+  for (const auto& row : variance.rows) {
+    all.insert(all.end(), row.projected.begin(), row.projected.end());
   }
-  layout.write(
-      results::number_cube(
-          what + "_error", "",
-          "standard error of a subject's mean of an item, relative to other subjects, with so many " + what + "s",
-          "unit: measure_units"),
-      {measure, axis}, errors);
-}
-
-std::string enough_text(const Sufficiency& sufficiency) {
-  return sufficiency.enough < 0 ? "-" : std::to_string(sufficiency.enough);
-}
-
-std::vector<VarianceShares> shares_of_rows(const Variance& variance) {
-  std::vector<VarianceShares> shares;
-  std::ranges::transform(variance.rows, std::back_inserter(shares), &VarianceRow::shares);
-  return shares;
+  Finding finding{
+      .name = "reliability",
+      .axes = {variance.measures, count_axis("rephrasing_count", "number of rephrasings", variance.rephrasing_counts),
+               count_axis("template_count", "number of templates", variance.template_counts)}};
+  finding.add(Role::value, all, "relative", "1", "E rho^2 with so many templates and rephrasings",
+              &Reliability::relative);
+  finding.add(Role::value, all, "absolute", "1", "Phi with so many templates and rephrasings", &Reliability::absolute);
+  return finding;
 }
 
 }  // namespace
 
 Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) {
-  Variance variance{chosen_measures(scores, *comparison.variance, "statistics.variance"), {}, {}};
-  const Lengths lengths{scores.length(template_axis), scores.length(rephrasing_axis)};
-  for (const auto measure : variance.measures) {
-    variance.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
-  }
-  for (const auto& row :
-       share_measures(scores, variance.measures, [&](std::vector<double> values, std::size_t /*place*/) {
-         return bytes_of(row_of(table_of(scores, std::move(values)), lengths, comparison.confidence));
-       })) {
+  const auto measures = chosen_measures(scores, *comparison.variance, "statistics.variance");
+  Variance variance{.measures = measure_axis_of(scores, measures, "variance_measure"),
+                    .template_counts = counts_with(scores.length(template_axis)),
+                    .rephrasing_counts = counts_with(scores.length(rephrasing_axis)),
+                    .rows = {}};
+  const auto own = std::ranges::find(variance.rephrasing_counts, scores.length(rephrasing_axis));
+  std::rotate(variance.rephrasing_counts.begin(), own, own + 1);
+  const auto compute = [&](std::vector<double> values, std::size_t /*place*/) {
+    const auto cells = centred(table_of(scores, std::move(values)));
+    VarianceRow row;
+    row.shares = shares_of(cells, RunsCompared::one, comparison.confidence);
+    row.projected.resize(variance.template_counts.size() * variance.rephrasing_counts.size());
+    if (row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced) {
+      add_reliability(row, cells.table, variance.template_counts, variance.rephrasing_counts, comparison.confidence);
+    }
+    return bytes_of(row);
+  };
+  for (const auto& row : share_measures(scores, measures, compute)) {
     variance.rows.push_back(row_from(row));
   }
   return variance;
 }
 
-void write_variance(results::Layout& layout, const Variance& variance) {
-  const auto measure = measure_axis_of(layout, variance.measures, "variance_measure");
-  const auto& rows = variance.rows;
-  write_shares(layout, "", measure, RunsCompared::one, shares_of_rows(variance));
-  layout.write(results::number_cube("variance_subject_deviation", "",
-                                    "standard deviation between subjects' means of one item (n - 1), pooled over items",
-                                    "unit: measure_units"),
-               {measure}, rows, &VarianceRow::subject_deviation);
-  write_sufficiency(layout, variance, measure, "template", &VarianceRow::templates);
-  write_sufficiency(layout, variance, measure, "rephrasing", &VarianceRow::rephrasings);
-}
-
-std::string variance_text(const Variance& variance, double confidence) {
-  results::TextTable table({"measure", "enough templates", "enough rephrasings"});
-  for (std::size_t measure = 0; measure < variance.rows.size(); ++measure) {
-    const auto& row = variance.rows[measure];
-    table.add({variance.measure_names[measure], enough_text(row.templates), enough_text(row.rephrasings)});
+std::vector<Finding> findings_of(const Variance& variance, const sweep::Comparison& comparison) {
+  std::vector<VarianceShares> shares;
+  std::ranges::transform(variance.rows, std::back_inserter(shares), &VarianceRow::shares);
+  auto findings = findings_of("", variance.measures, RunsCompared::one, shares, comparison.confidence);
+  findings.push_back(subjects_finding(variance, comparison));
+  findings.push_back(projection(variance));
+  for (auto& finding : findings) {
+    finding.named = *comparison.variance;
   }
-  return shares_text(variance.measure_names, RunsCompared::one, shares_of_rows(variance), confidence) + '\n' +
-         table.text() +
-         results::wrapped(
-             "enough: with so many, the standard error of a subject's mean is at most 5 % of the standard deviation "
-             "between subjects.\n");
+  return findings;
 }
 
 }  // namespace stereosweep::findings

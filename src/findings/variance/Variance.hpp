@@ -1,4 +1,5 @@
-// Where the variance of a measure comes from, and how many templates or rephrasings are enough. Knows no probe.
+// Where the variance of a measure comes from, and how reliable a subject's mean is with more or fewer templates and
+// rephrasings. Knows no probe.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +14,41 @@
 
 namespace stereosweep::findings {
 
-/// How far a subject's mean of one item, relative to the other subjects' of that item, is off because other templates
-/// (or rephrasings) could have been taken.
-struct Sufficiency {
-  /// [k - 1]: standard error with k of them, k = 1 .. as many as the table has; NaN: fewer than two, or one subject.
-  std::vector<double> errors;
-  /// Smallest k with an error of at most 5 % of the standard deviation between subjects, beyond the table's own number
-  /// too; -1: none, subjects do not differ.
-  std::int32_t enough = -1;
+/// `none`: the interval of the variance between subjects is not above 0, so that nothing is reliable; `not_computed`:
+/// one subject, one template and one rephrasing, or no variance at all.
+enum class ReliabilityStatus : std::uint8_t { ok = 0, none = 1, not_computed = 2 };
+
+/// Share of the variance of a subject's mean of one item that comes from the subject (Brennan 2001, Generalizability
+/// Theory, ch. 4): where subjects are compared with each other, E rho^2; where the mean itself counts, Phi.
+struct Reliability {
+  double relative = stats::nan;
+  double absolute = stats::nan;
 };
 
 /// One measure.
 struct VarianceRow {
   VarianceShares shares;
-  double subject_deviation = stats::nan;  ///< between subjects' means of one item (n - 1), pooled over items
-  Sufficiency templates;
-  Sufficiency rephrasings;
+  stats::VarianceComponent subjects;  ///< variance between subjects within items
+  ReliabilityStatus status = ReliabilityStatus::not_computed;
+  Reliability own;                          ///< with the templates and rephrasings of the table
+  std::vector<Reliability> projected = {};  ///< [rephrasing_count, template_count]; NaN: see `own`, or the count is of
+                                            ///< an axis with one label, of which nothing else is known
+  /// Fewest with E rho^2 of 0.9 beside the table's own number of the others; NaN: no number is enough.
+  double enough_templates = stats::nan;
+  double enough_rephrasings = stats::nan;
 };
 
 struct Variance {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  std::vector<std::string> measure_names;
-  std::vector<VarianceRow> rows;  ///< [measure]
+  results::AxisSchema measures;  ///< all of the table, or `variance_measure`
+  std::vector<std::size_t> template_counts;
+  std::vector<std::size_t> rephrasing_counts;  ///< the table's own first
+  std::vector<VarianceRow> rows;               ///< [measure]
 };
 
 /// Of the measures that `comparison.variance` chooses. A replicate that is the mean of the others counts only where
 /// they have no score. Throws InputError for measures that the table does not have.
 Variance variance_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// The rows as variables over (measure, source), (measure, number of templates), ...
-void write_variance(results::Layout& layout, const Variance& variance);
-
-std::string variance_text(const Variance& variance, double confidence);
+std::vector<Finding> findings_of(const Variance& variance, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

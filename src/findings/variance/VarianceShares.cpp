@@ -2,123 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "results/TextTable.hpp"
-#include "stats/PValues.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 namespace {
 
-constexpr double no_share = 1e-12;              // what rounding leaves of a share that is 0
-constexpr std::size_t fewest_to_leave_out = 3;  // one of two left out would leave one, which does not vary
-
-std::size_t product(const CellIndex& lengths) {
-  return std::accumulate(lengths.begin(), lengths.end(), std::size_t{1}, std::multiplies<>());
-}
-
-double sum_of_squares(const std::vector<double>& values) {
-  return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
-}
-
-/// Sums of cells of a table.
-struct Sums {
-  CellIndex lengths;          ///< of the axes of these cells
-  std::vector<double> cells;  ///< [run, subject, item]
-  std::vector<double> templates;
-  std::vector<double> rephrasings;
-  std::vector<double> replicates;
-  double squares = 0;
-
-  explicit Sums(const CellTable& table)
-      : lengths(table.lengths),
-        cells(table.length(CellAxis::run) * table.length(CellAxis::subject) * table.length(CellAxis::item)),
-        templates(table.length(CellAxis::template_)),
-        rephrasings(table.length(CellAxis::rephrasing)),
-        replicates(table.length(CellAxis::replicate)) {}
-
-  std::size_t length(CellAxis axis) const { return lengths[static_cast<std::size_t>(axis)]; }
-
-  void add(const CellIndex& at, double value) {
-    const auto of = [&](CellAxis axis) { return at[static_cast<std::size_t>(axis)]; };
-    const auto row = of(CellAxis::run) * length(CellAxis::subject) + of(CellAxis::subject);
-    cells[row * length(CellAxis::item) + of(CellAxis::item)] += value;
-    templates[of(CellAxis::template_)] += value;
-    rephrasings[of(CellAxis::rephrasing)] += value;
-    replicates[of(CellAxis::replicate)] += value;
-    squares += value * value;
-  }
-
-  /// Without the cells of a label of the axis.
-  Sums without(const Sums& part, CellAxis axis, std::size_t label) const {
-    Sums rest = *this;
-    for (const auto list : {&Sums::cells, &Sums::templates, &Sums::rephrasings, &Sums::replicates}) {
-      std::ranges::transform(rest.*list, part.*list, (rest.*list).begin(), std::minus<>());
-    }
-    rest.squares -= part.squares;
-    rest.lengths[static_cast<std::size_t>(axis)] -= 1;
-    auto& own = axis == CellAxis::template_ ? rest.templates : rest.rephrasings;
-    own.erase(own.begin() + static_cast<std::ptrdiff_t>(label));
-    return rest;
-  }
-};
-
-/// Sums of squares of a balanced table by source; they add up to the total.
-class Decomposition {
- public:
-  explicit Decomposition(const Sums& sums) : sums_(sums), size_(static_cast<double>(product(sums.lengths))) {
-    const double sum = std::accumulate(sums.cells.begin(), sums.cells.end(), 0.0);
-    common_ = sum * sum / size_;
-  }
-
-  std::vector<double> squares(RunsCompared runs) const {
-    const auto num_subjects = sums_.length(CellAxis::subject);
-    const auto num_items = sums_.length(CellAxis::item);
-    std::vector<double> by_run(sums_.length(CellAxis::run));
-    std::vector<double> by_subject(num_subjects);
-    std::vector<double> by_item(num_items);
-    std::vector<double> by_both(num_subjects * num_items);
-    for (std::size_t place = 0; place < sums_.cells.size(); ++place) {
-      const double sum = sums_.cells[place];
-      by_run[place / by_both.size()] += sum;
-      by_subject[place / num_items % num_subjects] += sum;
-      by_item[place % num_items] += sum;
-      by_both[place % by_both.size()] += sum;
-    }
-    std::vector<double> squares = {of(by_subject), of(by_item)};
-    squares.push_back(of(by_both) - squares[0] - squares[1]);
-    for (const auto* sums : {&sums_.templates, &sums_.rephrasings, &sums_.replicates}) {
-      squares.push_back(of(*sums));
-    }
-    if (runs == RunsCompared::several) {
-      squares.push_back(of(by_run));
-      squares.push_back(of(sums_.cells) - of(by_both) - of(by_run));
-    }
-    const double explained = std::accumulate(squares.begin(), squares.end(), 0.0);
-    squares.push_back(sums_.squares - common_ - explained);
-    return squares;
-  }
-
- private:
-  double of(const std::vector<double>& sums) const {
-    return sum_of_squares(sums) * static_cast<double>(sums.size()) / size_ - common_;
-  }
-
-  const Sums& sums_;
-  double size_;
-  double common_ = 0;
-};
-
-std::vector<double> shares_in(const Sums& sums, RunsCompared runs) {
-  auto shares = Decomposition(sums).squares(runs);
-  const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (auto& share : shares) {
-    share = share < no_share * total ? 0 : share / total;
-  }
-  return shares;
-}
+constexpr double no_share = 1e-12;  // what rounding leaves of a share that is 0
 
 std::vector<std::int32_t> degrees_in(const CellTable& table, RunsCompared runs) {
   const auto degrees = [&](CellAxis axis) { return static_cast<std::int32_t>(table.length(axis)) - 1; };
@@ -138,73 +32,55 @@ std::vector<std::int32_t> degrees_in(const CellTable& table, RunsCompared runs) 
   return list;
 }
 
-double logit(double share) { return std::log(share / (1 - share)); }
+/// [run, template, rephrasing, subject and item], replicates averaged.
+MeanSquares squares_of_runs(const CellTable& table) {
+  return {
+      {table.length(CellAxis::run), table.length(CellAxis::template_), table.length(CellAxis::rephrasing),
+       table.length(CellAxis::subject) * table.length(CellAxis::item)},
+      means_over(table, {CellAxis::run, CellAxis::template_, CellAxis::rephrasing, CellAxis::subject, CellAxis::item})};
+}
+constexpr AxisSet run_effect = 1;
+constexpr AxisSet pair_effect = 8;
 
-/// Jackknife variances of the logits of shares over one axis; empty where it has too few labels.
-std::vector<double> variances_over(const CellTable& table, const Sums& whole, CellAxis axis, RunsCompared runs) {
-  const auto length = table.length(axis);
-  if (length < fewest_to_leave_out) {
-    return {};
-  }
-  std::vector<Sums> parts(length, Sums(table));
-  each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
-    parts[at[static_cast<std::size_t>(axis)]].add(at, table.values[place]);
-  });
-  std::vector<std::vector<double>> logits;  // [source][label left out]
-  for (std::size_t label = 0; label < length; ++label) {
-    const auto shares = shares_in(whole.without(parts[label], axis, label), runs);
-    logits.resize(shares.size());
-    for (std::size_t source = 0; source < shares.size(); ++source) {
-      logits[source].push_back(logit(shares[source]));
-    }
-  }
-  std::vector<double> variances;
-  for (const auto& own : logits) {
-    const double mean = std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(length);
-    double squares = 0;
-    for (const double value : own) {
-      squares += (value - mean) * (value - mean);
-    }
-    variances.push_back(squares * static_cast<double>(length - 1) / static_cast<double>(length));
-  }
-  return variances;
+/// Sum of squares of the means over one axis alone.
+double main_square(const CellTable& table, CellAxis axis) {
+  const auto means = means_over(table, {axis});
+  return std::inner_product(means.begin(), means.end(), means.begin(), 0.0) *
+         static_cast<double>(table.values.size() / means.size());
 }
 
-void add_intervals(VarianceShares& row, const CellTable& table, const Sums& whole, RunsCompared runs,
-                   double confidence) {
-  row.lows.assign(row.shares.size(), stats::nan);
-  row.highs = row.lows;
-  std::vector<double> variance(row.shares.size(), 0);
-  std::vector<double> fourth(row.shares.size(), 0);  // of the variance's own variance
-  bool varies = false;
-  for (const auto axis : {CellAxis::template_, CellAxis::rephrasing}) {
-    const auto own = variances_over(table, whole, axis, runs);
-    for (std::size_t source = 0; source < own.size(); ++source) {
-      variance[source] += own[source];
-      fourth[source] += own[source] * own[source] / static_cast<double>(table.length(axis) - 1);
-      varies = true;
+/// `row` has its degrees of freedom.
+void take_apart(VarianceShares& row, const CellTable& table, RunsCompared runs, double confidence) {
+  const auto squares = squares_of(table);
+  const auto repeats = static_cast<double>(table.length(CellAxis::run) * table.length(CellAxis::replicate));
+  std::vector<double> sums;
+  row.components.clear();
+  const bool has_error = (squares.present() & (effect::template_ | effect::rephrasing)) != 0;
+  for (const auto source :
+       {effect::subject, effect::item, effect::subject | effect::item, effect::template_, effect::rephrasing}) {
+    sums.push_back(squares.square(source) * repeats);
+    row.components.push_back(has_error ? squares.component(source, confidence) : stats::VarianceComponent());
+  }
+  sums.push_back(main_square(table, CellAxis::replicate));
+  row.components.emplace_back();
+  if (runs == RunsCompared::several) {
+    const auto by_run = squares_of_runs(table);
+    const auto replicates = static_cast<double>(table.length(CellAxis::replicate));
+    for (const auto source : {run_effect, run_effect | pair_effect}) {
+      sums.push_back(by_run.square(source) * replicates);
+      row.components.push_back(has_error ? by_run.component(source, confidence) : stats::VarianceComponent());
     }
   }
-  for (std::size_t source = 0; varies && source < row.shares.size(); ++source) {
-    const double centre = logit(row.shares[source]);
-    if (!std::isfinite(centre) || !std::isfinite(variance[source])) {
-      continue;
-    }
-    const double degrees = variance[source] * variance[source] / fourth[source];
-    const double half =
-        fourth[source] > 0 ? stats::student_quantile((1 + confidence) / 2, degrees) * std::sqrt(variance[source]) : 0;
-    row.lows[source] = 1 / (1 + std::exp(half - centre));
-    row.highs[source] = 1 / (1 + std::exp(-half - centre));
+  const double total = std::inner_product(table.values.begin(), table.values.end(), table.values.begin(), 0.0);
+  const double rest = total - std::accumulate(sums.begin(), sums.end(), 0.0);
+  sums.push_back(rest);
+  const auto degrees = static_cast<double>(row.degrees.back());
+  row.components.push_back(degrees > 0
+                               ? stats::variance_component({{{1, std::max(rest, 0.0) / degrees, degrees}}}, confidence)
+                               : stats::VarianceComponent());
+  for (std::size_t source = 0; source < sums.size(); ++source) {
+    row.shares[source] = sums[source] < no_share * total ? 0 : sums[source] / total;
   }
-}
-
-template <class Value>
-std::vector<Value> joined(const std::vector<VarianceShares>& rows, std::vector<Value> VarianceShares::*field) {
-  std::vector<Value> values;
-  for (const auto& row : rows) {
-    values.insert(values.end(), (row.*field).begin(), (row.*field).end());
-  }
-  return values;
 }
 
 }  // namespace
@@ -237,81 +113,88 @@ CentredTable centred(CellTable table) {
   return result;
 }
 
+MeanSquares squares_of(const CellTable& centred) {
+  const std::vector<std::size_t> lengths = {centred.length(CellAxis::subject), centred.length(CellAxis::template_),
+                                            centred.length(CellAxis::rephrasing), centred.length(CellAxis::item)};
+  if (centred.length(CellAxis::run) == 1 && centred.length(CellAxis::replicate) == 1) {
+    return {lengths, centred.values};
+  }
+  return {lengths, means_over(centred, {CellAxis::subject, CellAxis::template_, CellAxis::rephrasing, CellAxis::item})};
+}
+
 VarianceShares shares_of(const CentredTable& centred, RunsCompared runs, double confidence) {
   const auto& table = centred.table;
   const auto num_sources = variance_sources(runs).size();
   VarianceShares row;
   row.shares.assign(num_sources, stats::nan);
-  row.lows = row.highs = row.shares;
+  row.components.assign(num_sources, {});
   row.degrees.assign(num_sources, 0);
   row.num_cells = static_cast<std::int32_t>(table.values.size());
   row.num_left_out = centred.num_left_out;
   row.status = centred.status;
-  if (row.status == VarianceStatus::no_values || row.status == VarianceStatus::constant) {
-    return row;
+  if (row.status != VarianceStatus::no_values && row.status != VarianceStatus::constant) {
+    row.degrees = degrees_in(table, runs);
+    take_apart(row, table, runs, confidence);
   }
-  Sums whole(table);
-  each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) { whole.add(at, table.values[place]); });
-  row.shares = shares_in(whole, runs);
-  row.degrees = degrees_in(table, runs);
-  add_intervals(row, table, whole, runs, confidence);
   return row;
 }
 
-void write_shares(results::Layout& layout, const std::string& prefix, const std::string& over, RunsCompared runs,
-                  const std::vector<VarianceShares>& measures) {
-  const std::string source = "variance_source";
-  const std::vector<std::string> axes = {over, source};
-  layout.add_axis({source, "source of variance", variance_sources(runs), {}});
-  const auto cube = [&](const char* name, const char* long_name) {
-    return results::number_cube(prefix + name, "1", long_name);
+std::vector<Finding> findings_of(const std::string& prefix, const results::AxisSchema& measures, RunsCompared runs,
+                                 const std::vector<VarianceShares>& rows, double confidence) {
+  struct Source {
+    double share;
+    stats::VarianceComponent component;
+    std::int32_t degrees;
   };
-  layout.write(cube("variance_share", "share of the total sum of squares"), axes,
-               joined(measures, &VarianceShares::shares));
-  layout.write(cube("variance_share_low", "lower end of the share's interval over templates and rephrasings"), axes,
-               joined(measures, &VarianceShares::lows));
-  layout.write(cube("variance_share_high", "upper end"), axes, joined(measures, &VarianceShares::highs));
-  layout.write(cube("variance_degrees", "degrees of freedom"), axes, joined(measures, &VarianceShares::degrees));
-  layout.write(cube("variance_n", "scores that the shares are computed on"), {over}, measures,
-               &VarianceShares::num_cells);
-  layout.write(cube("variance_num_left_out", "scores left out to make the table complete"), {over}, measures,
-               &VarianceShares::num_left_out);
-  layout.write(results::flag_cube(prefix + "variance_status", "whether the table was complete, and why no shares are",
-                                  {"ok", "no_values", "constant", "unbalanced"}),
-               {over}, measures, &VarianceShares::status);
-}
-
-std::string shares_text(const std::vector<std::string>& measures, RunsCompared runs,
-                        const std::vector<VarianceShares>& shares, double confidence) {
-  std::vector<std::string> head = variance_sources(runs);
-  head.insert(head.begin(), "measure");
-  head.emplace_back("left out");
-  results::TextTable table(head);
-  bool has_intervals = false;
-  for (std::size_t measure = 0; measure < shares.size(); ++measure) {
-    const auto& row = shares[measure];
-    std::vector<std::string> values = {measures[measure]};
-    std::vector<std::string> ends = {""};
+  std::vector<Source> sources;
+  for (const auto& row : rows) {
     for (std::size_t source = 0; source < row.shares.size(); ++source) {
-      const bool has_interval = !std::isnan(row.lows[source]);
-      has_intervals = has_intervals || has_interval;
-      values.push_back(results::fixed(100 * row.shares[source], 1));
-      ends.push_back(has_interval
-                         ? results::fixed(100 * row.lows[source], 0) + "-" + results::fixed(100 * row.highs[source], 0)
-                         : "");
-    }
-    values.push_back(std::to_string(row.num_left_out));
-    ends.emplace_back("");
-    table.add(std::move(values));
-    if (std::ranges::any_of(ends, [](const auto& end) { return !end.empty(); })) {
-      table.add(std::move(ends));
+      sources.push_back({row.shares[source], row.components[source], row.degrees[source]});
     }
   }
-  const auto about = has_intervals ? "Second lines: " + results::percent(confidence) +
-                                         " intervals over other templates and rephrasings."
-                                   : std::string("No intervals: fewer than three templates and three rephrasings.");
-  return "\nVariance in % by source\n" + table.text() +
-         results::wrapped(about + " left out: scores of templates, subjects, ... that lack others.\n");
+  const auto component = [](double stats::VarianceComponent::*field) {
+    return [field](const Source& source) { return source.component.*field; };
+  };
+  const auto interval = results::percent(confidence) + " interval, modified large sample";
+  Finding by_source{.name = prefix + "variance",
+                    .axes = {measures, {"variance_source", "source of variance", variance_sources(runs), {}}}};
+  by_source.add(Role::value, sources, "share", "1", "share of the total sum of squares", &Source::share);
+  by_source.add(Role::value, sources, "component", "",
+                "variance component by expected mean squares; of the residual its mean square",
+                component(&stats::VarianceComponent::value));
+  by_source.add(Role::low, sources, "component_low", "", "lower end of the " + interval,
+                component(&stats::VarianceComponent::low));
+  by_source.add(Role::high, sources, "component_high", "", "upper end of the " + interval,
+                component(&stats::VarianceComponent::high));
+  for (auto& column : by_source.columns) {
+    column.note = column.unit.empty() ? "unit: measure_units, squared" : "";
+    column.of = column.role == Role::value ? "" : "component";
+  }
+  by_source.add(Role::value, sources, "degrees", "1", "degrees of freedom", &Source::degrees);
+  by_source.views = {{"Variance in parts by source of ",
+                      {{"variance_source", "source"},
+                       {"share", "share"},
+                       {"component", "component"},
+                       {"component_low", "low"},
+                       {"component_high", "high"},
+                       {"degrees", "degrees"}},
+                      ""}};
+  by_source.notes =
+      "share: of the total sum of squares; pure noise has shares too. component: the variance that labels "
+      "of a source add beyond noise, all of them samples, with its " +
+      results::percent(confidence) +
+      " interval (normal effects); a source whose interval holds 0 has "
+      "no variance of its own that these data show.";
+  Finding of_table{.name = prefix + "variance", .axes = {measures}};
+  of_table.add(Role::n, rows, "n", "1", "scores that the variance is computed on", &VarianceShares::num_cells);
+  of_table.add(Role::n, rows, "num_left_out", "1", "scores left out to make the table complete",
+               &VarianceShares::num_left_out);
+  Flags statuses{{}, {"ok", "no_values", "constant", "unbalanced"}};
+  std::ranges::transform(rows, std::back_inserter(statuses.places),
+                         [](const auto& row) { return static_cast<std::uint8_t>(row.status); });
+  of_table.columns.push_back({Role::status, "status", "1", "whether the table was complete, and why no shares are", "",
+                              "", std::move(statuses)});
+  return {std::move(by_source), std::move(of_table)};
 }
 
 }  // namespace stereosweep::findings

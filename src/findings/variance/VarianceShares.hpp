@@ -1,12 +1,14 @@
-// Where the variance of one measure comes from: shares of the sum of squares with intervals. Knows no probe.
+// Where the variance of one measure comes from: shares of the sum of squares, and variance components with intervals.
+// Knows no probe.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/variance/CellTable.hpp"
-#include "results/Layout.hpp"
+#include "findings/variance/MeanSquares.hpp"
 
 namespace stereosweep::findings {
 
@@ -24,12 +26,11 @@ std::vector<std::string> variance_sources(RunsCompared runs);
 
 /// [source]
 struct VarianceShares {
-  std::vector<double> shares;  ///< of the total sum of squares; their sum is 1; 0 where below 1e-12
-  /// Interval over other templates and rephrasings: jackknife of the logit of the share, its variance added up over
-  /// both axes, Student's t with Satterthwaite's degrees of freedom (Efron & Tibshirani 1993, ch. 11; Satterthwaite
-  /// 1946). An axis with fewer than three labels is taken as given. NaN: neither has three, or the share is 0 or 1.
-  std::vector<double> lows;
-  std::vector<double> highs;
+  /// Of the total sum of squares; their sum is 1. Pure noise has shares too, by degrees of freedom: read components.
+  std::vector<double> shares;
+  /// MeanSquares::component over subjects, items, templates and rephrasings, replicates averaged; of the residual its
+  /// mean square. NaN: one label, a replicate, or one template and one rephrasing, which leave no error.
+  std::vector<stats::VarianceComponent> components;
   std::vector<std::int32_t> degrees;  ///< of freedom
   std::int32_t num_cells = 0;         ///< computed on
   std::int32_t num_left_out = 0;      ///< with a score, not computed on
@@ -45,16 +46,22 @@ struct CentredTable {
 };
 CentredTable centred(CellTable table);
 
+/// Axes of `squares_of`, as bits.
+namespace effect {
+constexpr AxisSet subject = 1;
+constexpr AxisSet template_ = 2;
+constexpr AxisSet rephrasing = 4;
+constexpr AxisSet item = 8;
+}  // namespace effect
+
+/// [subject, template, rephrasing, item], runs and replicates averaged.
+MeanSquares squares_of(const CellTable& centred);
+
 VarianceShares shares_of(const CentredTable& centred, RunsCompared runs, double confidence);
 
-/// Variables `PREFIXvariance_share`, `..._low`, `..._high`, `..._degrees` over (`over`, an axis of measures,
-/// variance_source), and
-/// `..._n`, `..._num_left_out`, `..._status` over `over`; adds the axis variance_source.
-void write_shares(results::Layout& layout, const std::string& prefix, const std::string& over, RunsCompared runs,
-                  const std::vector<VarianceShares>& measures);
-
-/// "Variance in % by source", a line for each measure with its shares, and one with their intervals.
-std::string shares_text(const std::vector<std::string>& measures, RunsCompared runs,
-                        const std::vector<VarianceShares>& shares, double confidence);
+/// Over (`measures`, variance_source): PREFIXvariance_share, ..._component with its interval, ..._degrees; and over
+/// `measures`: ..._n, ..._num_left_out, ..._status.
+std::vector<Finding> findings_of(const std::string& prefix, const results::AxisSchema& measures, RunsCompared runs,
+                                 const std::vector<VarianceShares>& rows, double confidence);
 
 }  // namespace stereosweep::findings
