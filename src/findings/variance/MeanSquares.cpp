@@ -91,13 +91,17 @@ stats::VarianceComponent MeanSquares::component(AxisSet effect, double confidenc
     if (!contains(larger, effect) || !contains(crossed, larger)) {
       continue;
     }
-    double square = 0;
-    double own_degrees = 0;
+    double all_degrees = 0;
     for (AxisSet inside = 0; inside <= within; ++inside) {
-      square += contains(within, inside) ? squares_[larger | inside] : 0;
-      own_degrees += contains(within, inside) ? degrees(larger | inside) : 0;
+      all_degrees += contains(within, inside) ? degrees(larger | inside) : 0;
     }
-    counted.push_back({sign_between(larger, effect) / divisor, square / own_degrees, own_degrees});
+    for (AxisSet inside = 0; inside <= within; ++inside) {  // each by itself: effects may be common to all labels
+      const double own_degrees = contains(within, inside) ? degrees(larger | inside) : 0;
+      if (own_degrees > 0) {
+        counted.push_back({sign_between(larger, effect) / divisor * own_degrees / all_degrees,
+                           squares_[larger | inside] / own_degrees, own_degrees});
+      }
+    }
   }
   return stats::variance_component(counted, confidence);
 }

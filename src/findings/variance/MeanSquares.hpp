@@ -30,8 +30,8 @@ class MeanSquares {
   /// Variance of an effect, every axis a sample: the mean squares of all effects that contain it, with alternating
   /// signs, over the number of cells that share its labels (Searle, Casella and McCulloch 1992, Variance Components,
   /// ch. 4; Brennan 2001, Generalizability Theory, ch. 3). `within`: axes whose every label has an analysis of its own,
-  /// the squares added up over them. The effect of all axes is its mean square: with what is left of each cell. NaN for
-  /// an effect of an axis with one label.
+  /// the squares added up over them; its interval allows for effects that all these labels have in common. The effect
+  /// of all axes is its mean square: with what is left of each cell. NaN for an effect of an axis with one label.
   stats::VarianceComponent component(AxisSet effect, double confidence, AxisSet within = 0) const;
 
  private:
