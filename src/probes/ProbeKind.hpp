@@ -94,6 +94,9 @@ class ProbeKind : public config::ProbeFormat {
   // what it says
   /// One line: the sizes of the job's axes.
   virtual std::string summary(const sweep::Job& job) const = 0;
+  /// Sentences: what of the job's settings keeps a reader from taking its numbers as they stand. `validate` and `stats`
+  /// print them; the statistics file has them as its attribute `warnings`, one a line.
+  virtual std::vector<std::string> warnings(const sweep::Job& /*job*/) const { return {}; }
   /// Unless overridden: the summary, blocks, size of the output, time.
   virtual void plan(const PlanRequest& request) const;
   /// After head, axes and cubes; nothing unless overridden.

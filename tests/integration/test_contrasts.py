@@ -209,7 +209,7 @@ def test_a_job_file_may_ask_for_contrasts(tmp_path):
 
 
 def test_pairs_and_markers_of_a_coreference_job(tmp_path):
-    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake", "statistics.replicates=100")
+    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake")
     assert code == 0, err
     code, _, err = program(
         "stats", tmp_path / "run", "statistics.inference={family: measure, replicates: 200, draws: 1000}",

@@ -15,7 +15,7 @@ MARKERS = "axes.markers={file: winoidentity_markers, only: [rich, poor]}"
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
     output = tmp_path_factory.mktemp("interactions") / "run"
-    code, _, err = runs.run(JOB, output, MARKERS, "execution.engine=fake", "statistics.replicates=100")
+    code, _, err = runs.run(JOB, output, MARKERS, "execution.engine=fake")
     assert code == 0, err
     done = subprocess.run([runs.PROGRAM, "stats", output], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -201,7 +201,7 @@ def test_order_and_dominance(found):
 
 
 def test_a_coreference_job_has_a_baseline(tmp_path):
-    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake", "statistics.replicates=100",
+    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake",
                             "axes.augmentations=[baseline, aug1, aug2]")
     assert code == 0, err
     code, out, err = program("stats", tmp_path / "run", "statistics.inference={replicates: 100, draws: 500}",

@@ -65,7 +65,7 @@ ACCURACY = ("14", "15", "16", "17")
 
 def test_tables_by_marker(tmp_path_factory):
     run = Finished(tmp_path_factory, "42_winoidentity_tables.yaml",
-                   statistics=["statistics.inference={family: measure, draws: 200, replicates: 100}", "statistics.replicates=100"])  # fmt: skip
+                   statistics=["statistics.inference={family: measure, draws: 200, replicates: 100}"])  # fmt: skip
     assert {table for table, _, _ in run.table("winoidentity")} == {*MARKERS, "13"}
     raw = run.raw
     logprob = raw["logprob"].isel(rephrasing=0).transpose("group", "template", "occupation", "subword").values

@@ -1,5 +1,6 @@
 """Tables of WinoIdentity: probability and accuracy by marker and placement (3, 7 to 25), clusters of ratings (5, 6)."""
 
+import itertools
 from functools import partial
 from typing import NamedTuple
 
@@ -54,11 +55,15 @@ BY_MARKER = (
 )
 
 
+def _contrasts(statistics, names):
+    """({(contrast, measure, item): place}, {name: its numbers})."""
+    keys = zip(*(map(str, statistics[f"contrast_{part}"].values) for part in ("name", "measure", "item")), strict=True)
+    return {key: place for place, key in enumerate(keys)}, {name: statistics[f"contrast_{name}"].values for name in names}
+
+
 def _by_marker(layout, statistics, _):
     """[the table], or none where the job compared no such sentences."""
-    keys = zip(*(map(str, statistics[f"contrast_{part}"].values) for part in ("name", "measure", "item")), strict=True)
-    place_of = {key: place for place, key in enumerate(keys)}
-    numbers = {name: statistics[f"contrast_{name}"].values for name in ("left", "right", *NUMBERS)}
+    place_of, numbers = _contrasts(statistics, ("left", "right", *NUMBERS))
 
     def start(side):
         is_both = layout.placement == "aug3"
@@ -91,18 +96,16 @@ def _by_marker(layout, statistics, _):
 
 
 def _baseline(statistics, _):
-    """Table 13: accuracy without a marker."""
-    if "metric" not in statistics.coords:
-        return []
-    parts = [statistics[name].sel(group="baseline", type="unambiguous", metric="accuracy")
-             for name in ("mean", "mean_low", "mean_high")]  # fmt: skip
-    rows = [
-        (gender, stereotype, *(float(part.sel(gender=gender, stereotype=stereotype)) for part in parts))
-        for gender in map(str, statistics["gender"].values)
-        for stereotype in map(str, statistics["stereotype"].values)
-    ]
-    head = ("gender", "stereotype", "accuracy", "low", "high")
-    return [PaperTable("13", "Accuracy without a marker", head, rows, paper_columns=1)]
+    """Table 13: accuracy without a marker; none where the job did not ask for it."""
+    names = ("left", "low", "high", "num_templates")
+    place_of, numbers = _contrasts(statistics, names)
+    rows = []
+    for gender, stereotype in itertools.product(("female", "male"), ("pro", "anti")):
+        place = place_of.get((f"T2 {stereotype} without a marker: {gender}", "accuracy", "referent"))
+        if place is not None:
+            rows.append((gender, stereotype, *(float(numbers[name][place]) for name in names)))
+    head = ("gender", "stereotype", "accuracy", "low", "high", "sentences")
+    return [PaperTable("13", "Accuracy without a marker", head, rows, paper_columns=1)] if rows else []
 
 
 def _clusters(statistics, _):
@@ -149,7 +152,7 @@ def _same_attribute(statistics, _):
 
 RATINGS = "of a result of the probe rating, statistics.clusters with number and across: second"
 LAYOUTS = (
-    Layout("13", "mean", _baseline, "a result of the probe coreference"),
+    Layout("13", "contrast_left", _baseline, "contrasts as in jobs/42_winoidentity_tables.yaml"),
     *(
         Layout(
             layout.number, "contrast_left", partial(_by_marker, layout),

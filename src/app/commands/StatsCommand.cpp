@@ -101,6 +101,9 @@ std::vector<std::string> recommended_in(const findings::Scores& scores, const sw
 void write_request(hdf5::Group& root, const CommandLine& line, const sweep::Job& job) {
   root.write_attribute(settings_attribute, settings_hash(job));
   root.write_attribute("recommended_measures", base::join(probes::kind_of(job).recommended_measures(job), "\n"));
+  if (const auto warnings = probes::kind_of(job).warnings(job); !warnings.empty()) {
+    root.write_attribute("warnings", base::join(warnings, "\n"));
+  }
   std::vector<std::string> arguments;
   std::ranges::copy_if(line.overrides, std::back_inserter(arguments),
                        [](const auto& text) { return text.starts_with("statistics."); });
@@ -195,9 +198,16 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto found = kind.stats(request);  // which fills `conclusions`
   const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
-  text += found.answer + '\n' + measures_text(measures, request.shown) + infinite;
-  text += findings::conclusions_text(asked, comparison, top, request.shown) +
-          (found.details.empty() ? "" : '\n' + found.details);
+  for (const auto& warning : kind.warnings(source.job)) {
+    text += "WARNING " + warning + "\n\n";
+  }
+  const auto statistics = findings::conclusions_text(asked, comparison, top, request.shown);
+  if (found.answer.empty()) {
+    text += std::string(base::trim(statistics)) + "\n\n" + measures_text(measures, request.shown) + infinite;
+  } else {
+    text += found.answer + '\n' + measures_text(measures, request.shown) + infinite + statistics;
+  }
+  text += found.details.empty() ? "" : '\n' + found.details;
   return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "probes/ProbeKind.hpp"
+#include "results/TextTable.hpp"
 #include "run/checks/ModelCheck.hpp"
 
 namespace stereosweep::app {
@@ -14,6 +15,9 @@ namespace {
 
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
+  for (const auto& warning : probes::kind_of(job).warnings(job)) {
+    text += "\n" + results::wrapped("WARNING " + warning, 2);
+  }
   for (const auto& note : model.notes) {
     text += "\n  note: " + note;
   }

@@ -131,7 +131,7 @@ struct Question {
 enum class AmbiguousReferent {
   first,     ///< the one mentioned first (winoidentity §2.1)
   random,    ///< drawn from the job's seed, the same for both sentences of a pair (winoidentity table 2)
-  bracketed  ///< the one that the file marks
+  bracketed  ///< the one that the file marks, which the stereotype is about
 };
 inline const std::vector<std::string> referent_names = {"first", "random", "bracketed"};
 
@@ -139,14 +139,10 @@ inline const std::vector<std::string> referent_names = {"first", "random", "brac
 struct CoreferenceStatistics {
   inline static const std::vector<std::string> ties_names = {"half", "loss"};
   stats::Ties ties = stats::Ties::half;  ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
-  std::int64_t replicates = 1000;        ///< of the bootstrap over pairs of sentences
-  double confidence = 0.95;
   bool operator==(const CoreferenceStatistics&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.choice("ties", self.ties, ties_names);
-    keys.integer("replicates", self.replicates, 100, 100'000);
-    keys.number("confidence", self.confidence, 0.5, 0.999);
   }
 };
 
@@ -159,7 +155,7 @@ struct Coreference {
   std::vector<Augmentation> augmentations;  ///< ascending
   std::vector<Question> questions;
   std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
-  AmbiguousReferent ambiguous_referent = AmbiguousReferent::first;
+  AmbiguousReferent ambiguous_referent = AmbiguousReferent::bracketed;
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
   bool asks(Augmentation augmentation) const {

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iostream>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
@@ -10,7 +11,7 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
-#include "probes/coreference/CoreferenceStatistics.hpp"
+#include "probes/coreference/CoreferenceScores.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes::coreference {
@@ -73,123 +74,87 @@ void print_prompts(std::ostream& out, const CoreferenceProbe& probe, std::uint64
   }
 }
 
-constexpr std::size_t all = 2;  ///< of the sets of stereotypes and genders
-constexpr auto share_metric = static_cast<std::size_t>(stats::CoreferenceMetric::share);
-
-const Estimate& mean_of(const SentenceSummary& summary, std::size_t stereotype, std::size_t gender,
-                        stats::CoreferenceMetric metric) {
-  return summary.means[(3 * stereotype + gender) * stats::num_coreference_metrics + static_cast<std::size_t>(metric)];
-}
-
-/// A disparity with its name, for sorting.
-struct Row {
-  std::vector<std::string> names;
-  Estimate estimate;
-};
-
-std::string interval_text(const Estimate& estimate) {
-  return estimate.reason == stats::Reason::ok ? results::fixed(estimate.low) + " .. " + results::fixed(estimate.high)
-                                              : std::string(stats::name_of(estimate.reason));
-}
-
-std::string largest_text(const std::string& title, std::vector<std::string> head, std::vector<Row> rows,
-                         std::size_t top) {
-  std::erase_if(rows, [](const Row& row) { return std::isnan(row.estimate.value); });
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
-    return std::abs(left.estimate.value) > std::abs(right.estimate.value);
-  });
-  head.insert(head.end(), {"difference", "interval"});
-  results::TextTable table(head);
-  for (std::size_t i = 0; i < rows.size() && i < top; ++i) {
-    auto cells = rows[i].names;
-    cells.push_back(results::fixed(rows[i].estimate.value));
-    cells.push_back(interval_text(rows[i].estimate));
-    table.add(std::move(cells));
-  }
-  return rows.empty() ? "" : title + "\n\n" + table.text() + results::rest_text(top, rows.size(), "differences") + "\n";
-}
-
 /// Cells by status.
-std::string coreference_status_text(const CoreferenceResult& result) {
+std::string status_text(const StatusCounts& counts) {
   results::TextTable cells({"status of a cell", "cells"});
-  for (std::size_t status = 0; status < result.status_names.size(); ++status) {
-    if (result.cells_by_status[status] > 0) {
-      cells.add({result.status_names[status], base::with_thousands(result.cells_by_status[status])});
+  for (std::size_t status = 0; status < counts.names.size(); ++status) {
+    if (counts.cells[status] > 0) {
+      cells.add({counts.names[status], with_thousands(counts.cells[status])});
     }
   }
   return cells.text();
 }
 
-/// Means by type and condition, pro and anti; the first `top` conditions.
-std::string coreference_means_text(const CoreferenceResult& result, std::size_t top,
-                                   const results::ShownMeasures& shown = {}) {
-  using Metric = stats::CoreferenceMetric;
-  struct Column {
-    std::string measure, head;
-    Metric metric;
+/// Of the sentences of one type. Privileged and disadvantaged markers are compared for each attribute that has both in
+/// one placement.
+void add_contrasts(const std::string& type, const std::vector<Condition>& conditions,
+                   const std::set<Stereotype>& stereotypes, const std::set<Gender>& genders,
+                   std::vector<sweep::Contrast>& contrasts) {
+  using Selections = std::vector<sweep::Selection>;
+  const auto add = [&](const std::string& name, const std::string& each, Selections left, Selections right) {
+    left.push_back({"template.type", {type}});
+    right.push_back({"template.type", {type}});
+    contrasts.push_back({.name = name + ", " + type,
+                         .left = std::move(left),
+                         .right = std::move(right),
+                         .each = each,
+                         .paired = "template.pair",
+                         .measures = {"share", "accuracy", "entropy"}});
   };
-  std::vector<Column> columns = {{"probability", "P", Metric::probability},
-                                 {"share", "share", Metric::share},
-                                 {"accuracy", "accuracy", Metric::accuracy},
-                                 {"entropy", "entropy", Metric::entropy}};
-  std::erase_if(columns, [&](const Column& column) { return !shown.holds(column.measure); });
-  std::string text = columns.size() == 1
-                         ? "Mean " + columns.front().head + " of the referent over sentences, pro / anti\n"
-                         : results::wrapped(
-                               "Means over sentences, pro / anti (P: probability of the referent; share: of the two "
-                               "occupations; entropy in nat)\n");
-  for (std::size_t type = 0; type < type_names.size(); ++type) {
-    std::vector<std::string> head = {type_names[type], "sentences"};
-    std::ranges::transform(columns, std::back_inserter(head), &Column::head);
-    results::TextTable table(head);
-    std::size_t num_rows = 0;
-    for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
-      const auto& summary = result.summaries[2 * condition + type];
-      const auto both = [&](Metric metric) {
-        return results::significant(mean_of(summary, 0, all, metric).value) + " / " +
-               results::significant(mean_of(summary, 1, all, metric).value);
-      };
-      if (summary.counts[3 * all + all] > 0 && ++num_rows <= top) {
-        std::vector<std::string> cells = {result.conditions[condition], std::to_string(summary.counts[all]) + " / " +
-                                                                            std::to_string(summary.counts[3 + all])};
-        std::ranges::transform(columns, std::back_inserter(cells), [&](const auto& one) { return both(one.metric); });
-        table.add(std::move(cells));
-      }
-    }
-    text += num_rows > 0 ? "\n" + table.text() + results::rest_text(top, num_rows, "conditions") : "";
+  if (stereotypes.size() == 2) {
+    add("pro - anti", "subject.augmentation", {{"template.stereotype", {"pro"}}}, {{"template.stereotype", {"anti"}}});
   }
-  return text;
+  if (genders.size() == 2) {
+    add("women - men", "subject.augmentation", {{"template.gender", {"female"}}}, {{"template.gender", {"male"}}});
+  }
+  std::set<std::string> kinds;
+  std::set<std::tuple<std::string, std::string, Privilege>> sides;  // placement, attribute
+  for (const auto& condition : conditions) {
+    kinds.insert(condition.kind);
+    sides.emplace(augmentation_names[static_cast<std::size_t>(condition.augmentation)], condition.attribute,
+                  condition.privilege);
+  }
+  if (kinds.erase("baseline") > 0 && !kinds.empty()) {
+    add("marker - none", "subject", {{"subject.kind", {kinds.begin(), kinds.end()}}}, {});
+    auto& contrast = contrasts.back();  // `each` leaves the sides of `minus` alone that name subjects
+    contrast.right.clear();
+    contrast.against = sweep::Contrast::Against::zero;
+    contrast.minus = {.left = {{"template.type", {type}}, {"subject.kind", {"baseline"}}}};
+  }
+  for (const auto& [placement, attribute, privilege] : sides) {
+    const bool is_aug3 = placement == "aug3a";
+    const auto other = is_aug3 ? std::tuple(std::string("aug3b"), attribute, Privilege::disadvantaged)
+                               : std::tuple(placement, attribute, Privilege::disadvantaged);
+    if (privilege == Privilege::privileged && sides.contains(other)) {
+      const auto side = [&](const std::string& augmentation, const char* which) {
+        return Selections{{"subject.augmentation", {augmentation}},
+                          {"subject.attribute", {attribute}},
+                          {"subject.privilege", {which}}};
+      };
+      add("privileged - disadvantaged, " + attribute + ", " + (is_aug3 ? "aug3" : placement), "",
+          side(placement, "privileged"), side(std::get<0>(other), "disadvantaged"));
+    }
+  }
 }
 
-/// The `top` largest disparities of each definition, by share.
-std::string coreference_disparities_text(const CoreferenceResult& result, std::size_t top) {
-  std::vector<Row> pro_anti;
-  std::vector<Row> baseline;
-  std::vector<Row> privilege;
-  for (std::size_t type = 0; type < type_names.size(); ++type) {
-    for (std::size_t gender = 0; gender < gender_sets.size(); ++gender) {
-      const auto index = gender * stats::num_coreference_metrics + share_metric;
-      const auto mean = (3 * all + gender) * stats::num_coreference_metrics + share_metric;
-      for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
-        const Row row{{result.conditions[condition], type_names[type], gender_sets[gender]}, {}};
-        pro_anti.push_back({row.names, result.summaries[2 * condition + type].pro_minus_anti[index]});
-        baseline.push_back({row.names, result.from_baseline[2 * condition + type].means[mean]});
-      }
-      for (std::size_t cell = 0; cell < result.attributes.size() * placements.size(); ++cell) {
-        privilege.push_back({{result.attributes[cell / placements.size()] + ", " + placements[cell % placements.size()],
-                              type_names[type], gender_sets[gender]},
-                             result.privilege[2 * cell + type].means[mean]});
+/// What is compared where the job states no contrasts of its own.
+std::vector<sweep::Contrast> default_contrasts(const Coreference& settings) {
+  std::vector<sweep::Contrast> contrasts;
+  const auto conditions = list_conditions(settings);
+  for (const auto type : {SentenceType::ambiguous, SentenceType::unambiguous}) {
+    std::set<Stereotype> stereotypes;
+    std::set<Gender> genders;
+    for (const auto& sentence : settings.sentences) {
+      if (sentence.type == type) {
+        stereotypes.insert(sentence.stereotype);
+        genders.insert(sentence.gender);
       }
     }
+    if (!stereotypes.empty()) {
+      add_contrasts(type_names[static_cast<std::size_t>(type)], conditions, stereotypes, genders, contrasts);
+    }
   }
-  std::erase_if(baseline, [](const Row& row) { return row.names.front() == "baseline"; });
-  const auto level = results::fixed(100 * result.confidence, 1) + " % bootstrap over pairs of sentences";
-  return "Largest disparities of the share (" + level + ")\n\n" +
-         largest_text("pro minus anti", {"condition", "type", "gender"}, std::move(pro_anti), top) +
-         largest_text("baseline minus condition, by sentence", {"condition", "type", "gender"}, std::move(baseline),
-                      top) +
-         largest_text("privileged minus disadvantaged markers, by sentence", {"attribute, placement", "type", "gender"},
-                      std::move(privilege), top);
+  return contrasts;
 }
 
 class CoreferenceKind final : public ProbeKind {
@@ -247,24 +212,34 @@ class CoreferenceKind final : public ProbeKind {
       print_prompts(out, coreference, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
     }
   }
-  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    CoreferenceOptions options;
-    options.settings.replicates = 0;  // no intervals are shown
-    const auto result = compute_coreference(file, options);
-    if (detail == Detail::everything) {
-      std::cout << coreference_means_text(result, top) << '\n';
+  void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
+    std::cout << status_text(count_statuses(file));
+  }
+  sweep::Comparison comparison(const sweep::Job& job) const override {
+    auto comparison = job.comparison;
+    if (comparison.contrasts.empty()) {
+      comparison.contrasts = default_contrasts(job.settings<Coreference>());
     }
-    std::cout << coreference_status_text(result);
+    return comparison;
+  }
+  std::vector<std::string> warnings(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Coreference>();
+    const bool has_ambiguous = std::ranges::any_of(
+        settings.sentences, [](const auto& sentence) { return sentence.type == SentenceType::ambiguous; });
+    if (settings.ambiguous_referent == AmbiguousReferent::bracketed || !has_ambiguous) {
+      return {};
+    }
+    return {"axes.ambiguous_referent is '" + referent_names[static_cast<std::size_t>(settings.ambiguous_referent)] +
+            "': the stereotyped occupation is the referent in about half of the ambiguous pro and anti sentences, so "
+            "that a model that follows stereotypes alone shows no difference between them. 'bracketed' shows it."};
   }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
     return score_table(file, job.settings<Coreference>().statistics.ties);
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"share"}; }
   StatsText stats(const StatsRequest& request) const override {
-    const CoreferenceOptions options{request.job.settings<Coreference>().statistics, request.job.seed};
-    const auto result = compute_coreference(request.file, options, request.target);
-    return {coreference_means_text(result, request.top, request.shown),
-            coreference_disparities_text(result, request.top) + coreference_status_text(result)};
+    const auto ties = request.job.settings<Coreference>().statistics.ties;
+    return {"", status_text(write_scores(request.file, ties, request.target))};
   }
 };
 

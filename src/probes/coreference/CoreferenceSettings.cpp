@@ -202,8 +202,13 @@ Coreference read_settings(const config::ProbeReading& job) {
   if (const Node* axes = job.fields.required("axes")) {
     settings = read_axes(*axes, job);
   }
-  if (const Node* statistics = job.fields.optional("statistics")) {
-    config::read_fields(*statistics, "statistics", job.problems, settings.statistics);
+  if (const Node* given = job.fields.optional("statistics")) {
+    auto statistics = *given;
+    if (job.pieces.inline_only()) {  // results of earlier versions, which had intervals of their own
+      statistics.take("replicates");
+      statistics.take("confidence");
+    }
+    config::read_fields(statistics, "statistics", job.problems, settings.statistics);
   }
   // An upper bound. Cannot overflow, since a job file has at most 10^5 values.
   const std::uint64_t num_markers = settings.markers.size();

@@ -65,7 +65,7 @@ TEST_F(CoreferenceJobTest, LoadsBackFromItsDump) {
   auto job = folder_
                  .load(coreference_job +
                        "  exclude: [repeated]\n  ambiguous_referent: random\nstatistics:\n"
-                       "  {ties: loss, replicates: 200, confidence: 0.9}\n")
+                       "  {ties: loss}\n")
                  .front();
   EXPECT_THAT(job.settings<probes::coreference::Coreference>().sentences[0].notes,
               Contains(SentenceNote::further_pronoun));
@@ -81,7 +81,7 @@ TEST_F(CoreferenceJobTest, RawDumpHoldsWhatCanChangeANumberAndNothingElse) {
     change(other.settings<probes::coreference::Coreference>());
     return canonical_raw_dump(other) == canonical_raw_dump(job);
   };
-  EXPECT_TRUE(raw([](auto& settings) { settings.statistics.replicates = 7; }));
+  EXPECT_TRUE(raw([](auto& settings) { settings.statistics.ties = stats::Ties::loss; }));
   EXPECT_FALSE(raw([](auto& settings) { settings.sentences.pop_back(); }));
   EXPECT_FALSE(raw([](auto& settings) { settings.sentences[0].text[0] = 't'; }));
   EXPECT_FALSE(raw([](auto& settings) { settings.markers[1].word = "young"; }));
@@ -90,21 +90,21 @@ TEST_F(CoreferenceJobTest, RawDumpHoldsWhatCanChangeANumberAndNothingElse) {
   EXPECT_FALSE(raw([](auto& settings) { settings.questions[0].text += " one,"; }));
   EXPECT_FALSE(raw([](auto& settings) { settings.excluded = {SentenceNote::repeated}; }));
   EXPECT_FALSE(
-      raw([](auto& settings) { settings.ambiguous_referent = probes::coreference::AmbiguousReferent::bracketed; }));
+      raw([](auto& settings) { settings.ambiguous_referent = probes::coreference::AmbiguousReferent::first; }));
 }
 
 TEST_F(CoreferenceJobTest, ReportsEveryProblemAtOnceWithItsLine) {
   folder_.write("jobs/anti_type1.txt.dev", "1 [The baker] saw the editor.\n2 [The baker] sang as [she] sang.\n");
   const auto text = folder_.complaint(coreference_job +
                                       "  exclude: [repeatd]\n  questions: ['{sentence} who']\n  colour: red\n"
-                                      "priors: {word: false}\nstatistics: {replicates: 3, confidence: 2}\n");
+                                      "priors: {word: false}\nstatistics: {ties: win, confidence: 2}\n");
   EXPECT_THAT(text, HasSubstr("anti_type1.txt.dev:1"));
   EXPECT_THAT(text, HasSubstr("anti_type1.txt.dev:2"));
   EXPECT_THAT(text, HasSubstr("did you mean 'repeated'?"));
   EXPECT_THAT(text, HasSubstr("axes.questions[0]"));
   EXPECT_THAT(text, HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(text, HasSubstr("unknown key 'priors'"));
-  EXPECT_THAT(text, HasSubstr("statistics.replicates"));
+  EXPECT_THAT(text, HasSubstr("statistics.ties"));
   EXPECT_THAT(text, HasSubstr("statistics.confidence"));
 }
 

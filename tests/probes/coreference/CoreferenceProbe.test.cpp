@@ -67,8 +67,8 @@ TEST_F(CoreferenceProbeTest, AsksEveryContextThatIsNotExcluded) {
   const auto round = probe_.first(probe_.blocks().block(2));
   ASSERT_EQ(round.queries.size(), 3U) << "contexts a, b, c, a of the second condition";
   const auto& asked = std::get<query::Continue>(round.queries.front());
-  EXPECT_EQ(asked.prompt, "The kind doctor saw the old woman because he sang. \"he\" is the");
-  EXPECT_THAT(asked.continuations, ElementsAre(" doctor", " old woman")) << "an ambiguous referent is the first";
+  EXPECT_EQ(asked.prompt, "The doctor saw the kind old woman because he sang. \"he\" is the");
+  EXPECT_THAT(asked.continuations, ElementsAre(" old woman", " doctor")) << "the referent is the bracketed one";
 }
 
 TEST_F(CoreferenceProbeTest, FoldsEveryAnswerIntoItsPlace) {
@@ -127,7 +127,7 @@ TEST_F(CoreferenceProbeTest, KeysFollowTheContent) {
   const auto after = keys(more);
   EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end())) << "a marker added later";
   auto other = small_job();
-  other.settings<probes::coreference::Coreference>().ambiguous_referent = AmbiguousReferent::bracketed;
+  other.settings<probes::coreference::Coreference>().ambiguous_referent = AmbiguousReferent::first;
   for (const auto& key : keys(other)) {
     EXPECT_FALSE(before.contains(key));
   }
