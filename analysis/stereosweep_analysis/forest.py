@@ -12,9 +12,9 @@ from .pictures.style import PAGE, page_style, wrapped
 
 COMBINED = ("combined_effect", "low", "high")
 SAMPLES = ("mean_effect", "effect_deviation")
-RELABELLED = ("permutation_p", "permutation_p_two_sided")
-ADJUSTED = ("adjusted_permutation_p", "adjusted_permutation_p_two_sided")
-FAMILY = ("test_family", "family_size")
+RELABELLED = ("permutation_p_two_sided", "attribute_permutation_p_two_sided", "p_cite")
+ADJUSTED = "adjusted_p_cite"
+FAMILY = ("test_family", "family_size", "p_least")
 NAME_WIDTH = 1.75  # inches of a test's name
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
@@ -31,7 +31,7 @@ def weat_columns(
 ) -> dict[str, np.ndarray]:
     """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
     plain = ("test", "test_title", *COMBINED, *SAMPLES, *RELABELLED, *FAMILY)
-    missing = [name for name in (*plain, *ADJUSTED) if name not in statistics]
+    missing = [name for name in (*plain, ADJUSTED) if name not in statistics]
     if missing:
         raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job, and of this version?")
     rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
@@ -40,8 +40,7 @@ def weat_columns(
     variance = require_label(statistics, "variance", variance or str(statistics.attrs["variance"]))
     estimator = require_label(statistics, "estimator", estimator or str(statistics.attrs["estimator"]))
     chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
-    adjusted = {name: chosen[name].sel(adjustment="max_t").values for name in ADJUSTED}
-    return {name: chosen[name].values for name in plain} | adjusted
+    return {name: chosen[name].values for name in plain} | {ADJUSTED: chosen[ADJUSTED].sel(adjustment="max_t").values}
 
 
 def _family_names(columns: dict[str, np.ndarray]) -> tuple[list[str], str]:
@@ -101,7 +100,7 @@ def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str |
     title = [
         source_name(statistics),
         f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation",
-        "right: effect, that error, p of relabelling the target words: one-sided, adjusted, two-sided, adjusted",
+        "right: effect, that error, two-sided p of relabelling target words, attribute words, the larger, adjusted",
         literal(adjustment, 120),
     ]
     with page_style():
@@ -112,7 +111,7 @@ def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str |
         axes.set_yticks(heights, names)
         axes.set_ylim(-len(effect) + 0.4, 0.6)
         right = axes.secondary_yaxis("right")
-        p_values = [columns[name] for pair in zip(RELABELLED, ADJUSTED, strict=True) for name in pair]
+        p_values = [columns[name] for name in (*RELABELLED, ADJUSTED)]
         texts = map(_row_text, effect, low, high, *p_values)
         right.set_yticks(heights, texts, fontsize=6.5, family="monospace")
         reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])

@@ -64,20 +64,22 @@ OLDER_VIEWS: dict[str, list[View]] = {
     )],
     "combined_effect": [_view(
         "Tests of word sets",
-        "test; title=names; combined_effect=d; low; high; effect_deviation=sd; permutation_p_two_sided=p; "
-        "adjusted_permutation_p_two_sided=adjusted p; test_family=family; family_size=tests",
-        "adjusted_permutation_p_two_sided",
+        "test; title=names; combined_effect=d; low; high; effect_deviation=sd; p_cite=p; "
+        "adjusted_p_cite=adjusted p; permutation_p_two_sided=p targets; attribute_permutation_p_two_sided=p attributes; "
+        "p_least=least p; test_family=family; family_size=tests",
+        "adjusted_p_cite",
         note="d: combined effect size, above 0 X is nearer to A and Y to B. low, high: Monte Carlo error over samples, "
-        "nothing about chance. p: target words relabelled, two-sided; adjusted by max-T in the test's family.",
+        "nothing about chance. p: the larger of relabelling target words and relabelling attribute words, two-sided: cite it; "
+        "adjusted by max-T in the test's family. least p: the smallest p that so many words can have.",
         chosen={"test_kind": "weat"}, **CONTEXTS,
     )],
     "word_effect": [_view(
         "Words of tests with one set",
         "word; test; a; b; word_effect=d; word_effect_deviation=sd; word_permutation_p_two_sided=p; "
-        "adjusted_word_permutation_p_two_sided=adjusted p",
-        "adjusted_word_permutation_p_two_sided",
+        "adjusted_word_p_cite=adjusted p",
+        "adjusted_word_p_cite",
         note="d: mean effect over samples, above 0 nearer to A than to B. p: attribute words relabelled, two-sided; "
-        "adjusted by max-T among the words of the test.",
+        "adjusted by max-T in its family.",
         chosen={"test_kind": "wefat"}, **CONTEXTS,
     )],
     "best_threshold": [_view(

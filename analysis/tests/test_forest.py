@@ -23,14 +23,15 @@ def statistics():
     for name, value in [
         ("mean_effect", EFFECTS + 0.05),
         ("effect_deviation", np.full(4, 0.3)),
-        ("permutation_p", np.array([2.9e-9, np.nan, 0.876, np.nan])),
         ("permutation_p_two_sided", np.array([5.8e-9, np.nan, 0.248, np.nan])),
+        ("attribute_permutation_p_two_sided", np.array([2.9e-9, np.nan, 0.876, np.nan])),
+        ("p_cite", np.array([5.8e-9, np.nan, 0.876, np.nan])),
+        ("p_least", np.array([1e-9, np.nan, 1e-4, np.nan])),
     ]:
         cubes[name] = ("test", value)
     adjusted = np.full((4, 4), np.nan)
     adjusted[:, 3] = [1e-6, np.nan, 0.98, np.nan]
-    cubes["adjusted_permutation_p"] = (("test", "adjustment"), adjusted)
-    cubes["adjusted_permutation_p_two_sided"] = (("test", "adjustment"), np.minimum(1, adjusted / 2))
+    cubes["adjusted_p_cite"] = (("test", "adjustment"), adjusted)
     cubes["family_size"] = ("test", [2, 0, 2, 2])
     return xr.Dataset(
         cubes,

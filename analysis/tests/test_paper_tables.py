@@ -89,7 +89,7 @@ def contexts():
             "combined_effect": (by_fit, np.arange(8.0).reshape(4, 2, 1)),
             "log10_p_two_sided": (by_fit, -np.arange(8.0).reshape(4, 2, 1)),
             "effect_deviation": ("test", [0.1, 0.2, 0.3, 0.4]),
-            "permutation_p_two_sided": ("test", [0.01, 0.02, 0.03, np.nan]),
+            "p_cite": ("test", [0.01, 0.02, 0.03, np.nan]),
             "num_samples_used": ("test", [1000, 1000, 900, 0]),
         },
         coords={

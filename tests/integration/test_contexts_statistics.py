@@ -90,6 +90,19 @@ def alone(static_run):
     return statistics(static_run)
 
 
+def assert_attributes_relabelled(tables, raw, test, difference):
+    """A and B by all 462 ways to divide their words; the larger p is cited."""
+    scores = raw["attribute_association"].sel(test=test).values[0, : len(A + B)]
+    a, b = scores[: len(A)], scores[len(A) :]
+    assert a.mean() - b.mean() == pytest.approx(difference, rel=1e-9)
+    exact = stats.permutation_test((a, b), lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
+                                   vectorized=True, n_resamples=np.inf, alternative="greater")  # fmt: skip
+    assert float(tables["attribute_permutation_p"].sel(test=test)) == exact.pvalue
+    both = [float(tables[f"{way}permutation_p_two_sided"].sel(test=test)) for way in ("", "attribute_")]
+    assert float(tables["p_cite"].sel(test=test)) == max(both)
+    assert float(tables["p_least"].sel(test=test)) == 1 / 462
+
+
 def test_static_vectors_as_scipy(static_run, alone):
     tables, out = alone
     raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
@@ -103,6 +116,7 @@ def test_static_vectors_as_scipy(static_run, alone):
         combined = tables["combined_effect"].sel(test=test, variance="paper", estimator="dersimonian_laird")
         assert float(combined) == pytest.approx(effect, rel=1e-12)
         p = float(tables["permutation_p"].sel(test=test))
+        assert_attributes_relabelled(tables, raw, test, x.mean() - y.mean())
         if test == "small":
             exact = stats.permutation_test((x, y), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
                                            vectorized=True, n_resamples=np.inf, alternative="greater")  # fmt: skip
@@ -154,16 +168,15 @@ def test_words_of_wefat_by_relabelling_attributes(static_run, alone):
     count = len(X + Y)
     assert list(tables["word_permutation_p"].sel(test="words").values[:count]) == one_sided
     assert list(tables["word_permutation_p_two_sided"].sel(test="words").values[:count]) == two_sided
-    for side, p in (("", one_sided), ("_two_sided", two_sided)):
-        adjusted = tables[f"adjusted_word_permutation_p{side}"].sel(test="words")[:count]
-        np.testing.assert_allclose(adjusted.sel(adjustment="holm"), holm(np.array(p)), rtol=1e-12)
-        truth = stats.false_discovery_control(p)
-        np.testing.assert_allclose(adjusted.sel(adjustment="benjamini_hochberg"), truth, rtol=1e-12)
-        assert (adjusted >= np.array(p)[:, None]).all()
+    adjusted = tables["adjusted_word_p_cite"].sel(test="words")[:count]
+    np.testing.assert_allclose(adjusted.sel(adjustment="holm"), holm(np.array(two_sided)), rtol=1e-12)
+    truth = stats.false_discovery_control(two_sided)
+    np.testing.assert_allclose(adjusted.sel(adjustment="benjamini_hochberg"), truth, rtol=1e-12)
+    assert (adjusted >= np.array(two_sided)[:, None]).all()
     z = np.array(z)
     largest = z[:, 0].argmax()  # the first step of max-T: the largest of all words in every relabelling
     reached = (z.max(axis=0) >= z[largest, 0] - 1e-9).mean()
-    adjusted = tables["adjusted_word_permutation_p_two_sided"].sel(test="words", adjustment="max_t")
+    adjusted = tables["adjusted_word_p_cite"].sel(test="words", adjustment="max_t")
     assert float(adjusted[largest]) == pytest.approx(max(reached, two_sided[largest]), abs=0.02)
     code, shown, err = runs.finish(runs.start_program("show", static_run), 60)
     assert code == 0, err
@@ -186,35 +199,51 @@ def all_z(association, num_x):
     return pool[chosen].sum(axis=1) / np.sqrt(share) / pool.std(ddof=1)
 
 
+def max_t(table, observed):
+    """Step-down max-T, two-sided. `table`: z of every relabelling, axes that broadcast; `observed`: magnitudes."""
+    order = sorted(observed, key=lambda test: -observed[test])
+    shape = np.broadcast_shapes(*(values.shape for values in table.values()))
+    adjusted, earlier = {}, 0
+    for place, test in enumerate(order):
+        largest = np.abs(np.broadcast_to(table[order[-1]], shape))
+        for later in order[place:-1]:
+            largest = np.maximum(largest, np.abs(table[later]))
+        earlier = adjusted[test] = max(earlier, (largest >= observed[test] - 1e-12).mean())
+    return adjusted
+
+
 def test_declared_families_are_adjusted_apart(static_run, alone):
     tables, out = alone
     raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
     first = ["small", "other", "tiny"]
-    assert list(tables["test_family"].values) == ["first", "", "first", "first", ""]
-    assert list(tables["family_size"].values) == [3, 0, 3, 3, 0]
+    assert list(tables["test_family"].values) == ["first", "", "first", "first", "all words"]
+    assert list(tables["family_size"].values) == [3, 0, 3, 3, 15]
     assert "first (3 tests); in none, not adjusted: large." in out
-    adjusted = tables["adjusted_permutation_p"]
-    assert np.isnan(adjusted.sel(test="large")).all() and not np.isnan(tables["permutation_p"].sel(test="large"))
-    p = tables["permutation_p"].sel(test=first).values
-    two_sided = tables["permutation_p_two_sided"].sel(test=first).values
+    adjusted = tables["adjusted_p_cite"]
+    assert np.isnan(adjusted.sel(test="large")).all() and not np.isnan(tables["p_cite"].sel(test="large"))
+    p = tables["p_cite"].sel(test=first).values
+    ways = [tables[f"{way}permutation_p_two_sided"].sel(test=first).values for way in ("", "attribute_")]
+    assert list(p) == list(np.maximum(*ways))
     for name, truth in [("holm", holm), ("benjamini_hochberg", stats.false_discovery_control),
                         ("benjamini_yekutieli", lambda p: stats.false_discovery_control(p, method="by"))]:  # fmt: skip
         np.testing.assert_allclose(adjusted.sel(test=first, adjustment=name), truth(p), rtol=1e-12)
-        both = tables["adjusted_permutation_p_two_sided"].sel(test=first, adjustment=name)
-        np.testing.assert_allclose(both, truth(two_sided), rtol=1e-12)
     relabelled = {}
+    of_attributes = {}
     for test in first:
-        num_x, num_y = (len(json.loads(str(raw[f"test_{side}_words"].sel(test=test).values))) for side in "xy")
-        relabelled[test] = all_z(raw["association"].sel(test=test).values[0, : num_x + num_y], num_x)
+        sizes = [len(json.loads(str(raw[f"test_{side}_words"].sel(test=test).values))) for side in "xyab"]
+        relabelled[test] = all_z(raw["association"].sel(test=test).values[0, : sum(sizes[:2])], sizes[0])
+        attributes = raw["attribute_association"].sel(test=test).values[0, : sum(sizes[2:])]
+        of_attributes[test] = all_z(attributes, sizes[2])
     # tests about the same words are relabelled together, `tiny` apart from them: 6,435 x 20 labels
     table = {"small": relabelled["small"][:, None], "other": relabelled["other"][:, None], "tiny": relabelled["tiny"]}
-    order = sorted(first, key=lambda test: -relabelled[test][0])
-    earlier = 0
-    for place, test in enumerate(order):
-        largest = np.max(np.broadcast_arrays(*(table[later] for later in order[place:])), axis=0)
-        earlier = max(earlier, (np.broadcast_to(largest, (6435, 20)) >= relabelled[test][0] - 1e-12).mean())
-        error = 5 * np.sqrt(earlier * (1 - earlier) / 20000) + 1e-4
-        assert float(adjusted.sel(test=test, adjustment="max_t")) == pytest.approx(earlier, abs=error), test
+    by_targets = max_t(table, {test: abs(relabelled[test][0]) for test in first})
+    apart = [of_attributes[test].reshape([-1 if place == own else 1 for own in range(3)])
+             for place, test in enumerate(first)]  # fmt: skip
+    by_attributes = max_t(dict(zip(first, apart)), {test: abs(of_attributes[test][0]) for test in first})
+    for test, plain in zip(first, p, strict=True):
+        truth = max(by_targets[test], by_attributes[test], plain)
+        error = 5 * np.sqrt(truth * (1 - truth) / 20000) + 1e-4
+        assert float(adjusted.sel(test=test, adjustment="max_t")) == pytest.approx(truth, abs=error), test
 
 
 def test_detection_from_word_effects(alone):
@@ -292,7 +321,7 @@ def test_samples_of_contexts_as_numpy(tmp_path):
     assert "missing_words" in out and "x without flea" in out
     # p of relabelling first, p of z only on request, and rare words by name
     first = out.split("\n\n")[1]
-    assert first.startswith("test") and "sd  contexts  p one-sided" in first.splitlines()[0]
+    assert first.startswith("test") and "sd  contexts  p to cite" in first.splitlines()[0]
     assert "shrinks with the number of samples" in " ".join(out.split()) and "Monte Carlo error" not in out
     contexts = {str(word): int(number) for word, number in zip(raw["word"].values, raw["word_usable"].values)}
     rare = [word for word in contexts if 0 < contexts[word] < 20]

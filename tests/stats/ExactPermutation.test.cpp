@@ -137,7 +137,15 @@ TEST(ExactPermutation, SharesAddUp) {
   const auto sides = draw_sides(5, 11, 10, 0);
   const ExactPermutation exact(sides.x, sides.y, 2, 6);
   EXPECT_EQ(exact.num_pieces(), 12U * 64U);
-  EXPECT_EQ(exact.num_steps(), 8 * (2048 + 1024));
+  EXPECT_TRUE(exact.is_long());
+  EXPECT_FALSE(ExactPermutation(sides.x, sides.y).is_long());
+  EXPECT_GT(exact.measured_seconds(exact.scores().threshold), 0);
+  int counts = 0;
+  count_reaching(exact, [&](std::int64_t threshold) {
+    ++counts;
+    return exact.count_share(threshold, 0, 1, 1);
+  });
+  EXPECT_EQ(counts, num_counts(exact));
   const auto whole = exact.count_share(exact.scores().threshold, 0, 1, 1);
   for (const unsigned ranks : {1U, 2U, 3U, 7U}) {
     for (const unsigned threads : {1U, 2U}) {

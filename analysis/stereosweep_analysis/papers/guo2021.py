@@ -11,7 +11,7 @@ PAIR_TABLES = {"own": "3", "shared": "4"}  # by the job's `draws`
 
 
 def _effects(statistics):
-    """{test: (d, sd over samples, p of relabelling, two-sided; p of z)} of the WEAT tests."""
+    """{test: (d, sd over samples, p to cite, p of z)} of the WEAT tests."""
     chosen = {
         "variance": str(statistics.attrs.get("variance", "paper")),
         "estimator": str(statistics.attrs.get("estimator", "dersimonian_laird")),
@@ -22,7 +22,7 @@ def _effects(statistics):
             continue
         at = {"test": str(test)}
         combined = float(statistics["combined_effect"].sel(at | chosen))
-        deviation, p = (float(statistics[name].sel(at)) for name in ("effect_deviation", "permutation_p_two_sided"))
+        deviation, p = (float(statistics[name].sel(at)) for name in ("effect_deviation", "p_cite"))
         found[str(test)] = (combined, deviation, p, float(10 ** statistics["log10_p_two_sided"].sel(at | chosen)))
     return found
 
@@ -39,8 +39,8 @@ def _single(statistics, _):
         return []
     samples = int(statistics["num_samples_used"].max())
     note = (
-        f"{samples:,} samples (table 1: 10,000; table 2: 1,000). d: combined effect; sd: over samples; p: relabelled "
-        "words, two-sided; p of z shrinks with more samples."
+        f"{samples:,} samples (table 1: 10,000; table 2: 1,000). d: combined effect; sd: over samples; p: target or "
+        "attribute words relabelled, two-sided, the larger; p of z shrinks with more samples."
     )
     number = "2" if samples == SMALL_NUMBER else "1"
     return [PaperTable(number, "Combined effects", ("test", "d", "sd", "p", "p of z"), rows, note)]
@@ -61,7 +61,7 @@ def _pairs(statistics, job):
     head = ("groups", *(f"{attribute} {what}" for attribute in PAIRED for what in ("d", "p")))
     draws = re.search(r"^draws: (\w+)$", job, re.MULTILINE)
     number = PAIR_TABLES.get(draws and draws[1], "3 or 4")
-    note = "p: relabelled words, two-sided. Table 3: sentences drawn for each test; table 4: once for all (draws)."
+    note = "p: target or attribute words relabelled, the larger. Table 3: sentences drawn for each test; table 4: once for all (draws)."
     return [PaperTable(number, "Combined effects of pairs of groups", head, rows, note)]
 
 

@@ -124,7 +124,7 @@ def _summary(run, found):
     if not is_complete(run):
         blocks.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
     for name, text in run.statistics.attrs.items():
-        blocks += [Paragraph(line, "warning") for line in str(text).split("\n") if str(name).endswith("_warnings")]
+        blocks += [Paragraph(line, "warning") for line in str(text).split("\n") if str(name).endswith("warnings")]
     blocks.append(Paragraph(words_of_probe(run.probe).reading))
     for name in POINTS:
         blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0])]

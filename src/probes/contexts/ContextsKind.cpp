@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <limits>
 #include <thread>
@@ -73,16 +74,15 @@ std::string contexts_summary(const sweep::Job& job) {
          tests_with_shared_words(settings);
 }
 
-constexpr double steps_per_second = 1e9;  ///< of one thread, in an exact test
-
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
 stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std::int64_t threshold,
                                        const parallel::Communicator& world, unsigned num_threads) {
-  const double seconds = exact.num_steps() / (steps_per_second * num_threads * world.size());
-  if (world.rank() == 0 && seconds > 10) {
-    base::log(base::LogLevel::info, "an exact test of " + stats::to_text(exact.num_partitions()) +
-                                        " partitions: about " +
-                                        base::with_thousands(static_cast<std::uint64_t>(seconds)) + " s at most");
+  if (world.rank() == 0 && exact.is_long() && threshold == exact.scores().threshold) {
+    const double seconds = stats::num_counts(exact) * exact.measured_seconds(threshold) / (num_threads * world.size());
+    base::log(base::LogLevel::info,
+              "an exact test of " + stats::to_text(exact.num_partitions()) + " partitions: about " +
+                  with_thousands(static_cast<std::uint64_t>(std::ceil(seconds))) +
+                  " s at the speed of this machine now (statistics.permutation: monte_carlo draws some of them)");
   }
   return world.sum(exact.count_share(threshold, static_cast<unsigned>(world.rank()),
                                      static_cast<unsigned>(world.size()), num_threads));

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -305,8 +306,8 @@ class RunPairs {
 constexpr std::size_t most_walks = 16;
 /// Small enough that every rank gets many of every size.
 constexpr std::uint64_t slices_of_runs = 64;
-/// An element of a run takes a few steps of a walk along a list.
-constexpr double steps_per_element = 8;
+/// One piece of so many is timed.
+constexpr std::uint64_t timed_share = 32;
 
 }  // namespace exact_permutation
 
@@ -369,14 +370,6 @@ struct ExactPermutation::Half {
     }
     return runs;
   }
-
-  double num_sums() const {
-    double sums = 0;
-    for (const auto& list : lists) {
-      sums += static_cast<double>(list.size());
-    }
-    return sums * static_cast<double>(choices.size());
-  }
 };
 
 ExactPermutation::ExactPermutation(std::span<const double> x, std::span<const double> y, unsigned num_threads,
@@ -409,14 +402,6 @@ ExactPermutation::ExactPermutation(std::span<const double> x, std::span<const do
 }
 
 std::uint64_t ExactPermutation::num_pieces() const { return (first_->size + 1) * num_slices_; }
-
-double ExactPermutation::num_steps() const {
-  const auto of_first = first_->num_sums();
-  const auto of_second = second_->num_sums();
-  return num_slices_ > 1 ? steps_per_element * (of_first + of_second)
-                         : of_first * static_cast<double>(second_->choices.size()) +
-                               of_second * static_cast<double>(first_->choices.size());
-}
 
 /// Counts pieces, one after another.
 struct ExactPermutation::Counter {
@@ -476,6 +461,26 @@ PartitionCount ExactPermutation::count_share(std::int64_t threshold, unsigned ra
     sum += part;
   }
   return sum;
+}
+
+double ExactPermutation::measured_seconds(std::int64_t threshold) const {
+  Counter counter{*this, threshold};
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t piece = 0; piece < num_pieces(); ++piece) {
+    // other ranges for other numbers of scores, since the middle ones cost most
+    if ((piece / num_slices_ + piece % num_slices_) % timed_share == 0) {
+      counter.count(piece);
+    }
+  }
+  return timed_share * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+int num_counts(const ExactPermutation& exact) {
+  const auto& scores = exact.scores();
+  if (scores.far <= 0) {
+    return 1;
+  }
+  return 1 + (scores.far == scores.threshold ? 0 : 1) + (2 * scores.num_chosen == scores.values.size() ? 0 : 1);
 }
 
 ReachingPartitions count_reaching(const ExactPermutation& exact,

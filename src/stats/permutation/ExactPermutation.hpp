@@ -42,8 +42,11 @@ class ExactPermutation {
   const FixedScores& scores() const { return scores_; }
   PartitionCount num_partitions() const { return num_partitions_; }
   std::uint64_t num_pieces() const;
-  /// Steps of one count, at most: what it costs (about 1e9 a second and core).
-  double num_steps() const;
+  /// Whether a count takes more than a second or two: the pool has more than 52 scores.
+  bool is_long() const { return num_slices_ > 1; }
+  /// Seconds that one thread of this machine takes for a count with this threshold: a part of its pieces is counted and
+  /// timed. Of a long one.
+  double measured_seconds(std::int64_t threshold) const;
   /// Partitions with a sum of at least `threshold` (FixedScores), over the pieces of one of `num_ranks` shares, by
   /// `num_threads` threads. Local.
   PartitionCount count_share(std::int64_t threshold, unsigned rank, unsigned num_ranks, unsigned num_threads) const;
@@ -64,7 +67,10 @@ struct ReachingPartitions {
   PartitionCount one_sided = 0;  ///< mean_X - mean_Y >= the observed one
   PartitionCount two_sided = 0;  ///< its magnitude is at least the observed one
 };
-/// `count(threshold)`: partitions with a sum of at least that; called once to three times, as often on every rank.
+/// How often count_reaching counts: once to three times.
+int num_counts(const ExactPermutation& exact);
+/// `count(threshold)`: partitions with a sum of at least that; called as often on every rank, first with the threshold
+/// of the scores.
 ReachingPartitions count_reaching(const ExactPermutation& exact,
                                   const std::function<PartitionCount(std::int64_t threshold)>& count);
 

@@ -86,18 +86,46 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
       return sum / total;
     };
     EXPECT_NEAR(mean_effect(0b1111), combined.effect, 1e-13);
-    int count = 0;
-    for (unsigned chosen = 0; chosen < 1U << 9U; ++chosen) {
-      count += std::popcount(chosen) == 4 && mean_effect(chosen) >= combined.effect - 1e-12 ? 1 : 0;
-    }
-    const auto& permutation = result.summaries.front().permutation;
-    EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
-    EXPECT_EQ(permutation.partitions, "126");
-    EXPECT_EQ(permutation.reaching, std::to_string(count));
-    EXPECT_EQ(permutation.p, count / 126.0);
-    EXPECT_DOUBLE_EQ(permutation.adjusted[0], permutation.p);  // a family of one
-    EXPECT_EQ(permutation.adjusted[3], permutation.p);
-    EXPECT_EQ(permutation.adjusted_two_sided[3], permutation.two_sided);
+    // A and B relabelled in all samples together; weights and deviations stay
+    const auto by_attributes = [&](unsigned chosen) {
+      double sum = 0;
+      double total = 0;
+      for (std::size_t sample = 0; sample < 7; ++sample) {
+        std::array<double, 2> sums{};
+        const auto scores = run.attribute_associations(0, sample);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+          sums[(chosen >> i & 1U) != 0 ? 0 : 1] += scores[i];
+        }
+        sum += weights[sample] * (sums[0] / 3 - sums[1] / 4) / effect_of(sample, 0b1111).deviation;
+        total += weights[sample];
+      }
+      return sum / total;
+    };
+    EXPECT_NEAR(by_attributes(0b111), combined.effect, 1e-13);
+    const auto& summary = result.summaries.front();
+    const auto check = [&](const PermutationSummary& permutation, const auto& effect, unsigned words, int chosen_words,
+                           int partitions) {
+      int above = 0;
+      int far = 0;
+      for (unsigned chosen = 0; chosen < 1U << words; ++chosen) {
+        if (std::popcount(chosen) == chosen_words) {
+          above += effect(chosen) >= combined.effect - 1e-12 ? 1 : 0;
+          far += std::abs(effect(chosen)) >= std::abs(combined.effect) - 1e-12 ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
+      EXPECT_EQ(permutation.partitions, std::to_string(partitions));
+      EXPECT_EQ(permutation.reaching, std::to_string(above));
+      EXPECT_EQ(permutation.p, above / static_cast<double>(partitions));
+      EXPECT_EQ(permutation.two_sided, far / static_cast<double>(partitions));
+      EXPECT_EQ(permutation.least, 1 / static_cast<double>(partitions));
+    };
+    check(summary.targets, mean_effect, 9, 4, 126);
+    check(summary.attributes, by_attributes, 7, 3, 35);
+    EXPECT_EQ(summary.cited, std::max(summary.targets.two_sided, summary.attributes.two_sided));
+    EXPECT_EQ(summary.least, 1 / 35.0);
+    EXPECT_DOUBLE_EQ(summary.adjusted[0], summary.cited);  // a family of one
+    EXPECT_EQ(summary.adjusted[3], summary.cited);
   }
 }
 
@@ -124,19 +152,19 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   const auto target = run.folder() / "contexts.stats.h5";
   const auto result = write_contexts(*file, options, target);
   const auto& all = result.summaries;
-  const auto holm = by_holm({all[0].permutation.p, all[3].permutation.p});
-  EXPECT_DOUBLE_EQ(all[0].permutation.adjusted[0], holm[0]);
-  EXPECT_DOUBLE_EQ(all[3].permutation.adjusted[0], holm[1]);
-  for (const auto p : all[1].permutation.adjusted) {
-    EXPECT_NEAR(p, all[1].permutation.p, 0.01);  // a family of one
+  const auto holm = by_holm({all[0].cited, all[3].cited});
+  EXPECT_DOUBLE_EQ(all[0].adjusted[0], holm[0]);
+  EXPECT_DOUBLE_EQ(all[3].adjusted[0], holm[1]);
+  for (const auto p : all[1].adjusted) {
+    EXPECT_NEAR(p, all[1].cited, 0.01);  // a family of one
   }
-  EXPECT_EQ(all[1].permutation.adjusted[3], all[1].permutation.p);
+  EXPECT_EQ(all[1].adjusted[3], all[1].cited);
   EXPECT_EQ(all[1].adjusted_log10_p[2], all[1].combined.log10_p_two_sided);
   for (std::size_t method = 0; method < 4; ++method) {
-    EXPECT_TRUE(std::isnan(all[4].permutation.adjusted[method]));
+    EXPECT_TRUE(std::isnan(all[4].adjusted[method]));
     EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p[method % 3]));
   }
-  EXPECT_FALSE(std::isnan(all[4].permutation.p));
+  EXPECT_FALSE(std::isnan(all[4].cited));
   const auto text = contexts_tests_text(result, Detail::main);
   EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
   const auto written = hdf5::File::open(target);
@@ -156,29 +184,47 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   const auto plain = compute_contexts(*file, options);
   EXPECT_EQ(plain.families.front().label, "all");
   for (const std::size_t test : {0U, 1U, 3U, 4U}) {
-    EXPECT_EQ(plain.summaries[test].permutation.adjusted, declared.summaries[test].permutation.adjusted);
+    EXPECT_EQ(plain.summaries[test].adjusted, declared.summaries[test].adjusted);
   }
   options.settings.families = {{"f", {"one"}}, {"g", {"one"}}};
   EXPECT_THROW(compute_contexts(*file, options), base::InputError);
-  options.settings.families = {{"f", {"traits"}}};
-  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
 }
 
-TEST(ContextsStatistics, WordsOfOneTestAreAFamily) {
-  const Synthetic run({wefat("traits", 6), wefat("others", 3)}, 5);
-  const auto result = compute_contexts(*run.write(), {});
-  EXPECT_TRUE(result.families.empty());
-  for (const auto& summary : result.summaries) {
-    std::vector<double> p;
-    for (const auto& word : summary.words) {
-      p.push_back(std::pow(10, word.combined.log10_p_two_sided));
+/// By one rule with weat tests: all of a kind, unless the job names families.
+TEST(ContextsStatistics, WordsOfAllTestsAreOneFamilyUnlessDeclared) {
+  const Synthetic run({wefat("traits", 6), wefat("others", 3), weat("sets", 4, 4)}, 5);
+  const auto file = run.write();
+  const auto check = [](const std::vector<const TestSummary*>& tests) {
+    std::vector<const WordSummary*> words;
+    std::vector<double> of_z;
+    std::vector<double> cited;
+    for (const auto* test : tests) {
+      for (const auto& word : test->words) {
+        words.push_back(&word);
+        of_z.push_back(std::pow(10, word.combined.log10_p_two_sided));
+        cited.push_back(word.cited);
+      }
     }
-    const auto holm = by_holm(p);
-    for (std::size_t word = 0; word < p.size(); ++word) {
-      EXPECT_NEAR(std::pow(10, summary.words[word].adjusted_log10_p[0]), holm[word], 1e-12 * holm[word]);
-      EXPECT_GE(summary.words[word].adjusted_log10_p[2], summary.words[word].adjusted_log10_p[1]);
+    const auto holm = by_holm(of_z);
+    const auto holm_of_cited = by_holm(cited);
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      EXPECT_NEAR(std::pow(10, words[word]->adjusted_log10_p[0]), holm[word], 1e-12 * holm[word]);
+      EXPECT_NEAR(words[word]->adjusted[0], holm_of_cited[word], 1e-12);
+      EXPECT_GE(words[word]->adjusted_log10_p[2], words[word]->adjusted_log10_p[1]);
     }
-  }
+  };
+  ContextsOptions options;
+  options.settings.draws = 2000;
+  const auto together = compute_contexts(*file, options);
+  ASSERT_EQ(together.families.size(), 2U);
+  EXPECT_EQ(together.families[1].label, "all words");
+  EXPECT_EQ(together.families[1].num_effects, 9U);
+  check({&together.summaries[0], &together.summaries[1]});
+  options.settings.families = {{"one", {"traits"}}, {"two", {"others"}}};
+  const auto apart = compute_contexts(*file, options);
+  EXPECT_EQ(apart.families.back().label, "all");  // of the weat test
+  check({&apart.summaries[0]});
+  check({&apart.summaries[1]});
 }
 
 /// Relabels the attribute words in all samples together, weights held fixed.
@@ -215,15 +261,16 @@ TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
         far += std::abs(mean_effect(chosen)) >= std::abs(observed) - 1e-12 ? 1 : 0;
       }
     }
-    const auto& permutation = result.summaries[0].words[word].permutation;
+    const auto& permutation = result.summaries[0].words[word].attributes;
     EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
     EXPECT_EQ(permutation.p, above / 35.0);
     EXPECT_EQ(permutation.two_sided, far / 35.0);
+    EXPECT_EQ(result.summaries[0].words[word].cited, permutation.two_sided);
     two_sided.push_back(permutation.two_sided);
   }
   const auto holm = by_holm(two_sided);
   for (std::size_t word = 0; word < 6; ++word) {
-    EXPECT_NEAR(result.summaries[0].words[word].permutation.adjusted_two_sided[0], holm[word], 1e-12);
+    EXPECT_NEAR(result.summaries[0].words[word].adjusted[0], holm[word], 1e-12);
   }
 }
 
@@ -248,11 +295,10 @@ TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
   const Synthetic run(tests, 4);
   const auto file = run.write();
   std::size_t compared = 0;
-  const auto check = [&](const PermutationSummary& permutation, const std::string& what) {
+  const auto check = [&](const EffectSummary& effect, const std::string& what) {
     for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
-      EXPECT_FALSE(permutation.adjusted[method] < permutation.p) << what << " " << adjustment_names[method];
-      EXPECT_FALSE(permutation.adjusted_two_sided[method] < permutation.two_sided) << what;
-      compared += std::isnan(permutation.adjusted[method]) ? 0 : 1;
+      EXPECT_FALSE(effect.adjusted[method] < effect.cited) << what << " " << adjustment_names[method];
+      compared += std::isnan(effect.adjusted[method]) ? 0 : 1;
     }
   };
   for (const auto choice :
@@ -265,9 +311,9 @@ TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
       options.settings.exceedances = seed % 2 == 0 ? 0 : 10;
       options.settings.families = families;
       for (const auto& summary : compute_contexts(*file, options).summaries) {
-        check(summary.permutation, "test");
+        check(summary, "test");
         for (const auto& word : summary.words) {
-          check(word.permutation, word.word);
+          check(word, word.word);
         }
       }
     }
@@ -284,7 +330,7 @@ TEST(ContextsStatistics, OneSampleHasNoZ) {
   EXPECT_TRUE(std::isfinite(result.summaries[0].combinations[0].effect) && std::isfinite(word.combined.effect));
   EXPECT_TRUE(std::isnan(result.summaries[0].combinations[0].z) && std::isnan(word.combined.log10_p_two_sided));
   EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p[0]) && std::isnan(word.adjusted_log10_p[0]));
-  EXPECT_TRUE(std::isfinite(result.summaries[0].permutation.p) && std::isfinite(word.permutation.two_sided));
+  EXPECT_TRUE(std::isfinite(result.summaries[0].cited) && std::isfinite(word.cited));
   const auto all = contexts_tests_text(result, Detail::everything) + contexts_words_text(result, 3, Detail::everything);
   EXPECT_NE(all.find("one sample"), std::string::npos);
   const auto written = hdf5::File::open(target);
@@ -309,8 +355,8 @@ TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
   };
   const auto shared = compute_contexts(*file, options);
   for (std::size_t test = 0; test < 2; ++test) {
-    EXPECT_EQ(shared.summaries[test].permutation.reaching, whole.summaries[test].permutation.reaching);
-    EXPECT_EQ(shared.summaries[test].permutation.p, whole.summaries[test].permutation.p);
+    EXPECT_EQ(shared.summaries[test].targets.reaching, whole.summaries[test].targets.reaching);
+    EXPECT_EQ(shared.summaries[test].cited, whole.summaries[test].cited);
   }
   const auto by_rank_zero = counted;
   counted.clear();
@@ -327,11 +373,11 @@ TEST(ContextsStatistics, MonteCarloDoesNotDependOnThreadsOrOtherTests) {
   const auto one = compute_contexts(*alone.write(), options);
   options.num_threads = 3;
   const auto both = compute_contexts(*first.write(), options);
-  EXPECT_EQ(one.summaries[0].permutation.p, both.summaries[0].permutation.p);
-  EXPECT_EQ(one.summaries[0].permutation.draws, 5000);
-  EXPECT_LE(one.summaries[0].permutation.interval.low, one.summaries[0].permutation.p);
-  EXPECT_GE(both.summaries[0].permutation.adjusted[0], both.summaries[0].permutation.p);
-  EXPECT_GE(both.summaries[0].permutation.adjusted[3], 0.8 * both.summaries[0].permutation.p);
+  EXPECT_EQ(one.summaries[0].cited, both.summaries[0].cited);
+  EXPECT_EQ(one.summaries[0].targets.draws, 5000);
+  EXPECT_LE(one.summaries[0].targets.interval.low, one.summaries[0].targets.p);
+  EXPECT_GE(both.summaries[0].adjusted[0], both.summaries[0].cited);
+  EXPECT_GE(both.summaries[0].adjusted[3], both.summaries[0].cited);
 }
 
 TEST(ContextsStatistics, WordsHaveEffectsOfTheirOwn) {
@@ -351,7 +397,7 @@ TEST(ContextsStatistics, WordsHaveEffectsOfTheirOwn) {
     total += sum / 6;
   }
   EXPECT_NEAR(summary.effect.mean, total, 1e-14);
-  EXPECT_EQ(summary.permutation.method, PermutationSummary::Method::none);
+  EXPECT_EQ(summary.targets.method, PermutationSummary::Method::none);
 }
 
 TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {

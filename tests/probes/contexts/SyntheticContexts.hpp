@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +75,32 @@ class Synthetic {
                               .word = static_cast<std::uint32_t>(target)}) -
            0.5 + (target < num_x ? shift_ : 0);
   }
+  /// Associations of the attribute words with X against Y that give A and B the difference that X and Y have.
+  std::vector<double> attribute_associations(std::size_t test, std::size_t sample) const {
+    const auto& sets = settings_.tests[test];
+    const auto mean_difference = [](const std::vector<double>& values, std::size_t num_first) {
+      const auto border = values.begin() + static_cast<std::ptrdiff_t>(num_first);
+      return std::accumulate(values.begin(), border, 0.0) / static_cast<double>(num_first) -
+             std::accumulate(border, values.end(), 0.0) / static_cast<double>(values.end() - border);
+    };
+    std::vector<double> of_targets;
+    for (std::size_t target = 0; target < sets.x.words.size() + sets.y.words.size(); ++target) {
+      of_targets.push_back(sample == broken_ ? 0.25 : association(test, sample, target));
+    }
+    const auto num_a = sets.a.words.size();
+    std::vector<double> values;
+    for (std::size_t i = 0; i < num_a + sets.b.words.size(); ++i) {
+      values.push_back(base::philox_unit({.seed = 6,
+                                          .test = static_cast<std::uint32_t>(test),
+                                          .sample = static_cast<std::uint32_t>(sample),
+                                          .word = static_cast<std::uint32_t>(i)}));
+    }
+    const double missing = mean_difference(of_targets, sets.x.words.size()) - mean_difference(values, num_a);
+    for (std::size_t i = 0; i < num_a; ++i) {
+      values[i] += missing;
+    }
+    return values;
+  }
   double deviation(std::size_t test, std::size_t sample) const {
     return 0.5 + 0.1 * static_cast<double>((test + sample) % 3);
   }
@@ -136,7 +163,11 @@ class Synthetic {
     std::vector<double> variances;
     std::vector<std::uint8_t> status;
     std::vector<float> all_cosines;
+    std::vector<double> of_attributes;
     for (std::size_t sample = 0; sample < num_samples_; ++sample) {
+      auto attributes = sets.kind == Kind::weat ? attribute_associations(test, sample) : std::vector<double>();
+      attributes.resize(schema_.inner_axis("weat_attribute").labels.size(), stats::nan);
+      of_attributes.insert(of_attributes.end(), attributes.begin(), attributes.end());
       std::vector<double> own;
       for (std::size_t target = 0; target < num_slots_; ++target) {
         const bool exists = target < num_targets;
@@ -159,7 +190,7 @@ class Synthetic {
       status.push_back(is_weat && !effect.defined() ? static_cast<std::uint8_t>(EffectStatus::zero_deviation)
                                                     : std::uint8_t{0});
     }
-    results::RawBlock block{{associations, effects, variances, status}};
+    results::RawBlock block{{associations, effects, variances, status, of_attributes}};
     if (has_wefat_) {
       block.columns.emplace_back(deviations);
       block.columns.emplace_back(all_cosines);

@@ -42,6 +42,7 @@ double variance_of(std::span<const double> values) {
 /// Numbers of one sample of one test, written into a block's columns.
 struct EffectPlace {
   std::span<double> association;
+  std::span<double> of_attributes;
   std::span<double> deviation;  ///< empty where the block has no such column
   std::span<float> cosine;      ///< [target, attribute slot]; likewise
   double& effect_size;
@@ -88,20 +89,34 @@ class Sampler {
     }
   }
 
-  /// Mean unit vector of A minus that of B: a target's association is its cosine with all of them at once.
-  void compute_weat(const EffectPlace& out) {
+  /// Mean unit vector of the first `num_first` of `words` minus that of the others: a word's association is its cosine
+  /// with all of them at once.
+  void set_contrast(std::span<const Drawn> words, std::size_t num_first) {
     std::fill(contrast_.begin(), contrast_.end(), 0.0);
-    for (std::size_t i = 0; i < num_a_ + num_b_; ++i) {
-      const auto& drawn = drawn_[num_targets_ + i];
-      const double weight = i < num_a_ ? 1 / static_cast<double>(num_a_) : -1 / static_cast<double>(num_b_);
-      stats::add_scaled(drawn.vector, drawn.inverse_length * weight, dimension_, contrast_.data());
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const double weight =
+          i < num_first ? 1 / static_cast<double>(num_first) : -1 / static_cast<double>(words.size() - num_first);
+      stats::add_scaled(words[i].vector, words[i].inverse_length * weight, dimension_, contrast_.data());
     }
+  }
+
+  /// Association of every word with the contrast; whether all are finite.
+  bool associate(std::span<const Drawn> words, std::span<double> associations) const {
     bool finite = true;
-    for (std::size_t i = 0; i < num_targets_; ++i) {
-      out.association[i] = drawn_[i].inverse_length * stats::dot(drawn_[i].vector, contrast_.data(), dimension_);
-      finite = finite && std::isfinite(out.association[i]);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      associations[i] = words[i].inverse_length * stats::dot(words[i].vector, contrast_.data(), dimension_);
+      finite = finite && std::isfinite(associations[i]);
     }
-    if (!finite) {
+    return finite;
+  }
+
+  void compute_weat(const EffectPlace& out) {
+    const auto targets = std::span<const Drawn>(drawn_).first(num_targets_);
+    const auto attributes = std::span<const Drawn>(drawn_).subspan(num_targets_);
+    set_contrast(targets, num_x_);
+    associate(attributes, out.of_attributes);
+    set_contrast(attributes, num_a_);
+    if (!associate(targets, out.association)) {
       out.status = static_cast<std::uint8_t>(EffectStatus::not_finite);
       return;
     }
@@ -208,17 +223,19 @@ results::AxisSchema test_axis(const std::vector<TestInUse>& tests, const std::ve
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
                                   std::uint64_t samples) {
   std::size_t slots = 1;
+  std::size_t weat_attributes = 1;
   std::size_t attributes = 0;  // of wefat tests
   for (const auto& used : tests) {
     slots = std::max(slots, used.places(SetRole::x).size() + used.places(SetRole::y).size());
-    if (used.test.kind == EmbeddingTest::Kind::wefat) {
-      attributes =
-          std::max({attributes, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
-    }
+    auto& most = used.test.kind == EmbeddingTest::Kind::wefat ? attributes : weat_attributes;
+    most = std::max({most, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
   }
   results::RawSchema schema;
   schema.outer_axes = {test_axis(tests, words), numbered_axis("sample", "draw of one context per word", samples)};
-  schema.inner_axes = {numbered_axis("target", "target word: those of X, then those of Y", slots), word_axis(words)};
+  schema.inner_axes = {
+      numbered_axis("target", "target word: those of X, then those of Y", slots),
+      numbered_axis("weat_attribute", "attribute word of a weat test: those of A, then those of B", weat_attributes),
+      word_axis(words)};
   schema.cubes = {
       cube("association", ElementType::float64, {"target"}, "1", "association of the target word with A against B",
            "mean cosine with the words of A minus mean cosine with those of B"),
@@ -228,6 +245,11 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std
            "ddof 1, cosine squared: the published in-sample variance; NaN for wefat"),
       cube("status", ElementType::uint8, {}, "", "why the effect size is what it is", "",
            {"ok", "missing_words", "zero_deviation", "not_finite"}),
+      cube("attribute_association", ElementType::float64, {"weat_attribute"}, "1",
+           "association of the attribute word with X against Y",
+           "mean cosine with the words of X minus mean cosine with those of Y: what relabelling the attribute words of "
+           "a "
+           "weat test needs; NaN for wefat"),
   };
   if (attributes > 0) {
     schema.inner_axes.push_back(
@@ -263,6 +285,7 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
   for (const auto& word : words_) {
     word_names_.push_back(draw_name(word.word));
   }
+  num_weat_attributes_ = schema_.inner_axis("weat_attribute").labels.size();
   if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
     num_attributes_ = schema_.inner_axis("attribute").labels.size();
   }
@@ -290,6 +313,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
   const auto slots = schema_.inner_axis("target").labels.size();
   auto raw = results::unscored_block(schema_, block.num_contexts);
   auto& association = column_of<double>(raw, EffectColumn::association);
+  auto& of_attributes = column_of<double>(raw, EffectColumn::attribute_association);
   auto& effect_size = column_of<double>(raw, EffectColumn::effect_size);
   auto& variance = column_of<double>(raw, EffectColumn::association_variance);
   auto& status = column_of<std::uint8_t>(raw, EffectColumn::status);
@@ -311,6 +335,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
       };
       sampler.compute(*store_, draw_word,
                       {std::span(association).subspan(i * slots, slots),
+                       std::span(of_attributes).subspan(i * num_weat_attributes_, num_weat_attributes_),
                        num_attributes_ > 0 ? deviation.subspan(i * slots, slots) : deviation,
                        cosine.subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
                        variance[i], status[i]});
@@ -322,9 +347,9 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
 void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
-  hash.field("contexts.effects 3").number(seed_).field(test.test.label).number(at[1]);
+  hash.field("contexts.effects 4").number(seed_).field(test.test.label).number(at[1]);
   hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
-  hash.number(num_attributes_);
+  hash.number(num_weat_attributes_).number(num_attributes_);
   if (draws_ == SampleDraws::shared) {
     hash.field("shared draws");
   }

@@ -21,6 +21,7 @@ enum class EffectColumn : std::uint8_t {
   effect_size,
   association_variance,
   status,
+  attribute_association,
   association_deviation,
   cosine
 };
@@ -29,11 +30,12 @@ enum class EffectColumn : std::uint8_t {
 /// them); zero_deviation: all associations are equal; not_finite: a vector has no direction (all zeros).
 enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_finite };
 
-/// Outer axes [test, sample], inner axes target, word and (with a wefat test) attribute.
+/// Outer axes [test, sample], inner axes target, weat_attribute, word and (with a wefat test) attribute.
 /// Coordinates of axis `test`: kind ("weat", "wefat"), title, x, y, a, b (labels of the sets), x_words, y_words,
 /// a_words, b_words (JSON arrays: the words that take part), missing (JSON array), trimmed (JSON array), consequence.
-/// Slots of axis `target`: x_words, then y_words; of axis `attribute` (wefat): a_words, then b_words; NaN behind a
-/// test's last one. Axis `word` lists all words of the job with what was found of them; no cube runs over it.
+/// Slots of axis `target`: x_words, then y_words; of axis `weat_attribute` and (wefat) `attribute`: a_words, then
+/// b_words; NaN behind a test's last one. Axis `word` lists all words of the job with what was found of them; no cube
+/// runs over it.
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
                                   std::uint64_t samples);
 
@@ -74,7 +76,8 @@ class EffectsProbe final : public Probe {
   std::vector<TestInUse> tests_;
   sweep::BlockPlan blocks_;
   results::RawSchema schema_;
-  std::size_t num_attributes_ = 0;  ///< slots of the axis attribute; 0: no wefat test
+  std::size_t num_weat_attributes_ = 0;  ///< slots of the axis weat_attribute
+  std::size_t num_attributes_ = 0;       ///< slots of the axis attribute; 0: no wefat test
 };
 
 }  // namespace stereosweep::probes::contexts

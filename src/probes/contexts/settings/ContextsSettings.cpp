@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
@@ -202,21 +203,22 @@ class NamedTests {
     for (const auto& test : tests) {
       tests_.emplace(test.label, &test);
       labels_[static_cast<std::size_t>(test.kind)].push_back(test.label);
+      all_labels_.push_back(test.label);
     }
   }
-  /// Null after a report that there is none of the kind, or in silence where no test could be read. `why`: what the
-  /// statistic does with it; `why_kind`: why no other kind will do.
-  const EmbeddingTest* find(const base::Place& place, const std::string& name, EmbeddingTest::Kind kind,
+  /// Null after a report that there is none of the kind (nothing: of any), or in silence where no test could be read.
+  /// `why`: what the statistic does with it; `why_kind`: why no other kind will do.
+  const EmbeddingTest* find(const base::Place& place, const std::string& name, std::optional<EmbeddingTest::Kind> kind,
                             const char* why, const char* why_kind) const {
     const auto found = tests_.find(name);
-    if (found != tests_.end() && found->second->kind == kind) {
+    if (found != tests_.end() && found->second->kind == kind.value_or(found->second->kind)) {
       return found->second;
     }
     if (found != tests_.end()) {
-      problems_.add(place, "the test '" + name + "' is no " + name_of(kind) + " test", why_kind);
+      problems_.add(place, "the test '" + name + "' is no " + name_of(*kind) + " test", why_kind);
     } else if (!tests_.empty()) {
       problems_.add(place, "no test is called '" + name.substr(0, 60) + "'", why,
-                    config::suggest(name, labels_[static_cast<std::size_t>(kind)], problems_));
+                    config::suggest(name, kind ? labels_[static_cast<std::size_t>(*kind)] : all_labels_, problems_));
     }
     return nullptr;
   }
@@ -225,6 +227,7 @@ class NamedTests {
   base::Problems& problems_;
   std::map<std::string, const EmbeddingTest*> tests_;
   std::array<std::vector<std::string>, 2> labels_;  ///< by kind
+  std::vector<std::string> all_labels_;
 };
 
 /// Every named test exists, scores words one by one, and has the known words among its targets.
@@ -273,7 +276,7 @@ std::vector<BiasDetection> read_detections(const config::Node& node, const Named
   return detections;
 }
 
-/// NAME: [tests]; every name is a weat test's and stands in one family.
+/// NAME: [tests]; every name is a test's and stands in one family.
 std::vector<TestFamily> read_families(const config::Node& node, const NamedTests& tests, base::Problems& problems) {
   const std::string key = "statistics.families";
   std::vector<TestFamily> families;
@@ -293,8 +296,7 @@ std::vector<TestFamily> read_families(const config::Node& node, const NamedTests
       const auto& test = family.tests[j];
       const auto place = list.children[j].place(own_key + "[" + std::to_string(j) + "]");
       const auto [entry, is_new] = family_of.emplace(test, family.label);
-      const auto* found = tests.find(place, test, EmbeddingTest::Kind::weat, "a family lists tests of this job",
-                                     "words of a wefat test are a family of their own");
+      const auto* found = tests.find(place, test, std::nullopt, "a family lists tests of this job", "");
       if (found != nullptr && !is_new) {
         problems.add(place, "the test '" + test + "' is in the family '" + entry->second + "', too",
                      "its p values are adjusted once");

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "findings/agreement/Alignment.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
@@ -73,31 +74,43 @@ class Variables {
 
 /// `relabelled`: "target words".
 template <class Row>
-void write_probabilities(const Variables<Row>& variables, const std::string& relabelled, const std::string& kind) {
-  variables.add("permutation_p", "one-sided p of relabelling the " + relabelled + " (" + kind + ")",
-                [](const Row& row) { return row.permutation.p; });
-  variables.add("permutation_p_two_sided", "two-sided p of relabelling the " + relabelled + "; NaN after an early end",
-                [](const Row& row) { return row.permutation.two_sided; });
-  variables.add("permutation_p_low", "lower end of the interval of the exact p",
-                [](const Row& row) { return row.permutation.interval.low; });
-  variables.add("permutation_p_high", "upper end of the interval of the exact p",
-                [](const Row& row) { return row.permutation.interval.high; });
+void write_relabelling(const Variables<Row>& variables, const std::string& prefix, const std::string& relabelled,
+                       PermutationSummary EffectSummary::*of) {
+  const auto add = [&](const char* name, const std::string& long_name, auto read, const Names& meanings = {}) {
+    variables.add(
+        prefix + name, long_name, [of, read](const Row& row) { return std::invoke(read, row.*of); }, meanings);
+  };
+  using Summary = PermutationSummary;
+  add("permutation_p", "one-sided p of relabelling the " + relabelled, &Summary::p);
+  add("permutation_p_two_sided", "two-sided p of relabelling the " + relabelled + "; NaN after an early end",
+      &Summary::two_sided);
+  add("permutation_p_low", "lower end of the interval of the exact one-sided p",
+      [](const Summary& summary) { return summary.interval.low; });
+  add("permutation_p_high", "upper end of the interval of the exact one-sided p",
+      [](const Summary& summary) { return summary.interval.high; });
+  add("permutation_method", "how the p was found",
+      [](const Summary& summary) { return static_cast<std::uint8_t>(summary.method); },
+      {"none", "exact", "monte_carlo", "monte_carlo_early_end"});
+  if constexpr (std::is_same_v<Row, TestSummary>) {
+    add("permutation_p_least", "smallest two-sided p that so many " + relabelled + " can have", &Summary::least);
+    add("permutation_reaching", "partitions (exact) or draws that reach the observed statistic", &Summary::reaching);
+    add("permutation_two_sided_reaching", "partitions or draws that reach its magnitude", &Summary::two_sided_reaching);
+    add("permutation_partitions", "partitions of the " + relabelled, &Summary::partitions);
+    add("permutation_draws", "draws of a Monte Carlo test",
+        [](const Summary& summary) { return static_cast<double>(summary.draws); });
+  }
 }
 
+/// The p to cite. `prefix`: of the variables; `which`: "the larger of permutation_p_two_sided and ...".
 template <class Row>
-void write_method(const Variables<Row>& variables) {
-  variables.add("permutation_method", "how the p was found",
-                [](const Row& row) { return static_cast<std::uint8_t>(row.permutation.method); },
-                {"none", "exact", "monte_carlo", "monte_carlo_early_end"});
-}
-
-/// `p`: the variable that is adjusted; `why`: "adjusted in the test's family".
-template <class Row>
-void write_adjusted(const Variables<Row>& variables, const std::string& p, const std::string& why) {
-  variables.lists("adjusted_" + p, "adjustment", p + ", " + why,
-                  [](const Row& row) { return row.permutation.adjusted; });
-  variables.lists("adjusted_" + p + "_two_sided", "adjustment", p + "_two_sided, " + why,
-                  [](const Row& row) { return row.permutation.adjusted_two_sided; });
+void write_cited(const Variables<Row>& variables, const std::string& prefix, const std::string& which) {
+  variables.add("p_cite", "two-sided p to cite: " + which, [](const Row& row) { return row.cited; });
+  variables.add("p_least", "smallest p_cite that so many words can have", [](const Row& row) { return row.least; });
+  variables.lists("adjusted_" + prefix + "p_cite", "adjustment", prefix + "p_cite, adjusted in the test's family",
+                  [](const Row& row) { return row.adjusted; });
+  variables.lists("adjusted_" + prefix + "log10_p_two_sided", "correction",
+                  prefix + "log10_p_two_sided, adjusted in the test's family (attributes variance, estimator)",
+                  [](const Row& row) { return row.adjusted_log10_p; });
 }
 
 /// Why there is no error, interval, z and p of z.
@@ -110,15 +123,15 @@ void write_z_status(const Variables<Row>& variables, const std::string& long_nam
 }
 
 void write_attributes(hdf5::Group& root, const ContextsResult& result, const ContextsOptions& options) {
-  if (const auto warning = contexts_warning(result); !warning.empty()) {
-    root.write_attribute("contexts_warnings", warning);
-  }
   root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
   root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
   root.write_attribute("confidence", result.settings.confidence);
   root.write_attribute("draws", result.settings.draws);
   root.write_attribute("exceedances", result.settings.exceedances);
   root.write_attribute("permutation_seed", std::to_string(options.seed));
+  if (const auto warnings = contexts_warnings(result); !warnings.empty()) {
+    root.write_attribute("contexts_warnings", base::join(warnings, "\n"));
+  }
   root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
 }
 
@@ -132,13 +145,14 @@ void write_test_axis(Layout& layout, results::AxisSchema axis, const ContextsRes
     const auto& summary = result.summaries[test];
     const auto family = summary.family ? result.families[*summary.family] : FamilyInUse{};
     names.push_back(family.label);
-    sizes.push_back(static_cast<std::int32_t>(family.tests.size()));
+    sizes.push_back(static_cast<std::int32_t>(family.num_effects));
     used.push_back(summary.effect.num_used);
     fewest.push_back(static_cast<std::int32_t>(fewest_contexts(result, test).value_or(0)));
   }
-  axis.coordinates.push_back({"family", "tests with which a WEAT test is adjusted; empty: it is not adjusted", names});
+  axis.coordinates.push_back({"family", "tests whose effects are adjusted together; empty: not adjusted", names});
   layout.add_axis(axis);
-  write(layout, "family_size", {"test"}, "WEAT tests in the test's family, itself included; 0: in none", sizes);
+  write(layout, "family_size", {"test"}, "WEAT tests, and words of WEFAT tests, in the test's family; 0: in none",
+        sizes);
   add_axis(layout, "variance", "in-sample variance V", variance_names);
   add_axis(layout, "estimator", "estimator of tau^2", estimator_names);
   write(layout, "num_samples_used", {"test"}, "samples with an effect size", used);
@@ -188,27 +202,15 @@ void write_tests(Layout& layout, const ContextsResult& result) {
   tests.add("effect_deviation", "its standard deviation over samples (ddof 1)",
             [](const auto& test) { return test.effect.deviation; });
   write_combinations(layout, result);
-  add_axis(layout, "correction", "correction for the number of tests of a family, or of words of a WEFAT test",
+  add_axis(layout, "correction", "correction for the number of effects of a family",
            std::span(adjustment_names).first(num_step_adjustments));
-  tests.lists("adjusted_log10_p_two_sided", "correction",
-              "log10 of the two-sided p, adjusted in the test's family (attributes variance, estimator)",
-              [](const auto& test) { return test.adjusted_log10_p; });
   write_z_status(tests,
                  "why a WEAT test has no standard_error, low, high, z and p of z; one_sample: nothing says how far the "
                  "next sample would lie");
-  write_probabilities(tests, "target words", "WEAT");
-  tests.add("permutation_reaching", "partitions (exact) or draws that reach the observed statistic",
-            [](const auto& test) { return test.permutation.reaching; });
-  tests.add("permutation_two_sided_reaching", "partitions or draws that reach its magnitude",
-            [](const auto& test) { return test.permutation.two_sided_reaching; });
-  tests.add("permutation_partitions", "partitions of the target words",
-            [](const auto& test) { return test.permutation.partitions; });
-  write_method(tests);
-  tests.add("permutation_draws", "draws of a Monte Carlo test",
-            [](const auto& test) { return static_cast<double>(test.permutation.draws); });
-  add_axis(layout, "adjustment", "adjustment for the number of tests of a family, or of words of a WEFAT test",
-           adjustment_names);
-  write_adjusted(tests, "permutation_p", "adjusted in the test's family");
+  add_axis(layout, "adjustment", "adjustment for the number of effects of a family", adjustment_names);
+  write_relabelling(tests, "", "target words", &EffectSummary::targets);
+  write_relabelling(tests, "attribute_", "attribute words", &EffectSummary::attributes);
+  write_cited(tests, "", "the larger of permutation_p_two_sided and attribute_permutation_p_two_sided");
 }
 
 void write_words(Layout& layout, const ContextsResult& result) {
@@ -246,12 +248,8 @@ void write_words(Layout& layout, const ContextsResult& result) {
             [](const auto& word) { return word.combined.standard_error; });
   words.add("log10_p_two_sided", "log10 of the two-sided p of its z",
             [](const auto& word) { return word.combined.log10_p_two_sided; });
-  write_probabilities(words, "attribute words", "WEFAT");
-  write_method(words);
-  write_adjusted(words, "word_permutation_p", "adjusted for the number of words of the test");
-  words.lists("adjusted_word_log10_p_two_sided", "correction",
-              "word_log10_p_two_sided, adjusted for the number of words of the test",
-              [](const auto& word) { return word.adjusted_log10_p; });
+  write_relabelling(words, "", "attribute words", &EffectSummary::attributes);
+  write_cited(words, "word_", "word_permutation_p_two_sided, since one target word cannot be relabelled");
   write_z_status(words, "why a word has no word_standard_error and p of z");
 }
 
@@ -287,6 +285,13 @@ void write_detections(Layout& layout, const std::vector<DetectionSummary>& detec
   add_axis(layout, "threshold", "effect size above which a word counts", threshold_labels);
   write(layout, "detection_words", {"detection"}, "words with all scores (JSON)", words);
   write(layout, "area", {"detection"}, "area under the curve of IBD", areas);
+  Numbers used;
+  std::ranges::transform(detections, std::back_inserter(used), [](const DetectionSummary& detection) {
+    const auto& curve = detection.curves.front();
+    return curve.reason == stats::Reason::ok ? curve.points[detection.used].threshold : stats::nan;
+  });
+  write(layout, "detection_threshold", {"detection"}, "IBD's threshold of highest accuracy, at which words are listed",
+        used);
   const Names axes = {"detection", "detection_kind"};
   const Variables curves(layout, "", axes, rows);
   const auto add_rate = [&](const char* name, const char* long_name, double stats::DetectionPoint::*rate) {
@@ -304,7 +309,7 @@ void write_detections(Layout& layout, const std::vector<DetectionSummary>& detec
              [](const Curve& curve) { return curve.points[curve.most_separating].threshold; });
   curves.add("chance", "validated words / words", [](const Curve& curve) { return curve.chance; });
   const auto json = [](const Names& list) { return base::Json(list).dump(); };
-  Variables(layout, "", axes, detected).add("detected_words", "words detected at best_threshold (JSON)", json);
+  Variables(layout, "", axes, detected).add("detected_words", "words detected at detection_threshold (JSON)", json);
   Variables(layout, "", axes, unknown).add("unknown_words", "validation words without all scores (JSON)", json);
   curves.add("detection_status", "why there are no numbers",
              [](const Curve& curve) { return static_cast<std::uint8_t>(curve.reason == stats::Reason::ok ? 0 : 1); },

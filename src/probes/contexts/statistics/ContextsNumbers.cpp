@@ -33,11 +33,14 @@ const results::CubeSchema& require_cube(const results::ResultFile& file, const s
 }  // namespace
 
 ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawBlock block)
-    : block_(std::move(block)), num_targets_(schema.inner_axis("target").labels.size()) {
+    : block_(std::move(block)),
+      num_targets_(schema.inner_axis("target").labels.size()),
+      num_weat_attributes_(schema.inner_axis("weat_attribute").labels.size()) {
   const auto numbers = [&](const char* name) {
     return &std::get<std::vector<double>>(block_.columns[column(schema, name)]);
   };
   association_ = numbers("association");
+  attribute_association_ = numbers("attribute_association");
   effect_size_ = numbers("effect_size");
   association_variance_ = numbers("association_variance");
   status_ = &std::get<std::vector<std::uint8_t>>(block_.columns[column(schema, "status")]);
@@ -63,6 +66,7 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
   }
   status_names_ = require_cube(file, "status", results::ElementType::uint8, {}).flag_meanings;
   require_cube(file, "association", results::ElementType::float64, {"target"});
+  require_cube(file, "attribute_association", results::ElementType::float64, {"weat_attribute"});
   require_cube(file, "effect_size", results::ElementType::float64, {});
   require_cube(file, "association_variance", results::ElementType::float64, {});
   const auto num_targets = file.schema().inner_axis("target").labels.size();

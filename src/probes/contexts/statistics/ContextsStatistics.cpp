@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 #include <ranges>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
@@ -97,24 +100,23 @@ std::size_t chosen_combination(const EmbeddingStatistics& settings) {
          static_cast<std::size_t>(settings.estimator);
 }
 
-/// Summarises effects without their permutations, and returns what these relabel: one score per labelled word, the mean
-/// over samples of its part of the effect / deviation, weighted as in the combined effect, so that the difference of
-/// the two labels' means is that effect. Relabelling changes no deviation; the weights are held fixed. `part(sample,
-/// word)`: association of a target word, cosine of an attribute word. Nothing where there is no effect.
+/// One score per word of two sets: the mean over samples of its part of the effect / deviation, weighted as in the
+/// combined effect, so that the difference of the sets' means is that effect. The effect is linear in the words of
+/// either kind, so the same holds for target words and for attribute words; weights and deviations are held fixed.
+/// `part(sample, word)`: association of a target or of an attribute word, cosine of an attribute word. Nothing where
+/// there is no effect.
 template <class Part>
-std::optional<Sides> summarise_effects(const Effects& effects, const EmbeddingStatistics& settings, const Part& part,
-                                       EffectSummary& summary) {
-  const auto combination = chosen_combination(settings);
-  summary.effect = summarise(effects.values);
-  summary.combined = effects.combined(combination, settings.confidence);
-  if (!summary.combined.defined()) {
+std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics& settings,
+                              const stats::RandomEffects& combined, std::array<std::size_t, 2> sizes,
+                              const Part& part) {
+  if (!combined.defined()) {
     return std::nullopt;
   }
-  const auto variances = effects.variances(combination / estimator_names.size());
-  std::vector<double> scores(effects.sizes[0] + effects.sizes[1], 0);
+  const auto variances = effects.variances(chosen_combination(settings) / estimator_names.size());
+  std::vector<double> scores(sizes[0] + sizes[1], 0);
   double weights = 0;
   for (std::size_t i = 0; i < effects.used.size(); ++i) {
-    const double weight = 1 / (variances[i] + summary.combined.tau_squared);
+    const double weight = 1 / (variances[i] + combined.tau_squared);
     weights += weight;
     for (std::size_t word = 0; word < scores.size(); ++word) {
       scores[word] += weight / std::sqrt(effects.published[i]) * part(effects.used[i], word);
@@ -123,7 +125,7 @@ std::optional<Sides> summarise_effects(const Effects& effects, const EmbeddingSt
   for (auto& score : scores) {
     score /= weights;
   }
-  const auto border = scores.begin() + static_cast<std::ptrdiff_t>(effects.sizes[0]);
+  const auto border = scores.begin() + static_cast<std::ptrdiff_t>(sizes[0]);
   Sides sides{{scores.begin(), border}, {border, scores.end()}};
   return stats::effect_size(sides.x, sides.y).defined() ? std::optional(sides) : std::nullopt;
 }
@@ -148,8 +150,11 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
   const auto& settings = options.settings;
   const auto pool = sides.x.size() + sides.y.size();
   const auto partitions = stats::num_subsets(pool, sides.x.size());
+  summary.least = 0;
   if (pool <= stats::max_exact_pool) {
     summary.partitions = stats::to_text(partitions);
+    // with sets of one size, changed places are as far from zero
+    summary.least = stats::exact_p(sides.x.size() == sides.y.size() ? 2 : 1, partitions);
   }
   if (exact) {
     const auto count = count_reaching(sides, options);
@@ -171,6 +176,7 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
   summary.method = result.end == stats::MonteCarloResult::End::exceedances
                        ? PermutationSummary::Method::monte_carlo_early_end
                        : PermutationSummary::Method::monte_carlo;
+  summary.least = std::max(summary.least, 1 / static_cast<double>(settings.draws + 1));
   summary.reaching = std::to_string(result.exceedances);
   summary.draws = static_cast<std::int64_t>(result.draws);
   summary.p = result.p;
@@ -182,31 +188,47 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
   return summary;
 }
 
-/// A test without its permutations, and what these relabel: the test itself, or its words in their order.
-struct Summarised {
-  TestSummary summary;
-  std::vector<std::optional<Sides>> sides;
-  bool exact = false;
+/// One set of labels that is relabelled for one effect.
+struct Relabelled {
+  EffectSummary* effect = nullptr;  ///< borrowed
+  PermutationSummary EffectSummary::*of = nullptr;
+  std::optional<Sides> sides;  ///< nothing: no effect
+  bool exact = false;          ///< all ways are counted
+  std::string name;            ///< of the draws
+  std::uint32_t pool = 0;
 };
 
-Summarised summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
-                          const EmbeddingStatistics& settings) {
-  Summarised result;
-  const auto effects = effects_of_test(test, samples);
-  for (std::size_t i = 0; i < result.summary.combinations.size(); ++i) {
-    result.summary.combinations[i] = effects.combined(i, settings.confidence);
-  }
-  const auto part = [&](auto sample, auto word) { return samples.association(sample, word); };
-  result.sides.push_back(summarise_effects(effects, settings, part, result.summary));
-  result.exact = is_exact(test.num_targets(), 1, settings.permutation);
-  return result;
+/// Tests about the same words share a pool, whatever the others.
+std::uint32_t pool_of(const std::vector<std::string>& first, const std::vector<std::string>& second) {
+  return draw_name(base::join(first, "\n") + "\n\n" + base::join(second, "\n"));
 }
 
-Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
-                           const EmbeddingStatistics& settings) {
-  Summarised result;
+std::vector<Relabelled> summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
+                                       const EmbeddingStatistics& settings, TestSummary& summary) {
+  const auto effects = effects_of_test(test, samples);
+  for (std::size_t i = 0; i < summary.combinations.size(); ++i) {
+    summary.combinations[i] = effects.combined(i, settings.confidence);
+  }
+  summary.effect = summarise(effects.values);
+  summary.combined = summary.combinations[chosen_combination(settings)];
+  const auto& words = test.words;
+  const auto target = [&](auto sample, auto word) { return samples.association(sample, word); };
+  const auto attribute = [&](auto sample, auto word) { return samples.attribute_association(sample, word); };
+  return {{&summary, &EffectSummary::targets,
+           sides_of(effects, settings, summary.combined, {words[0].size(), words[1].size()}, target),
+           is_exact(test.num_targets(), 1, settings.permutation), test.label, pool_of(words[0], words[1])},
+          {&summary, &EffectSummary::attributes,
+           sides_of(effects, settings, summary.combined, {words[2].size(), words[3].size()}, attribute),
+           is_exact(test.num_attributes(), 1, settings.permutation), test.label + "\nattributes",
+           pool_of(words[2], words[3])}};
+}
+
+std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
+                                        const EmbeddingStatistics& settings, TestSummary& summary) {
+  std::vector<Relabelled> relabelled;
   const auto num_targets = test.num_targets();
   std::vector<double> means(samples.size(), 0);
+  summary.words.resize(num_targets);
   for (std::size_t target = 0; target < num_targets; ++target) {
     const auto effects = effects_of_word(test, samples, target);
     std::vector<double> associations;
@@ -218,20 +240,40 @@ Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samp
       associations.push_back(samples.association(sample, target));
       means[sample] += of_samples[sample] / static_cast<double>(num_targets);
     }
-    auto& word = result.summary.words.emplace_back();
+    auto& word = summary.words[target];
     word.word = test.words[0][target];
     word.association = summarise(associations);
+    word.effect = summarise(effects.values);
+    word.combined = effects.combined(chosen_combination(settings), settings.confidence);
     const auto part = [&](auto sample, auto attribute) { return samples.cosine(sample, target, attribute); };
-    result.sides.push_back(summarise_effects(effects, settings, part, word));
+    relabelled.push_back({&word, &EffectSummary::attributes,
+                          sides_of(effects, settings, word.combined, effects.sizes, part),
+                          is_exact(test.num_attributes(), num_targets, settings.permutation),
+                          test.label + "\n" + word.word, pool_of(test.words[2], test.words[3])});
   }
-  result.summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
-  result.exact = is_exact(test.num_attributes(), num_targets, settings.permutation);
-  return result;
+  summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
+  return relabelled;
 }
 
-Summarised summarise_test(const ContextsTest& test, const ContextsSamples& samples,
-                          const EmbeddingStatistics& settings) {
-  return test.kind == Kind::wefat ? summarise_wefat(test, samples, settings) : summarise_weat(test, samples, settings);
+/// Summarises a test without its permutations. Returns what these relabel, in a fixed order: target and attribute words
+/// of the test, or the attribute words of each of its words; `summary` is borrowed by it.
+std::vector<Relabelled> summarise_test(const ContextsTest& test, const ContextsSamples& samples,
+                                       const EmbeddingStatistics& settings, TestSummary& summary) {
+  return (test.kind == Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
+}
+
+/// The largest p of the ways to relabel each effect, and the largest of their smallest. NaN where one has none.
+void cite(const std::vector<Relabelled>& relabelled) {
+  std::map<EffectSummary*, std::pair<double, double>> largest;
+  for (const auto& way : relabelled) {
+    const auto& found = way.effect->*way.of;
+    auto& [p, least] = largest.try_emplace(way.effect, 0, 0).first->second;
+    p = std::isnan(p) || std::isnan(found.two_sided) ? nan : std::max(p, found.two_sided);
+    least = std::isnan(least) || std::isnan(found.least) ? nan : std::max(least, found.least);
+  }
+  for (const auto& [effect, both] : largest) {
+    std::tie(effect->cited, effect->least) = both;
+  }
 }
 
 /// Effects of the words of one wefat test.
@@ -287,10 +329,11 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
     curve = stats::detection_curve(scores, static_cast<stats::DetectionKind>(kind), validated,
                                    stats::published_thresholds());
     if (kind == 0) {
+      summary.used = curve.most_accurate;
       summary.area = stats::intersectional_area(scores, validated);
     }
     if (curve.reason == stats::Reason::ok) {
-      const double threshold = curve.points[curve.most_accurate].threshold;
+      const double threshold = curve.points[summary.used].threshold;
       const auto found =
           kind == 0 ? stats::detect_intersectional(scores, threshold) : stats::detect_emergent(scores, threshold);
       for (std::size_t word = 0; word < found.size(); ++word) {
@@ -303,126 +346,120 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
   return summary;
 }
 
-/// Tests about the same words share a pool, whatever their attributes.
-std::uint32_t pool_of(const ContextsTest& test) {
-  return draw_name(base::join(test.words[0], "\n") + "\n\n" + base::join(test.words[1], "\n"));
-}
-
-/// One of the effects that are adjusted together.
+/// One of the effects that are adjusted together: what was relabelled of it.
 struct Member {
   EffectSummary* effect = nullptr;
-  const std::optional<Sides>* sides = nullptr;  ///< nothing: without a p
-  std::uint32_t pool = 0;
+  std::vector<const Relabelled*> relabelled;
 };
 
-/// One of the two p of every member, adjusted by the four methods.
-void adjust_side(const std::vector<Member>& members, stats::Tail tail, const ContextsOptions& options) {
-  const bool upper = tail == stats::Tail::upper;
-  const auto p_of = [&](const Member& member) {
-    return upper ? member.effect->permutation.p : member.effect->permutation.two_sided;
-  };
-  std::vector<double> log10_p;
-  std::vector<stats::FamilyTest> permuted;
-  std::vector<std::size_t> places;  // of `permuted`
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    log10_p.push_back(std::log10(p_of(members[i])));
-    if (*members[i].sides && std::isfinite(log10_p.back())) {
-      permuted.push_back({(*members[i].sides)->x, (*members[i].sides)->y, members[i].pool});
-      places.push_back(i);
+/// max-T of each way to relabel, by common draws; of a member the largest of its ways. Alone there is nothing to adjust
+/// for.
+std::vector<double> largest_max_t(const std::vector<Member>& members, const ContextsOptions& options) {
+  std::vector<double> adjusted(members.size(), nan);
+  for (const auto of : {&EffectSummary::targets, &EffectSummary::attributes}) {
+    std::vector<stats::FamilyTest> permuted;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const auto* way : members[i].relabelled) {
+        if (way->of == of && way->sides && std::isfinite(members[i].effect->cited)) {
+          permuted.push_back({way->sides->x, way->sides->y, way->pool});
+          places.push_back(i);
+        }
+      }
     }
+    const auto max_t = places.size() > 1
+                           ? stats::max_t_p(permuted, {.seed = options.seed,
+                                                       .draws = static_cast<std::uint64_t>(options.settings.draws),
+                                                       .num_threads = options.num_threads,
+                                                       .tail = stats::Tail::both})
+                           : std::vector<double>(places.size(), 0);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      adjusted[places[i]] = std::fmax(adjusted[places[i]], max_t[i]);
+    }
+  }
+  return adjusted;
+}
+
+/// The cited p, and the p of z.
+void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
+  std::vector<double> log10_cited;
+  std::vector<double> log10_of_z;
+  for (const auto& member : members) {
+    log10_cited.push_back(std::log10(member.effect->cited));
+    log10_of_z.push_back(member.effect->combined.log10_p_two_sided);
   }
   const auto set = [&](std::size_t place, std::size_t method, double p) {
-    auto& permutation = members[place].effect->permutation;
-    auto& adjusted = upper ? permutation.adjusted : permutation.adjusted_two_sided;
     // never below the plain p: powers of ten round, and max-T counts draws where that p counts all partitions
-    adjusted[method] = std::isnan(p) ? p : std::max(p, p_of(members[place]));
+    members[place].effect->adjusted[method] = std::isnan(p) ? p : std::max(p, members[place].effect->cited);
   };
   for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto adjusted = stats::adjust_log10_p(log10_p, static_cast<stats::Adjustment>(method));
+    const auto adjusted = stats::adjust_log10_p(log10_cited, static_cast<stats::Adjustment>(method));
+    const auto of_z = stats::adjust_log10_p(log10_of_z, static_cast<stats::Adjustment>(method));
     for (std::size_t i = 0; i < members.size(); ++i) {
       set(i, method, std::pow(10, adjusted[i]));
+      members[i].effect->adjusted_log10_p[method] = of_z[i];
     }
   }
-  if (places.size() == 1) {  // alone: nothing to adjust for
-    set(places.front(), num_step_adjustments, p_of(members[places.front()]));
-    return;
-  }
-  const auto max_t = stats::max_t_p(permuted, {.seed = options.seed,
-                                               .draws = static_cast<std::uint64_t>(options.settings.draws),
-                                               .num_threads = options.num_threads,
-                                               .tail = tail});
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    set(places[i], num_step_adjustments, max_t[i]);
+  const auto max_t = largest_max_t(members, options);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    set(i, num_step_adjustments, max_t[i]);
   }
 }
 
-/// Both p of relabelling, and the p of z.
-void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
-  adjust_side(members, stats::Tail::upper, options);
-  adjust_side(members, stats::Tail::both, options);
-  std::vector<double> log10_p;
-  for (const auto& member : members) {
-    log10_p.push_back(member.effect->combined.log10_p_two_sided);
-  }
-  for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto adjusted = stats::adjust_log10_p(log10_p, static_cast<stats::Adjustment>(method));
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i].effect->adjusted_log10_p[method] = adjusted[i];
-    }
-  }
-}
-
-/// The declared families, or one of all weat tests, called "all"; none without weat tests. Throws InputError if a
+/// The declared families; of a kind of tests of which none is declared, one of all its tests. Throws InputError if a
 /// family names a test that is not among `tests`, or one that another family has.
 std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
                                          const std::vector<TestFamily>& declared) {
-  std::map<std::string, std::size_t> weat;
-  FamilyInUse all{"all", {}};
+  std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    if (tests[i].kind == Kind::weat) {
-      weat.emplace(tests[i].label, i);
-      all.tests.push_back(i);
-    }
-  }
-  if (declared.empty()) {
-    return all.tests.empty() ? std::vector<FamilyInUse>() : std::vector{all};
+    places.emplace(tests[i].label, i);
   }
   std::vector<FamilyInUse> families;
+  std::set<Kind> kinds;
   for (const auto& family : declared) {
     FamilyInUse own{family.label, {}};
     for (const auto& label : family.tests) {
-      const auto found = weat.find(label);
-      if (found == weat.end()) {
+      const auto found = places.find(label);
+      if (found == places.end()) {
         throw base::InputError(
             base::describe("the family '" + family.label + "' names a test that the result does not have",
-                           "no weat test is called '" + label + "', or two families name it"));
+                           "no test is called '" + label + "', or two families name it"));
       }
       own.tests.push_back(found->second);
-      weat.erase(found);
+      kinds.insert(tests[found->second].kind);
+      places.erase(found);
     }
     std::sort(own.tests.begin(), own.tests.end());
     families.push_back(std::move(own));
   }
+  for (const auto& [kind, label] : {std::pair{Kind::weat, "all"}, std::pair{Kind::wefat, "all words"}}) {
+    FamilyInUse all{label, {}};
+    for (std::size_t i = 0; i < tests.size() && !kinds.contains(kind); ++i) {
+      if (tests[i].kind == kind) {
+        all.tests.push_back(i);
+      }
+    }
+    if (!all.tests.empty()) {
+      families.push_back(std::move(all));
+    }
+  }
   return families;
 }
 
-/// Adjusts the p values of the tests in every family of `result`, and those of the words of every wefat test.
-/// `sides[test]`: of the test itself or of its words; nothing without a permutation p.
-void adjust_tests(ContextsResult& result, const std::vector<std::vector<std::optional<Sides>>>& sides,
+/// Adjusts the p values in every family: of its weat tests, and of the words of its wefat tests.
+void adjust_tests(ContextsResult& result, const std::vector<std::vector<Relabelled>>& relabelled,
                   const ContextsOptions& options) {
-  for (const auto& family : result.families) {
+  for (auto& family : result.families) {
     std::vector<Member> members;
     for (const auto test : family.tests) {
-      members.push_back({&result.summaries[test], &sides[test].front(), pool_of(result.tests[test])});
+      for (const auto& way : relabelled[test]) {
+        if (members.empty() || members.back().effect != way.effect) {
+          members.push_back({way.effect, {}});
+        }
+        members.back().relabelled.push_back(&way);
+      }
     }
-    adjust_together(members, options);
-  }
-  for (std::size_t test = 0; test < result.tests.size(); ++test) {
-    std::vector<Member> members;
-    auto& words = result.summaries[test].words;
-    for (std::size_t word = 0; word < words.size(); ++word) {
-      members.push_back({&words[word], &sides[test][word], draw_name(result.tests[test].label)});
-    }
+    family.num_effects = members.size();
     adjust_together(members, options);
   }
 }
@@ -489,28 +526,22 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
   result.chosen = chosen_combination(options.settings);
   result.families = families_in_use(result.tests, options.settings.families);
   result.word_contexts = reader.word_contexts();
-  std::vector<std::vector<std::optional<Sides>>> permuted;
+  result.summaries.resize(result.tests.size());
+  std::vector<std::vector<Relabelled>> relabelled;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
-    const auto& test = result.tests[i];
     const auto samples = reader.read(i);
-    auto [summary, sides, exact] = summarise_test(test, samples, options.settings);
+    auto& summary = result.summaries[i];
+    relabelled.push_back(summarise_test(result.tests[i], samples, options.settings, summary));
     summary.samples_by_status.resize(result.status_names.size());
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
       ++summary.samples_by_status.at(samples.status(sample));
     }
-    for (std::size_t effect = 0; effect < sides.size() && options.depth == ContextsDepth::everything; ++effect) {
-      if (!sides[effect]) {
-        continue;
-      }
-      if (test.kind == Kind::weat) {
-        summary.permutation = permute(*sides[effect], exact, test.label, options);
-      } else {
-        auto& word = summary.words[effect];
-        word.permutation = permute(*sides[effect], exact, test.label + "\n" + word.word, options);
+    for (const auto& way : relabelled.back()) {
+      if (way.sides && options.depth == ContextsDepth::everything) {
+        way.effect->*way.of = permute(*way.sides, way.exact, way.name, options);
       }
     }
-    result.summaries.push_back(std::move(summary));
-    permuted.push_back(std::move(sides));
+    cite(relabelled.back());
   }
   for (std::size_t family = 0; family < result.families.size(); ++family) {
     for (const auto test : result.families[family].tests) {
@@ -518,7 +549,7 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
     }
   }
   if (options.depth == ContextsDepth::everything) {
-    adjust_tests(result, permuted, options);
+    adjust_tests(result, relabelled, options);
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }
@@ -537,10 +568,10 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file, options.settings.samples);
   for (std::size_t i = 0; i < reader.tests().size(); ++i) {
-    const auto found = summarise_test(reader.tests()[i], reader.read(i), options.settings);
-    for (const auto& sides : found.sides) {
-      if (sides && found.exact) {
-        count_reaching(*sides, options);
+    TestSummary summary;
+    for (const auto& way : summarise_test(reader.tests()[i], reader.read(i), options.settings, summary)) {
+      if (way.sides && way.exact) {
+        count_reaching(*way.sides, options);
       }
     }
   }

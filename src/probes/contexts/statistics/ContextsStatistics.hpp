@@ -52,6 +52,9 @@ class ContextsSamples {
     return (*association_)[sample * num_targets_ + target];
   }
   // Of a weat test.
+  double attribute_association(std::size_t sample, std::size_t attribute) const {
+    return (*attribute_association_)[sample * num_weat_attributes_ + attribute];
+  }
   double effect_size(std::size_t sample) const { return (*effect_size_)[sample]; }
   double association_variance(std::size_t sample) const { return (*association_variance_)[sample]; }
   // Of a wefat test.
@@ -64,9 +67,11 @@ class ContextsSamples {
 
  private:
   results::RawBlock block_;
-  std::size_t num_targets_;         ///< slots, of which a test fills the first
-  std::size_t num_attributes_ = 0;  ///< likewise
+  std::size_t num_targets_;          ///< slots, of which a test fills the first
+  std::size_t num_weat_attributes_;  ///< likewise
+  std::size_t num_attributes_ = 0;   ///< likewise
   const std::vector<double>* association_;
+  const std::vector<double>* attribute_association_;
   const std::vector<double>* effect_size_;
   const std::vector<double>* association_variance_;
   const std::vector<std::uint8_t>* status_;
@@ -129,29 +134,33 @@ struct SampleSummary {
   double deviation = stats::nan;  ///< NaN for one sample
 };
 
+/// One way to relabel words.
 struct PermutationSummary {
   enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
   Method method = Method::none;
   double p = stats::nan;                                        ///< one-sided: as large as observed, or larger
   double two_sided = stats::nan;                                ///< as far from zero; NaN where a test ended early
+  double least = stats::nan;                                    ///< smallest two-sided p that so many words can have
   std::string reaching;                                         ///< partitions or draws that do, in decimal
   std::string two_sided_reaching;                               ///< of either sign; empty where a test ended early
   std::string partitions;                                       ///< of the pool
   std::int64_t draws = 0;                                       ///< Monte Carlo: made
   stats::ProbabilityInterval interval{stats::nan, stats::nan};  ///< Monte Carlo: of the exact p
-  /// By `adjustment_names`: a test's p in its family (NaN without one), a word's among the words of its test. Never
-  /// below the p itself.
-  using Adjusted = std::array<double, adjustment_names.size()>;
-  static constexpr Adjusted none_adjusted = {stats::nan, stats::nan, stats::nan, stats::nan};
-  Adjusted adjusted = none_adjusted;  ///< of the one-sided p
-  Adjusted adjusted_two_sided = none_adjusted;
 };
 
-/// Of a weat test, whose target words are relabelled, or of a word of a wefat test, whose attribute words are.
+/// Of a weat test or of a word of a wefat test.
 struct EffectSummary {
   SampleSummary effect;
-  stats::RandomEffects combined;   ///< by the chosen variance and estimator
-  PermutationSummary permutation;  ///< adjusted among the tests of the family, or the words of the test
+  stats::RandomEffects combined;  ///< by the chosen variance and estimator
+  PermutationSummary targets;     ///< of a weat test: X and Y relabelled
+  PermutationSummary attributes;  ///< A and B relabelled
+  /// The largest two-sided p of the relabellings that the effect has: it is small only where the effect would be as
+  /// unlikely with other words of either kind. NaN where one of them ended early.
+  double cited = stats::nan;
+  double least = stats::nan;  ///< smallest value of `cited` that so many words can have
+  /// `cited` by `adjustment_names`: in the test's family, or among the words of its test; never below it. NaN without a
+  /// family.
+  std::array<double, adjustment_names.size()> adjusted = {stats::nan, stats::nan, stats::nan, stats::nan};
   /// log10 of the two-sided p of z, adjusted likewise by Holm, Benjamini-Hochberg, Benjamini-Yekutieli.
   std::array<double, num_step_adjustments> adjusted_log10_p = {stats::nan, stats::nan, stats::nan};
 };
@@ -174,14 +183,16 @@ struct DetectionSummary {
   std::vector<std::string> words;                    ///< that all its tests have
   std::array<stats::DetectionCurve, 2> curves;       ///< IBD, EIBD
   stats::Value area;                                 ///< IBD
-  std::array<std::vector<std::string>, 2> detected;  ///< at the most accurate threshold
+  std::size_t used = 0;                              ///< point of both curves: IBD's most accurate threshold
+  std::array<std::vector<std::string>, 2> detected;  ///< there, as the paper's appendix (8.2) has it for EIBD, too
   std::array<std::vector<std::string>, 2> unknown;   ///< validation words that are not among `words`
 };
 
-/// weat tests that are adjusted together.
+/// Effects that are adjusted together: of weat tests, and of the words of wefat tests.
 struct FamilyInUse {
   std::string label;
   std::vector<std::size_t> tests;  ///< indices, in the order of the result
+  std::size_t num_effects = 0;     ///< weat tests, and words
 };
 
 struct ContextsResult {
@@ -233,9 +244,11 @@ std::string contexts_tests_text(const ContextsResult& result, Detail detail);
 std::string contexts_words_text(const ContextsResult& result, std::size_t top, Detail detail);
 /// Detected words.
 std::string contexts_detections_text(const ContextsResult& result, Detail detail);
-/// Titles and sizes of the tests, missing words, words with few contexts, samples by status.
+/// What keeps a reader from taking the numbers as they stand: words with few contexts, words that a test lacks, sets so
+/// small that no p can be small. Sentences, which the file holds as its attribute
+/// `contexts_warnings`, one a line.
+std::vector<std::string> contexts_warnings(const ContextsResult& result);
+/// Titles and sizes of the tests, the warnings, samples by status.
 std::string contexts_notes_text(const ContextsResult& result);
-/// Of words whose samples draw the same sentence every time; "" without any.
-std::string contexts_warning(const ContextsResult& result);
 
 }  // namespace stereosweep::probes::contexts

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ranges>
 #include <set>
+#include <tuple>
 
 #include "base/text/Text.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
@@ -36,13 +37,17 @@ bool is_static(const ContextsResult& result) {
          std::ranges::all_of(result.word_contexts, [](const auto& word) { return word.second <= 1; });
 }
 
+std::string family_of(const ContextsResult& result, std::size_t test) {
+  const auto& family = result.summaries[test].family;
+  return family ? result.families[*family].label : "none";
+}
+
 std::vector<Shown> shown_tests(const ContextsResult& result) {
   std::vector<Shown> rows;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& summary = result.summaries[i];
     if (result.tests[i].kind == Kind::weat) {
-      rows.push_back({result.tests[i].label, summary.family ? result.families[*summary.family].label : "none",
-                      fewest_contexts(result, i), &summary});
+      rows.push_back({result.tests[i].label, family_of(result, i), fewest_contexts(result, i), &summary});
     }
   }
   return rows;
@@ -53,7 +58,7 @@ std::vector<Shown> shown_words(const ContextsResult& result, std::size_t test, s
   std::vector<Shown> rows;
   for (const auto& word : result.summaries[test].words) {
     if (word.combined.defined()) {
-      rows.push_back({word.word, result.tests[test].label, result.word_contexts.at(word.word), &word});
+      rows.push_back({word.word, family_of(result, test), result.word_contexts.at(word.word), &word});
     }
   }
   std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return std::abs(row.of->combined.effect); });
@@ -67,35 +72,44 @@ std::string spread_of(const SampleSummary& effect) {
 }
 
 /// What a reader needs first: no p of z, since that shrinks with the number of samples.
-std::string main_table(const ContextsResult& result, const std::string& what, const std::vector<Shown>& rows) {
+std::string main_table(const ContextsResult& result, Kind kind, const std::vector<Shown>& rows) {
   const bool has_samples = !is_static(result);
-  std::vector<std::string> head = {what, "d"};
+  const bool is_weat = kind == Kind::weat;
+  std::vector<std::string> head = {is_weat ? "test" : "word", "d"};
   if (has_samples) {
     head.insert(head.end(), {"sd", "contexts"});
   }
-  head.insert(head.end(), {"p one-sided", "Holm", "p two-sided", "Holm"});
+  head.insert(head.end(), {"p to cite", "Holm", "least"});
+  if (is_weat) {
+    head.insert(head.end(), {"p targets", "p attributes"});
+  }
   results::TextTable table(head);
   for (const auto& row : rows) {
-    const auto& [effect, combined, permutation, adjusted_log10_p] = *row.of;
-    std::vector<std::string> cells = {row.label, results::fixed(combined.effect)};
+    std::vector<std::string> cells = {row.label, results::fixed(row.of->combined.effect)};
     if (has_samples) {
-      cells.push_back(spread_of(effect));
+      cells.push_back(spread_of(row.of->effect));
       cells.push_back(row.contexts ? base::with_thousands(*row.contexts) : "-");
     }
-    for (const double p :
-         {permutation.p, permutation.adjusted[0], permutation.two_sided, permutation.adjusted_two_sided[0]}) {
-      cells.push_back(results::p_value(p));
+    std::vector<double> all_p = {row.of->cited, row.of->adjusted.front(), row.of->least};
+    if (is_weat) {
+      all_p.insert(all_p.end(), {row.of->targets.two_sided, row.of->attributes.two_sided});
     }
+    std::ranges::transform(all_p, std::back_inserter(cells), results::p_value);
     table.add(std::move(cells));
   }
   return table.text();
 }
 
-/// What main_table's columns mean: whose contexts, which words are relabelled, what p is adjusted for.
-std::string explanation(const ContextsResult& result, const std::string& contexts, const std::string& relabelled,
-                        const std::string& adjusted) {
-  const auto relabelling = "p: the share of all ways to relabel the " + relabelled +
-                           " that reach d (two-sided: its distance from 0). Holm: adjusted for " + adjusted + ".";
+/// What main_table's columns mean.
+std::string explanation(const ContextsResult& result, Kind kind) {
+  const bool is_weat = kind == Kind::weat;
+  const auto relabelling =
+      std::string(is_weat
+                      ? "p targets: the share of all ways to relabel the words of X and Y whose d is as far from 0; "
+                        "p attributes: the same of A and B. p to cite is the larger: it asks whether d could be that "
+                        "large with other words of both kinds."
+                      : "p: the share of all ways to relabel the words of A and B whose d is as far from 0.") +
+      " least: the smallest that so many words can have. Holm: adjusted in its family.";
   if (is_static(result)) {
     return paragraph(
         "d: the effect size of one vector per word. There is one sample, and so no interval, no z and no p "
@@ -103,7 +117,8 @@ std::string explanation(const ContextsResult& result, const std::string& context
         relabelling);
   }
   return paragraph("d: the effect sizes of " + base::counted(result.num_samples, "sample") +
-                   " of contexts, combined. sd: their spread. contexts: of the " + contexts + ". " + relabelling) +
+                   " of contexts, combined. sd: their spread. contexts: of the " +
+                   (is_weat ? "rarest word. " : "word. ") + relabelling) +
          paragraph(
              "p of z (with --all) is no evidence: it shrinks with the number of samples, so that any difference "
              "becomes significant when enough samples are drawn.");
@@ -115,65 +130,72 @@ std::string interval_text(const stats::RandomEffects& combined) {
                               : "-";
 }
 
-std::string adjusted_table(const std::string& what, const std::vector<Shown>& rows, double PermutationSummary::*p,
-                           PermutationSummary::Adjusted PermutationSummary::*adjusted) {
-  results::TextTable table({what, "family", "p", "Holm", "BH", "BY", "max-T"});
-  for (const auto& row : rows) {
-    std::vector<std::string> cells = {row.label, row.family, results::p_value(row.of->permutation.*p)};
-    for (const double value : row.of->permutation.*adjusted) {
-      cells.push_back(results::p_value(value));
-    }
-    table.add(std::move(cells));
-  }
-  return table.text();
+std::string method_of(const PermutationSummary& permutation) {
+  const bool is_exact = permutation.method == Method::exact;
+  return method_texts[static_cast<std::size_t>(permutation.method)] +
+         (permutation.method == Method::none
+              ? std::string()
+              : ": " + permutation.reaching + " of " +
+                    (is_exact ? permutation.partitions : std::to_string(permutation.draws)));
 }
 
-/// For experts: how p was found, every adjustment, the random-effects model and the p of its z.
+/// For experts: every adjustment, how p was found, the random-effects model and the p of its z.
 std::string expert_tables(const ContextsResult& result, const std::string& what, const std::vector<Shown>& rows) {
-  results::TextTable methods({what, "how p was found", "reach d", "of"});
+  results::TextTable adjusted({what, "family", "p to cite", "Holm", "BH", "BY", "max-T"});
+  results::TextTable methods({what, "relabelled", "one-sided", "two-sided", "least", "how p was found, one-sided"});
   results::TextTable random_effects({what, "d", "Monte Carlo error of the mean over samples", "tau^2"});
   results::TextTable of_z({what, "p of z", "Holm", "BH", "BY", "one-sided"});
   for (const auto& row : rows) {
-    const auto& [effect, combined, permutation, adjusted_log10_p] = *row.of;
-    const bool is_exact = permutation.method == Method::exact;
-    methods.add({row.label, method_texts[static_cast<std::size_t>(permutation.method)], permutation.reaching,
-                 is_exact ? permutation.partitions : std::to_string(permutation.draws)});
-    random_effects.add(
-        {row.label, results::fixed(combined.effect), interval_text(combined), results::fixed(combined.tau_squared, 4)});
-    std::vector<std::string> cells = {row.label, p_of_log10(combined.log10_p_two_sided)};
-    std::ranges::transform(adjusted_log10_p, std::back_inserter(cells), p_of_log10);
-    cells.push_back(p_of_log10(combined.log10_p_one_sided));
-    const bool has_no_error = combined.defined() && !combined.has_error();
+    const auto& of = *row.of;
+    std::vector<std::string> cells = {row.label, row.family, results::p_value(of.cited)};
+    std::ranges::transform(of.adjusted, std::back_inserter(cells), results::p_value);
+    adjusted.add(std::move(cells));
+    for (const auto* way : {&of.targets, &of.attributes}) {
+      if (way->method != Method::none) {
+        methods.add({row.label, way == &of.targets ? "targets" : "attributes", results::p_value(way->p),
+                     results::p_value(way->two_sided), results::p_value(way->least), method_of(*way)});
+      }
+    }
+    random_effects.add({row.label, results::fixed(of.combined.effect), interval_text(of.combined),
+                        results::fixed(of.combined.tau_squared, 4)});
+    cells = {row.label, p_of_log10(of.combined.log10_p_two_sided)};
+    std::ranges::transform(of.adjusted_log10_p, std::back_inserter(cells), p_of_log10);
+    cells.push_back(p_of_log10(of.combined.log10_p_one_sided));
+    const bool has_no_error = of.combined.defined() && !of.combined.has_error();
     of_z.add(has_no_error ? std::vector<std::string>{row.label, one_sample, "", "", "", ""} : cells);
   }
   const auto model = std::string("Random effects (variance ") + variance_names[result.chosen / estimator_names.size()] +
                      ", " + estimator_names[result.chosen % estimator_names.size()] + "), " +
                      results::fixed(100 * result.settings.confidence, 1) + " % interval";
-  return "\nRelabelling, one-sided\n\n" +
-         adjusted_table(what, rows, &PermutationSummary::p, &PermutationSummary::adjusted) +
-         "\nRelabelling, two-sided\n\n" +
-         adjusted_table(what, rows, &PermutationSummary::two_sided, &PermutationSummary::adjusted_two_sided) + "\n" +
-         methods.text() + "\n" + model + "\n\n" + random_effects.text() +
+  return "\nThe p to cite, adjusted in its family\n\n" + adjusted.text() + "\n" + methods.text() + "\n" + model +
+         "\n\n" + random_effects.text() +
          "\np of z (it shrinks with the number of samples): two-sided as in the paper, one-sided as in its code\n\n" +
          of_z.text();
 }
 
-/// Which tests are adjusted together, and which are not.
-std::string families_text(const ContextsResult& result) {
+/// Which tests of a kind are adjusted together, and which are not.
+std::string families_text(const ContextsResult& result, Kind kind) {
   std::vector<std::string> parts;
   for (const auto& family : result.families) {
-    const auto without = std::count_if(family.tests.begin(), family.tests.end(),
-                                       [&](auto test) { return !result.summaries[test].combined.defined(); });
-    parts.push_back(family.label + " (" + base::counted(family.tests.size(), "test") +
+    const auto tests = std::ranges::count_if(family.tests, [&](auto test) { return result.tests[test].kind == kind; });
+    if (tests == 0) {
+      continue;
+    }
+    const auto without = kind != Kind::weat ? 0 : std::ranges::count_if(family.tests, [&](auto test) {
+      return result.tests[test].kind == kind && !result.summaries[test].combined.defined();
+    });
+    parts.push_back(family.label + " (" +
+                    (kind == Kind::weat ? base::counted(family.tests.size(), "test")
+                                        : base::counted(family.num_effects, "effect")) +
                     (without > 0 ? ", " + std::to_string(without) + " without p" : "") + ")");
   }
   std::vector<std::string> outside;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
-    if (!result.summaries[i].family && result.tests[i].kind == Kind::weat) {
+    if (!result.summaries[i].family && result.tests[i].kind == kind) {
       outside.push_back(result.tests[i].label);
     }
   }
-  return paragraph("Families of tests: " + base::join(parts, ", ") +
+  return paragraph("Families: " + base::join(parts, ", ") +
                    (outside.empty() ? "" : "; in none, not adjusted: " + base::join(outside, ", ")) + ".");
 }
 
@@ -197,15 +219,6 @@ std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
                             std::to_string(bound) + " contexts: " + results::first_names(parts, 20);
 }
 
-std::string contexts_note(const ContextsResult& result) {
-  const auto few = rare_words(result, few_contexts);
-  const auto warning = contexts_warning(result);
-  if (few.empty() || is_static(result)) {
-    return "";
-  }
-  return "\n" + paragraph(few) + (warning.empty() ? "" : paragraph("WARNING: " + warning));
-}
-
 /// How the combined effect depends on what is taken for V; the chosen estimator.
 std::string variances_text(const ContextsResult& result) {
   results::TextTable table({"combined d and error by V", "paper", "error", "cohen", "error", "permutation", "error"});
@@ -225,7 +238,7 @@ std::string variances_text(const ContextsResult& result) {
   return table.text();
 }
 
-/// What the tests are called, their sizes, and the words they lack.
+/// What the tests are called, their sizes, and the warnings.
 std::string titles_text(const ContextsResult& result) {
   std::string text;
   for (const auto& test : result.tests) {
@@ -233,8 +246,10 @@ std::string titles_text(const ContextsResult& result) {
     const auto sizes = test.kind == Kind::weat
                            ? size(0) + " and " + size(1) + " words, " + size(2) + " and " + size(3) + " attributes"
                            : size(0) + " words, " + size(2) + " and " + size(3) + " attributes";
-    text += paragraph(test.label + ": " + (test.title.empty() ? "" : test.title + ", ") + sizes +
-                      (test.consequence == "all words" ? "" : "; " + test.consequence));
+    text += paragraph(test.label + ": " + (test.title.empty() ? "" : test.title + ", ") + sizes);
+  }
+  for (const auto& warning : contexts_warnings(result)) {
+    text += paragraph("WARNING: " + warning);
   }
   return text;
 }
@@ -300,8 +315,8 @@ std::string contexts_tests_text(const ContextsResult& result, Detail detail) {
     return "";
   }
   const bool everything = detail == Detail::everything;
-  return "Two target sets: d > 0 says that X is nearer to A, and Y to B\n\n" + main_table(result, "test", rows) + "\n" +
-         explanation(result, "rarest word", "target words", "the tests of a family") + families_text(result) +
+  return "Two target sets: d > 0 says that X is nearer to A, and Y to B\n\n" + main_table(result, Kind::weat, rows) +
+         "\n" + explanation(result, Kind::weat) + families_text(result, Kind::weat) +
          (everything ? expert_tables(result, "test", rows) : "") +
          (everything && result.num_samples > 1 ? "\n" + variances_text(result) : "");
 }
@@ -323,26 +338,46 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top, D
     const auto rows = shown_words(result, i, top);
     text += paragraph(test.label + ": words of '" + test.sets[0] + "'; d > 0: nearer to '" + test.sets[2] +
                       "', d < 0: to '" + test.sets[3] + "'; largest effects of " + base::counted(defined, "word")) +
-            "\n" + main_table(result, "word", rows) + results::rest_text(rows.size(), defined, "words") +
+            "\n" + main_table(result, Kind::wefat, rows) + results::rest_text(rows.size(), defined, "words") +
             (detail == Detail::everything ? expert_tables(result, "word", rows) : "") + "\n";
   }
-  return text.empty() ? text : text + explanation(result, "word", "attribute words", "the words of a test");
+  return text.empty() ? text : text + explanation(result, Kind::wefat) + families_text(result, Kind::wefat);
 }
 
-std::string contexts_warning(const ContextsResult& result) {
-  const auto alike = is_static(result) ? "" : rare_words(result, least_contexts);
-  return alike.empty() ? "" : alike + "; the samples draw the same sentence every time";
+std::vector<std::string> contexts_warnings(const ContextsResult& result) {
+  constexpr double level = 0.05;
+  std::vector<std::string> warnings;
+  if (const auto few = rare_words(result, few_contexts); !few.empty() && !is_static(result)) {
+    warnings.push_back(few);
+    if (const auto alike = rare_words(result, least_contexts); !alike.empty()) {
+      warnings.push_back(alike + "; the samples draw the same sentence every time");
+    }
+  }
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    const auto& [label, consequence] = std::tie(result.tests[test].label, result.tests[test].consequence);
+    if (consequence != "all words") {
+      warnings.push_back(label + ": " + consequence);
+    }
+    const auto& words = result.summaries[test].words;
+    const double least = words.empty() ? result.summaries[test].least : words.front().least;
+    if (least > level) {
+      warnings.push_back(label + ": so few words cannot have a p below " + results::p_value(least));
+    }
+  }
+  return warnings;
 }
 
 std::string contexts_notes_text(const ContextsResult& result) {
-  return titles_text(result) + contexts_note(result) + "\n" + contexts_status_text(result);
+  return titles_text(result) + "\n" + contexts_status_text(result);
 }
 
 std::string contexts_detections_text(const ContextsResult& result, Detail detail) {
   if (result.detections.empty()) {
     return "";
   }
-  results::TextTable table({"group", "kind", "words", "accuracy", "at", "true rate", "false rate", "area", "chance"});
+  results::TextTable table(
+      {"group", "kind", "words", "at", "detected", "accuracy", "true rate", "false rate", "area", "chance"});
+  results::TextTable own({"group", "kind", "most accurate at", "accuracy", "detected"});
   results::TextTable splits({"group", "kind", "best split at", "true rate", "false rate"});
   std::string lists;
   for (const auto& detection : result.detections) {
@@ -350,28 +385,35 @@ std::string contexts_detections_text(const ContextsResult& result, Detail detail
       const auto& curve = detection.curves[kind];
       const std::string name = kind == 0 ? "IBD" : "EIBD";
       if (curve.reason != stats::Reason::ok) {
-        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
+        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-", "-"});
         continue;
       }
+      const auto& used = curve.points[detection.used];
       const auto& best = curve.points[curve.most_accurate];
+      const auto detected = [](const stats::DetectionPoint& point) {
+        return std::to_string(point.true_positives + point.false_positives);
+      };
+      own.add(
+          {detection.label, name, results::fixed(best.threshold, 2), results::fixed(best.accuracy), detected(best)});
       const auto& split = curve.points[curve.most_separating];
-      table.add({detection.label, name, std::to_string(detection.words.size()), results::fixed(best.accuracy),
-                 results::fixed(best.threshold, 2), results::fixed(best.true_positive_rate),
-                 results::fixed(best.false_positive_rate), kind == 0 ? results::fixed(detection.area.value) : "-",
+      table.add({detection.label, name, std::to_string(detection.words.size()), results::fixed(used.threshold, 2),
+                 detected(used), results::fixed(used.accuracy), results::fixed(used.true_positive_rate),
+                 results::fixed(used.false_positive_rate), kind == 0 ? results::fixed(detection.area.value) : "-",
                  results::fixed(curve.chance)});
       splits.add({detection.label, name, results::fixed(split.threshold, 2), results::fixed(split.true_positive_rate),
                   results::fixed(split.false_positive_rate)});
-      lists += paragraph(detection.label + ", " + name +
-                         (detection.detected[kind].empty()
-                              ? " detects nothing: no threshold is more accurate than naming no word"
-                              : " detects: " + base::join(detection.detected[kind], ", ")));
+      lists +=
+          paragraph(detection.label + ", " + name +
+                    (detection.detected[kind].empty() ? " detects nothing"
+                                                      : " detects: " + base::join(detection.detected[kind], ", ")));
       if (!detection.unknown[kind].empty()) {
         lists += paragraph(detection.label + ", " + name +
                            ": validation words without scores: " + base::join(detection.unknown[kind], ", "));
       }
     }
   }
-  return "Detected words against validated ones, at the threshold of highest accuracy\n\n" + table.text() +
+  return "Detected words against validated ones, at IBD's threshold of highest accuracy\n\n" + table.text() +
+         "\nEach at its own most accurate threshold; the lists below are at IBD's\n\n" + own.text() +
          (detail == Detail::everything ? "\nThe best split: highest true minus false rate\n\n" + splits.text() : "") +
          "\n" + lists;
 }
