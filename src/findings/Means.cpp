@@ -22,11 +22,6 @@ constexpr std::size_t rows_together = 64;  // computed by one rank
 constexpr std::int32_t few_templates = 5;  // below it an interval says little
 constexpr double rounding = 1e-12;         // of the largest score: what varies by less does not vary
 
-/// Student's t of a mean against 0, two-sided.
-double p_of(double mean, const stats::MeanError& error) {
-  return error.variance > 0 ? stats::ratio_p(mean * mean / error.variance, 1, error.degrees) : stats::nan;
-}
-
 class MeansOfMeasure {
  public:
   MeansOfMeasure(const Scores& scores, std::size_t measure, double confidence)
@@ -115,9 +110,9 @@ class MeansOfMeasure {
     }
     row.reason = is_constant ? stats::Reason::constant : stats::Reason::ok;
     if (!is_constant) {
-      const double half = stats::student_quantile((1 + confidence_) / 2, error.degrees) * std::sqrt(error.variance);
-      row.low = row.mean - half;
-      row.high = row.mean + half;
+      const auto test = stats::test_mean(row.mean, error, confidence_);
+      row.low = test.low;
+      row.high = test.high;
     }
   }
 
@@ -133,7 +128,7 @@ class MeansOfMeasure {
     const auto [least, most] = std::ranges::minmax(present);
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
     if (squares.num_rows > 1 && most - least > rounding * largest_) {
-      row.p = p_of(row.deviation, squares.error());
+      row.p = stats::test_mean(row.deviation, squares.error(), confidence_).p;
     }
   }
 

@@ -1,14 +1,18 @@
 #include "stats/CrossedTable.hpp"
 
+#include <boost/math/special_functions/beta.hpp>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 #include "base/Check.hpp"
+#include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
 namespace {
+
+constexpr double rounding = 1e-13;  // of sums of squares, relative to the whole
 
 /// Sums of the cells of each row or column, and how many there are.
 struct Lines {
@@ -17,10 +21,25 @@ struct Lines {
     sums[line] += value;
     counts[line] += 1;
   }
-  double mean(std::size_t line) const { return sums[line] / counts[line]; }
+  double mean(std::size_t line) const { return counts[line] > 0 ? sums[line] / counts[line] : 0; }
   std::size_t num_present() const { return counts.size() - std::ranges::count(counts, 0.0); }
+  /// Sum of squares between lines, of cells whose mean is 0.
+  double between() const {
+    double squares = 0;
+    for (std::size_t line = 0; line < sums.size(); ++line) {
+      squares += sums[line] * mean(line);
+    }
+    return squares;
+  }
+  double spread(double num_cells) const {
+    double squares = 0;
+    for (const double count : counts) {
+      squares += count * count;
+    }
+    return squares / (num_cells * num_cells);
+  }
   /// Variance of the mean of all cells, whose deviations these are, as that of a sum of clusters.
-  double square(double num_cells) const {
+  double cluster_square(double num_cells) const {
     const auto n = static_cast<double>(num_present());
     double squares = 0;
     for (const double sum : sums) {
@@ -32,6 +51,76 @@ struct Lines {
   std::vector<double> sums;
   std::vector<double> counts;
 };
+
+/// What the lines of one axis explain beyond those of the other, and with how many degrees of freedom.
+struct Explained {
+  double squares = 0;
+  double degrees = 0;
+};
+
+/// Least squares on rows + columns with the rows eliminated. `deviations` [row, column] lacks NaN where `lines` have
+/// none. Where lines fall into components, those that elimination finds dependent are left out.
+Explained columns_given_rows(std::span<const double> deviations, const Lines& rows, const Lines& columns) {
+  const auto length = columns.sums.size();
+  std::vector<double> matrix(length * length, 0);
+  std::vector<double> right(length, 0);
+  std::vector<std::size_t> present;
+  for (std::size_t row = 0; row < rows.sums.size(); ++row) {
+    present.clear();
+    for (std::size_t column = 0; column < length; ++column) {
+      if (!std::isnan(deviations[row * length + column])) {
+        present.push_back(column);
+      }
+    }
+    for (const auto column : present) {
+      right[column] += deviations[row * length + column] - rows.mean(row);
+      matrix[column * length + column] += 1;
+      for (const auto other : present) {
+        matrix[column * length + other] -= 1 / rows.counts[row];
+      }
+    }
+  }
+  Explained explained;
+  for (std::size_t pivot = 0; pivot < length; ++pivot) {  // positive semidefinite: no exchange of rows is needed
+    const double size = matrix[pivot * length + pivot];
+    if (size <= 1e-9 * columns.counts[pivot]) {
+      continue;
+    }
+    explained.squares += right[pivot] * right[pivot] / size;
+    explained.degrees += 1;
+    for (std::size_t below = pivot + 1; below < length; ++below) {
+      const double factor = matrix[below * length + pivot] / size;
+      if (factor != 0) {
+        right[below] -= factor * right[pivot];
+        for (std::size_t column = pivot; column < length; ++column) {
+          matrix[below * length + column] -= factor * matrix[pivot * length + column];
+        }
+      }
+    }
+  }
+  return explained;
+}
+
+/// P(F > ratio).
+double upper_f(double ratio, double degrees, double rest_degrees) {
+  return std::isinf(ratio)
+             ? 0
+             : boost::math::ibeta(rest_degrees / 2, degrees / 2, rest_degrees / (rest_degrees + degrees * ratio));
+}
+
+/// One axis' variance of the mean where the other axis has no effects: the one-way analysis with unequal numbers.
+double one_way(const Lines& lines, double total, double num_cells) {
+  const auto num_lines = static_cast<double>(lines.num_present());
+  if (num_lines < 2) {
+    return 0;
+  }
+  const double between = lines.between();
+  const double rest = num_cells > num_lines ? (total - between) / (num_cells - num_lines) : 0;
+  const double spread = lines.spread(num_cells);
+  const double effect = num_cells > num_lines ? (between - rest * (num_lines - 1)) / (num_cells * (1 - spread))
+                                              : between / (num_lines - 1);
+  return effect * spread + rest / num_cells;
+}
 
 }  // namespace
 
@@ -45,57 +134,142 @@ CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_co
       ++squares.num_cells;
     }
   }
-  const auto num_cells = static_cast<double>(squares.num_cells);
-  Lines rows(cells.size() / num_columns);
+  const auto n = static_cast<double>(squares.num_cells);
+  std::vector<double> deviations(cells.begin(), cells.end());
+  const auto length = cells.size() / num_columns;
+  Lines rows(length);
   Lines columns(num_columns);
+  double total = 0;
   for (std::size_t place = 0; place < cells.size(); ++place) {
     if (!std::isnan(cells[place])) {
-      rows.add(place / num_columns, cells[place] - sum / num_cells);
-      columns.add(place % num_columns, cells[place] - sum / num_cells);
+      deviations[place] -= sum / n;
+      total += deviations[place] * deviations[place];
+      rows.add(place / num_columns, deviations[place]);
+      columns.add(place % num_columns, deviations[place]);
     }
   }
   squares.num_rows = rows.num_present();
   squares.num_columns = columns.num_present();
-  if (squares.num_rows > 1) {
-    squares.rows = rows.square(num_cells);
+  if (squares.num_cells < 2) {
+    return squares;
   }
-  if (squares.num_columns > 1) {
-    squares.columns = columns.square(num_cells);
+  squares.row_spread = rows.spread(n);
+  squares.column_spread = columns.spread(n);
+  squares.cells_alone = total / (n - 1) / n;
+  squares.rows_alone = one_way(rows, total, n);
+  squares.columns_alone = one_way(columns, total, n);
+  if (squares.num_rows < 2 || squares.num_columns < 2) {
+    squares.rows = squares.num_rows < 2 ? 0 : squares.cells_alone;
+    squares.columns = squares.num_columns < 2 ? 0 : squares.cells_alone;
+    return squares;
   }
-  if (squares.num_rows > 1 && squares.num_columns > 1) {
-    squares.rest_degrees = std::max(0.0, num_cells - static_cast<double>(squares.num_rows + squares.num_columns) + 1);
+  const bool is_complete = squares.num_cells == squares.num_rows * squares.num_columns;
+  const auto by_columns = is_complete ? Explained{columns.between(), static_cast<double>(squares.num_columns) - 1}
+                                      : columns_given_rows(deviations, rows, columns);
+  const auto num_rows = static_cast<double>(squares.num_rows);
+  const double rank = num_rows + by_columns.degrees;
+  squares.rest_degrees = n - rank;
+  squares.column_degrees = by_columns.degrees;
+  squares.row_degrees = rank - static_cast<double>(squares.num_columns);
+  if (squares.rest_degrees <= 0) {
+    squares.rows = rows.cluster_square(n);
+    squares.columns = columns.cluster_square(n);
+    return squares;
   }
-  if (squares.rest_degrees > 0) {
-    double rest = 0;
-    for (std::size_t place = 0; place < cells.size(); ++place) {
-      if (!std::isnan(cells[place])) {
-        const double own =
-            cells[place] - sum / num_cells - rows.mean(place / num_columns) - columns.mean(place % num_columns);
-        rest += own * own;
-      }
-    }
-    squares.rest = rest / squares.rest_degrees / num_cells;
-  }
+  const double within_rows = total - rows.between();
+  double residual = within_rows - by_columns.squares;
+  residual = residual <= rounding * total ? 0 : residual;
+  const double rest = residual / squares.rest_degrees;
+  const double by_rows = std::max(0.0, total - columns.between() - residual);
+  const auto ratio = [&](double explained, double degrees) {
+    return degrees <= 0 || explained <= rounding * total ? 0 : explained / degrees / rest;
+  };
+  squares.row_ratio = ratio(by_rows, squares.row_degrees);
+  squares.column_ratio = ratio(by_columns.squares, squares.column_degrees);
+  squares.rest = rest / n;
+  const double row_variance = (by_rows - rest * squares.row_degrees) / (n - static_cast<double>(squares.num_columns));
+  const double column_variance = (by_columns.squares - rest * squares.column_degrees) / (n - num_rows);
+  squares.rows = row_variance * squares.row_spread + squares.rest;
+  squares.columns = column_variance * squares.column_spread + squares.rest;
   return squares;
 }
 
 MeanError CrossedSquares::error() const {
-  const std::array<double, 3> parts = {rows, columns, rest};
-  const std::array<double, 3> degrees = {static_cast<double>(num_rows) - 1, static_cast<double>(num_columns) - 1,
-                                         rest_degrees};
-  MeanError error{std::max(rows + columns - rest, rest), nan};
-  double least = HUGE_VAL;
-  double uncertainty = 0;  // of the variance, relative, squared, by two
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    if (degrees[part] > 0) {
-      least = std::min(least, degrees[part]);
-      uncertainty += std::pow(parts[part] / error.variance, 2) / degrees[part];
-    }
+  const auto n = static_cast<double>(num_cells);
+  const auto fewest = std::min(num_rows, num_columns);
+  if (num_cells < 2) {
+    return {0, nan};
   }
-  if (uncertainty > 0) {  // not NaN
-    error.degrees = std::max(least, 1 / uncertainty);
+  if (fewest < 2) {
+    return {cells_alone, cells_alone > 0 ? n - 1 : nan};
+  }
+  if (rest_degrees <= 0) {
+    const double variance = rows + columns;
+    return {variance, variance > 0 ? static_cast<double>(fewest) - 1 : nan};
+  }
+  const double level = fewest >= 5 ? 0.25 : fewest == 4 ? 0.35 : 0.5;
+  const bool has_rows = row_ratio > 0 && upper_f(row_ratio, row_degrees, rest_degrees) <= level;
+  const bool has_columns = column_ratio > 0 && upper_f(column_ratio, column_degrees, rest_degrees) <= level;
+  MeanError error{cells_alone, n - 1};
+  if (has_rows && has_columns) {
+    error.variance = rows + columns - rest;
+    error.degrees = error.variance * error.variance /
+                    (rows * rows / row_degrees + columns * columns / column_degrees + rest * rest / rest_degrees);
+  } else if (has_rows) {
+    error = {rows_alone, static_cast<double>(num_rows) - 1};
+  } else if (has_columns) {
+    error = {columns_alone, static_cast<double>(num_columns) - 1};
+  }
+  if (fewest == 2) {
+    error.degrees = std::min(error.degrees, 1.5);
+  }
+  if (!(error.variance > 0)) {
+    error = {0, nan};
   }
   return error;
+}
+
+CrossedVariances CrossedSquares::variances() const {
+  if (num_rows < 2 || num_columns < 2 || rest_degrees <= 0) {
+    const auto n = static_cast<double>(num_cells);
+    return {num_rows < 2 ? 0 : cells_alone * n, num_columns < 2 || num_rows > 1 ? 0 : cells_alone * n, 0};
+  }
+  return {std::max(0.0, rows - rest) / row_spread, std::max(0.0, columns - rest) / column_spread,
+          rest * static_cast<double>(num_cells)};
+}
+
+MeanError error_of_group_means(std::span<const std::vector<double>> groups) {
+  MeanError error{0, nan};
+  double uncertainty = 0;
+  double largest = 0;
+  for (const auto& group : groups) {
+    if (group.size() < 2) {
+      return {0, nan};
+    }
+    const auto n = static_cast<double>(group.size());
+    const double variance = std::pow(standard_deviation(group).value, 2) / n;
+    error.variance += variance;
+    uncertainty += variance * variance / (n - 1);
+    for (const double value : group) {
+      largest = std::max(largest, std::abs(value));
+    }
+  }
+  if (std::sqrt(error.variance) > 1e-12 * largest) {
+    error.degrees = error.variance * error.variance / uncertainty;
+  }
+  return error;
+}
+
+MeanTest test_mean(double mean, const MeanError& error, double confidence) {
+  if (!(error.variance > 0) || !(error.degrees > 0) || !std::isfinite(mean)) {
+    return {};
+  }
+  const double deviation = std::sqrt(error.variance);
+  const double square = mean * mean / error.variance;
+  const double half = deviation * student_quantile((1 + confidence) / 2, error.degrees);
+  const double p = square < 0.1 ? 1 - boost::math::ibeta(0.5, error.degrees / 2, square / (error.degrees + square))
+                                : boost::math::ibeta(error.degrees / 2, 0.5, error.degrees / (error.degrees + square));
+  return {p, mean - half, mean + half};
 }
 
 }  // namespace stereosweep::stats

@@ -1,34 +1,72 @@
 // How far the mean of a table is off whose rows and columns are two samples, crossed with each other (templates and
-// rephrasings): random effects of the rows, of the columns, and a rest of each cell.
+// rephrasings): random effects of the rows, of the columns, and a rest of each cell. The mean's t test and interval.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "stats/Bootstrap.hpp"
 
 namespace stereosweep::stats {
 
-/// Of the cells that exist. What a mean square by its divisor says of the variance of the mean: in a complete table of
-/// R rows and C columns the mean squares of the two-way analysis of variance (Searle, Casella and McCulloch 1992,
-/// Variance Components, ch. 4) over R C. With missing cells rows and columns count by their sums, as in a mean of
-/// clusters (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29).
+/// Variances of the effects, each at least 0.
+struct CrossedVariances {
+  double rows = 0;
+  double columns = 0;
+  double rest = 0;
+};
+
+/// Of the cells that exist: what an estimate of variances says of the variance of their mean, by Henderson's method III
+/// on the additive model (Henderson 1953, Biometrics 9; Searle, Casella and McCulloch 1992, Variance Components, ch.
+/// 5), its rank by the components of the graph of rows and columns. In a complete table these are the mean squares of
+/// the two-way analysis of variance over the number of cells.
 struct CrossedSquares {
-  double rows = 0;     ///< of rows alone; 0 with fewer than two
-  double columns = 0;  ///< of columns alone; 0 with fewer than two
-  double rest = 0;     ///< of cells alone; 0 where no degrees are left for it
+  double rows = 0;           ///< of rows, which contain the rest; 0 with fewer than two
+  double columns = 0;        ///< of columns, which contain the rest; 0 with fewer than two
+  double rest = 0;           ///< of cells alone; 0 where no degrees are left for it
+  double rows_alone = 0;     ///< variance of the mean where columns have no effects (one-way in rows)
+  double columns_alone = 0;  ///< and where rows have none
+  double cells_alone = 0;    ///< and where neither has: cells are independent
+  double row_ratio = 0;      ///< F of rows given columns, with `row_degrees` and `rest_degrees`
+  double column_ratio = 0;   ///< F of columns given rows
+  double row_degrees = 0;
+  double column_degrees = 0;
+  double rest_degrees = 0;  ///< cells less the rank of the additive model
+  double row_spread = 0;    ///< sum over rows of the squared share of the cells: 1 / rows in a complete table
+  double column_spread = 0;
   std::size_t num_rows = 0;
   std::size_t num_columns = 0;
   std::size_t num_cells = 0;
-  double rest_degrees = 0;  ///< cells - rows - columns + 1, at least 0
 
-  /// Of the mean over other rows and columns. Rows and columns both contain the rest: rows + columns - rest, at least
-  /// the rest. Degrees of freedom by Satterthwaite (1946, Biometrics Bulletin 2), at least the smallest of the squares
-  /// that count. One row (column): columns (rows) alone, with one degree less than there are.
+  /// Of the mean over other rows and columns: rows + columns - rest. An effect without evidence (F above the level
+  /// 0.25; 0.35 with four rows or columns, 0.5 with fewer) is left out of the model: else two estimates that cannot
+  /// fall below 0 would make intervals too wide where there are no effects (Bancroft 1944, Annals of Mathematical
+  /// Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Degrees of freedom by Satterthwaite (1946,
+  /// Biometrics Bulletin 2); with two rows or columns at most 1.5, since one degree often misses an effect. Without
+  /// degrees for the rest but with several rows and columns: sums by row and by column (Cameron, Gelbach and Miller
+  /// 2011, Journal of Business & Economic Statistics 29), up to twice too large.
   MeanError error() const;
+  CrossedVariances variances() const;
 };
 
 /// `cells` [row, column]; NaN: none. A row or column without a cell does not count.
 CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns);
+
+/// Of the sum over groups of their means, which are other samples (Welch 1947, Biometrika 34): sum of variance (n - 1)
+/// over n, degrees of freedom by Satterthwaite; of one group that of a mean. NaN degrees without groups, with a group
+/// of fewer than two, or where nothing varies by more than 1e-12 of it.
+MeanError error_of_group_means(std::span<const std::vector<double>> groups);
+
+/// Student's t of a mean against 0 and its interval, from one variance: the interval lacks 0 exactly where p is below
+/// 1 - confidence.
+struct MeanTest {
+  double p = nan;  ///< two-sided
+  double low = nan;
+  double high = nan;
+};
+
+/// NaN where the error's variance or degrees are not above 0.
+MeanTest test_mean(double mean, const MeanError& error, double confidence);
 
 }  // namespace stereosweep::stats

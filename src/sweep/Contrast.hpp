@@ -19,6 +19,9 @@ namespace stereosweep::sweep {
 struct Contrast {
   /// selected: `right` says what; zero: the left side's mean against 0; rest: all subjects that are not on the left.
   enum class Against : std::uint8_t { selected, zero, rest };
+  /// Which scores are compared where subjects lack cells (findings/README.md).
+  enum class Cells : std::uint8_t { adjusted, common, all };
+  inline static const std::vector<std::string> cells_names = {"adjusted", "common", "all"};
   std::string name = {};
   std::vector<Selection> left = {};  ///< all must hold
   std::vector<Selection> right = {};
@@ -26,6 +29,7 @@ struct Contrast {
   std::string each = {};                   ///< one contrast for every label of this axis or coordinate; "": one
   std::string paired = {};                 ///< "template.pair": templates with one value are a pair; "": each by itself
   std::vector<std::string> measures = {};  ///< empty: all
+  Cells cells = Cells::adjusted;
   /// A second difference that is taken from the first (an interaction). `each` narrows it too, but not a side of it
   /// that selects on the axis of `each` itself.
   struct Minus {

@@ -221,14 +221,14 @@ TEST(Means, OfTwoRatingsHaveNoInterval) {
 
 /// Normal scores; every subject and item alike, but for what templates, which some subjects lack, add to all.
 RandomScores alike(std::uint64_t seed, double missing) {
-  RandomScores random({1, 6, 12, 2, 1, 4});
+  RandomScores random({1, 6, 12, 4, 1, 4});
   std::mt19937_64 numbers(seed);
   std::normal_distribution<double> normal;
   std::vector<double> templates(12);
   std::ranges::generate(templates, [&] { return 2 * normal(numbers); });
   for (std::size_t s = 0; s < 6; ++s) {
     for (std::size_t t = 0; t < 12; ++t) {
-      for (std::size_t r = 0; r < 2; ++r) {
+      for (std::size_t r = 0; r < 4; ++r) {
         for (std::size_t i = 0; i < 4; ++i) {
           random.at({0, s, t, r, 0, i}) = templates[t] + normal(numbers);
           if (s == 0 && base::random_unit(seed, 8, t) < missing) {

@@ -11,7 +11,7 @@ import pytest
 import runs
 import scipy.stats
 import xarray
-from test_contrasts import adjusted, flipped
+from test_contrasts import adjusted, crossed_t, flipped
 
 CELLS = ("template", "rephrasing", "replicate")
 AXES = ("subject", *CELLS, "item")
@@ -107,48 +107,24 @@ def check_differences(table, tables, seed, pairs):
                 assert (rows["run_status"] == 1).all()
                 continue
             difference = mean(cells[left], 3)[0] - mean(cells[right], 3)[0]
-            times = [draws(seed, 1, difference.shape[1]), draws(seed, 2, difference.shape[2])]
             plain = {name: rows[name].values for name in rows if rows[name].dims[:2] == ("subject", "item")}
             for subject, item in itertools.product(range(difference.shape[0]), range(difference.shape[3])):
                 row = {name: values[subject, item] for name, values in plain.items()}
-                check_row(row, difference[subject, :, :, item], times)
+                check_row(row, difference[subject, :, :, item])
             family.append(rows)
         if not family:
             continue
         ps = numpy.concatenate([rows["run_p"].values.ravel() for rows in family])
         tested = ~numpy.isnan(ps)
-        for name, expected in zip(("holm", "hochberg"), adjusted(ps[tested])):
+        for name, expected in zip(("holm", "benjamini_hochberg"), adjusted(ps[tested])):
             found = numpy.concatenate([rows["run_p_" + name].values.ravel() for rows in family])
             close(found[tested], expected, name)
             assert (found[tested] >= ps[tested]).all() and numpy.isnan(found[~tested]).all()
-        most = numpy.concatenate([rows["run_p_max_t"].values.ravel() for rows in family])
-        assert (most[tested] >= ps[tested]).all()
+        most, flips = (numpy.concatenate([rows[name].values.ravel() for rows in family]) for name in ("run_p_flip_max_t", "run_p_flip"))
+        assert (most[tested] >= flips[tested]).all()
 
 
-def rescaled(means, cells):
-    """95 % interval from the means of draws, by the analysis of variance of the cells, none of whose lines is empty."""
-    here = ~numpy.isnan(cells)
-    deviations = numpy.where(here, cells - cells[here].mean(), 0)
-    r, c, n = *cells.shape, here.sum()
-    rest = deviations - (deviations.sum(axis=1, keepdims=True) / here.sum(axis=1, keepdims=True)
-                         + deviations.sum(axis=0) / here.sum(axis=0))
-    parts = [(r / max(r - 1, 1) * (deviations.sum(axis=1) ** 2).sum() / n**2, r - 1),
-             (c / max(c - 1, 1) * (deviations.sum(axis=0) ** 2).sum() / n**2, c - 1)]
-    if min(r, c) > 1 and n - r - c + 1 > 0:
-        parts.append(((rest[here] ** 2).sum() / (n - r - c + 1) / n, n - r - c + 1))
-    parts = [(square, degrees) for square, degrees in parts if degrees > 0]
-    squares = [square for square, _ in parts]
-    variance = max(squares[0] + squares[1] - squares[2], squares[2]) if len(parts) == 3 else sum(squares)
-    if numpy.ptp(means) <= 1e-12 * abs(means).max():
-        return numpy.quantile(means, [0.025, 0.975])
-    degrees = max(min(degrees for _, degrees in parts),
-                  variance**2 / sum(square**2 / degrees for square, degrees in parts))
-    scale = numpy.sqrt(variance) / means.std(ddof=1) * scipy.stats.t.ppf(0.975, degrees) / scipy.stats.norm.ppf(0.975)
-    ends = cells[here].mean() + scale * (numpy.quantile(means, [0.025, 0.975]) - cells[here].mean())
-    return [min(ends[0], cells[here].mean()), max(ends[1], cells[here].mean())]
-
-
-def check_row(row, cells, times):
+def check_row(row, cells):
     """One difference: cells [template, rephrasing]."""
     here = ~numpy.isnan(cells)
     assert row["run_num_cells"] == here.sum() and row["run_num_possible"] == here.size
@@ -161,15 +137,12 @@ def check_row(row, cells, times):
     if len(of_templates) < 2:
         assert row["run_status"] == 2 and numpy.isnan(row["run_p"])
         return
-    close(row["run_p"], flipped(numpy.nansum(cells, axis=1)[here.any(axis=1)]), "p")
+    close(row["run_p_flip"], flipped(numpy.nansum(cells, axis=1)[here.any(axis=1)]), "p of flips")
     deviation = of_templates.std(ddof=1)
     varies = deviation > 1e-12 * abs(of_templates.mean())
     close(row["run_effect"], of_templates.mean() / deviation if varies else numpy.nan, "effect")
-    weights = numpy.einsum("bt,br->btr", *times) * here
-    drawn = weights.sum(axis=(1, 2))
-    means = (weights * numpy.nan_to_num(cells)).sum(axis=(1, 2))[drawn > 0] / drawn[drawn > 0]
-    if row["run_status"] == 0:
-        close([row["run_low"], row["run_high"]], rescaled(means, cells[here.any(axis=1)][:, here.any(axis=0)]), "interval")
+    if row["run_status"] == 0 and here.all():
+        close([row["run_p"], row["run_low"], row["run_high"]], crossed_t(cells), "p and interval")
 
 
 def check_shares(table, tables):

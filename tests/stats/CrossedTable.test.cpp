@@ -70,13 +70,36 @@ TEST(CrossedSquares, OneRowOrColumnLeavesTheClassicalErrorOfAMean) {
 }
 
 TEST(CrossedSquares, DegreesAreSatterthwaites) {
-  CrossedSquares squares{.rows = 4, .columns = 3, .rest = 1, .num_rows = 6, .num_columns = 4, .rest_degrees = 15};
+  CrossedSquares squares{.rows = 4,
+                         .columns = 3,
+                         .rest = 1,
+                         .rows_alone = 3.5,
+                         .cells_alone = 0.9,
+                         .row_ratio = 4,
+                         .column_ratio = 3,
+                         .row_degrees = 5,
+                         .column_degrees = 3,
+                         .rest_degrees = 15,
+                         .num_rows = 6,
+                         .num_columns = 4,
+                         .num_cells = 24};
   EXPECT_DOUBLE_EQ(squares.error().variance, 6);
   EXPECT_NEAR(squares.error().degrees, 36 / (16 / 5.0 + 9 / 3.0 + 1 / 15.0), 1e-12);
-  squares.rows = squares.columns = 0.1;  // chance: less than the rest alone gives
-  EXPECT_DOUBLE_EQ(squares.error().variance, 1);
-  squares = {.rows = 1, .columns = 1, .rest = 1, .num_rows = 2, .num_columns = 2, .rest_degrees = 1};
-  EXPECT_EQ(squares.error().degrees, 1);  // 1 / 3 by the formula
+  squares.column_ratio = 0.1;  // chance: columns are left out of the model
+  EXPECT_DOUBLE_EQ(squares.error().variance, 3.5);
+  EXPECT_EQ(squares.error().degrees, 5);
+  squares.row_ratio = 0.1;
+  EXPECT_DOUBLE_EQ(squares.error().variance, 0.9);
+  EXPECT_EQ(squares.error().degrees, 23);
+}
+
+TEST(CrossedSquares, WithTwoColumnsNoIntervalHasMoreThanOneAndAHalfDegrees) {
+  std::mt19937_64 random(3);
+  for (int table = 0; table < 50; ++table) {
+    const auto error = crossed_squares(crossed_table(random, 12, 2, {1, 0, 1}, 0), 2).error();
+    EXPECT_LE(error.degrees, 1.5);
+    EXPECT_GT(error.variance, 0);
+  }
 }
 
 TEST(CrossedSquares, OfEqualCellsHaveNoError) {

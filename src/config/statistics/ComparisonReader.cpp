@@ -63,6 +63,7 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   fields.line("each", contrast.each);
   fields.line("paired", contrast.paired);
   read_labels(fields, "measures", problems, contrast.measures);
+  fields.choice("cells", contrast.cells, Contrast::cells_names);
   if (const Node* minus = fields.optional("minus")) {
     contrast.minus = read_minus(*minus, fields.key_of("minus"), problems);
   }
@@ -229,6 +230,9 @@ Node dump_contrast(const Contrast& contrast) {
   fields.line("paired", contrast.paired);
   if (!contrast.measures.empty()) {
     fields.required_lines("measures", contrast.measures);
+  }
+  if (contrast.cells != Contrast::Cells::adjusted) {
+    fields.choice("cells", contrast.cells, Contrast::cells_names);
   }
   if (contrast.minus) {
     FieldsDump minus;

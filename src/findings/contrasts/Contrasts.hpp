@@ -1,6 +1,7 @@
 // Differences between any labels of a score table, with intervals and tests. Knows no probe.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,26 +20,38 @@ struct ContrastRow {
   std::string contrast;  ///< its name, and behind a colon the label of `each`
   std::string measure;
   std::string item;
-  double left = stats::nan;   ///< means over the cells that all sides have, in the measure's unit; with `minus`: of the
-                              ///< differences
+  double left = stats::nan;   ///< means over the cells that are compared (ComparedCells.hpp), in the measure's unit;
+                              ///< with `minus`: of the differences
   double right = stats::nan;  ///< 0 for a contrast with zero
   double difference = stats::nan;  ///< left - right
-  double low = stats::nan;         ///< stats::rescaled_interval: templates and rephrasings drawn, crossed
+  double low = stats::nan;         ///< stats::test_mean: other templates and rephrasings, crossed
   double high = stats::nan;
   double effect = stats::nan;        ///< mean over templates of their differences over their standard deviation (n - 1)
   std::int32_t num_templates = 0;    ///< templates, or pairs of them, with a difference
   std::int32_t num_rephrasings = 0;  ///< rephrasings with a difference; 1 where the sides take different ones
   std::int32_t num_cells = 0;        ///< (template, rephrasing) with a difference
   std::int32_t num_possible = 0;     ///< (template, rephrasing) that are compared
-  double p = stats::nan;             ///< two-sided, the signs of templates flipped, each with all its rephrasings
-  double p_low = stats::nan;         ///< interval of a p that was drawn; p itself where it was counted
-  double p_high = stats::nan;
-  double p_subjects = stats::nan;  ///< two-sided, subjects relabelled; needs two on each side, and none on both
-  double p_max_t = stats::nan;     ///< `p` adjusted in its family, as the next three
-  double p_holm = stats::nan;
-  double p_hochberg = stats::nan;                   ///< Benjamini and Hochberg
-  double p_yekutieli = stats::nan;                  ///< Benjamini and Yekutieli
-  stats::Reason reason = stats::Reason::no_values;  ///< of interval and p: `too_few` with fewer than two templates
+  std::int32_t num_subjects = 0;     ///< of all sides together, as the next two in ComparedItem
+  std::int32_t num_left_out = 0;
+  std::int32_t num_missing = 0;
+  double p = stats::nan;           ///< two-sided Student's t of the variance that the interval has
+  double degrees = stats::nan;     ///< its degrees of freedom
+  double p_flip = stats::nan;      ///< two-sided, the signs of templates flipped, each with all its rephrasings
+  double p_flip_low = stats::nan;  ///< interval of a p that was drawn; p itself where it was counted
+  double p_flip_high = stats::nan;
+  double p_subjects = stats::nan;  ///< two-sided Welch t over subjects; needs two of each group (ComparedItem)
+  double subjects_low = stats::nan;
+  double subjects_high = stats::nan;
+  double p_holm = stats::nan;  ///< `p` adjusted in its family, as the next two
+  double p_benjamini_hochberg = stats::nan;
+  double p_yekutieli = stats::nan;   ///< Benjamini and Yekutieli
+  double p_flip_max_t = stats::nan;  ///< `p_flip` adjusted
+  /// Of interval and p: `too_few` with fewer than two templates; `constant`: no difference varies, no interval, and a p
+  /// (1) only where all are 0.
+  stats::Reason reason = stats::Reason::no_values;
+
+  /// Below it no p of flipped signs can be.
+  double smallest_p_flip() const { return num_templates < 2 ? stats::nan : std::ldexp(1.0, 1 - num_templates); }
 };
 
 /// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the
@@ -57,7 +70,7 @@ struct ContrastSpread {
 /// Of the rows of `compare`, in their order. Throws InputError as it does.
 std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// The rows' numbers but for `p_subjects` as columns.
+/// The rows' numbers but for those of subjects as columns.
 void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
 
 /// The rows over the axis `contrast`; of each measure a table by p.

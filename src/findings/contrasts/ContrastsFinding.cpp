@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,20 +10,69 @@
 namespace stereosweep::findings {
 namespace {
 
-constexpr std::int32_t few = 20;  // templates or rephrasings
-constexpr const char* few_text =
-    " With fewer than 20 templates or rephrasings, 95 % intervals held the truth in 91 to 99.8 % of simulated tables.";
+/// What keeps a reader from taking the numbers as they stand.
+std::vector<std::string> warnings_of(const std::vector<ContrastRow>& rows) {
+  std::vector<std::string> warnings;
+  std::int32_t fewest = std::numeric_limits<std::int32_t>::max();
+  std::int32_t left_out = 0;
+  std::int32_t missing = 0;
+  bool has_few_degrees = false;
+  for (const auto& row : rows) {
+    fewest = std::isnan(row.p_flip) ? fewest : std::min(fewest, row.num_templates);
+    left_out = std::max(left_out, row.num_left_out);
+    missing = std::max(missing, row.num_missing);
+    has_few_degrees = has_few_degrees || row.degrees < 2;
+  }
+  if (fewest < 6) {
+    warnings.push_back("With " + std::to_string(fewest) +
+                       " templates no p of flipped signs (contrast_p_flip) is below " +
+                       results::p_value(std::ldexp(1.0, 1 - fewest)) + ".");
+  }
+  if (has_few_degrees) {
+    warnings.emplace_back(
+        "Rows with fewer than 2 degrees of freedom (contrast_degrees) have p <= 0.05 only where a difference is more "
+        "than 5 to 13 standard errors: more templates or rephrasings are needed.");
+  }
+  if (left_out > 0 || missing > 0) {
+    warnings.push_back("Composition is not equal: up to " + std::to_string(missing) +
+                       " scores of a row's subjects are missing, and up to " + std::to_string(left_out) +
+                       " subjects are left out (contrast_num_missing, contrast_num_left_out).");
+  }
+  return warnings;
+}
 
+/// How scores are compared where subjects lack cells.
+std::string cells_text(const sweep::Comparison& comparison) {
+  using Cells = sweep::Contrast::Cells;
+  const auto has = [&](Cells cells) {
+    return std::ranges::find(comparison.contrasts, cells, &sweep::Contrast::cells) != comparison.contrasts.end();
+  };
+  return std::string(has(Cells::adjusted) || comparison.contrasts.empty()
+                         ? " Cells (adjusted): where subjects lack some, means are those of equal composition by least "
+                           "squares."
+                         : "") +
+         (has(Cells::common) ? " Cells (common): those that all subjects of a row have." : "") +
+         (has(Cells::all) ? " Cells (all): all that exist, so that a subject who lacks some may move a mean by what it "
+                            "is."
+                          : "");
+}
+
+/// Which question each number of the table answers, and what to beware of.
 std::string notes_of(const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison) {
-  const bool is_few = std::ranges::any_of(rows, [](const ContrastRow& row) {
-    return row.reason == stats::Reason::ok &&
-           (row.num_templates < few || (row.num_rephrasings > 1 && row.num_rephrasings < few));
-  });
-  return "low, high: " + results::percent(comparison.confidence) + " interval over templates and rephrasings." +
-         (is_few ? few_text : "") +
-         " p: two-sided, the signs of templates flipped; adjusted by max-T (by Holm where the templates differ) "
-         "among " +
-         family_text(comparison.family) + ".";
+  const auto any = [&](auto holds) { return std::ranges::any_of(rows, holds); };
+  std::string text = "low, high, p: " + results::percent(comparison.confidence) +
+                     " interval and two-sided t test, with one variance, over other templates and rephrasings, these "
+                     "subjects taken as given; p adjusted by Holm among " +
+                     family_text(comparison.family) + ".";
+  if (any([](const ContrastRow& row) { return !std::isnan(row.p_subjects); })) {
+    text +=
+        " p subjects: two-sided Welch t over other subjects of the sides' kinds, these templates taken as given. "
+        "Whether kinds of subjects differ needs both to be small.";
+  }
+  if (std::ranges::all_of(rows, [](const ContrastRow& row) { return row.num_rephrasings < 2; })) {
+    text += " One rephrasing: all of it in this wording.";
+  }
+  return text + cells_text(comparison);
 }
 
 }  // namespace
@@ -45,26 +95,39 @@ void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, con
   };
   const auto family = ", adjusted among " + family_text(comparison.family);
   const auto interval = results::percent(comparison.confidence) +
-                        " interval, templates and rephrasings drawn with replacement, rescaled for their numbers";
+                        " interval over other templates and rephrasings: Student's t of crossed random effects";
   add(Role::value, "difference", "", "left minus right, in the measure's unit", &ContrastRow::difference);
   add(Role::low, "low", "", "lower end of the " + interval, &ContrastRow::low);
   add(Role::high, "high", "", "upper end of the " + interval, &ContrastRow::high);
-  add(Role::p, "p", "1", "two-sided p, signs of templates flipped, each with all its rephrasings", &ContrastRow::p);
-  add(Role::low, "p_low", "1", "lower end of the interval of a p that was drawn; p where it was counted",
-      &ContrastRow::p_low)
-      .of = "p";
-  add(Role::high, "p_high", "1", "upper end of the interval of a p that was drawn; p where it was counted",
-      &ContrastRow::p_high)
-      .of = "p";
-  add(Role::adjusted, "p_max_t", "1", "p by max-T with common flips" + family, &ContrastRow::p_max_t);
+  add(Role::p, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance",
+      &ContrastRow::p);
   add(Role::adjusted, "p_holm", "1", "p after Holm" + family, &ContrastRow::p_holm);
-  add(Role::adjusted, "p_hochberg", "1", "p after Benjamini and Hochberg" + family, &ContrastRow::p_hochberg);
+  add(Role::adjusted, "p_benjamini_hochberg", "1", "p after Benjamini and Hochberg" + family,
+      &ContrastRow::p_benjamini_hochberg);
   add(Role::adjusted, "p_yekutieli", "1", "p after Benjamini and Yekutieli" + family, &ContrastRow::p_yekutieli);
+  add(Role::p, "p_flip", "1", "two-sided p over other templates, these rephrasings taken as given: signs flipped",
+      &ContrastRow::p_flip);
+  const auto of_flips = [&](Role role, const char* name, const std::string& what, auto read) {
+    add(role, name, "1", what, read).of = "p_flip";
+  };
+  of_flips(Role::low, "p_flip_low", "lower end of the interval of a p_flip that was drawn; p_flip where it was counted",
+           &ContrastRow::p_flip_low);
+  of_flips(Role::high, "p_flip_high",
+           "upper end of the interval of a p_flip that was drawn; p_flip where it was counted",
+           &ContrastRow::p_flip_high);
+  of_flips(Role::adjusted, "p_flip_max_t", "p_flip by max-T with common flips" + family, &ContrastRow::p_flip_max_t);
+  of_flips(Role::low, "p_flip_smallest", "no p_flip can be smaller with as many templates",
+           &ContrastRow::smallest_p_flip);
   add(Role::n, "num_templates", "1", "templates, or pairs of them, with a difference", &ContrastRow::num_templates);
   add(Role::n, "num_rephrasings", "1", "rephrasings with a difference; 1 where the sides take different ones",
       &ContrastRow::num_rephrasings);
   add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference", &ContrastRow::num_cells);
   add(Role::n, "num_possible", "1", "(template, rephrasing) compared", &ContrastRow::num_possible);
+  add(Role::n, "num_subjects", "1", "subjects whose scores are compared", &ContrastRow::num_subjects);
+  add(Role::n, "num_left_out", "1", "subjects without enough cells that can be compared", &ContrastRow::num_left_out);
+  add(Role::n, "num_missing", "1", "scores that the compared subjects lack in the compared cells",
+      &ContrastRow::num_missing);
+  add(Role::n, "degrees", "1", "degrees of freedom of p and of the interval", &ContrastRow::degrees);
   add(Role::status, "status", "", "why there is no interval and no p", &ContrastRow::reason);
   add(Role::value, "left", "", "mean of the left side", &ContrastRow::left);
   add(Role::value, "right", "", "mean of the right side; 0 for a contrast with zero", &ContrastRow::right);
@@ -79,9 +142,13 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
                                           {"measure", "what is compared", &ContrastRow::measure},
                                           {"item", "what it is about", &ContrastRow::item}})};
   add_differences(finding, rows, comparison);
-  finding.add(Role::p, rows, "p_subjects", "1", "two-sided p, subjects of both sides relabelled",
+  finding.warnings = warnings_of(rows);
+  finding.add(Role::p, rows, "p_subjects", "1",
+              "two-sided p over other subjects of the sides' kinds, these templates taken as given: Welch's t",
               &ContrastRow::p_subjects);
-  const bool has_max_t = std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.p_max_t); });
+  const auto interval = results::percent(comparison.confidence) + " interval over other subjects";
+  finding.add(Role::low, rows, "subjects_low", "", "lower end of the " + interval, &ContrastRow::subjects_low);
+  finding.add(Role::high, rows, "subjects_high", "", "upper end of the " + interval, &ContrastRow::subjects_high);
   finding.views = {{"Contrasts in ",
                     {{"name", "contrast"},
                      {"item", "item"},
@@ -91,8 +158,11 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
                      {"effect", "effect"},
                      {"num_templates", "templates"},
                      {"p", "p"},
-                     {has_max_t ? "p_max_t" : "p_holm", "p adjusted"}},
+                     {"p_holm", "p adjusted"}},
                     "p"}};
+  if (std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.p_subjects); })) {
+    finding.views.front().columns.emplace_back("p_subjects", "p subjects");
+  }
   for (const auto& contrast : comparison.contrasts) {
     finding.named.insert(finding.named.end(), contrast.measures.begin(), contrast.measures.end());
   }

@@ -90,8 +90,6 @@ std::vector<const ContrastRow*> strongest(const RunComparison& runs, const std::
   return rows;
 }
 
-double adjusted(const ContrastRow& row) { return std::isnan(row.p_max_t) ? row.p_holm : row.p_max_t; }
-
 /// One line for each measure: which runs agree, how far they are apart at most, how many differences are tested.
 std::string answer(const RunComparison& runs, const results::ShownMeasures& shown) {
   const bool has_two = runs.runs.labels.size() == 2 && runs.why_unpaired.empty();
@@ -114,7 +112,7 @@ std::string answer(const RunComparison& runs, const results::ShownMeasures& show
     if (!runs.pairs.empty()) {
       const auto rows = strongest(runs, selected.title);
       const auto tested = std::ranges::count_if(rows, [](const auto* each) { return !std::isnan(each->p); });
-      const auto found = std::ranges::count_if(rows, [](const auto* each) { return adjusted(*each) < 0.05; });
+      const auto found = std::ranges::count_if(rows, [](const auto* each) { return each->p_holm < 0.05; });
       row.insert(row.end(), {rows.empty() ? "-" : results::significant(rows.front()->difference),
                              std::to_string(tested), std::to_string(found)});
     }
@@ -192,7 +190,7 @@ std::string differences_table(const RunComparison& runs, const std::string& meas
                                       results::significant(row.high),
                                       std::to_string(row.num_templates),
                                       results::p_value(row.p),
-                                      results::p_value(adjusted(row))};
+                                      results::p_value(row.p_holm)};
     if (!has_one_pair) {
       cells.insert(cells.begin() + 1, runs.pair_label(runs.pairs[place / per_pair]));
     }

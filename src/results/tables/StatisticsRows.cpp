@@ -20,7 +20,7 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Of p, in this order: what assumes least comes first.
 constexpr std::array<std::string_view, 3> p_names = {"p_items", "p_two_sided", "p"};
-constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "hochberg", "yekutieli"};
+constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "benjamini_hochberg", "yekutieli"};
 constexpr std::array<std::string_view, 6> count_names = {"n",         "num_sentences",     "num_templates",
                                                          "num_cells", "num_intersections", "rated_texts"};
 

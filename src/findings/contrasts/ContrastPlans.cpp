@@ -1,0 +1,272 @@
+#include "findings/contrasts/ContrastPlans.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/text/Text.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using results::AxisSchema;
+using sweep::Contrast;
+using sweep::Selection;
+
+/// What a selection or `each` or `paired` names: an axis' labels or a coordinate of it.
+struct NamedAxis {
+  std::size_t axis = 0;
+  const std::vector<std::string>* values = nullptr;
+};
+
+/// The axes that a side may select on, with their coordinates.
+std::vector<std::pair<std::string, NamedAxis>> selectable(const Scores& scores) {
+  std::vector<std::pair<std::string, NamedAxis>> names;
+  for (std::size_t axis = subject_axis; axis <= replicate_axis; ++axis) {
+    const auto& schema = *scores.axes[axis];
+    names.push_back({schema.name, {axis, &schema.labels}});
+    for (const auto& coordinate : schema.coordinates) {
+      names.push_back({schema.name + "." + coordinate.name, {axis, &coordinate.values}});
+    }
+  }
+  return names;
+}
+
+/// Resolves names, collecting every fault.
+class Resolver {
+ public:
+  explicit Resolver(const Scores& scores) : scores_(scores), names_(selectable(scores)) {}
+
+  std::optional<NamedAxis> find(const std::string& contrast, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& [candidate, named] : names_) {
+      if (candidate == name) {
+        return named;
+      }
+      known.push_back(candidate);
+    }
+    add(contrast, "no axis or coordinate '" + name + "'", base::did_you_mean(name, known));
+    return std::nullopt;
+  }
+
+  Side side(const std::string& contrast, const std::vector<Selection>& selections) {
+    Side side = everything();
+    for (const auto& selection : selections) {
+      const auto named = find(contrast, selection.axis);
+      if (!named) {
+        continue;
+      }
+      std::vector<bool> chosen(named->values->size(), false);
+      for (const auto& value : selection.values) {
+        bool is_known = false;
+        for (std::size_t place = 0; place < chosen.size(); ++place) {
+          if ((*named->values)[place] == value) {
+            chosen[place] = is_known = true;
+          }
+        }
+        if (!is_known) {
+          add(contrast, "no '" + value + "' on " + selection.axis, base::did_you_mean(value, *named->values));
+        }
+      }
+      auto& mask = side[named->axis - subject_axis];
+      for (std::size_t place = 0; place < mask.size(); ++place) {
+        mask[place] = mask[place] && chosen[place];
+      }
+    }
+    return side;
+  }
+
+  std::vector<std::size_t> measures(const Contrast& contrast) {
+    return chosen_measures(scores_, contrast.measures, key_of(contrast.name), faults_);
+  }
+
+  Side everything() const {
+    Side side;
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      side[i].assign(scores_.axes[subject_axis + i]->labels.size(), true);
+    }
+    return side;
+  }
+
+  void add(const std::string& contrast, const std::string& problem, const std::string& suggestion) {
+    add_fault(contrast, problem, "the score table has none", suggestion);
+  }
+  /// Told once, however many labels of `each` meet it.
+  void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
+                 const std::string& suggestion) {
+    faults_.push_back(base::describe(key_of(contrast) + ": " + problem, why, suggestion));
+  }
+  void require_none() const { require_no_faults(faults_); }
+
+ private:
+  static std::string key_of(const std::string& contrast) { return "statistics.contrasts '" + contrast + "'"; }
+
+  const Scores& scores_;
+  std::vector<std::pair<std::string, NamedAxis>> names_;
+  std::vector<std::string> faults_;
+};
+
+/// All sides take the same labels of this axis.
+bool sides_agree(const ContrastPlan& plan, std::size_t axis) {
+  return std::ranges::all_of(
+      plan.sides, [&](const PlannedSide& side) { return side.takes[axis] == plan.sides.front().takes[axis]; });
+}
+
+/// Templates are blocks by themselves, or those with one value of the coordinate `paired` together.
+void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resolver, ContrastPlan& plan) {
+  constexpr std::size_t axis = template_axis - subject_axis;
+  const auto& sides = plan.sides;
+  plan.blocks.assign(sides.front().takes[axis].size(), no_block);
+  std::vector<std::string> labels = scores.axes[template_axis]->labels;
+  if (!contrast.paired.empty()) {
+    const auto named = resolver.find(contrast.name, contrast.paired);
+    if (!named) {
+      return;
+    }
+    if (named->axis != template_axis) {
+      resolver.add_fault(contrast.name, "'paired: " + contrast.paired + "' names no templates",
+                         "what is paired are sentences", "Give 'paired: template.COORDINATE'.");
+      return;
+    }
+    labels = *named->values;
+  } else if (!sides_agree(plan, axis)) {
+    resolver.add_fault(contrast.name, "left and right are of different templates",
+                       "nothing says which of them belong together", "Give 'paired: template.COORDINATE'.");
+    return;
+  }
+  std::map<std::string, std::vector<bool>> on_sides;
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    auto& on_side = on_sides.try_emplace(labels[place], sides.size(), false).first->second;
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      on_side[side] = on_side[side] || sides[side].takes[axis][place];
+    }
+  }
+  std::map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    const auto& on_side = on_sides.at(labels[place]);
+    if (!labels[place].empty() && std::ranges::find(on_side, false) == on_side.end()) {
+      plan.blocks[place] = places.try_emplace(labels[place], places.size()).first->second;
+    }
+  }
+  plan.num_blocks = places.size();
+  for (const auto& [label, place] : places) {
+    plan.blocks_key += label + '\n';
+  }
+}
+
+/// Rephrasings are compared each with itself; different ones on both sides by their means.
+void plan_columns(ContrastPlan& plan) {
+  constexpr std::size_t axis = rephrasing_axis - subject_axis;
+  plan.columns.assign(plan.sides.front().takes[axis].size(), no_block);
+  for (std::size_t place = 0; place < plan.columns.size(); ++place) {
+    if (std::ranges::any_of(plan.sides, [&](const auto& side) { return side.takes[axis][place]; })) {
+      plan.columns[place] = sides_agree(plan, axis) ? plan.num_columns++ : 0;
+    }
+  }
+  plan.num_columns = std::max<std::size_t>(plan.num_columns, 1);
+}
+
+/// All subjects of the left side's kinds that it does not have.
+Side rest_of(const Side& left, const AxisSchema& subjects) {
+  Side rest = left;
+  const auto* kinds = subjects.find_coordinate("kind");
+  for (std::size_t place = 0; place < rest[0].size(); ++place) {
+    bool is_alike = kinds == nullptr;
+    for (std::size_t other = 0; !is_alike && other < left[0].size(); ++other) {
+      is_alike = left[0][other] && (*kinds)[other] == (*kinds)[place];
+    }
+    rest[0][place] = !left[0][place] && is_alike;
+  }
+  return rest;
+}
+
+/// No subject, template, rephrasing or replicate has all that is selected.
+bool is_contradictory(const Side& side) {
+  return std::ranges::any_of(side, [](const auto& mask) { return std::ranges::find(mask, true) == mask.end(); });
+}
+
+std::string axis_of(const std::string& name) { return name.substr(0, name.find('.')); }
+
+/// With the label of `each`, unless a selection is on its axis.
+std::vector<Selection> narrowed(std::vector<Selection> selections, const std::optional<Selection>& each) {
+  const auto is_on_its_axis = [&](const Selection& selection) {
+    return axis_of(selection.axis) == axis_of(each->axis);
+  };
+  if (each && std::ranges::none_of(selections, is_on_its_axis)) {
+    selections.push_back(*each);
+  }
+  return selections;
+}
+
+/// `each`: its label, where there is one.
+void plan_one(const Contrast& contrast, const std::optional<Selection>& each, const Scores& scores, Resolver& resolver,
+              std::vector<ContrastPlan>& plans) {
+  ContrastPlan plan;
+  plan.name = contrast.name + (each ? ": " + each->values.front() : "");
+  auto left = contrast.left;
+  auto right = contrast.right;
+  if (each) {
+    left.push_back(*each);
+    right.push_back(*each);
+  }
+  const auto add = [&](Side takes, double to_left, double to_right) {
+    plan.sides.push_back({std::move(takes), to_left, to_right});
+  };
+  add(resolver.side(contrast.name, left), 1, 0);
+  if (each && is_contradictory(plan.sides.front().takes)) {
+    return;
+  }
+  const double right_to_left = contrast.minus ? -1 : 0;  // left of an interaction is the whole first difference
+  if (contrast.against == Contrast::Against::selected) {
+    add(resolver.side(contrast.name, right), right_to_left, 1 + right_to_left);
+  } else if (contrast.against == Contrast::Against::rest) {
+    add(rest_of(plan.sides.front().takes, *scores.axes[subject_axis]), right_to_left, 1 + right_to_left);
+  }
+  if (contrast.minus) {
+    add(resolver.side(contrast.name, narrowed(contrast.minus->left, each)), 0, 1);
+    if (contrast.minus->against == Contrast::Against::selected) {
+      add(resolver.side(contrast.name, narrowed(contrast.minus->right, each)), 0, -1);
+    }
+  }
+  plan_blocks(contrast, scores, resolver, plan);
+  plan_columns(plan);
+  plan.measures = resolver.measures(contrast);
+  plan.cells = contrast.cells;
+  plans.push_back(std::move(plan));
+}
+
+}  // namespace
+
+std::size_t ContrastPlan::cell_of(const PlannedSide& side, std::size_t sentence) const {
+  const auto place = sentence / columns.size();
+  const auto rephrasing = sentence % columns.size();
+  const bool is_taken = side.takes[template_axis - subject_axis][place] &&
+                        side.takes[rephrasing_axis - subject_axis][rephrasing] && blocks[place] != no_block &&
+                        columns[rephrasing] != no_block;
+  return is_taken ? blocks[place] * num_columns + columns[rephrasing] : no_block;
+}
+
+std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison) {
+  Resolver resolver(scores);
+  std::vector<ContrastPlan> plans;
+  for (const auto& contrast : comparison.contrasts) {
+    const auto named = contrast.each.empty() ? std::nullopt : resolver.find(contrast.name, contrast.each);
+    if (!named) {
+      plan_one(contrast, std::nullopt, scores, resolver, plans);
+      continue;
+    }
+    std::vector<std::string> done;
+    for (const auto& label : *named->values) {
+      if (label.empty() || std::ranges::find(done, label) != done.end()) {
+        continue;
+      }
+      done.push_back(label);
+      plan_one(contrast, Selection{contrast.each, {label}}, scores, resolver, plans);
+    }
+  }
+  resolver.require_none();
+  return plans;
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,48 @@
+// Contrasts of a job with their names looked up in a score table: which places each side takes, and what its cells are.
+// Knows no probe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::findings {
+
+/// Which places of each axis a side takes; [axis - subject_axis][place].
+using Side = std::array<std::vector<bool>, 4>;
+
+/// A side, and how often its mean counts in what a row calls left and right; left minus right is the difference.
+struct PlannedSide {
+  Side takes;
+  double to_left = 0;
+  double to_right = 0;
+  double sign() const { return to_left - to_right; }
+};
+
+constexpr std::size_t no_block = std::numeric_limits<std::size_t>::max();
+
+struct ContrastPlan {
+  std::string name;
+  std::vector<PlannedSide> sides;  ///< the left one first; a side that is zero is none
+  std::vector<std::size_t> measures;
+  std::vector<std::size_t> blocks;  ///< [template]: the block of what flips together, or no_block
+  std::size_t num_blocks = 0;
+  std::vector<std::size_t> columns;  ///< [rephrasing]: its column, or no_block
+  std::size_t num_columns = 0;
+  std::string blocks_key;  ///< equal for contrasts whose blocks are the same
+  sweep::Contrast::Cells cells = sweep::Contrast::Cells::adjusted;
+
+  std::size_t num_cells() const { return num_blocks * num_columns; }
+  /// Block x columns + column of a sentence (template x rephrasings + rephrasing) that the side takes, or no_block.
+  std::size_t cell_of(const PlannedSide& side, std::size_t sentence) const;
+};
+
+/// In the job's order, `each` in the order of its labels. Throws InputError with every name that the table lacks.
+std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison);
+
+}  // namespace stereosweep::findings
