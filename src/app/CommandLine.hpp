@@ -55,6 +55,7 @@ extern const Command status_command;
 extern const Command query_command;
 extern const Command export_command;
 extern const Command report_command;
+extern const Command schema_command;
 extern const Command show_command;
 extern const Command stats_command;
 extern const Command tokenize_command;

@@ -16,49 +16,14 @@ using sweep::ChatTemplate;
 
 constexpr std::size_t max_template_bytes = std::size_t{1} << 20;
 
-/// The keys of a template in the order of a dump; `turn` takes those of what stands around a message.
-template <class Chat, class Keys, class Turn>
-void visit_template(Chat& chat, Keys& keys, Turn turn) {
-  keys.line("label", chat.label);
-  keys.text("opening", chat.opening);
-  turn("system", chat.system);
-  turn("user", chat.user);
-  turn("assistant", chat.assistant);
-  keys.text("generation", chat.generation);
-  keys.choice("trim", chat.trim, {"none", "both_ends"});
-  keys.choice("blank_lines", chat.blank_lines, {"kept", "halved"});
-  keys.choice("order", chat.order, {"free", "alternate"});
-}
-
-template <class Chat, class Turn, class Keys>
-void visit_turn(Chat& chat, Turn& turn, Keys& keys) {
-  keys.text("prefix", turn.prefix);
-  keys.text("suffix", turn.suffix);
-  if (&turn == &chat.system) {
-    keys.choice("handling", chat.system_handling, {"turn", "merged", "refused"});
-  }
-}
-
 ChatPiece read_piece(const Node& node, const std::string& key, const std::string& label, base::Problems& problems) {
   ChatPiece piece;
   ChatTemplate& chat = piece.chat;
   chat.label = label;
   Fields fields(node, key, problems);
-  visit_template(chat, fields, [&](const std::string& name, sweep::ChatTurn& turn) {
-    if (const Node* said = fields.required(name)) {
-      Fields own(*said, fields.key_of(name), problems);
-      visit_turn(chat, turn, own);
-      own.finish();
-    }
-  });
-  const std::pair<const char*, std::vector<std::string>*> lists[] = {
-      {"control_tokens", &chat.control_tokens}, {"marks", &piece.marks}, {"known_texts", &piece.known_texts}};
-  for (const auto& [name, target] : lists) {
-    const Node* list = fields.optional(name);
-    for (std::size_t i = 0; list != nullptr && i < list->children.size(); ++i) {
-      target->push_back(read_text(list->children[i], key + "." + name, problems).value_or(""));
-    }
-  }
+  ChatTemplate::each_key(chat, fields);
+  fields.texts("marks", piece.marks);
+  fields.texts("known_texts", piece.known_texts);
   fields.finish();
   if (chat.label.empty()) {
     problems.add(node.place(key), "a chat template has no label", "the result names it");
@@ -175,17 +140,6 @@ std::optional<ChatTemplate> read_model_chat(const Node& node, const std::string&
   }
   const auto piece = find_piece(*name, node, "model.chat", pieces, problems);
   return piece ? std::optional(piece->chat) : std::nullopt;
-}
-
-Node dump_chat(const ChatTemplate& chat) {
-  FieldsDump keys;
-  visit_template(chat, keys, [&](const std::string& name, const sweep::ChatTurn& turn) {
-    FieldsDump own;
-    visit_turn(chat, turn, own);
-    keys.add(name, own.take());
-  });
-  keys.add("control_tokens", texts(chat.control_tokens));
-  return keys.take();
 }
 
 ChatTemplate find_chat(const std::string& name, const std::filesystem::path& job_directory) {

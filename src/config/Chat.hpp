@@ -22,7 +22,6 @@ struct ChatPiece {
 /// `auto` reads the checkpoint at `model_path`; a text that is unknown or missing is reported, and the job must say.
 std::optional<sweep::ChatTemplate> read_model_chat(const Node& node, const std::string& model_path, Pieces& pieces,
                                                    base::Problems& problems);
-Node dump_chat(const sweep::ChatTemplate& chat);
 
 /// The template `name` of configs/chat, found as a job in `job_directory` would find it. Throws InputError.
 sweep::ChatTemplate find_chat(const std::string& name, const std::filesystem::path& job_directory);

@@ -54,4 +54,8 @@ sweep::Job load_resolved(std::string_view text, const std::string& name,
 sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
 Node dump_job(const sweep::Job& job, Extent extent);
 
+/// JSON Schema (draft 2020-12) of a job file, of whatever probe. What a sweep or the command line may add is not
+/// needed.
+base::Json job_schema();
+
 }  // namespace stereosweep::config

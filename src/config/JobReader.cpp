@@ -14,16 +14,49 @@
 namespace stereosweep::config {
 namespace {
 
-constexpr std::int64_t max_cells_limit = std::int64_t{1} << 62;
+void language_key(Fields& keys, std::string& language) {
+  if (const Node* node = keys.optional("language")) {
+    keys.pieces().set_language(LanguageTable::read(*node, keys.pieces(), keys.problems()));
+    language = keys.pieces().language().name();
+  }
+}
 
-std::string read_name(const Node& node, base::Problems& problems) {
-  auto name = read_line(node, "name", problems, 150).value_or("job");
+template <class Keys>
+void language_key(Keys& keys, const std::string& language) {
+  keys.not_raw().unless_default().line("language", language, "of the prompts: a table in configs/languages");
+}
+
+/// What stands at the top of every job, in the order of a dump.
+template <class Job, class Keys>
+void head_keys(Job& job, Keys& keys) {
+  std::size_t schema = 0;
+  keys.needed().choice("schema", schema, {"stereosweep/1"}, "the form of this file");
+  keys.needed().not_raw().line("name", job.name, "names the folder of the run");
+  language_key(keys, job.language);
+  if (!job.draws()) {
+    keys.not_raw();
+  }
+  keys.seed("seed", job.seed, "of everything that is drawn");
+}
+
+const Node& default_head() {
+  static const Node head = [] {
+    FieldsDump keys;
+    const sweep::Job job;
+    head_keys(job, keys);
+    return keys.take();
+  }();
+  return head;
+}
+
+void check_name(const Fields& job, const std::string& name) {
   constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (name.find_first_not_of(allowed) != std::string::npos || name.front() == '.' || name.front() == '-') {
-    problems.add(node.place("name"), "'" + name + "' is no name of a job",
-                 "it names a folder: letters, digits, '.', '_', '-', not starting with '.' or '-'");
+    job.problems().add(job.place("name"), "'" + name + "' is no name of a job",
+                       "it names a folder: letters, digits, '.', '_', '-', not starting with '.' or '-'");
+  } else if (name.size() > 150) {
+    job.problems().add(job.place("name"), "the text has " + std::to_string(name.size()) + " bytes", "limit: 150");
   }
-  return name;
 }
 
 /// "" for a directory, and where the cache of this machine does not hold the name.
@@ -37,103 +70,69 @@ std::string cached_commit(const std::string& path) {
   return found ? found->commit : "";
 }
 
-/// What a resolved job says of a name: the commit that it stood for.
-std::string read_revision(const Node& node, const std::string& path, base::Problems& problems) {
-  const auto text = read_line(node, "model.revision", problems, 100).value_or("");
+/// What a resolved job says of a name is the commit that it stood for; else the cache is asked.
+void revision_key(Fields& keys, sweep::ModelSpec& model) {
+  const Node* node = keys.optional("revision");
+  if (node == nullptr) {
+    model.revision = keys.pieces().inline_only() ? "" : cached_commit(model.path);
+    return;
+  }
+  const auto place = node->place("model.revision");
+  const auto text = read_line(*node, "model.revision", keys.problems(), 100).value_or("");
   if (!base::is_commit(text)) {
-    problems.add(node.place("model.revision"), "'" + text + "' is no commit", "40 hexadecimal digits are needed",
-                 "Write a branch or tag behind the name: path: ORG/NAME@" + (text.empty() ? "REVISION" : text));
-    return "";
+    keys.problems().add(place, "'" + text + "' is no commit", "40 hexadecimal digits are needed",
+                        "Write a branch or tag behind the name: path: ORG/NAME@" + (text.empty() ? "REVISION" : text));
+  } else if (!model.path.empty() && !base::parse_hub_name(model.path)) {
+    keys.problems().add(place, "a revision of '" + model.path + "'",
+                        "only a name on the hub, such as org/name, has revisions", "Leave it out.");
+  } else {
+    model.revision = text;
   }
-  if (!path.empty() && !base::parse_hub_name(path)) {
-    problems.add(node.place("model.revision"), "a revision of '" + path + "'",
-                 "only a name on the hub, such as org/name, has revisions", "Leave it out.");
-    return "";
-  }
-  return text;
 }
 
-sweep::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& problems) {
-  sweep::ModelSpec model;
-  const auto read_path = [&](const Node& path, const std::string& key) {
-    model.path = pieces.resolve_path(read_line(path, key, problems, 4000).value_or(""));
-    model.revision = pieces.inline_only() ? "" : cached_commit(model.path);
-  };
-  if (node.kind == Node::Kind::scalar) {
-    read_path(node, "model");
-    return model;
-  }
-  Fields fields(node, "model", problems);
-  if (const Node* path = fields.required("path")) {
-    read_path(*path, "model.path");
-  }
-  if (const Node* revision = fields.optional("revision")) {
-    model.revision = read_revision(*revision, model.path, problems);
-  }
-  fields.choice("dtype", model.dtype, query::dtype_names);
-  fields.optional("chat");  // read when the probe is known
-  fields.finish();
-  return model;
+template <class Keys>
+void revision_key(Keys& keys, const sweep::ModelSpec& model) {
+  keys.not_raw().line("revision", model.revision, "the commit of a name on the hub");
 }
 
-void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base::Problems& problems,
-               sweep::ModelSpec& model) {
-  const Node* said = node.kind == Node::Kind::map ? node.find("chat") : nullptr;
-  if (format.defaults().chat == ChatUse::refused && said != nullptr) {
-    problems.add(said->place("model.chat"), "the probe '" + std::string(format.name()) + "' takes no chat template",
-                 "its prompts are sentences, not conversations");
-  } else if (said != nullptr) {
-    model.chat = read_model_chat(*said, model.location(), pieces, problems);
-  } else if (format.defaults().chat == ChatUse::from_checkpoint && !model.path.empty()) {
-    Node automatic = node;  // as if `chat: auto` stood there
+/// `format`: null where the probe is not known.
+void chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* format) {
+  const Node* said = keys.optional("chat");
+  const auto use = format == nullptr ? ChatUse::plain_unless_said : format->defaults().chat;
+  if (said != nullptr && use == ChatUse::refused) {
+    keys.problems().add(said->place("model.chat"),
+                        "the probe '" + std::string(format->name()) + "' takes no chat template",
+                        "its prompts are sentences, not conversations");
+  } else if (said != nullptr && format != nullptr) {
+    model.chat = read_model_chat(*said, model.location(), keys.pieces(), keys.problems());
+  } else if (use == ChatUse::from_checkpoint && !model.path.empty()) {
+    Node automatic = keys.node();  // as if `chat: auto` stood there
     automatic.kind = Node::Kind::null;
-    model.chat = read_model_chat(automatic, model.location(), pieces, problems);
+    model.chat = read_model_chat(automatic, model.location(), keys.pieces(), keys.problems());
   }
 }
 
-/// The keys of `execution`, in the order of a dump.
-template <class Execution, class Keys>
-void visit_execution(Execution& execution, Keys& keys) {
-  keys.choice("engine", execution.engine, {"torch", "fake"});
-  keys.choice("device", execution.device, {"auto", "cpu", "cuda"});
-  keys.integer("threads_per_rank", execution.threads_per_rank, 1, 1024);
-  keys.integer("tensor_parallel", execution.tensor_parallel, 1, 64);
-  keys.integer("batch_tokens", execution.batch_tokens, 1, 16'777'216);
-  keys.integer("contexts_per_block", execution.contexts_per_block, 1, 1'000'000);
-  keys.integer("max_cells", execution.max_cells, 1, max_cells_limit);
-  keys.integer("block_limit_s", execution.block_limit_s, 0, 10'000'000);
+void chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
+  if (format->defaults().chat != ChatUse::refused) {
+    keys.add("chat", model.chat ? dump_fields(*model.chat) : Node::plain("none"));
+  }
 }
 
-Node dump_execution(const sweep::Execution& execution, Extent extent) {
-  FieldsDump keys;
-  visit_execution(execution, keys);
-  Node map = keys.take();
-  if (execution.tensor_parallel == 1) {  // dumps of older runs stay what they were
-    map.take("tensor_parallel");
+void chat_key(FieldsSchema& keys, const sweep::ModelSpec& /*model*/, const ProbeFormat* format) {
+  if (format->defaults().chat != ChatUse::refused) {
+    keys.add("chat", either_schema({text_schema(), fields_schema<sweep::ChatTemplate>()}),
+             "how prompts become conversations: a name in configs/chat, auto, none");
   }
-  if (extent == Extent::raw_numbers) {
-    map.take("device");
-    map.take("max_cells");
-  }
-  if (extent == Extent::raw_numbers || execution.block_limit_s == 0) {
-    map.take("block_limit_s");
-  }
-  return map;
 }
 
-Node dump_model(const sweep::Job& job, Extent extent) {
-  Node model = Node::map();
-  if (extent == Extent::everything) {
-    model.add("path", Node::text(job.model.path));
-    if (!job.model.revision.empty()) {
-      model.add("revision", Node::text(job.model.revision));
-    }
-  }
-  model.add("dtype", Node::plain(query::name_of(job.model.dtype)));
-  if (format_of(job.probe_name()).defaults().chat != ChatUse::refused) {
-    model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
-  }
-  return model;
+/// In the order of a dump.
+template <class Model, class Keys>
+void model_keys(Model& model, Keys& keys, const ProbeFormat* format) {
+  keys.needed().not_raw().alone().path("path", model.path,
+                                       "a folder with a checkpoint, or a name on the hub: ORG/NAME@REVISION");
+  revision_key(keys, model);
+  keys.choice("dtype", model.dtype, query::dtype_names);
+  chat_key(keys, model, format);
 }
 
 /// What the job says, whatever else is wrong with it.
@@ -141,25 +140,6 @@ query::Device said_device(const Node& root) {
   const Node* execution = root.find("execution");
   const Node* device = execution == nullptr || execution->kind != Node::Kind::map ? nullptr : execution->find("device");
   return device != nullptr && device->value == "cuda" ? query::Device::cuda : query::Device::automatic;
-}
-
-/// Nothing (reported) where the name is unknown.
-const ProbeFormat* read_probe(const Node& node, base::Problems& problems) {
-  std::vector<std::string> names;
-  for (const auto* format : probe_formats()) {
-    names.emplace_back(format->name());
-  }
-  const auto index = read_choice(node, "probe", problems, names);
-  return index ? probe_formats()[*index] : nullptr;
-}
-
-/// What they hold cannot be judged where the probe is not known.
-void pass_over_probe_keys(Fields& fields) {
-  for (const auto* format : probe_formats()) {
-    for (const auto& key : format->keys()) {
-      fields.optional(key);
-    }
-  }
 }
 
 /// Every job needs a model, but one that reads its vectors from a file.
@@ -208,12 +188,11 @@ void check_people(const Node& file, const sweep::Job& job, base::Problems& probl
   }
 }
 
-/// `file`: as it stands; `root`: without the statistics that every probe has.
-void check_whole(const Node& file, const Node& root, const sweep::Job& job, const ProbeFormat& format,
-                 const JobCheck& check, base::Problems& problems) {
-  check_ratings(root, job, format, problems);
+void check_whole(const Node& file, const sweep::Job& job, const ProbeFormat& format, const JobCheck& check,
+                 base::Problems& problems) {
+  check_ratings(file, job, format, problems);
   check_people(file, job, problems);
-  const Node* model = root.find("model");
+  const Node* model = file.find("model");
   const Node* path = model != nullptr && model->kind == Node::Kind::map ? model->find("path") : model;
   if (path == nullptr || job.model.path.empty()) {
     return;
@@ -223,13 +202,50 @@ void check_whole(const Node& file, const Node& root, const sweep::Job& job, cons
   }
 }
 
+/// Nothing (reported) where the name is missing or unknown.
+const ProbeFormat* read_probe(Fields& fields, base::Problems& problems) {
+  std::vector<std::string> names;
+  for (const auto* format : probe_formats()) {
+    names.emplace_back(format->name());
+  }
+  const Node* node = fields.required("probe");
+  const auto index = node == nullptr ? std::nullopt : read_choice(*node, "probe", problems, names);
+  return index ? probe_formats()[*index] : nullptr;
+}
+
+/// What they hold cannot be judged where the probe is not known.
+void pass_over_probe_keys(Fields& fields) {
+  fields.optional("statistics");
+  for (const auto* format : probe_formats()) {
+    FieldsSchema job;
+    FieldsSchema statistics;
+    format->describe(job, statistics);
+    for (const auto& key : job.key_names()) {
+      fields.optional(key);
+    }
+  }
+}
+
+/// What the probe says of the job, and `statistics`, whose keys are those of every probe and its own.
+void read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Job& job) {
+  static const Node nothing = Node::map();
+  const Node* node = fields.optional("statistics");
+  Fields statistics(node == nullptr ? nothing : *node, "statistics", fields.problems(), "", &fields.pieces());
+  comparison_keys(statistics, job.comparison);
+  job.probe = format.read({fields, statistics, fields.node(), fields.pieces(), fields.problems(), job.execution});
+  statistics.finish();
+}
+
 }  // namespace
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
     std::vector<std::string> names = {"name",       "language",       "seed",        "probe",     "model",
                                       "model.path", "model.revision", "model.dtype", "model.chat"};
-    for (const auto& name : dump_execution({.tensor_parallel = 2, .block_limit_s = 1}, Extent::everything).keys) {
+    FieldsSchema execution;
+    const sweep::Execution usual;
+    sweep::Execution::each_key(usual, execution);
+    for (const auto& name : execution.key_names()) {
       names.push_back("execution." + name);
     }
     return names;
@@ -243,85 +259,86 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
     return job;
   }
   pieces.set_language({});
-  Node root = file;
-  if (file.find("statistics") != nullptr) {
-    job.comparison = take_comparison(root.at("statistics"), pieces, problems);
-  }
-  Fields fields(root, "", problems);
-  std::size_t schema = 0;
-  fields.required("schema");
-  fields.choice("schema", schema, {"stereosweep/1"});
-  if (const Node* name = fields.required("name")) {
-    job.name = read_name(*name, problems);
-  }
-  if (const Node* seed = fields.optional("seed")) {
-    job.seed = read_seed(*seed, "seed", problems).value_or(0);
-  }
-  if (const Node* language = fields.optional("language")) {
-    pieces.set_language(LanguageTable::read(*language, pieces, problems));
-    job.language = pieces.language().name();
-  }
+  Fields fields(file, "", problems, "", &pieces);
+  job.name = "job";
+  head_keys(job, fields);
+  check_name(fields, job.name);
+  const ProbeFormat* format = read_probe(fields, problems);
   const Node* model = fields.optional("model");
-  if (model != nullptr) {
-    job.model = read_model(*model, pieces, problems);
-  }
-  const ProbeFormat* format = nullptr;
-  if (const Node* probe = fields.required("probe")) {
-    format = read_probe(*probe, problems);
-  }
+  fields.nested("model", [&](Fields& keys) { model_keys(job.model, keys, format); });
   if (format != nullptr) {
     const auto defaults = format->defaults();
-    const auto& sizes = defaults.sizes_on(said_device(root));
+    const auto& sizes = defaults.sizes_on(said_device(file));
     job.execution.contexts_per_block = sizes.contexts_per_block;
     job.execution.batch_tokens = sizes.batch_tokens;
-    if (model != nullptr) {
-      read_chat(*model, *format, pieces, problems, job.model);
-    }
   }
-  if (const Node* execution = fields.optional("execution")) {
-    Fields keys(*execution, "execution", problems);
-    visit_execution(job.execution, keys);
-    keys.finish();
-  }
+  fields.item("execution", job.execution);
   if (const Node* sweep = fields.optional("sweep")) {  // the loader has taken it out of a job file
     problems.add(sweep->place("sweep"), "a resolved job has no sweep", "it is one job");
   }
   if (format != nullptr) {
-    job.probe = format->read({fields, root, pieces, problems, job.execution});
+    read_probe_keys(fields, *format, job);
   } else {
     pass_over_probe_keys(fields);
   }
   check_model(fields, model, job, problems);
   fields.finish();
   if (check && format != nullptr) {
-    check_whole(file, root, job, *format, check, problems);
+    check_whole(file, job, *format, check, problems);
   }
   return job;
 }
 
 Node dump_job(const sweep::Job& job, Extent extent) {
-  Node map = Node::map();
-  map.add("schema", Node::plain("stereosweep/1"));
-  if (extent == Extent::everything) {
-    map.add("name", Node::text(job.name));
-  }
-  if (extent == Extent::everything && job.language != "en") {
-    map.add("language", Node::text(job.language));
-  }
-  if (extent == Extent::everything || job.draws()) {
-    map.add("seed", Node::plain(std::to_string(job.seed)));
-  }
-  if (job.needs_model()) {
-    map.add("model", dump_model(job, extent));
-  }
-  map.add("probe", Node::plain(job.probe_name()));
   const auto& format = format_of(job.probe_name());
-  format.dump(job.probe, extent, map);
-  map.add("execution", dump_execution(job.execution, extent));
-  if (extent == Extent::everything) {
-    dump_comparison(job.comparison, map.add("statistics", format.dump_statistics(job.probe)));
+  FieldsDump keys(extent, default_head);
+  head_keys(job, keys);
+  if (job.needs_model()) {
+    keys.nested("model", [&](FieldsDump& own) { model_keys(job.model, own, &format); });
   }
-  return map;
+  keys.add("probe", Node::plain(job.probe_name()));
+  format.dump(job.probe, keys);
+  keys.item("execution", job.execution);
+  if (extent == Extent::everything) {
+    keys.nested("statistics", [&](FieldsDump& own) {
+      format.dump_statistics(job.probe, own);
+      comparison_keys(own, job.comparison);
+    });
+  }
+  return keys.take();
+}
+
+base::Json job_schema() {
+  auto branches = base::Json::array();
+  std::vector<std::string> names;
+  for (const auto* format : probe_formats()) {
+    names.emplace_back(format->name());
+    sweep::Job job;
+    job.execution.contexts_per_block = format->defaults().sizes.contexts_per_block;
+    job.execution.batch_tokens = format->defaults().sizes.batch_tokens;
+    const sweep::Job& usual = job;
+    FieldsSchema keys;
+    FieldsSchema statistics;
+    head_keys(usual, keys);
+    keys.nested(
+        "model", [&](FieldsSchema& own) { model_keys(usual.model, own, format); }, "what is asked");
+    keys.needed().add("probe", base::Json::object({{"const", names.back()}}), "what is asked of the model");
+    format->describe(keys, statistics);
+    keys.item("execution", usual.execution, "how it is computed");
+    comparison_keys(statistics, usual.comparison);
+    keys.add("statistics", statistics.take(), "what 'stereosweep stats' is asked; changes no score");
+    keys.add("sweep", names_schema(list_schema(base::Json::object())),
+             "dotted keys with lists of values: one job for each combination");
+    const auto probe = base::Json::object({{"probe", base::Json::object({{"const", names.back()}})}});
+    branches.push_back(
+        {{"if", {{"properties", probe}, {"required", base::Json::array({"probe"})}}}, {"then", keys.take()}});
+  }
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "A job of stereosweep"},
+          {"type", "object"},
+          {"required", base::Json::array({"schema", "name", "probe"})},
+          {"properties", base::Json::object({{"probe", choice_schema(names)}})},
+          {"allOf", std::move(branches)}};
 }
 
 }  // namespace stereosweep::config

@@ -11,13 +11,15 @@
 
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
+#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {
 
 /// A job while its probe's keys are read; everything is borrowed.
 struct ProbeReading {
-  Fields& fields;  ///< of the whole job: the probe asks for the keys it knows ("axes", "statistics", ...)
+  Fields& fields;      ///< of the whole job: the probe asks for the keys it knows ("axes", ...)
+  Fields& statistics;  ///< of the key `statistics`, without those that every probe has
   const Node& root;
   Pieces& pieces;
   base::Problems& problems;
@@ -59,15 +61,14 @@ class ProbeFormat {
 
   /// The value of the key `probe`.
   virtual std::string_view name() const = 0;
-  /// Of the job file, those that are the probe's own.
-  virtual std::vector<std::string> keys() const = 0;
   virtual Defaults defaults() const = 0;
   /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
   virtual sweep::ProbeSettings read(const ProbeReading& job) const = 0;
-  /// Adds to a dump, in fixed order, what can change a raw number, or all but `statistics`.
-  virtual void dump(const sweep::ProbeSettings& settings, Extent extent, Node& job) const = 0;
-  /// What only `stats` reads: the value of the key `statistics`.
-  virtual Node dump_statistics(const sweep::ProbeSettings& settings) const = 0;
+  /// Shows its keys, in fixed order, to a dump; `statistics`: those that only `stats` reads.
+  virtual void dump(const sweep::ProbeSettings& settings, FieldsDump& job) const = 0;
+  virtual void dump_statistics(const sweep::ProbeSettings& settings, FieldsDump& statistics) const = 0;
+  /// The same keys, described.
+  virtual void describe(FieldsSchema& job, FieldsSchema& statistics) const = 0;
   /// The table of human means that the job names (`statistics.human_ratings`); "" where none.
   virtual std::string human_ratings(const sweep::Job& /*job*/) const { return ""; }
   /// Holds the rows of that table against the names of the job. Throws InputError with every bad row.

@@ -10,6 +10,8 @@
 
 #include "base/Error.hpp"
 #include "base/files/Sha256.hpp"
+#include "config/yaml/Fields.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "query/Query.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
@@ -50,6 +52,13 @@ class Probe {
   /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
   virtual void hash_content(const sweep::Block& block, base::Sha256& hash) const = 0;
 };
+
+/// What a block's numbers depend on, of the settings, beside what the block tells itself: for `hash_content`. Made of
+/// the list of keys, so that a new key is in it unless the list says otherwise.
+template <class Settings>
+std::string settings_of_block(const Settings& settings) {
+  return config::emit_yaml(config::dump_extent(settings, config::Extent::block));
+}
 
 /// A text of every item of an axis: a coordinate, or the labels.
 template <class Item>

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,46 @@ class ProbeKind : public config::ProbeFormat {
   virtual bool parses_texts() const { return false; }
   /// What the other ranks do until `target.finish`.
   virtual void assist(const StatsRequest& /*request*/) const {}
+};
+
+/// A kind whose settings list their keys: `Settings::each_key`, and that of its member `statistics` where it has one.
+template <class Settings>
+class KindOf : public ProbeKind {
+ public:
+  std::string_view name() const final { return Settings::probe_name; }
+  sweep::ProbeSettings read(const config::ProbeReading& job) const final {
+    Settings settings;
+    prepare(job, settings);
+    Settings::each_key(settings, job.fields);
+    each_statistic(settings, job.statistics);
+    check(job, settings);
+    return settings;
+  }
+  void dump(const sweep::ProbeSettings& settings, config::FieldsDump& job) const final {
+    job.append(config::dump_extent(settings.as<Settings>(), job.extent()));
+  }
+  void dump_statistics(const sweep::ProbeSettings& settings, config::FieldsDump& statistics) const final {
+    if constexpr (requires { settings.as<Settings>().statistics; }) {
+      statistics.append(config::dump_extent(settings.as<Settings>().statistics, statistics.extent()));
+    }
+  }
+  void describe(config::FieldsSchema& job, config::FieldsSchema& statistics) const final {
+    const Settings settings;
+    Settings::each_key(settings, job);
+    each_statistic(settings, statistics);
+  }
+
+ private:
+  /// Defaults that depend on the job.
+  virtual void prepare(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
+  /// What no single key can tell.
+  virtual void check(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
+  template <class Self, class Keys>
+  static void each_statistic(Self& settings, Keys& keys) {
+    if constexpr (requires { settings.statistics; }) {
+      std::remove_cvref_t<decltype(settings.statistics)>::each_key(settings.statistics, keys);
+    }
+  }
 };
 
 /// Those that were added with `config::add_probe_format`. Throws InputError where no probe has the name.

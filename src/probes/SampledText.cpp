@@ -1,5 +1,6 @@
 #include "probes/SampledText.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/Random.hpp"
@@ -7,17 +8,10 @@
 
 namespace stereosweep::probes {
 
-std::vector<std::string> read_stops(const config::Node* node, base::Problems& problems) {
-  std::vector<std::string> stops;
-  if (node != nullptr) {
-    config::each_entry(*node, "sampling.stop", problems, [&](const config::Node& entry, const std::string& key) {
-      stops.push_back(config::read_text(entry, key, problems).value_or(""));
-      if (stops.back().empty()) {
-        problems.add(entry.place(key), "an empty stop text", "it would end every answer at once");
-      }
-    });
+void check_stops(const config::Fields& job, const std::vector<std::string>& stops) {
+  if (std::ranges::find(stops, "") != stops.end()) {
+    job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
   }
-  return stops;
 }
 
 query::Framing framing_of(const sweep::Job& job) {

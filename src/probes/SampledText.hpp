@@ -23,8 +23,8 @@ struct TextSampling {
   bool operator==(const TextSampling&) const = default;
 };
 
-/// The texts of the key `sampling.stop`; none where `node` is null.
-std::vector<std::string> read_stops(const config::Node* node, base::Problems& problems);
+/// Reports a text of `sampling.stop` that would end every answer at once.
+void check_stops(const config::Fields& job, const std::vector<std::string>& stops);
 
 /// A chat template writes every control token itself.
 query::Framing framing_of(const sweep::Job& job);

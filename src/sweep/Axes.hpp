@@ -24,6 +24,19 @@ struct Group {
   std::string noun_singular;  ///< head noun that another group's adjective may modify: "doctor"; empty: `singular`
   std::string noun_plural;    ///< "doctors"; empty: `plural`
   bool operator==(const Group&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "name in the result; else the plural, or the singular");
+    keys.line("domain", self.domain, "race, gender, ...: intersections combine different domains");
+    keys.line("singular", self.singular, "Black person");
+    keys.alone().line("plural", self.plural, "Black people");
+    article_keys(keys, self.article);
+    keys.line("adjective", self.adjective, "before another group's noun: Black");
+    keys.line("suffix", self.suffix, "after another group's noun: with a disability");
+    keys.line("suffix_plural", self.suffix_plural, "after a plural noun; else the suffix");
+    keys.line("noun_singular", self.noun_singular, "what another group's adjective may stand before: doctor");
+    keys.line("noun_plural", self.noun_plural, "doctors");
+  }
 };
 
 /// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas".
@@ -34,6 +47,14 @@ struct LexicalForm {
   std::string plural;
   std::string article;
   bool operator==(const LexicalForm&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("first", self.first, "label of a group");
+    keys.required_line("second", self.second, "label of a group");
+    keys.required_line("singular", self.singular);
+    keys.required_line("plural", self.plural);
+    article_keys(keys, self.article);
+  }
 };
 
 /// How a singular gets its indefinite article where its form declares none.
@@ -45,6 +66,12 @@ struct ArticleRule {
   std::string before_vowel = {};
   std::string otherwise = {};
   bool operator==(const ArticleRule&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("by", self.by, {"english", "vowel", "noun"});
+    keys.line("before_vowel", self.before_vowel);
+    keys.line("otherwise", self.otherwise);
+  }
 };
 
 /// Which pairs of groups are combined.
@@ -78,6 +105,11 @@ struct Pole {
   std::string name;
   std::vector<std::string> words;
   bool operator==(const Pole&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("name", self.name, "else the first word");
+    keys.required_lines("words", self.words);
+  }
 };
 
 /// "powerless - powerful": `left` is 0 and `right` 100 on human rating scales.
@@ -87,16 +119,32 @@ struct TraitPair {
   Pole left;
   Pole right;
   bool operator==(const TraitPair&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "else LEFT - RIGHT");
+    keys.line("dimension", self.dimension);
+    pole_key(keys, "left", self.left);
+    pole_key(keys, "right", self.right);
+  }
 };
 
 /// A sentence with one {group} and one {trait}; a group at the start of the sentence is capitalised.
 struct Template {
+  inline static const std::vector<std::string> form_names = {"singular", "plural"};
   std::string label;
   std::string kind;  ///< "singular", "plural", "adverb", "belief", ... : for tables only
   std::string text;  ///< placeholders: {group} {a group} {trait}
   NounForm form = NounForm::plural;
   std::string inside = {};  ///< as it stands inside a wrapper; "": by the rule of English (lower_function_word)
   bool operator==(const Template&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "else the text");
+    keys.line("kind", self.kind, "for tables only");
+    keys.needed().alone().line("text", self.text, "with {group} or {a group}, and {trait}");
+    keys.choice("form", self.form, form_names, "of the group; else singular behind {a group}, plural otherwise");
+    keys.line("inside", self.inside, "as it stands inside a wrapper");
+  }
 };
 
 /// Another way to say a prompt: a wrapper with {prompt}, or full texts that replace single templates.
@@ -105,6 +153,12 @@ struct Rephrasing {
   std::string wrapper;  ///< "People say that {prompt}"; empty where `alternatives` is used
   std::vector<std::pair<std::string, std::string>> alternatives;  ///< template label -> text with the placeholders
   bool operator==(const Rephrasing&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "else the wrapper");
+    keys.alone().line("wrapper", self.wrapper, "with one {prompt}");
+    keys.names("alternatives", self.alternatives, "label of a template: its text");
+  }
 };
 
 /// What scores are differences to: subjects beside the groups.

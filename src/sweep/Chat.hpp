@@ -21,6 +21,11 @@ struct ChatTurn {
   std::string prefix;
   std::string suffix;
   bool operator==(const ChatTurn&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.text("prefix", self.prefix);
+    keys.text("suffix", self.suffix);
+  }
 };
 
 /// The format of one family of chat models; control tokens stand in it as text ("<s>", "<|eot_id|>").
@@ -47,6 +52,22 @@ struct ChatTemplate {
   Order order = Order::free;
   std::vector<std::string> control_tokens;  ///< must be tokens of the checkpoint's vocabulary
   bool operator==(const ChatTemplate&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "name in the result");
+    keys.text("opening", self.opening, "before everything");
+    keys.needed().nested("system", [&](auto& own) {
+      ChatTurn::each_key(self.system, own);
+      own.choice("handling", self.system_handling, {"turn", "merged", "refused"});
+    });
+    keys.needed().item("user", self.user);
+    keys.needed().item("assistant", self.assistant);
+    keys.text("generation", self.generation, "after the last message: opens the answer");
+    keys.choice("trim", self.trim, {"none", "both_ends"});
+    keys.choice("blank_lines", self.blank_lines, {"kept", "halved"});
+    keys.choice("order", self.order, {"free", "alternate"});
+    keys.texts("control_tokens", self.control_tokens, "must be tokens of the checkpoint's vocabulary");
+  }
 };
 
 /// The text that transformers' apply_chat_template(messages, add_generation_prompt=True) gives for the family. It holds

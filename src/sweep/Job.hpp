@@ -36,6 +36,20 @@ struct Execution {
   std::int64_t max_cells = 1'000'000'000;  ///< a job of more cells is refused; changes no number
   std::int64_t block_limit_s = 0;          ///< s; a block that takes longer ends the run; 0: no limit
   bool operator==(const Execution&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("engine", self.engine, {"torch", "fake"}, "fake: numbers made of a hash of each query, no weights");
+    keys.not_raw().choice("device", self.device, {"auto", "cpu", "cuda"});
+    keys.integer("threads_per_rank", self.threads_per_rank, 1, 1024, "CPU threads of one rank");
+    keys.unless_default().integer("tensor_parallel", self.tensor_parallel, 1, 64,
+                                  "ranks of one node that hold the model together");
+    keys.integer("batch_tokens", self.batch_tokens, 1, 16'777'216, "tokens of one forward pass");
+    keys.integer("contexts_per_block", self.contexts_per_block, 1, 1'000'000,
+                 "contexts that are scheduled, stored and reused together");
+    keys.not_raw().integer("max_cells", self.max_cells, 1, std::int64_t{1} << 62, "a larger job is refused");
+    keys.not_raw().unless_default().integer("block_limit_s", self.block_limit_s, 0, 10'000'000,
+                                            "seconds; a block that takes longer ends the run; 0: no limit");
+  }
 };
 
 /// The settings of one kind of probe, as a value: copied and compared as what it holds. What a kind's settings are, its

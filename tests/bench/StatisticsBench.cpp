@@ -52,9 +52,12 @@ findings::RandomScores table_of(const Json& document) {
 
 sweep::Comparison comparison_of(const std::string& text) {
   base::Problems problems;
-  auto node = config::parse_yaml(text, "statistics", problems);
+  const auto node = config::parse_yaml(text, "statistics", problems);
   config::Pieces pieces(".", config::Pieces::Access::files);
-  auto comparison = config::take_comparison(node, pieces, problems);
+  sweep::Comparison comparison;
+  config::Fields fields(node, "statistics", problems, "", &pieces);
+  config::comparison_keys(fields, comparison);
+  fields.finish();
   problems.raise_if_any("statistics cannot be read:");
   return comparison;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/files/Sha256.hpp"
+#include "config/yaml/Fields.hpp"
 #include "support/Places.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -109,7 +110,7 @@ TEST(ChatDump, reads_back_as_the_same_template) {
     const auto chat = find_chat(name, jobs);
     base::Problems problems;
     Pieces pieces(jobs, Pieces::Access::inline_only);
-    EXPECT_EQ(read_model_chat(dump_chat(chat), "", pieces, problems), chat);
+    EXPECT_EQ(read_model_chat(dump_fields(chat), "", pieces, problems), chat);
     EXPECT_TRUE(problems.empty());
   }
 }

@@ -19,9 +19,17 @@ ReadComparison read_comparison(const std::string& text) {
   base::Problems problems;
   Node statistics = parse_yaml(text, "job", problems);
   Pieces pieces(".", Pieces::Access::inline_only);
-  auto comparison = take_comparison(statistics, pieces, problems);
-  EXPECT_THAT(statistics.keys, IsEmpty());
+  sweep::Comparison comparison;
+  Fields fields(statistics, "statistics", problems, "", &pieces);
+  comparison_keys(fields, comparison);
+  fields.finish();
   return {std::move(comparison), problems.lines()};
+}
+
+std::string dumped(const sweep::Comparison& comparison) {
+  FieldsDump fields;
+  comparison_keys(fields, comparison);
+  return emit_yaml(fields.take());
 }
 
 TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
@@ -47,9 +55,7 @@ TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
         " selection: {pilot_subjects: [b], pilot_annotators: [c], most: 1}}\n",
         "people: {ratings: /none/a.tsv, selection: {pilot_annotators: {share: 0.25, seed: 7}}}\n"}) {
     const auto read = read_comparison(text);
-    Node statistics = Node::map();
-    dump_comparison(read.comparison, statistics);
-    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+    EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
   }
 }
 
@@ -62,9 +68,7 @@ TEST(ComparisonMeasures, CorrelationsAndExtremesReadBackWhatTheyDump) {
     const auto read = read_comparison(text);
     EXPECT_THAT(read.problems, IsEmpty());
     EXPECT_TRUE(read.comparison.asks());
-    Node statistics = Node::map();
-    dump_comparison(read.comparison, statistics);
-    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+    EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
   }
   const auto read = read_comparison("correlations: [{name: a, rows: {item: [x, y]}, method: kendall}]\n");
   const auto& request = read.comparison.correlations.front();
@@ -132,9 +136,7 @@ TEST(ComparisonMeasures, ClustersHaveDefaultsAndReadBackWhatTheyDump) {
                            "human_ratings: x}\n"}) {
     const auto read = read_comparison(text);
     EXPECT_THAT(read.problems, IsEmpty());
-    Node statistics = Node::map();
-    dump_comparison(read.comparison, statistics);
-    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+    EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
   }
 }
 
@@ -162,9 +164,7 @@ TEST(ComparisonMeasures, VariationAndSecondDifferencesReadBackWhatTheyDump) {
     const auto read = read_comparison(text);
     EXPECT_THAT(read.problems, IsEmpty());
     EXPECT_TRUE(read.comparison.asks());
-    Node statistics = Node::map();
-    dump_comparison(read.comparison, statistics);
-    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+    EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
   }
   for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
            {"variation: all\n", "job:1:statistics.variation"},

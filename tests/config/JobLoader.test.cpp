@@ -171,6 +171,30 @@ TEST(JobLoader, every_general_key_is_known) {
   }
 }
 
+TEST(JobLoader, keys_of_every_probe_and_its_own_are_one_list_in_statistics) {
+  const JobFolder folder;
+  const auto report = folder.complaint(small_job + "statistics: {varation: all, word_agregate: mean}\n");
+  EXPECT_THAT(report, AllOf(HasSubstr("statistics.varation: unknown key 'varation'"),
+                            HasSubstr("did you mean 'variation'?"), HasSubstr("did you mean 'word_aggregate'?")));
+  EXPECT_THAT(report, HasSubstr("known here: clusters, contrasts, correlations, extremes, human_ratings, inference, "
+                                "intersections, means, people, templates, variance_shares, variation, word_aggregate"));
+}
+
+TEST(JobLoader, the_schema_has_every_general_key) {
+  const auto schema = job_schema();
+  for (const auto& branch : schema["allOf"]) {
+    const auto& keys = branch["then"]["properties"];
+    for (const auto& key : general_keys()) {
+      const auto dot = key.find('.');
+      const auto& value = keys.at(key.substr(0, dot));
+      if (dot != std::string::npos && key != "model.chat") {
+        const auto& own = value.contains("anyOf") ? value["anyOf"].back() : value;
+        EXPECT_TRUE(own.at("properties").contains(key.substr(dot + 1))) << key;
+      }
+    }
+  }
+}
+
 TEST(JobLoader, a_missing_piece_is_the_only_fault_that_is_told) {
   const JobFolder folder;
   const std::string text =

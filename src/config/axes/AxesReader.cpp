@@ -14,93 +14,21 @@ namespace {
 
 using Labels = std::pair<std::string, std::string>;
 
-const std::vector<std::string> form_names = {"singular", "plural"};
-
-constexpr auto article_keys = [](auto& keys, auto& rule) {
-  keys.choice("by", rule.by, {"english", "vowel", "noun"});
-  keys.line("before_vowel", rule.before_vowel);
-  keys.line("otherwise", rule.otherwise);
-};
-
-/// A text of a record, by its key.
-template <class Record>
-struct TextKey {
-  const char* name;
-  std::string Record::*text;
-};
-
-// In the order of a dump.
-constexpr TextKey<sweep::Group> group_texts[] = {
-    {"label", &sweep::Group::label},
-    {"domain", &sweep::Group::domain},
-    {"singular", &sweep::Group::singular},
-    {"plural", &sweep::Group::plural},
-    {"article", &sweep::Group::article},
-    {"adjective", &sweep::Group::adjective},
-    {"suffix", &sweep::Group::suffix},
-    {"suffix_plural", &sweep::Group::suffix_plural},
-    {"noun_singular", &sweep::Group::noun_singular},
-    {"noun_plural", &sweep::Group::noun_plural},
-};
-constexpr TextKey<sweep::LexicalForm> lexical_texts[] = {
-    {"first", &sweep::LexicalForm::first},       {"second", &sweep::LexicalForm::second},
-    {"singular", &sweep::LexicalForm::singular}, {"plural", &sweep::LexicalForm::plural},
-    {"article", &sweep::LexicalForm::article},
-};
-
-template <class Record>
-void read_texts(Fields& fields, std::span<const TextKey<Record>> keys, Record& record) {
-  for (const auto& [name, text] : keys) {
-    fields.line(name, record.*text);
-  }
-}
-
-/// The article that the record declares, or that its key `gender` stands for. A resolved job holds it as it is.
-template <class Record>
-void read_article(Fields& fields, const Node& node, const std::string& key, const Pieces& pieces, Record& record,
-                  base::Problems& problems) {
-  std::string gender;
-  if (pieces.language().has_genders() && !pieces.inline_only()) {
-    fields.line("gender", gender);
-  }
-  if (!pieces.inline_only()) {
-    const Node* place = node.find(gender.empty() ? "article" : "gender");
-    record.article =
-        pieces.language().article_of(place == nullptr ? node : *place, key + (gender.empty() ? ".article" : ".gender"),
-                                     record.article, gender, problems);
-  }
-}
-
-template <class Record>
-Node dump_texts(std::span<const TextKey<Record>> keys, const Record& record) {
-  Node map = Node::map();
-  for (const auto& [name, text] : keys) {
-    add_text(map, name, record.*text);
-  }
-  return map;
-}
-
-sweep::Group read_group(const Node& node, const std::string& key, const Pieces& pieces, base::Problems& problems) {
+sweep::Group read_group(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems) {
   sweep::Group group;
-  if (node.kind == Node::Kind::scalar) {
-    group.plural = read_line(node, key, problems, 200).value_or("");
-    group.label = group.plural;
-  } else {
-    Fields fields(node, key, problems);
-    read_texts<sweep::Group>(fields, group_texts, group);
-    read_article(fields, node, key, pieces, group, problems);
-    fields.finish();
-    if (fields.usable() && group.singular.empty() && group.plural.empty()) {
-      problems.add(node.place(key), "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
-    }
+  Fields fields(node, key, problems, "", &pieces);
+  sweep::Group::each_key(group, fields);
+  fields.finish();
+  if (fields.usable() && group.singular.empty() && group.plural.empty()) {
+    problems.add(node.place(key), "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
   }
   if (group.label.empty()) {
     group.label = group.plural.empty() ? group.singular : group.plural;
   }
-  for (const auto& [name, text] : group_texts) {
-    if (text != &sweep::Group::domain) {
-      check_surface(node, key, group.*text, problems);
-    }
+  for (const auto text : {&sweep::Group::label, &sweep::Group::singular, &sweep::Group::plural, &sweep::Group::article,
+                          &sweep::Group::adjective, &sweep::Group::suffix, &sweep::Group::suffix_plural,
+                          &sweep::Group::noun_singular, &sweep::Group::noun_plural}) {
+    check_surface(node, key, group.*text, problems);
   }
   if (group.label == "prior_word" || group.label == "prior_mask") {
     problems.add(node.place(key), "the label '" + group.label + "' is reserved", "it names a prior in the result");
@@ -111,7 +39,7 @@ sweep::Group read_group(const Node& node, const std::string& key, const Pieces& 
 /// Reads the rule that says which groups are combined; knows which groups exist, and which of them the job has.
 class RuleReader {
  public:
-  RuleReader(const Pieces& pieces, base::Problems& problems, const std::vector<sweep::Group>& groups,
+  RuleReader(Pieces& pieces, base::Problems& problems, const std::vector<sweep::Group>& groups,
              const std::vector<sweep::Group>& unselected)
       : pieces_(pieces), problems_(problems) {
     for (const auto& group : groups) {
@@ -159,13 +87,7 @@ class RuleReader {
   void read_lexical(Fields& fields, const std::string& name, std::vector<sweep::LexicalForm>& forms) {
     each(fields, name, [&](const Node& entry, const std::string& key) {
       sweep::LexicalForm form;
-      Fields of_form(entry, key, problems_, "{first: ..., second: ..., singular: ..., plural: ...}");
-      for (const char* needed : {"first", "second", "singular", "plural"}) {
-        of_form.required(needed);
-      }
-      read_texts<sweep::LexicalForm>(of_form, lexical_texts, form);
-      read_article(of_form, entry, key, pieces_, form, problems_);
-      of_form.finish();
+      read_fields(entry, key, problems_, form, "{first: ..., second: ..., singular: ..., plural: ...}", &pieces_);
       check_surface(entry, key, form.singular, problems_);
       check_surface(entry, key, form.plural, problems_);
       if (!form.first.empty() && !form.second.empty() && check(entry, key, {form.first, form.second})) {
@@ -220,36 +142,13 @@ class RuleReader {
     return present;
   }
 
-  const Pieces& pieces_;
+  Pieces& pieces_;
   base::Problems& problems_;
   std::vector<std::string> labels_;
   std::map<std::string, bool> selected_;
   std::vector<std::string> domains_;               ///< of the job's groups, in their order
   std::unordered_set<std::string> known_domains_;  ///< also those of unselected groups
 };
-
-sweep::Pole read_pole(const Node& node, const std::string& key, base::Problems& problems) {
-  sweep::Pole pole;
-  if (node.kind == Node::Kind::scalar) {
-    pole.name = read_line(node, key, problems, 200).value_or("");
-    pole.words = {pole.name};
-  } else if (node.kind == Node::Kind::list) {
-    pole.words = read_lines(node, key, problems).value_or(pole.words);
-  } else {
-    Fields fields(node, key, problems);
-    fields.line("name", pole.name);
-    fields.required("words");
-    fields.lines("words", pole.words);
-    fields.finish();
-  }
-  if (pole.name.empty() && !pole.words.empty()) {
-    pole.name = pole.words.front();
-  }
-  for (const auto& word : pole.words) {
-    check_surface(node, key, word, problems);
-  }
-  return pole;
-}
 
 sweep::TraitPair read_pair(const Node& node, const std::string& key, base::Problems& problems) {
   sweep::TraitPair pair;
@@ -261,16 +160,7 @@ sweep::TraitPair read_pair(const Node& node, const std::string& key, base::Probl
       check_surface(node, key, two->second, problems);
     }
   } else {
-    Fields fields(node, key, problems, "[weak, strong], or {left: [weak, timid], right: [strong, bold]}");
-    fields.line("label", pair.label);
-    fields.line("dimension", pair.dimension);
-    if (const Node* left = fields.required("left")) {
-      pair.left = read_pole(*left, key + ".left", problems);
-    }
-    if (const Node* right = fields.required("right")) {
-      pair.right = read_pole(*right, key + ".right", problems);
-    }
-    fields.finish();
+    read_fields(node, key, problems, pair, "[weak, strong], or {left: [weak, timid], right: [strong, bold]}");
   }
   if (pair.label.empty() && !pair.left.name.empty() && !pair.right.name.empty()) {
     pair.label = pair.left.name + " - " + pair.right.name;
@@ -313,25 +203,14 @@ void check_sentence(const base::Place& place, const std::string& text, base::Pro
 sweep::Template read_template(const Node& node, const std::string& key, const Pieces& pieces,
                               base::Problems& problems) {
   sweep::Template sentence;
-  std::size_t form = form_names.size();  // none is said
-  if (node.kind == Node::Kind::scalar) {
-    sentence.text = read_line(node, key, problems).value_or("");
-  } else {
-    Fields fields(node, key, problems);
-    fields.line("label", sentence.label);
-    fields.line("kind", sentence.kind);
-    fields.required_line("text", sentence.text);
-    fields.choice("form", form, form_names);
-    fields.line("inside", sentence.inside);
-    fields.finish();
-  }
+  read_fields(node, key, problems, sentence);
   if (sentence.inside.empty() && !pieces.inline_only()) {
     sentence.inside = pieces.language().inside(sentence.text);
   }
   const bool is_singular = has_article(sentence.text);
-  sentence.form = form < form_names.size() ? static_cast<sweep::NounForm>(form)
-                  : is_singular            ? sweep::NounForm::singular
-                                           : sweep::NounForm::plural;
+  if (node.find("form") == nullptr && is_singular) {
+    sentence.form = sweep::NounForm::singular;
+  }
   if (is_singular && sentence.form == sweep::NounForm::plural) {
     problems.add(node.place(key), "{a group} in a template of plural form", "the article needs the singular",
                  "Set form: singular, or write {group}.");
@@ -358,20 +237,12 @@ class RephrasingReader {
 
   sweep::Rephrasing read(const Node& node, const std::string& key) const {
     sweep::Rephrasing rephrasing;
-    bool has_alternatives = false;
-    if (node.kind == Node::Kind::scalar) {
-      rephrasing.wrapper = read_line(node, key, problems_).value_or("");
-    } else {
-      Fields fields(node, key, problems_);
-      fields.line("label", rephrasing.label);
-      fields.line("wrapper", rephrasing.wrapper);
-      if (const Node* alternatives = fields.optional("alternatives")) {
-        has_alternatives = true;
-        read_alternatives(*alternatives, key + ".alternatives", rephrasing);
-      } else if (fields.usable() && rephrasing.wrapper.empty()) {
-        problems_.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
-      }
-      fields.finish();
+    read_fields(node, key, problems_, rephrasing);
+    const Node* alternatives = node.find("alternatives");
+    if (alternatives != nullptr) {
+      check_alternatives(*alternatives, key + ".alternatives", rephrasing);
+    } else if (node.kind == Node::Kind::map && rephrasing.wrapper.empty()) {
+      problems_.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
     }
     const std::string& wrapper = rephrasing.wrapper;
     if (!wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
@@ -385,36 +256,36 @@ class RephrasingReader {
     if (rephrasing.label.empty()) {
       problems_.add(node.place(key), "the rephrasing has no label", "labels name the rows of the result");
     }
-    if (has_alternatives && wrapper.empty()) {
+    if (alternatives != nullptr && wrapper.empty()) {
       check_coverage(node.place(key), rephrasing);
     }
     return rephrasing;
   }
 
  private:
-  void read_alternatives(const Node& node, const std::string& key, sweep::Rephrasing& rephrasing) const {
-    if (!expect_kind(node, Node::Kind::map, key, problems_, Emptiness::refused)) {
-      return;
+  /// Keeps those of known templates.
+  void check_alternatives(const Node& node, const std::string& key, sweep::Rephrasing& rephrasing) const {
+    if (node.kind == Node::Kind::map) {
+      expect_kind(node, Node::Kind::map, key, problems_, Emptiness::refused);
     }
-    for (std::size_t i = 0; i < node.keys.size(); ++i) {
-      const std::string& label = node.keys[i];
-      const std::string entry_key = key + "." + label.substr(0, 60);
-      const auto place = node.children[i].place(entry_key);
+    const auto is_wrong = [&](const auto& alternative) {
+      const auto& [label, text] = alternative;
+      const auto place = node.find(label)->place(key + "." + label.substr(0, 60));
       const auto sentence = by_label_.find(label);
-      const auto text = read_line(node.children[i], entry_key, problems_);
       if (sentence == by_label_.end()) {
         if (!labels_.empty()) {  // that no template could be read is in the report already
           problems_.add(place, "an alternative for the unknown template '" + label.substr(0, 60) + "'",
                         "it is not on the axis templates", suggest(label, labels_, problems_));
         }
-      } else if (text) {
-        check_sentence(place, *text, problems_);
-        if (has_article(*text) && sentence->second->form == sweep::NounForm::plural) {
-          problems_.add(place, "{a group} in a template of plural form", "an alternative has its template's form");
-        }
-        rephrasing.alternatives.emplace_back(label, *text);
+        return true;
       }
-    }
+      check_sentence(place, text, problems_);
+      if (has_article(text) && sentence->second->form == sweep::NounForm::plural) {
+        problems_.add(place, "{a group} in a template of plural form", "an alternative has its template's form");
+      }
+      return false;
+    };
+    std::erase_if(rephrasing.alternatives, is_wrong);
   }
 
   /// Without a wrapper to fall back on, every template needs its alternative.
@@ -446,21 +317,12 @@ void check_forms(const Node& node, const std::string& key, const sweep::Axes& ax
       return !candidate.label.empty() && (singular ? candidate.singular : candidate.plural).empty();
     });
     if (sentence != axes.templates.end() && group != axes.groups.end()) {
-      const std::string& name = form_names[singular ? 0 : 1];
+      const std::string& name = sweep::Template::form_names[singular ? 0 : 1];
       problems.add(
           node.place(key),
           "the template '" + sentence->label + "' asks for a " + name + ", and '" + group->label + "' has none",
           "every group stands in every template", "Give the group its " + name + ".");
     }
-  }
-}
-
-/// Of a resolved job.
-void read_articles(Fields& fields, sweep::ArticleRule& rule, base::Problems& problems) {
-  if (const Node* node = fields.optional("articles")) {
-    Fields keys(*node, fields.key_of("articles"), problems);
-    article_keys(keys, rule);
-    keys.finish();
   }
 }
 
@@ -490,11 +352,15 @@ Node dump_pairs(const std::vector<Labels>& pairs) {
   return list_of(pairs, [](const Labels& pair) { return texts({pair.first, pair.second}); });
 }
 
-Node dump_pole(const sweep::Pole& pole) {
-  Node map = Node::map();
-  add_text(map, "name", pole.name);
-  map.add("words", texts(pole.words));
-  return map;
+/// Questions ask of plurals.
+void check_plurals(const Node& node, const std::string& key, GroupForms forms, const std::vector<sweep::Group>& groups,
+                   base::Problems& problems) {
+  for (const auto& group : groups) {
+    if (forms == GroupForms::plural && group.plural.empty() && !group.label.empty()) {
+      problems.add(node.place(key), "'" + group.label + "' has no plural", "questions ask of plurals",
+                   "Give the group its plural.");
+    }
+  }
 }
 
 }  // namespace
@@ -515,19 +381,6 @@ std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, 
     return std::vector{read_group(entry, its_key, pieces, problems)};
   };
   return read_source<sweep::Group>(source, problems, read, &unselected);
-}
-
-std::vector<sweep::Group> read_plural_groups(const Node& node, const std::string& key, Pieces& pieces,
-                                             base::Problems& problems, std::vector<sweep::Group>& unselected) {
-  sweep::Priors unused = sweep::no_priors;
-  auto groups = read_groups(node, key, pieces, problems, unused, unselected);
-  for (const auto& group : groups) {
-    if (group.plural.empty() && !group.label.empty()) {
-      problems.add(node.place(key), "'" + group.label + "' has no plural", "questions ask of plurals",
-                   "Give the group its plural.");
-    }
-  }
-  return groups;
 }
 
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
@@ -558,7 +411,7 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
   reader.read_lexical(fields, "lexical", rule.lexical);
   fields.boolean("both_orders", rule.both_orders);
   if (pieces.inline_only()) {
-    read_articles(fields, rule.articles, problems);
+    fields.item("articles", rule.articles);
   }
   fields.finish();
   return rule;
@@ -602,98 +455,160 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
   });
 }
 
-sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
-                      sweep::Priors& priors) {
-  sweep::Axes axes;
-  axes.intersections.articles = pieces.language().articles();
+void axes_keys(Fields& keys, sweep::Axes& axes, sweep::Priors& priors) {
+  axes.intersections.articles = keys.pieces().language().articles();
   std::vector<sweep::Group> unselected;
-  Fields fields(node, key, problems);
-  if (const Node* groups = fields.required("groups")) {
-    axes.groups = read_groups(*groups, key + ".groups", pieces, problems, priors, unselected);
+  const auto read = [&](const Node* node, const char* name, auto reader, auto&... more) {
+    return reader(*node, keys.key_of(name), keys.pieces(), keys.problems(), more...);
+  };
+  if (const Node* groups = keys.required("groups")) {
+    axes.groups = read(groups, "groups", read_groups, priors, unselected);
   }
-  if (const Node* rule = fields.optional("intersections")) {
-    axes.intersections = read_intersections(*rule, key + ".intersections", pieces, problems, axes.groups, unselected);
+  if (const Node* rule = keys.optional("intersections")) {
+    axes.intersections = read(rule, "intersections", read_intersections, axes.groups, unselected);
   }
-  if (const Node* traits = fields.required("traits")) {
-    axes.traits = read_traits(*traits, key + ".traits", pieces, problems);
+  if (const Node* traits = keys.required("traits")) {
+    axes.traits = read(traits, "traits", read_traits);
   }
-  const Node* templates = fields.required("templates");
+  const Node* templates = keys.required("templates");
   if (templates != nullptr) {
-    axes.templates = read_templates(*templates, key + ".templates", pieces, problems);
+    axes.templates = read(templates, "templates", read_templates);
   }
-  if (const Node* rephrasings = fields.optional("rephrasings")) {
-    axes.rephrasings = read_rephrasings(*rephrasings, key + ".rephrasings", pieces, problems, axes.templates);
-  } else {
-    axes.rephrasings = {{"none", "{prompt}", {}}};
-  }
-  fields.finish();
+  rephrasings_key(keys, axes.rephrasings, axes.templates);
   if (templates != nullptr) {
-    check_forms(*templates, key + ".templates", axes, problems);
-    check_articles(*templates, key + ".templates", axes, problems);
+    check_forms(*templates, keys.key_of("templates"), axes, keys.problems());
+    check_articles(*templates, keys.key_of("templates"), axes, keys.problems());
   }
-  return axes;
 }
 
-Node dump(const sweep::Group& group) { return dump_texts<sweep::Group>(group_texts, group); }
+void article_keys(Fields& keys, std::string& article) {
+  keys.line("article", article);
+  if (keys.pieces().inline_only()) {
+    return;
+  }
+  std::string gender;
+  const auto& language = keys.pieces().language();
+  if (language.has_genders()) {
+    keys.line("gender", gender);
+  }
+  const char* said = gender.empty() ? "article" : "gender";
+  const Node* node = keys.node().find(said);
+  article =
+      language.article_of(node == nullptr ? keys.node() : *node, keys.key_of(said), article, gender, keys.problems());
+}
+void article_keys(FieldsDump& keys, const std::string& article) { keys.line("article", article); }
+void article_keys(FieldsSchema& keys, const std::string& article) {
+  keys.line("article", article, "where the rule of the language is wrong");
+  keys.line("gender", "", "in languages whose articles depend on it");
+}
+
+void pole_key(Fields& keys, const std::string& name, sweep::Pole& pole) {
+  const Node* node = keys.required(name);
+  if (node == nullptr) {
+    return;
+  }
+  const auto key = keys.key_of(name);
+  if (node->kind == Node::Kind::scalar) {
+    pole.name = read_line(*node, key, keys.problems(), 200).value_or("");
+    pole.words = {pole.name};
+  } else if (node->kind == Node::Kind::list) {
+    pole.words = read_lines(*node, key, keys.problems()).value_or(pole.words);
+  } else {
+    read_fields(*node, key, keys.problems(), pole);
+  }
+  if (pole.name.empty() && !pole.words.empty()) {
+    pole.name = pole.words.front();
+  }
+  for (const auto& word : pole.words) {
+    check_surface(*node, key, word, keys.problems());
+  }
+}
+void pole_key(FieldsDump& keys, const std::string& name, const sweep::Pole& pole) { keys.item(name, pole); }
+void pole_key(FieldsSchema& keys, const std::string& name, const sweep::Pole& /*pole*/) {
+  keys.needed().add(name, either_schema({text_schema(), lines_schema(), fields_schema<sweep::Pole>()}),
+                    "a word, its words, or both");
+}
+
+void groups_keys(Fields& keys, std::vector<sweep::Group>& groups, sweep::IntersectionRule& rule, GroupForms forms) {
+  std::vector<sweep::Group> unselected;
+  sweep::Priors unused = sweep::no_priors;
+  if (const Node* node = keys.required("groups")) {
+    groups = read_groups(*node, keys.key_of("groups"), keys.pieces(), keys.problems(), unused, unselected);
+    check_plurals(*node, keys.key_of("groups"), forms, groups, keys.problems());
+  }
+  if (const Node* node = keys.optional("intersections")) {
+    rule = read_intersections(*node, keys.key_of("intersections"), keys.pieces(), keys.problems(), groups, unselected);
+  }
+}
+void groups_keys(FieldsDump& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
+                 GroupForms /*forms*/) {
+  keys.items("groups", groups);
+  keys.add("intersections", dump(rule));
+}
+void groups_keys(FieldsSchema& keys, const std::vector<sweep::Group>& /*groups*/,
+                 const sweep::IntersectionRule& /*rule*/, GroupForms /*forms*/) {
+  keys.needed().add("groups", source_schema(fields_schema<sweep::Group>()), "who is asked about");
+  keys.add("intersections", rule_schema(), "which groups are combined: a name in configs/intersections, or a rule");
+}
+
+void rephrasings_key(Fields& keys, std::vector<sweep::Rephrasing>& rephrasings,
+                     const std::vector<sweep::Template>& templates) {
+  rephrasings = {{"none", "{prompt}", {}}};
+  if (const Node* node = keys.optional("rephrasings")) {
+    rephrasings = read_rephrasings(*node, keys.key_of("rephrasings"), keys.pieces(), keys.problems(), templates);
+  }
+}
+void rephrasings_key(FieldsDump& keys, const std::vector<sweep::Rephrasing>& rephrasings,
+                     const std::vector<sweep::Template>& /*templates*/) {
+  keys.items("rephrasings", rephrasings);
+}
+void rephrasings_key(FieldsSchema& keys, const std::vector<sweep::Rephrasing>& /*rephrasings*/,
+                     const std::vector<sweep::Template>& /*templates*/) {
+  keys.add("rephrasings", source_schema(fields_schema<sweep::Rephrasing>()),
+           "other ways to say a prompt: none, a name in configs/rephrasings, or a list");
+}
+
+void axes_keys(FieldsDump& keys, const sweep::Axes& axes, const sweep::Priors& /*priors*/) {
+  groups_keys(keys, axes.groups, axes.intersections, GroupForms::any);
+  keys.items("traits", axes.traits);
+  keys.items("templates", axes.templates);
+  rephrasings_key(keys, axes.rephrasings, axes.templates);
+}
+void axes_keys(FieldsSchema& keys, const sweep::Axes& axes, const sweep::Priors& /*priors*/) {
+  groups_keys(keys, axes.groups, axes.intersections, GroupForms::any);
+  keys.needed().add("traits",
+                    source_schema(either_schema({pair_schema(text_schema()), fields_schema<sweep::TraitPair>()})),
+                    "pairs of opposite traits: a name in configs/traits, or a list");
+  keys.needed().add("templates", source_schema(fields_schema<sweep::Template>()),
+                    "sentences with {group} and {trait}: a name in configs/templates, or a list");
+  rephrasings_key(keys, axes.rephrasings, axes.templates);
+}
+
+base::Json rule_schema() {
+  const auto pairs = list_schema(pair_schema(text_schema()), Emptiness::allowed);
+  FieldsSchema keys;
+  keys.text("about", "");
+  keys.add("schema", choice_schema({"stereosweep/1"}));
+  keys.add("pairs", pairs, "pairs of groups, combined beside the domains");
+  keys.add("domains", either_schema({choice_schema({"all"}), pairs}), "domains whose groups are crossed");
+  keys.add("exclusions", pairs, "pairs of groups that are left out");
+  keys.items("lexical", std::vector<sweep::LexicalForm>(), "forms that no rule makes");
+  keys.boolean("both_orders", sweep::IntersectionRule().both_orders);
+  keys.item("articles", sweep::ArticleRule(), "of a resolved job");
+  return either_schema({text_schema(), keys.take()});
+}
 
 Node dump(const sweep::IntersectionRule& rule) {
-  Node map = Node::map();
-  map.add("pairs", dump_pairs(rule.pairs));
-  map.add("domains", dump_pairs(rule.domains));
-  map.add("exclusions", dump_pairs(rule.exclusions));
-  map.add("lexical", list_of(rule.lexical, [](const sweep::LexicalForm& form) {
-            return dump_texts<sweep::LexicalForm>(lexical_texts, form);
-          }));
-  map.add("both_orders", Node::plain(rule.both_orders ? "true" : "false"));
+  FieldsDump keys;
+  keys.add("pairs", dump_pairs(rule.pairs));
+  keys.add("domains", dump_pairs(rule.domains));
+  keys.add("exclusions", dump_pairs(rule.exclusions));
+  keys.items("lexical", rule.lexical);
+  keys.boolean("both_orders", rule.both_orders);
   if (rule.articles != sweep::ArticleRule()) {  // dumps of English jobs stay what they were
-    FieldsDump keys;
-    article_keys(keys, rule.articles);
-    map.add("articles", keys.take());
+    keys.item("articles", rule.articles);
   }
-  return map;
-}
-
-Node dump(const sweep::TraitPair& pair) {
-  Node map = Node::map();
-  add_text(map, "label", pair.label);
-  add_text(map, "dimension", pair.dimension);
-  map.add("left", dump_pole(pair.left));
-  map.add("right", dump_pole(pair.right));
-  return map;
-}
-
-Node dump(const sweep::Template& sentence) {
-  Node map = Node::map();
-  add_text(map, "label", sentence.label);
-  add_text(map, "kind", sentence.kind);
-  add_text(map, "text", sentence.text);
-  map.add("form", Node::plain(form_names[static_cast<std::size_t>(sentence.form)]));
-  add_text(map, "inside", sentence.inside);
-  return map;
-}
-
-Node dump(const sweep::Rephrasing& rephrasing) {
-  Node map = Node::map();
-  add_text(map, "label", rephrasing.label);
-  add_text(map, "wrapper", rephrasing.wrapper);
-  Node alternatives = Node::map();
-  for (const auto& [label, text] : rephrasing.alternatives) {
-    alternatives.add(label, Node::text(text));
-  }
-  if (!rephrasing.alternatives.empty()) {
-    map.add("alternatives", std::move(alternatives));
-  }
-  return map;
-}
-
-Node dump(const sweep::Axes& axes) {
-  Node map = Node::map();
-  map.add("groups", dump(axes.groups));
-  map.add("intersections", dump(axes.intersections));
-  map.add("traits", dump(axes.traits));
-  map.add("templates", dump(axes.templates));
-  map.add("rephrasings", dump(axes.rephrasings));
-  return map;
+  return keys.take();
 }
 
 }  // namespace stereosweep::config

@@ -3,23 +3,50 @@
 
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
+#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Axes.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {
 
-/// Reads `axes`; faults go to `problems`, and the result is then incomplete. `priors` may be renamed by a table of
-/// groups that carries its own generic word.
-sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
-                      sweep::Priors& priors);
+// The keys of axes, for the lists of keys of the probes: each is read, dumped and described.
 
-// One reader per axis; each takes the node of that axis (name, list, {file, only} or {tsv, only}).
+/// `article`, or the `gender` that it follows from; both are the language's. A resolved job holds the article.
+void article_keys(Fields& keys, std::string& article);
+void article_keys(FieldsDump& keys, const std::string& article);
+void article_keys(FieldsSchema& keys, const std::string& article);
+
+/// A word, a list of words, or {name, words}.
+void pole_key(Fields& keys, const std::string& name, sweep::Pole& pole);
+void pole_key(FieldsDump& keys, const std::string& name, const sweep::Pole& pole);
+void pole_key(FieldsSchema& keys, const std::string& name, const sweep::Pole& pole);
+
+/// `groups` and `intersections`. plural: a group without its plural is reported.
+enum class GroupForms { any, plural };
+void groups_keys(Fields& keys, std::vector<sweep::Group>& groups, sweep::IntersectionRule& rule, GroupForms forms);
+void groups_keys(FieldsDump& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
+                 GroupForms forms);
+void groups_keys(FieldsSchema& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
+                 GroupForms forms);
+
+/// `rephrasings` of these templates.
+void rephrasings_key(Fields& keys, std::vector<sweep::Rephrasing>& rephrasings,
+                     const std::vector<sweep::Template>& templates);
+void rephrasings_key(FieldsDump& keys, const std::vector<sweep::Rephrasing>& rephrasings,
+                     const std::vector<sweep::Template>& templates);
+void rephrasings_key(FieldsSchema& keys, const std::vector<sweep::Rephrasing>& rephrasings,
+                     const std::vector<sweep::Template>& templates);
+
+/// Groups, intersections, traits, templates, rephrasings. `priors` may be renamed by a table of groups that carries its
+/// own generic word.
+void axes_keys(Fields& keys, sweep::Axes& axes, sweep::Priors& priors);
+void axes_keys(FieldsDump& keys, const sweep::Axes& axes, const sweep::Priors& priors);
+void axes_keys(FieldsSchema& keys, const sweep::Axes& axes, const sweep::Priors& priors);
+
+// Parts of it: one reader per axis; each takes the node of that axis (name, list, {file, only} or {tsv, only}).
 std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
                                       base::Problems& problems, sweep::Priors& priors,
                                       std::vector<sweep::Group>& unselected);
-/// For questions that ask of plurals: reports a group without one; nothing is renamed.
-std::vector<sweep::Group> read_plural_groups(const Node& node, const std::string& key, Pieces& pieces,
-                                             base::Problems& problems, std::vector<sweep::Group>& unselected);
 std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
                                           base::Problems& problems);
 std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
@@ -32,17 +59,9 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
                                            const std::vector<sweep::Group>& unselected);
-
-// What the readers read back.
-Node dump(const sweep::Group& group);
+/// What the last one reads back.
 Node dump(const sweep::IntersectionRule& rule);
-Node dump(const sweep::TraitPair& pair);
-Node dump(const sweep::Template& sentence);
-Node dump(const sweep::Rephrasing& rephrasing);
-template <class Value>
-Node dump(const std::vector<Value>& values) {
-  return list_of(values, [](const Value& value) { return dump(value); });
-}
-Node dump(const sweep::Axes& axes);
+/// A name in configs/, or a rule.
+base::Json rule_schema();
 
 }  // namespace stereosweep::config

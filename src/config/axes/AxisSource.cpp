@@ -59,6 +59,14 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
   return source;
 }
 
+base::Json source_schema(base::Json entry) {
+  FieldsSchema keys;
+  keys.line("file", "", "name of a piece under configs/");
+  keys.line("tsv", "", "path of a table");
+  keys.lines("only", {}, Emptiness::refused, "labels of those that are taken");
+  return either_schema({text_schema(), list_schema(std::move(entry)), keys.take()});
+}
+
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems) {
   for (const char* mark : {"[MASK]", "<mask>", "{", "}"}) {
     if (text.find(mark) != std::string::npos) {
@@ -69,32 +77,34 @@ void check_surface(const Node& node, const std::string& key, const std::string& 
   }
 }
 
-void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
-                        std::vector<std::pair<std::string, std::string>>& aliases) {
-  const std::string key = "statistics.human_ratings";
-  if (node.kind != Node::Kind::map) {
-    path = pieces.resolve_path(read_line(node, key, problems, 4000).value_or(""));
+void ratings_key(Fields& keys, std::string& path, Names& aliases) {
+  const Node* node = keys.optional("human_ratings");
+  if (node == nullptr || node->kind != Node::Kind::map) {
+    keys.path("human_ratings", path);
     return;
   }
-  Fields fields(node, key, problems);
-  if (const Node* file = fields.required("path")) {
-    path = pieces.resolve_path(read_line(*file, key + ".path", problems, 4000).value_or(""));
-  }
-  if (const Node* names = fields.optional("aliases")) {
-    aliases = read_names(*names, key + ".aliases", problems);
-  }
-  fields.finish();
+  keys.nested("human_ratings", [&](Fields& own) {
+    own.needed().path("path", path);
+    own.names("aliases", aliases);
+  });
 }
 
-void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases) {
+void ratings_key(FieldsDump& keys, const std::string& path, const Names& aliases) {
   if (aliases.empty()) {
-    add_text(map, "human_ratings", path);
+    keys.path("human_ratings", path);
     return;
   }
-  Node ratings = Node::map();
-  add_text(ratings, "path", path);
-  ratings.add("aliases", dump_names(aliases));
-  map.add("human_ratings", std::move(ratings));
+  keys.nested("human_ratings", [&](FieldsDump& own) {
+    own.path("path", path);
+    own.names("aliases", aliases);
+  });
+}
+
+void ratings_key(FieldsSchema& keys, const std::string& path, const Names& aliases) {
+  FieldsSchema own;
+  own.needed().alone().path("path", path);
+  own.names("aliases", aliases, "name in the table: label of the job");
+  keys.add("human_ratings", own.take(), "a table of people's means");
 }
 
 }  // namespace stereosweep::config

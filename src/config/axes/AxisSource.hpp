@@ -10,6 +10,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
+#include "config/yaml/FieldsSchema.hpp"
 
 namespace stereosweep::config {
 
@@ -34,6 +35,9 @@ struct AxisSource {
 /// Understands NAME, [entries], {file: NAME, only: [...]}, {tsv: PATH, only: [...]}.
 AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
                        base::Problems& problems);
+
+/// What it understands, with the schema of an entry.
+base::Json source_schema(base::Json entry);
 
 /// Names an entry; overloaded where that is no member `label`.
 template <class T>
@@ -124,12 +128,10 @@ std::vector<Item> read_entries(const Node& node, const std::string& kind, const 
   return read_source<Item>(source, problems, read, dropped);
 }
 
-/// `statistics.human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
-void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
-                        std::vector<std::pair<std::string, std::string>>& aliases);
-
-/// What `read_rating_source` reads; nothing for an empty path without aliases.
-void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases);
+/// `human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
+void ratings_key(Fields& keys, std::string& path, Names& aliases);
+void ratings_key(FieldsDump& keys, const std::string& path, const Names& aliases);
+void ratings_key(FieldsSchema& keys, const std::string& path, const Names& aliases);
 
 /// Reports what would be taken for a mask or a placeholder inside a surface text.
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);

@@ -141,31 +141,30 @@ sweep::VariationRequest read_variation(const Node& node, const std::string& key,
 
 /// The word `all`, or fields that `read` reads. Returns whether the key is there.
 template <class Read>
-bool take_all_or(Node& statistics, const std::string& name, const char* form, base::Problems& problems,
-                 const Read& read) {
-  if (statistics.find(name) == nullptr) {
+bool read_all_or(Fields& statistics, const std::string& name, const char* form, const Read& read) {
+  const Node* node = statistics.optional(name);
+  if (node == nullptr) {
     return false;
   }
-  const auto node = statistics.take(name);
-  const auto key = "statistics." + name;
-  if (node.kind == Node::Kind::scalar) {
-    read_choice(node, key, problems, std::vector<std::string>{"all"});
+  const auto key = statistics.key_of(name);
+  if (node->kind == Node::Kind::scalar) {
+    read_choice(*node, key, statistics.problems(), std::vector<std::string>{"all"});
     return true;
   }
-  Fields fields(node, key, problems, form);
+  Fields fields(*node, key, statistics.problems(), form);
   read(fields);
   fields.finish();
   return true;
 }
 
-Comparison::Measures take_measures(Node& statistics, const std::string& name, base::Problems& problems) {
+Comparison::Measures read_measures(Fields& statistics, const std::string& name) {
   std::vector<std::string> labels;
-  const bool is_there = take_all_or(statistics, name, "{measures: [LABEL, LABEL]} or all", problems,
+  const bool is_there = read_all_or(statistics, name, "{measures: [LABEL, LABEL]} or all",
                                     [&](Fields& fields) { fields.required_lines("measures", labels); });
   return is_there ? std::optional(labels) : std::nullopt;
 }
 
-void dump_measures(const std::string& name, const Comparison::Measures& measures, Node& statistics) {
+void dump_measures(const std::string& name, const Comparison::Measures& measures, FieldsDump& statistics) {
   if (measures) {
     FieldsDump fields;
     fields.add("measures", dump_labels(*measures));
@@ -180,15 +179,14 @@ void visit_intersections(Value& questions, Visitor& visit) {
   visit.number("level", questions.level, 0, 1);
 }
 
-std::optional<sweep::IntersectionQuestions> take_intersections(Node& statistics, const Pieces& pieces,
-                                                               base::Problems& problems) {
+std::optional<sweep::IntersectionQuestions> read_intersection_questions(Fields& statistics) {
   sweep::IntersectionQuestions questions;
-  const bool is_there = take_all_or(
-      statistics, "intersections", "{measures: [LABEL, LABEL], threshold: 0.1} or all", problems, [&](Fields& fields) {
-        read_labels(fields, "measures", problems, questions.measures);
+  const bool is_there = read_all_or(
+      statistics, "intersections", "{measures: [LABEL, LABEL], threshold: 0.1} or all", [&](Fields& fields) {
+        read_labels(fields, "measures", statistics.problems(), questions.measures);
         visit_intersections(questions, fields);
         fields.line("known", questions.known);
-        questions.known = questions.known.empty() ? "" : pieces.resolve_path(questions.known);
+        questions.known = questions.known.empty() ? "" : statistics.pieces().resolve_path(questions.known);
       });
   return is_there ? std::optional(questions) : std::nullopt;
 }
@@ -242,17 +240,31 @@ Node dump_contrast(const Contrast& contrast) {
   return fields.take();
 }
 
+base::Json contrast_schema() {
+  const auto side = [](const std::vector<std::string>& words) {
+    return either_schema({choice_schema(words), selections_schema()});
+  };
+  FieldsSchema minus;
+  minus.needed().selections("left", {});
+  minus.add("right", side({"zero"}));
+  FieldsSchema keys;
+  keys.required_line("name", "");
+  keys.selections("left", {}, side_form);
+  keys.add("right", side({"zero", "rest"}), "a side, zero (the default), or rest: all other subjects");
+  keys.line("each", "", "one contrast for every label of this axis or coordinate");
+  keys.line("paired", "", "templates with one value of this coordinate are a pair");
+  keys.labels("measures", {});
+  keys.add("minus", minus.take(), "a second difference that is taken from the first");
+  return keys.take();
+}
+
 }  // namespace
 
-sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Problems& problems) {
-  Comparison comparison;
-  if (statistics.kind != Node::Kind::map) {
-    return comparison;  // the probe reports it
-  }
-  if (statistics.find("contrasts") != nullptr) {
-    const auto list = statistics.take("contrasts");
+void comparison_keys(Fields& statistics, Comparison& comparison) {
+  base::Problems& problems = statistics.problems();
+  if (const Node* list = statistics.optional("contrasts")) {
     std::vector<std::string> names;
-    each_entry(list, "statistics.contrasts", problems, [&](const Node& node, const std::string& key) {
+    each_entry(*list, "statistics.contrasts", problems, [&](const Node& node, const std::string& key) {
       comparison.contrasts.push_back(read_contrast(node, key, problems));
       const auto& name = comparison.contrasts.back().name;
       if (!name.empty() && std::ranges::find(names, name) != names.end()) {
@@ -261,34 +273,28 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
       names.push_back(name);
     });
   }
-  comparison.means = take_measures(statistics, "means", problems);
-  comparison.variance = take_measures(statistics, "variance_shares", problems);
-  comparison.intersections = take_intersections(statistics, pieces, problems);
-  if (statistics.find("clusters") != nullptr) {
-    comparison.clusters = read_clusters(statistics.take("clusters"), "statistics.clusters", pieces, problems);
+  comparison.means = read_measures(statistics, "means");
+  comparison.variance = read_measures(statistics, "variance_shares");
+  comparison.intersections = read_intersection_questions(statistics);
+  if (const Node* node = statistics.optional("clusters")) {
+    comparison.clusters = read_clusters(*node, "statistics.clusters", statistics.pieces(), problems);
   }
-  if (statistics.find("variation") != nullptr) {
-    comparison.variation = read_variation(statistics.take("variation"), "statistics.variation", problems);
+  if (const Node* node = statistics.optional("variation")) {
+    comparison.variation = read_variation(*node, "statistics.variation", problems);
   }
-  if (statistics.find("people") != nullptr) {
-    comparison.people = read_people(statistics.take("people"), pieces, problems);
+  if (const Node* node = statistics.optional("people")) {
+    comparison.people = read_people(*node, statistics.pieces(), problems);
   }
-  if (statistics.find("correlations") != nullptr) {
-    comparison.correlations = read_correlations(statistics.take("correlations"), problems);
+  if (const Node* node = statistics.optional("correlations")) {
+    comparison.correlations = read_correlations(*node, problems);
   }
-  if (statistics.find("extremes") != nullptr) {
-    comparison.extremes = read_extremes(statistics.take("extremes"), problems);
+  if (const Node* node = statistics.optional("extremes")) {
+    comparison.extremes = read_extremes(*node, problems);
   }
-  if (statistics.find("inference") != nullptr) {
-    const auto node = statistics.take("inference");
-    Fields fields(node, "statistics.inference", problems);
-    visit_inference(comparison, fields);
-    fields.finish();
-  }
-  return comparison;
+  statistics.nested("inference", [&](Fields& fields) { visit_inference(comparison, fields); });
 }
 
-void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
+void comparison_keys(FieldsDump& statistics, const Comparison& comparison) {
   if (comparison == Comparison()) {
     return;  // dumps of older runs stay what they were
   }
@@ -327,6 +333,44 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   FieldsDump fields;
   visit_inference(comparison, fields);
   statistics.add("inference", fields.take());
+}
+
+void comparison_keys(FieldsSchema& statistics, const Comparison& comparison) {
+  FieldsSchema measures;
+  measures.required_lines("measures", {});
+  const auto all_or_measures = either_schema({choice_schema({"all"}), measures.take()});
+  statistics.add("contrasts", list_schema(contrast_schema(), Emptiness::allowed), "differences that are tested");
+  statistics.add("means", all_or_measures, "of every subject and item, with intervals");
+  statistics.add("variance_shares", all_or_measures, "by subject, item, template, ...");
+  FieldsSchema intersections;
+  const sweep::IntersectionQuestions questions;
+  intersections.labels("measures", questions.measures);
+  visit_intersections(questions, intersections);
+  intersections.path("known", questions.known, "a table of words that are known to emerge");
+  statistics.add("intersections", either_schema({choice_schema({"all"}), intersections.take()}),
+                 "what an intersection has of its groups");
+  statistics.nested(
+      "clusters",
+      [](FieldsSchema& fields) {
+        const sweep::ClusterRequest clusters;
+        fields.labels("measures", clusters.measures);
+        fields.labels("dimensions", clusters.dimensions);
+        visit_clusters(clusters, fields);
+      },
+      "k-means of the subjects");
+  statistics.nested(
+      "variation",
+      [](FieldsSchema& fields) {
+        const sweep::VariationRequest variation;
+        fields.choices("over", variation.over, sweep::VariationRequest::over_names);
+        fields.labels("measures", variation.measures);
+      },
+      "coefficients of variation");
+  statistics.add("people", people_schema(), "agreement with people's answers");
+  statistics.add("correlations", list_schema(correlation_schema(), Emptiness::allowed), "of items over subjects");
+  statistics.add("extremes", extremes_schema(), "the subjects with the highest and the lowest means");
+  statistics.nested(
+      "inference", [&](FieldsSchema& fields) { visit_inference(comparison, fields); }, "of every test and interval");
 }
 
 }  // namespace stereosweep::config

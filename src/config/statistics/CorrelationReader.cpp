@@ -104,4 +104,26 @@ Node dump_extremes(const sweep::ExtremesRequest& request) {
   return fields.take();
 }
 
+base::Json correlation_schema() {
+  const CorrelationRequest request;
+  const auto method = choice_schema(CorrelationRequest::method_names);
+  FieldsSchema keys;
+  keys.required_line("name", request.name);
+  keys.needed().selections("rows", request.rows, "items, or item.dimension");
+  keys.selections("columns", request.columns, "none: the rows with one another");
+  keys.add("method", either_schema({method, list_schema(method)}));
+  keys.choice("within", request.within, CorrelationRequest::within_names);
+  keys.labels("measures", request.measures);
+  return keys.take();
+}
+
+base::Json extremes_schema() {
+  const sweep::ExtremesRequest request;
+  FieldsSchema keys;
+  keys.selections("of", request.of);
+  keys.integer("most", request.most, 1, most_extremes, "shown at each end");
+  keys.labels("measures", request.measures);
+  return either_schema({choice_schema({"all"}), keys.take()});
+}
+
 }  // namespace stereosweep::config

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/yaml/Node.hpp"
+#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/CorrelationRequest.hpp"
 
 namespace stereosweep::config {
@@ -15,5 +15,8 @@ Node dump_correlations(const std::vector<sweep::CorrelationRequest>& requests);
 /// A mapping, or `all`.
 sweep::ExtremesRequest read_extremes(const Node& node, base::Problems& problems);
 Node dump_extremes(const sweep::ExtremesRequest& request);
+
+base::Json correlation_schema();
+base::Json extremes_schema();
 
 }  // namespace stereosweep::config

@@ -138,4 +138,26 @@ Node dump_people(const People& people) {
   return fields.take();
 }
 
+base::Json people_schema() {
+  const People people;
+  const People::Pilot pilot;
+  FieldsSchema draw;
+  draw.needed().number("share", pilot.share, 0.001, 0.999);
+  draw.seed("seed", pilot.seed);
+  FieldsSchema selection;
+  selection.lines("pilot_subjects", {});
+  selection.add("pilot_annotators", either_schema({lines_schema(), draw.take()}));
+  selection.integer("most", pilot.most, 1, 2, "templates whose scores are averaged");
+  FieldsSchema keys;
+  keys.needed().path("ratings", people.ratings, "the table");
+  keys.names("aliases", people.aliases, "name in the table: label of the score table");
+  keys.add("scale", pair_schema(base::Json::object({{"type", "number"}})), "ends of the table's scale");
+  keys.selections("only", people.only, "rows of the table that count");
+  keys.line("subgroups", people.subgroups, "a column whose values are told apart");
+  keys.labels("measures", people.measures);
+  keys.choices("over", std::vector<People::Drawn>(), drawn_names, "what is drawn for intervals");
+  keys.add("selection", selection.take(), "data that choose the templates");
+  return keys.take();
+}
+
 }  // namespace stereosweep::config

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/axes/Pieces.hpp"
+#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/People.hpp"
 
 namespace stereosweep::config {
@@ -10,5 +11,7 @@ namespace stereosweep::config {
 sweep::People read_people(const Node& node, const Pieces& pieces, base::Problems& problems);
 
 Node dump_people(const sweep::People& people);
+
+base::Json people_schema();
 
 }  // namespace stereosweep::config

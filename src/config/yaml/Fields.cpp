@@ -332,6 +332,15 @@ void Fields::required_lines(const std::string& name, std::vector<std::string>& t
   needed().lines(name, target);
 }
 
+void Fields::texts(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
+  if (const Node* node = next(name)) {
+    target.clear();
+    each_entry(*node, key_of(name), problems_, [&](const Node& entry, const std::string& key) {
+      target.push_back(read_text(entry, key, problems_).value_or(""));
+    });
+  }
+}
+
 void Fields::boolean(const std::string& name, bool& target, std::string_view /*about*/) {
   if (const Node* node = next(name)) {
     target = read_boolean(*node, key_of(name), problems_).value_or(target);
@@ -437,8 +446,7 @@ void Fields::finish() {
 
 void FieldsDump::add_unless(const std::string& name, bool is_nothing, Node value) {
   const auto marks = take_marks();
-  const bool is_left_out = is_nothing || (marks.not_raw && extent_ != Extent::everything) ||
-                           (marks.told_by_block && extent_ == Extent::block);
+  const bool is_left_out = is_nothing || leaves_out(marks);
   const Node* usual = marks.unless_default && defaults_ != nullptr && !is_left_out ? defaults_().find(name) : nullptr;
   if (!is_left_out && (usual == nullptr || !(value == *usual))) {
     map_.add(name, std::move(value));

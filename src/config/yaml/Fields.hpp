@@ -75,11 +75,11 @@ Node dump_names(const Names& names);
 std::vector<sweep::Selection> read_selections(const Node& node, const std::string& key, base::Problems& problems);
 Node dump_selections(const std::vector<sweep::Selection>& selections);
 
-/// The form that is expected, for messages: "{label: ..., text: ...}"; "" where the item has no `form`.
+/// The form that is expected, for messages: "{label: ..., text: ...}"; "" where the item has no `key_form`.
 template <class Item>
 std::string_view form_of() {
-  if constexpr (requires { Item::form; }) {
-    return Item::form;
+  if constexpr (requires { Item::key_form; }) {
+    return Item::key_form;
   } else {
     return "";
   }
@@ -88,38 +88,38 @@ std::string_view form_of() {
 /// What a list of keys says of the next key; every visitor has the same.
 template <class Visitor>
 class KeyMarks {
- public:
-  /// The key has no default.
-  Visitor& needed() { return mark(needed_); }
-  /// Left out of dumps where it has its default, so that dumps of older runs stay what they were.
-  Visitor& unless_default() { return mark(unless_default_); }
-  /// Changes no raw number: neither job nor blocks are other ones where it changes.
-  Visitor& not_raw() { return mark(not_raw_); }
-  /// A block tells the value itself, by its prompts and what it asks of them.
-  Visitor& told_by_block() { return mark(told_by_block_); }
-  /// The item may be given as this key's value alone: "women" for {plural: women}.
-  Visitor& alone() { return mark(alone_); }
-
  protected:
   struct Marks {
-    bool needed, unless_default, not_raw, told_by_block, alone;
+    bool needed = false;
+    bool unless_default = false;
+    bool not_raw = false;
+    bool told_by_block = false;
+    bool alone = false;
   };
+
+ public:
+  /// The key has no default.
+  Visitor& needed() { return mark(&Marks::needed); }
+  /// Left out of dumps where it has its default, so that dumps of older runs stay what they were.
+  Visitor& unless_default() { return mark(&Marks::unless_default); }
+  /// Changes no raw number: neither job nor blocks are other ones where it changes.
+  Visitor& not_raw() { return mark(&Marks::not_raw); }
+  /// A block tells the value itself, by its prompts and what it asks of them.
+  Visitor& told_by_block() { return mark(&Marks::told_by_block); }
+  /// The item may be given as this key's value alone: "women" for {plural: women}.
+  Visitor& alone() { return mark(&Marks::alone); }
+
+ protected:
+  const Marks& marks() const { return marks_; }
   /// Those of the key that is shown now; the next one has none.
-  Marks take_marks() {
-    return {std::exchange(needed_, false), std::exchange(unless_default_, false), std::exchange(not_raw_, false),
-            std::exchange(told_by_block_, false), std::exchange(alone_, false)};
-  }
+  Marks take_marks() { return std::exchange(marks_, Marks()); }
 
  private:
-  Visitor& mark(bool& which) {
-    which = true;
+  Visitor& mark(bool Marks::*which) {
+    marks_.*which = true;
     return static_cast<Visitor&>(*this);
   }
-  bool needed_ = false;
-  bool unless_default_ = false;
-  bool not_raw_ = false;
-  bool told_by_block_ = false;
-  bool alone_ = false;
+  Marks marks_;
 };
 
 /// One mapping; keys that nobody asks for are unknown and reported by `finish`. Holds references: a local only. A
@@ -149,6 +149,8 @@ class Fields : public KeyMarks<Fields> {
   void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused,
              std::string_view about = "");
   void required_lines(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
+  /// Any texts, also none.
+  void texts(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
   void boolean(const std::string& name, bool& target, std::string_view about = "");
   template <std::integral Integer>
   void integer(const std::string& name, Integer& target, std::int64_t smallest, std::int64_t largest,
@@ -294,10 +296,13 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   void text(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
   void lines(const std::string& name, const std::vector<std::string>& value,
              Emptiness /*emptiness*/ = Emptiness::refused, std::string_view /*about*/ = "") {
-    add(name, texts(value));
+    add(name, config::texts(value));
   }
   void required_lines(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
-    add(name, texts(value));
+    add(name, config::texts(value));
+  }
+  void texts(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
+    add(name, config::texts(value));
   }
   void boolean(const std::string& name, bool value, std::string_view /*about*/ = "") {
     add(name, Node::plain(value ? "true" : "false"));
@@ -325,7 +330,7 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   }
   void path(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
   void labels(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
-    add(name, value.empty() ? Node::plain("all") : texts(value));
+    add(name, value.empty() ? Node::plain("all") : config::texts(value));
   }
   void selections(const std::string& name, const std::vector<sweep::Selection>& value,
                   std::string_view /*about*/ = "") {
@@ -336,9 +341,11 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   }
   template <class Visit>
   void nested(const std::string& name, Visit visit, std::string_view /*about*/ = "", std::string_view /*form*/ = "") {
-    FieldsDump own(extent_);
-    visit(own);
-    add(name, own.take());
+    add_made(name, [&] {
+      FieldsDump own(extent_);
+      visit(own);
+      return own.take();
+    });
   }
   template <class Item>
   void item(const std::string& name, const Item& value, std::string_view /*about*/ = "");
@@ -349,9 +356,28 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   template <class Item>
   void all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/ = "");
   void add(const std::string& name, Node value) { add_unless(name, false, std::move(value)); }
+  /// All of them, as a part of this mapping.
+  void append(Node keys) {
+    for (std::size_t i = 0; i < keys.keys.size(); ++i) {
+      add(keys.keys[i], std::move(keys.children[i]));
+    }
+  }
   Node take() { return std::move(map_); }
 
  private:
+  /// Whether the marks say that this dump has not the key.
+  bool leaves_out(const Marks& marks) const {
+    return (marks.not_raw && extent_ != Extent::everything) || (marks.told_by_block && extent_ == Extent::block);
+  }
+  /// A value that is made only where it is wanted.
+  template <class Make>
+  void add_made(const std::string& name, Make make) {
+    if (leaves_out(marks())) {
+      take_marks();
+    } else {
+      add(name, make());
+    }
+  }
   /// By the marks of the key; where `is_nothing` there is no value to tell.
   void add_unless(const std::string& name, bool is_nothing, Node value);
 
@@ -396,7 +422,7 @@ Node dump_fields(const Item& item) {
 
 template <class Item>
 void FieldsDump::item(const std::string& name, const Item& value, std::string_view /*about*/) {
-  add(name, dump_extent(value, extent_));
+  add_made(name, [&] { return dump_extent(value, extent_); });
 }
 template <class Item>
 void FieldsDump::optional_item(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {
@@ -404,7 +430,7 @@ void FieldsDump::optional_item(const std::string& name, const std::optional<Item
 }
 template <class Item>
 void FieldsDump::items(const std::string& name, const std::vector<Item>& values, std::string_view /*about*/) {
-  add(name, list_of(values, [&](const Item& value) { return dump_extent(value, extent_); }));
+  add_made(name, [&] { return list_of(values, [&](const Item& value) { return dump_extent(value, extent_); }); });
 }
 template <class Item>
 void FieldsDump::all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {

@@ -53,6 +53,9 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   void required_lines(const std::string& name, const std::vector<std::string>& value, std::string_view about = "") {
     needed().lines(name, value, Emptiness::refused, about);
   }
+  void texts(const std::string& name, const std::vector<std::string>& /*value*/, std::string_view about = "") {
+    add(name, list_schema(any_text_schema(), Emptiness::allowed), about);
+  }
   void boolean(const std::string& name, bool value, std::string_view about = "") {
     add(name, base::Json::object({{"type", "boolean"}}), about, value);
   }
@@ -114,7 +117,9 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
 
   /// A key with a form of its own.
   void add(const std::string& name, base::Json schema, std::string_view about = "", base::Json usual = {});
-  /// Names of the keys so far.
+  /// Of the keys so far.
+  const base::Json& keys() const { return keys_; }
+  /// Their names.
   std::vector<std::string> key_names() const;
   /// The schema of the mapping, or of the key that stands in its place.
   base::Json take();

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::findings {
@@ -35,7 +37,22 @@ struct Statistics {
   std::vector<std::pair<std::string, std::string>> rating_aliases;
   std::vector<std::string> templates;  ///< labels to average over; empty: all
   bool operator==(const Statistics&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("word_aggregate", self.word_aggregate, {"median", "mean"}, "over the words of a pole");
+    ratings_key(keys, self.human_ratings, self.rating_aliases);
+    keys.unless_default().lines("templates", self.templates, config::Emptiness::refused, "labels to average over");
+  }
 };
+
+/// A list of measures' names.
+void measures_key(config::Fields& keys, Measures& measures);
+void measures_key(config::FieldsDump& keys, const Measures& measures);
+void measures_key(config::FieldsSchema& keys, const Measures& measures);
+/// {word: false, [singular, plural] or {singular, plural, article, gender}, mask: true}.
+void priors_key(config::Fields& keys, sweep::Priors& priors);
+void priors_key(config::FieldsDump& keys, const sweep::Priors& priors);
+void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors);
 
 struct Association {
   static constexpr const char* probe_name = "association";
@@ -44,16 +61,20 @@ struct Association {
   sweep::Priors priors;
   Statistics statistics;
   bool operator==(const Association&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().told_by_block().nested("axes", [&](auto& axes) { axes_keys(axes, self.axes, self.priors); });
+    measures_key(keys, self.measures);
+    priors_key(keys, self.priors);
+  }
   static bool draws() { return false; }
   static bool needs_model() { return true; }
 };
 
-/// Keys of the job that are this probe's, in the order of a dump; `statistics` is the last.
-std::vector<std::string> setting_names();
-/// Reads them all; faults go to the report, and the result is then incomplete.
-Association read_settings(const config::ProbeReading& job);
-/// What a dump says of one of them.
-config::Node dump_setting(const Association& settings, std::string_view name);
+/// What the job's language says of the generic word; a group table or the job may say something else.
+void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors);
+/// Reports what no single key can tell.
+void check_settings(const config::ProbeReading& job, Association& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& association_kind();

@@ -243,22 +243,13 @@ StatisticsOptions options_of(const sweep::Job& job) {
   return result;
 }
 
-class AssociationKind final : public ProbeKind {
+class AssociationKind final : public KindOf<Association> {
  public:
-  std::string_view name() const override { return Association::probe_name; }
-  std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override { return {}; }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
-    for (const auto& name : setting_names()) {
-      if (name != "statistics") {
-        job.add(name, dump_setting(settings.as<Association>(), name));
-      }
-    }
+  void prepare(const config::ProbeReading& job, Association& settings) const override {
+    take_generic_word(job.pieces.language(), settings.priors);
   }
-  config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return dump_setting(settings.as<Association>(), "statistics");
-  }
+  void check(const config::ProbeReading& job, Association& settings) const override { check_settings(job, settings); }
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Association>().statistics.human_ratings;
   }

@@ -439,9 +439,7 @@ results::RawBlock AssociationProbe::fold(const sweep::Block& block, const Transc
 }
 
 void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& measures = settings_.measures;
-  hash.field("association 1").field(mask_token_);
-  hash.number(measures.ilps ? 1 : 0).number(measures.ilps_star ? 1 : 0).number(measures.set ? 1 : 0);
+  hash.field("association 2").field(settings_of_block(settings_)).field(mask_token_);
   hash.number(plans_->max_subwords()).number(words_.size());
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const ContextView view = this->view(block.first_context + i);

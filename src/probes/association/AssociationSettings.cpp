@@ -19,58 +19,36 @@ using config::ProbeReading;
 constexpr std::uint64_t max_subjects = 1'000'000;
 
 const std::vector<std::string> measure_names = {"ilps", "ilps_star", "set"};
-const std::vector<std::string> aggregate_names = {"median", "mean"};
 constexpr bool Measures::*wanted[] = {&Measures::ilps, &Measures::ilps_star, &Measures::set};
 
-void read_axes(const Node& node, const ProbeReading& job, Association& settings) {
-  settings.axes = config::read_axes(node, "axes", job.pieces, job.problems, settings.priors);
-}
-
-Node dump_axes(const Association& settings) { return config::dump(settings.axes); }
-
-void read_measures(const Node& node, const ProbeReading& job, Association& settings) {
-  settings.measures = {false, false, false};
-  for (const auto index :
-       config::read_choices(node, "measures", job.problems, measure_names, config::Choices::distinct)) {
-    settings.measures.*wanted[index] = true;
-  }
-}
-
-Node dump_measures(const Association& settings) {
-  Node list = Node::list();
-  for (std::size_t i = 0; i < measure_names.size(); ++i) {
-    if (settings.measures.*wanted[i]) {
-      list.add(Node::plain(measure_names[i]));
-    }
-  }
-  return list;
-}
-
-/// With its article, where nouns declare theirs.
-void read_generic_word(const Node& node, const ProbeReading& job, sweep::Priors& priors) {
-  config::Fields fields(node, "priors.word", job.problems, "{singular: Person, plural: Personen, gender: feminine}");
+/// The prior word as it is written.
+struct GenericWord {
+  std::string singular;
+  std::string plural;
   std::string article;
   std::string gender;
-  fields.required_line("singular", priors.word_singular);
-  fields.required_line("plural", priors.word_plural);
-  fields.line("article", article);
-  fields.line("gender", gender);
-  fields.finish();
-  config::check_surface(node, "priors.word", priors.word_singular, job.problems);
-  config::check_surface(node, "priors.word", priors.word_plural, job.problems);
-  priors.word_article = job.pieces.inline_only()
-                            ? article
-                            : job.pieces.language().article_of(node, "priors.word", article, gender, job.problems);
-}
-
-/// What the job's language says of the generic word; a group table or the job may say something else.
-void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors) {
-  if (const auto& generic = language.generic()) {
-    base::Problems told;  // where the table was read
-    priors.word_singular = generic->singular;
-    priors.word_plural = generic->plural;
-    priors.word_article = language.article_of(config::Node(), "", "", generic->gender, told);
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("singular", self.singular);
+    keys.required_line("plural", self.plural);
+    keys.line("article", self.article);
+    keys.line("gender", self.gender, "in languages whose articles depend on it");
   }
+};
+
+/// With its article, where nouns declare theirs.
+void read_generic_word(const Node& node, const config::Fields& job, sweep::Priors& priors) {
+  GenericWord word;
+  config::read_fields(node, "priors.word", job.problems(), word,
+                      "{singular: Person, plural: Personen, gender: feminine}");
+  const auto& [singular, plural, article, gender] = word;
+  priors.word_singular = singular.empty() ? priors.word_singular : singular;
+  priors.word_plural = plural.empty() ? priors.word_plural : plural;
+  config::check_surface(node, "priors.word", priors.word_singular, job.problems());
+  config::check_surface(node, "priors.word", priors.word_plural, job.problems());
+  priors.word_article = job.pieces().inline_only()
+                            ? article
+                            : job.pieces().language().article_of(node, "priors.word", article, gender, job.problems());
 }
 
 /// {a group} stands before the generic word, too.
@@ -87,78 +65,19 @@ void check_prior_article(const ProbeReading& job, const Association& settings) {
   }
 }
 
-void read_priors(const Node& node, const ProbeReading& job, Association& settings) {
-  auto& priors = settings.priors;
-  config::Fields fields(node, "priors", job.problems);
-  const Node* word = fields.optional("word");
-  if (word != nullptr && word->kind == Node::Kind::map) {
-    read_generic_word(*word, job, priors);
-  } else if (word != nullptr && word->kind == Node::Kind::list) {
-    priors.word_article.clear();
-    if (const auto two = config::read_two(*word, "priors.word", job.problems)) {
-      std::tie(priors.word_singular, priors.word_plural) = *two;
-      config::check_surface(*word, "priors.word", two->first, job.problems);
-      config::check_surface(*word, "priors.word", two->second, job.problems);
-    }
-  } else {
-    fields.boolean("word", priors.word);
+/// The templates that statistics are averaged over are the job's.
+void check_averaged(const ProbeReading& job, const Association& settings) {
+  std::vector<std::string> labels;
+  for (const auto& sentence : settings.axes.templates) {
+    labels.push_back(sentence.label);
   }
-  fields.boolean("mask", priors.mask);
-  fields.finish();
-}
-
-Node dump_generic_word(const sweep::Priors& priors) {
-  if (priors.word_article.empty()) {
-    return config::texts({priors.word_singular, priors.word_plural});
-  }
-  Node map = Node::map();
-  config::add_text(map, "singular", priors.word_singular);
-  config::add_text(map, "plural", priors.word_plural);
-  config::add_text(map, "article", priors.word_article);
-  return map;
-}
-
-Node dump_priors(const Association& settings) {
-  const auto& priors = settings.priors;
-  Node map = Node::map();
-  map.add("word", priors.word ? dump_generic_word(priors) : Node::plain("false"));
-  map.add("mask", Node::plain(priors.mask ? "true" : "false"));
-  return map;
-}
-
-void read_statistics(const Node& node, const ProbeReading& job, Association& settings) {
-  auto& statistics = settings.statistics;
-  config::Fields fields(node, "statistics", job.problems);
-  fields.choice("word_aggregate", statistics.word_aggregate, aggregate_names);
-  if (const Node* ratings = fields.optional("human_ratings")) {
-    config::read_rating_source(*ratings, job.pieces, job.problems, statistics.human_ratings, statistics.rating_aliases);
-  }
-  if (const Node* templates = fields.optional("templates")) {
-    fields.lines("templates", statistics.templates);
-    std::vector<std::string> labels;
-    for (const auto& sentence : settings.axes.templates) {
-      labels.push_back(sentence.label);
-    }
-    const std::unordered_set<std::string> known(labels.begin(), labels.end());
-    for (const auto& label : statistics.templates) {
-      if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
-        job.problems.add(templates->place("statistics.templates"), "unknown template '" + label + "'",
-                         "it is not on the axis templates", config::suggest(label, labels, job.problems));
-      }
+  const std::unordered_set<std::string> known(labels.begin(), labels.end());
+  for (const auto& label : settings.statistics.templates) {
+    if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
+      job.problems.add(job.statistics.place("templates"), "unknown template '" + label + "'",
+                       "it is not on the axis templates", config::suggest(label, labels, job.problems));
     }
   }
-  fields.finish();
-}
-
-Node dump_statistics(const Association& settings) {
-  const auto& statistics = settings.statistics;
-  Node map = Node::map();
-  map.add("word_aggregate", Node::plain(aggregate_names[static_cast<std::size_t>(statistics.word_aggregate)]));
-  config::add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
-  if (!statistics.templates.empty()) {
-    map.add("templates", config::texts(statistics.templates));
-  }
-  return map;
 }
 
 void check_size(const ProbeReading& job, const Association& settings) {
@@ -210,55 +129,99 @@ void note_language(const Association& settings) {
   }
 }
 
-/// A key of the job: how it is read, and what a dump says of it. In the order of a dump; a key may build on those
-/// before.
-struct Key {
-  std::string_view name;
-  void (*read)(const Node& node, const ProbeReading& job, Association& settings);
-  Node (*dump)(const Association& settings);
-};
-
-constexpr Key keys[] = {
-    {"axes", read_axes, dump_axes},
-    {"measures", read_measures, dump_measures},
-    {"priors", read_priors, dump_priors},
-    {"statistics", read_statistics, dump_statistics},
-};
-
 }  // namespace
 
-std::vector<std::string> setting_names() {
-  std::vector<std::string> names;
-  for (const auto& key : keys) {
-    names.emplace_back(key.name);
+void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors) {
+  if (const auto& generic = language.generic()) {
+    base::Problems told;  // where the table was read
+    priors.word_singular = generic->singular;
+    priors.word_plural = generic->plural;
+    priors.word_article = language.article_of(config::Node(), "", "", generic->gender, told);
   }
-  return names;
 }
 
-Association read_settings(const config::ProbeReading& job) {
-  Association settings;
-  take_generic_word(job.pieces.language(), settings.priors);
-  job.fields.required("axes");
-  for (const auto& key : keys) {
-    if (const config::Node* node = job.fields.optional(std::string(key.name))) {
-      key.read(*node, job, settings);
+void measures_key(config::Fields& keys, Measures& measures) {
+  if (const Node* node = keys.optional("measures")) {
+    measures = {false, false, false};
+    for (const auto index :
+         config::read_choices(*node, "measures", keys.problems(), measure_names, config::Choices::distinct)) {
+      measures.*wanted[index] = true;
     }
   }
+}
+
+void measures_key(config::FieldsDump& keys, const Measures& measures) {
+  Node list = Node::list();
+  for (std::size_t i = 0; i < measure_names.size(); ++i) {
+    if (measures.*wanted[i]) {
+      list.add(Node::plain(measure_names[i]));
+    }
+  }
+  keys.add("measures", std::move(list));
+}
+
+void measures_key(config::FieldsSchema& keys, const Measures& /*measures*/) {
+  keys.choices("measures", std::vector<std::size_t>(), measure_names, "what is measured; else all of them");
+}
+
+void priors_key(config::Fields& keys, sweep::Priors& priors) {
+  keys.nested("priors", [&](config::Fields& fields) {
+    const Node* word = fields.optional("word");
+    if (word != nullptr && word->kind == Node::Kind::map) {
+      read_generic_word(*word, fields, priors);
+    } else if (word != nullptr && word->kind == Node::Kind::list) {
+      priors.word_article.clear();
+      if (const auto two = config::read_two(*word, "priors.word", fields.problems())) {
+        std::tie(priors.word_singular, priors.word_plural) = *two;
+        config::check_surface(*word, "priors.word", two->first, fields.problems());
+        config::check_surface(*word, "priors.word", two->second, fields.problems());
+      }
+    } else {
+      fields.boolean("word", priors.word);
+    }
+    fields.boolean("mask", priors.mask);
+  });
+}
+
+void priors_key(config::FieldsDump& keys, const sweep::Priors& priors) {
+  keys.told_by_block().nested("priors", [&](config::FieldsDump& fields) {
+    if (!priors.word) {
+      fields.boolean("word", false);
+    } else if (priors.word_article.empty()) {
+      fields.lines("word", {priors.word_singular, priors.word_plural});
+    } else {
+      fields.item("word", GenericWord{priors.word_singular, priors.word_plural, priors.word_article, ""});
+    }
+    fields.boolean("mask", priors.mask);
+  });
+}
+
+void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors) {
+  keys.nested(
+      "priors",
+      [&](config::FieldsSchema& fields) {
+        fields.add(
+            "word",
+            config::either_schema({base::Json::object({{"type", "boolean"}}),
+                                   config::pair_schema(config::text_schema()), config::fields_schema<GenericWord>()}),
+            "a generic noun in the place of the group: [person, people]");
+        fields.boolean("mask", priors.mask, "a mask in the place of the group");
+      },
+      "what scores are differences to");
+}
+
+void check_settings(const config::ProbeReading& job, Association& settings) {
   if (!settings.priors.word) {  // the words say nothing then, and a dump does not keep them
     settings.priors.word_singular = sweep::Priors().word_singular;
     settings.priors.word_plural = sweep::Priors().word_plural;
     settings.priors.word_article = settings.priors.mask ? settings.priors.word_article : "";
   }
+  check_averaged(job, settings);
   check_size(job, settings);
   check_prior_article(job, settings);
   if (!job.pieces.inline_only() && job.pieces.language().is_english()) {
     note_language(settings);
   }
-  return settings;
-}
-
-config::Node dump_setting(const Association& settings, std::string_view name) {
-  return std::ranges::find(keys, name, &Key::name)->dump(settings);
 }
 
 }  // namespace stereosweep::probes::association

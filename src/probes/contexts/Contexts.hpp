@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "corpus/Corpus.hpp"
 #include "query/Query.hpp"
 #include "sweep/Subjects.hpp"
@@ -114,7 +115,7 @@ struct BiasDetection {
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.required_line("label", self.label);
-    keys.required_lines("against", self.against);
+    keys.required_lines("against", self.against, "tests of this group against each other one");
     keys.lines("single_axis", self.single_axis, config::Emptiness::allowed);
     keys.lines("intersectional", self.intersectional, config::Emptiness::allowed);
     keys.lines("emergent", self.emergent, config::Emptiness::allowed);
@@ -127,6 +128,12 @@ struct TestFamily {
   std::vector<std::string> tests;
   bool operator==(const TestFamily&) const = default;
 };
+
+struct EmbeddingStatistics;
+/// `families` and `detections`, which name tests: read when these are known (`check_settings`).
+void named_tests_keys(config::Fields& keys, EmbeddingStatistics& statistics);
+void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& statistics);
+void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& statistics);
 
 /// Read by `stats` only.
 struct EmbeddingStatistics {
@@ -145,7 +152,29 @@ struct EmbeddingStatistics {
   std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
   std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test
   bool operator==(const EmbeddingStatistics&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("variance", self.variance, {"paper", "cohen", "permutation"}, "of an effect size");
+    keys.choice("estimator", self.estimator, {"dersimonian_laird", "reml", "paule_mandel"}, "between samples");
+    keys.choice("permutation", self.permutation, {"automatic", "exact", "monte_carlo"});
+    keys.integer("draws", self.draws, 1, 4'294'967'295, "most draws of a Monte Carlo test");  // numbers of 32 bits
+    keys.integer("exceedances", self.exceedances, 0, 1'000'000'000, "a Monte Carlo test ends at so many; 0: never");
+    keys.number("confidence", self.confidence, 0.5, 0.999999);
+    keys.integer("samples", self.samples, 0, 100'000'000, "only the first so many of each test; 0: all");
+    ratings_key(keys, self.human_ratings, self.rating_aliases);
+    named_tests_keys(keys, self);
+  }
 };
+
+struct Contexts;
+/// `corpus` and `vectors`.
+void vector_keys(config::Fields& keys, Contexts& settings);
+void vector_keys(config::FieldsDump& keys, const Contexts& settings);
+void vector_keys(config::FieldsSchema& keys, const Contexts& settings);
+/// Of the axes: `tests` and `sets`, and `subjects` and `omissions` of a dump.
+void test_keys(config::Fields& axes, Contexts& settings);
+void test_keys(config::FieldsDump& axes, const Contexts& settings);
+void test_keys(config::FieldsSchema& axes, const Contexts& settings);
 
 struct Contexts {
   /// journal: vectors stay in the run's journal alone, from which `export` writes their file.
@@ -170,14 +199,28 @@ struct Contexts {
   /// Whether vectors come from a model: all but those of a file.
   bool needs_model() const { return !is_static() || from_table().format == StaticVectors::Format::model; }
   bool operator==(const Contexts&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    vector_keys(keys, self);
+    keys.needed().told_by_block().nested("axes", [&](auto& axes) { test_keys(axes, self); });
+    each_draw_key(self, keys);
+  }
+  template <class Self, class Keys>
+  static void each_draw_key(Self& self, Keys& keys) {
+    keys.told_by_block().integer("samples", self.samples, 1, 100'000'000, "of contexts, for each test");
+    keys.unless_default().choice("draws", self.sample_draws, {"own", "shared"},
+                                 "shared: a word has one vector in the samples of one number");
+    keys.told_by_block().choice("unequal_sets", self.unequal_sets, {"keep", "trim"},
+                                "trim: the larger set is cut to the smaller");
+  }
 };
 
-/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
-Contexts read_settings(const config::ProbeReading& job);
-/// Adds to a dump, in fixed order, what can change a raw number.
-void dump_settings(const Contexts& settings, config::Extent extent, config::Node& job);
-/// The value of the key `statistics`.
-config::Node dump_statistics(const Contexts& settings);
+/// Of the settings, what the vectors of a block and the effects of a block depend on: for `hash_content`.
+std::string settings_of_vectors(const Contexts& settings);
+std::string settings_of_effects(const Contexts& settings);
+
+/// Reads the statistics that name tests, and reports what no single key can tell.
+void check_settings(const config::ProbeReading& job, Contexts& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& contexts_kind();
@@ -189,10 +232,4 @@ findings::RatingNames rating_names(const sweep::Job& job);
 /// `vectors` asks the model for the vectors of the words in their contexts, `effects` computes samples of the tests
 /// from them.
 std::vector<std::unique_ptr<Stage>> make_stages();
-/// Reads `axes` {tests, sets}, and {subjects, omissions} of a dump; faults go to the report, and the result is then
-/// incomplete.
-void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings);
-/// Adds the same to the dump of `axes`.
-void dump_tests(const Contexts& settings, config::Extent extent, config::Node& axes);
-
 }  // namespace stereosweep::probes::contexts

@@ -317,23 +317,13 @@ void plan_contexts(const PlanRequest& request) {
   }
 }
 
-class ContextsKind final : public ProbeKind {
+class ContextsKind final : public KindOf<Contexts> {
  public:
-  std::string_view name() const override { return Contexts::probe_name; }
-  std::vector<std::string> keys() const override {
-    return {"axes", "corpus", "vectors", "samples", "draws", "unequal_sets", "statistics"};
-  }
   Defaults defaults() const override {
     return {.sizes = {.contexts_per_block = 64},
             .on_gpu = {.contexts_per_block = 2048, .batch_tokens = config::gpu_batch_tokens}};
   }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
-    dump_settings(settings.as<Contexts>(), extent, job);
-  }
-  config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return contexts::dump_statistics(settings.as<Contexts>());
-  }
+  void check(const config::ProbeReading& job, Contexts& settings) const override { check_settings(job, settings); }
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Contexts>().statistics.human_ratings;
   }

@@ -71,11 +71,11 @@ struct CoreferenceSentence {
   /// Of an entry of a list, whose text is marked.
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.line("label", self.label);
-    keys.required_line("text", self.text);
-    keys.choice("type", self.type, type_names);
-    keys.choice("stereotype", self.stereotype, stereotype_names);
-    keys.line("split", self.split);
+    keys.line("label", self.label, "else the text");
+    keys.required_line("text", self.text, "[The baker] saw the editor because [he] sang.");
+    keys.needed().choice("type", self.type, type_names);
+    keys.needed().choice("stereotype", self.stereotype, stereotype_names);
+    keys.line("split", self.split, "dev, test: for tables only");
   }
 
   std::string_view part(base::Span span) const {
@@ -96,9 +96,9 @@ struct Marker {
   bool operator==(const Marker&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.required_line("word", self.word);
-    keys.line("attribute", self.attribute);
-    keys.line("contrast", self.contrast);
+    keys.needed().alone().line("word", self.word, "as it stands in a sentence: able-bodied, Black");
+    keys.line("attribute", self.attribute, "disability, race, ...");
+    keys.line("contrast", self.contrast, "aug3 pairs the markers of an attribute whose contrasts are equal");
     keys.choice("privilege", self.privilege, privilege_names);
   }
 };
@@ -122,8 +122,8 @@ struct Question {
   bool operator==(const Question&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.line("label", self.label);
-    keys.required_line("text", self.text);
+    keys.line("label", self.label, "else the text");
+    keys.needed().alone().line("text", self.text, "with one {sentence} and at least one {pronoun}");
   }
 };
 
@@ -146,6 +146,12 @@ struct CoreferenceStatistics {
   }
 };
 
+struct Coreference;
+/// The keys of `axes`.
+void axes_keys(config::Fields& axes, Coreference& settings);
+void axes_keys(config::FieldsDump& axes, const Coreference& settings);
+void axes_keys(config::FieldsSchema& axes, const Coreference& settings);
+
 struct Coreference {
   static constexpr const char* probe_name = "coreference";
   std::vector<CoreferenceSentence> sentences;
@@ -158,6 +164,14 @@ struct Coreference {
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::bracketed;
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().told_by_block().nested("axes", [&](auto& axes) {
+      axes_keys(axes, self);
+      axes.choice("ambiguous_referent", self.ambiguous_referent, referent_names,
+                  "which occupation of an ambiguous sentence is called the referent");
+    });
+  }
   bool asks(Augmentation augmentation) const {
     return std::binary_search(augmentations.begin(), augmentations.end(), augmentation);
   }
@@ -171,10 +185,8 @@ struct Coreference {
   static bool needs_model() { return true; }
 };
 
-/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
-Coreference read_settings(const config::ProbeReading& job);
-/// Adds to a dump, in fixed order, what can change a raw number.
-void dump_settings(const Coreference& settings, config::Node& job);
+/// Reports what no single key can tell.
+void check_settings(const config::ProbeReading& job, const Coreference& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& coreference_kind();

@@ -157,21 +157,13 @@ std::vector<sweep::Contrast> default_contrasts(const Coreference& settings) {
   return contrasts;
 }
 
-class CoreferenceKind final : public ProbeKind {
+class CoreferenceKind final : public KindOf<Coreference> {
  public:
-  std::string_view name() const override { return Coreference::probe_name; }
-  std::vector<std::string> keys() const override { return {"axes", "statistics"}; }
   Defaults defaults() const override {
     return {.sizes = {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens},
             .on_gpu = {.contexts_per_block = 4096, .batch_tokens = config::gpu_batch_tokens}};
   }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
-    dump_settings(settings.as<Coreference>(), job);
-  }
-  config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return config::dump_fields(settings.as<Coreference>().statistics);
-  }
+  void check(const config::ProbeReading& job, Coreference& settings) const override { check_settings(job, settings); }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_coreference(job, tokenizer);

@@ -300,7 +300,8 @@ std::string coreference_prompt(const Question& question, const CoreferenceSenten
 }
 
 CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer)
-    : conditions_(list_conditions(job.settings<Coreference>())),
+    : settings_(settings_of_block(job.settings<Coreference>())),
+      conditions_(list_conditions(job.settings<Coreference>())),
       questions_(job.settings<Coreference>().questions),
       sentences_(with_roles(job.settings<Coreference>(), job.seed)),
       blocks_(sweep::Product({conditions_.size(), questions_.size(), sentences_.size()}),
@@ -393,7 +394,7 @@ results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transc
 }
 
 void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  hash.field("coreference 1").number(max_subwords_);
+  hash.field("coreference 2").field(settings_).number(max_subwords_);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto& item = sentence_of(block.first_context + i);
     hash.number(item.is_excluded ? 1 : 0).field(prompt(block.first_context + i));

@@ -100,6 +100,7 @@ class CoreferenceProbe final : public Probe {
  private:
   std::size_t longest_occupation(const tokenizer::Tokenizer& tokenizer) const;
 
+  std::string settings_;  ///< settings_of_block
   std::vector<Condition> conditions_;
   std::vector<Question> questions_;
   std::vector<RoledSentence> sentences_;

@@ -393,8 +393,6 @@ class Reader {
                           "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
     Draft draft;
     draft.place = node.place(key);
-    fields.required("type");
-    fields.required("stereotype");
     CoreferenceSentence::each_key(draft.entry, fields);
     if (const config::Node* pronoun_case = fields.optional("case")) {
       if (const auto index = config::read_choice(*pronoun_case, key + ".case", problems_, case_names)) {
@@ -593,6 +591,17 @@ config::Node dump_sentence(const CoreferenceSentence& sentence) {
   auto map = fields.take();
   map.add("notes", config::choice_list(sentence.notes, sentence_note_names));
   return map;
+}
+
+base::Json sentences_schema() {
+  config::FieldsSchema entry;
+  const CoreferenceSentence usual;
+  CoreferenceSentence::each_key(usual, entry);
+  entry.choice("case", PronounCase::subject, case_names, "of the pronoun");
+  entry.add("notes", config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed));
+  config::FieldsSchema files;
+  files.required_lines("files", {});
+  return config::either_schema({config::source_schema(entry.take()), files.take()});
 }
 
 std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,

@@ -65,6 +65,7 @@ std::string without_gender(std::string_view text);
 std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const std::string& key,
                                                 const std::vector<std::string>& occupations, config::Pieces& pieces,
                                                 base::Problems& problems);
+base::Json sentences_schema();
 /// An entry that `read_sentences` reads back to the same sentence.
 config::Node dump_sentence(const CoreferenceSentence& sentence);
 /// Names of notes, ascending in the result.

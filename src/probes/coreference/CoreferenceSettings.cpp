@@ -15,11 +15,7 @@ using config::Node;
 
 std::vector<Marker> read_marker(const Node& node, const std::string& key, base::Problems& problems) {
   Marker marker;
-  if (node.kind == Node::Kind::scalar) {
-    marker.word = config::read_line(node, key, problems, 200).value_or("");
-  } else {
-    config::read_fields(node, key, problems, marker);
-  }
+  config::read_fields(node, key, problems, marker);
   config::check_surface(node, key, marker.word, problems);
   if (marker.privilege != Privilege::unstated && marker.attribute.empty()) {
     problems.add(node.place(key), "the marker '" + marker.word + "' has a privilege and no attribute",
@@ -30,11 +26,7 @@ std::vector<Marker> read_marker(const Node& node, const std::string& key, base::
 
 std::vector<Question> read_question(const Node& node, const std::string& key, base::Problems& problems) {
   Question question;
-  if (node.kind == Node::Kind::scalar) {
-    question.text = config::read_line(node, key, problems).value_or("");
-  } else {
-    config::read_fields(node, key, problems, question);
-  }
+  config::read_fields(node, key, problems, question);
   question.label = question.label.empty() ? question.text : question.label;
   const auto num_sentences = base::count_of(question.text, "{sentence}");
   const auto num_pronouns = base::count_of(question.text, "{pronoun}");
@@ -91,21 +83,24 @@ void check_pairs(const base::Place& place, const Coreference& settings, base::Pr
 }
 
 /// Markers, groups and what crosses them.
-void read_subjects(config::Fields& fields, const config::ProbeReading& job, Coreference& settings) {
+void read_subjects(config::Fields& fields, Coreference& settings) {
   std::vector<sweep::Group> unselected;
   std::vector<Marker> dropped;
   if (const Node* markers = fields.optional("markers")) {
-    const auto read = [&](const Node& entry, const std::string& key) { return read_marker(entry, key, job.problems); };
-    settings.markers =
-        config::read_entries<Marker>(*markers, "markers", "axes.markers", job.pieces, job.problems, read, &dropped);
+    const auto read = [&](const Node& entry, const std::string& key) {
+      return read_marker(entry, key, fields.problems());
+    };
+    settings.markers = config::read_entries<Marker>(*markers, "markers", "axes.markers", fields.pieces(),
+                                                    fields.problems(), read, &dropped);
   }
   if (const Node* groups = fields.optional("groups")) {
     sweep::Priors priors;  // a sentence without a marker is the baseline
-    settings.groups = config::read_groups(*groups, "axes.groups", job.pieces, job.problems, priors, unselected);
+    settings.groups =
+        config::read_groups(*groups, "axes.groups", fields.pieces(), fields.problems(), priors, unselected);
     for (const auto& group : settings.groups) {
       if (std::ranges::find(settings.markers, group.label, &Marker::word) != settings.markers.end()) {
-        job.problems.add(groups->place("axes.groups"), "'" + group.label + "' is a group and a marker",
-                         "labels name the rows of the result", "Give the group another 'label'.");
+        fields.problems().add(groups->place("axes.groups"), "'" + group.label + "' is a group and a marker",
+                              "labels name the rows of the result", "Give the group another 'label'.");
       }
     }
   }
@@ -115,100 +110,120 @@ void read_subjects(config::Fields& fields, const config::ProbeReading& job, Core
     groups.insert(groups.end(), settings.groups.begin(), settings.groups.end());
     std::ranges::transform(dropped, std::back_inserter(unselected), group_of);
     settings.intersections =
-        config::read_intersections(*rule, "axes.intersections", job.pieces, job.problems, groups, unselected);
+        config::read_intersections(*rule, "axes.intersections", fields.pieces(), fields.problems(), groups, unselected);
   }
 }
 
 /// `fields` are those of the axes.
-void read_placements(config::Fields& fields, const config::ProbeReading& job, Coreference& settings) {
+void read_placements(config::Fields& fields, Coreference& settings) {
   settings.augmentations = {Augmentation::baseline};
   const std::string name = fields.optional("markers") != nullptr ? "markers" : "groups";
   const Node* subjects = fields.optional(name);
   const Node* augmentations = fields.optional("augmentations");
   if (augmentations == nullptr) {
     if (subjects != nullptr) {
-      job.problems.add(subjects->place("axes." + name), name + ", and the key 'axes.augmentations' is missing",
-                       "it says where the markers go: without it no prompt holds one",
-                       "Write augmentations: [baseline, aug1, aug2, aug3a, aug3b, aug4], or leave '" + name + "' out.");
+      fields.problems().add(
+          subjects->place("axes." + name), name + ", and the key 'axes.augmentations' is missing",
+          "it says where the markers go: without it no prompt holds one",
+          "Write augmentations: [baseline, aug1, aug2, aug3a, aug3b, aug4], or leave '" + name + "' out.");
     }
     return;
   }
   const auto place = augmentations->place("axes.augmentations");
   settings.augmentations.clear();
-  for (const auto index : config::read_choices(*augmentations, "axes.augmentations", job.problems, augmentation_names,
-                                               config::Choices::distinct)) {
+  for (const auto index : config::read_choices(*augmentations, "axes.augmentations", fields.problems(),
+                                               augmentation_names, config::Choices::distinct)) {
     settings.augmentations.push_back(static_cast<Augmentation>(index));
   }
   std::ranges::sort(settings.augmentations);
   if (settings.augmentations != std::vector{Augmentation::baseline} && subjects == nullptr) {
-    job.problems.add(place, "augmentations without markers", "all but 'baseline' put a marker somewhere",
-                     "Name the axis 'markers' or 'groups'.");
+    fields.problems().add(place, "augmentations without markers", "all but 'baseline' put a marker somewhere",
+                          "Name the axis 'markers' or 'groups'.");
   }
-  if (job.pieces.inline_only() || (settings.markers.empty() && settings.groups.empty())) {
+  if (fields.pieces().inline_only() || (settings.markers.empty() && settings.groups.empty())) {
     return;
   }
   if (settings.asks(Augmentation::aug3a) || settings.asks(Augmentation::aug3b)) {
-    check_pairs(place, settings, job.problems);
+    check_pairs(place, settings, fields.problems());
   }
   const Node* rule = fields.optional("intersections");
   if (rule != nullptr && settings.crosses() && !settings.asks(Augmentation::aug1) &&
       !settings.asks(Augmentation::aug2) && !settings.asks(Augmentation::aug4)) {
-    job.problems.add(rule->place("axes.intersections"), "intersections that no prompt holds",
-                     "an intersection stands where one marker does: before the referent, the other occupation or after "
-                     "the pronoun",
-                     "Add aug1, aug2 or aug4 to 'axes.augmentations'.");
+    fields.problems().add(
+        rule->place("axes.intersections"), "intersections that no prompt holds",
+        "an intersection stands where one marker does: before the referent, the other occupation or after "
+        "the pronoun",
+        "Add aug1, aug2 or aug4 to 'axes.augmentations'.");
   }
-}
-
-Coreference read_axes(const Node& node, const config::ProbeReading& job) {
-  Coreference settings;
-  config::Fields fields(node, "axes", job.problems);
-  std::vector<std::string> occupations;
-  if (const Node* list = fields.optional("occupations")) {
-    occupations = config::read_lines(*list, "axes.occupations", job.problems).value_or(std::vector<std::string>());
-  }
-  if (const auto sentences = fields.either("sentences", "templates"); sentences.node != nullptr) {
-    settings.sentences = read_sentences(*sentences.node, sentences.key, occupations, job.pieces, job.problems);
-  } else {
-    fields.required("sentences");
-  }
-  read_subjects(fields, job, settings);
-  read_placements(fields, job, settings);
-  settings.questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
-  if (const auto questions = fields.either("questions", "rephrasings"); questions.node != nullptr) {
-    const auto read = [&](const Node& entry, const std::string& key) {
-      return read_question(entry, key, job.problems);
-    };
-    settings.questions =
-        config::read_entries<Question>(*questions.node, "questions", questions.key, job.pieces, job.problems, read);
-  }
-  if (const Node* exclude = fields.optional("exclude")) {
-    settings.excluded = read_sentence_notes(*exclude, "axes.exclude", job.problems);
-  }
-  fields.choice("ambiguous_referent", settings.ambiguous_referent, referent_names);
-  fields.finish();
-  return settings;
 }
 
 }  // namespace
 
-Coreference read_settings(const config::ProbeReading& job) {
-  Coreference settings;
+void axes_keys(config::Fields& fields, Coreference& settings) {
+  std::vector<std::string> occupations;
+  fields.lines("occupations", occupations);
+  if (const auto sentences = fields.either("sentences", "templates"); sentences.node != nullptr) {
+    settings.sentences =
+        read_sentences(*sentences.node, sentences.key, occupations, fields.pieces(), fields.problems());
+  } else {
+    fields.required("sentences");
+  }
+  read_subjects(fields, settings);
+  read_placements(fields, settings);
+  settings.questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
+  if (const auto questions = fields.either("questions", "rephrasings"); questions.node != nullptr) {
+    const auto read = [&](const Node& entry, const std::string& key) {
+      return read_question(entry, key, fields.problems());
+    };
+    settings.questions = config::read_entries<Question>(*questions.node, "questions", questions.key, fields.pieces(),
+                                                        fields.problems(), read);
+  }
+  if (const Node* exclude = fields.optional("exclude")) {
+    settings.excluded = read_sentence_notes(*exclude, "axes.exclude", fields.problems());
+  }
+}
+
+void axes_keys(config::FieldsDump& axes, const Coreference& settings) {
+  axes.add("sentences", config::list_of(settings.sentences, dump_sentence));
+  if (!settings.markers.empty()) {
+    axes.items("markers", settings.markers);
+  }
+  if (!settings.groups.empty()) {
+    axes.items("groups", settings.groups);
+  }
+  if (settings.crosses()) {
+    axes.add("intersections", config::dump(settings.intersections));
+  }
+  axes.choices("augmentations", settings.augmentations, augmentation_names);
+  axes.items("questions", settings.questions);
+  axes.choices("exclude", settings.excluded, sentence_note_names);
+}
+
+void axes_keys(config::FieldsSchema& axes, const Coreference& settings) {
+  axes.lines("occupations", {}, config::Emptiness::refused, "where no braces mark the other occupation of a sentence");
+  for (const char* name : {"sentences", "templates"}) {
+    axes.add(name, sentences_schema(), "a name in configs/sentences, a list, or {files: [PATH, ...]}");
+  }
+  axes.add("markers", config::source_schema(config::fields_schema<Marker>()), "words that name a group");
+  axes.add("groups", config::source_schema(config::fields_schema<sweep::Group>()), "beside the markers");
+  axes.add("intersections", config::rule_schema(), "of markers and groups");
+  axes.choices("augmentations", settings.augmentations, augmentation_names, "where markers are put");
+  for (const char* name : {"questions", "rephrasings"}) {
+    axes.add(name, config::source_schema(config::fields_schema<Question>()), "what follows or frames a sentence");
+  }
+  axes.add("exclude", config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed),
+           "notes of sentences that are not asked");
+}
+
+void check_settings(const config::ProbeReading& job, const Coreference& settings) {
   if (!job.pieces.language().is_english()) {
     job.problems.add(job.place("language"), "coreference in the language '" + job.pieces.language().name() + "'",
                      "its sentences are English: pronouns, 'the', 'a woman', and words that change with a marker",
                      "Leave 'language' out.");
   }
-  if (const Node* axes = job.fields.required("axes")) {
-    settings = read_axes(*axes, job);
-  }
-  if (const Node* given = job.fields.optional("statistics")) {
-    auto statistics = *given;
-    if (job.pieces.inline_only()) {  // results of earlier versions, which had intervals of their own
-      statistics.take("replicates");
-      statistics.take("confidence");
-    }
-    config::read_fields(statistics, "statistics", job.problems, settings.statistics);
+  if (job.pieces.inline_only()) {  // results of earlier versions, which had intervals of their own
+    job.statistics.optional("replicates");
+    job.statistics.optional("confidence");
   }
   // An upper bound. Cannot overflow, since a job file has at most 10^5 values.
   const std::uint64_t num_markers = settings.markers.size();
@@ -219,25 +234,6 @@ Coreference read_settings(const config::ProbeReading& job) {
                             {settings.questions.size(), "questions"},
                             {settings.sentences.size(), "sentences"},
                             {2, "occupations"}});
-  return settings;
-}
-
-void dump_settings(const Coreference& settings, Node& job) {
-  Node& axes = job.add("axes", Node::map());
-  axes.add("sentences", config::list_of(settings.sentences, dump_sentence));
-  if (!settings.markers.empty()) {
-    axes.add("markers", config::list_of(settings.markers, config::dump_fields<Marker>));
-  }
-  if (!settings.groups.empty()) {
-    axes.add("groups", config::dump(settings.groups));
-  }
-  if (settings.crosses()) {
-    axes.add("intersections", config::dump(settings.intersections));
-  }
-  axes.add("augmentations", config::choice_list(settings.augmentations, augmentation_names));
-  axes.add("questions", config::list_of(settings.questions, config::dump_fields<Question>));
-  axes.add("exclude", config::choice_list(settings.excluded, sentence_note_names));
-  axes.add("ambiguous_referent", Node::plain(referent_names[static_cast<std::size_t>(settings.ambiguous_referent)]));
 }
 
 }  // namespace stereosweep::probes::coreference

@@ -17,59 +17,30 @@ void check_item(const Node& node, const std::string& key, const RatedItem& item,
   check_braces(node, key + ".question", item.question, {"{group}", "{item}", "{scale}"}, problems);
 }
 
-std::vector<RatedItem> read_items(const Node& node, const std::string& key, base::Problems& problems) {
-  std::vector<RatedItem> items;
-  config::each_entry(node, key, problems, [&](const Node& entry, const std::string& place) {
-    RatedItem item;
-    config::read_fields(entry, place, problems, item, "{label: friendly, dimension: warmth}");
-    item.text = item.text.empty() ? item.label : item.text;
-    check_item(entry, place, item, problems);
-    items.push_back(std::move(item));
-  });
-  return items;
-}
-
-/// {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text,
-/// value].
-RatingScale read_scale(const Node& node, const std::string& key, base::Problems& problems) {
+/// A list of [text, value].
+RatingScale read_options(const Node& node, const std::string& key, base::Problems& problems) {
   RatingScale scale;
-  if (node.kind == Node::Kind::list) {
-    config::each_entry(node, key, problems, [&](const Node& entry, const std::string& place) {
-      const auto pair = config::read_two(entry, place, problems);
-      const auto value = pair ? base::parse_double(pair->second) : std::nullopt;
-      if (pair && !value) {
-        problems.add(entry.place(place), "'" + pair->second.substr(0, 40) + "' is no number",
-                     "an option is [text, value]");
-      } else if (pair) {
-        const bool repeats = std::ranges::find(scale.options, pair->first) != scale.options.end() ||
-                             std::ranges::find(scale.values, *value) != scale.values.end();
-        if (repeats) {
-          problems.add(entry.place(place), "option '" + pair->first + "' repeats a text or a value",
-                       "options must differ");
-        }
-        config::check_surface(entry, place, pair->first, problems);
-        scale.options.push_back(pair->first);
-        scale.values.push_back(*value);
+  config::each_entry(node, key, problems, [&](const Node& entry, const std::string& place) {
+    const auto pair = config::read_two(entry, place, problems);
+    const auto value = pair ? base::parse_double(pair->second) : std::nullopt;
+    if (pair && !value) {
+      problems.add(entry.place(place), "'" + pair->second.substr(0, 40) + "' is no number",
+                   "an option is [text, value]");
+    } else if (pair) {
+      const bool repeats = std::ranges::find(scale.options, pair->first) != scale.options.end() ||
+                           std::ranges::find(scale.values, *value) != scale.values.end();
+      if (repeats) {
+        problems.add(entry.place(place), "option '" + pair->first + "' repeats a text or a value",
+                     "options must differ");
       }
-    });
-    if (node.children.size() < 2 || node.children.size() > 26) {
-      problems.add(node.place(key), std::to_string(node.children.size()) + " options", "2 to 26 are expected");
+      config::check_surface(entry, place, pair->first, problems);
+      scale.options.push_back(pair->first);
+      scale.values.push_back(*value);
     }
-    return scale;
+  });
+  if (node.children.size() < 2 || node.children.size() > 26) {
+    problems.add(node.place(key), std::to_string(node.children.size()) + " options", "2 to 26 are expected");
   }
-  config::Fields fields(node, key, problems, "{from: 1, to: 5, low: not at all, high: extremely}");
-  fields.required("from");
-  fields.required("to");
-  fields.integer("from", scale.low, -1000, 1000);
-  fields.integer("to", scale.high, -1000, 1000);
-  fields.line("low", scale.low_label);
-  fields.line("high", scale.high_label);
-  fields.finish();
-  if (scale.low >= scale.high) {
-    problems.add(node.place(key), "a scale from " + std::to_string(scale.low) + " to " + std::to_string(scale.high),
-                 "'from' must be less than 'to'");
-  }
-  config::check_surface(node, key, scale.low_label + scale.high_label, problems);
   return scale;
 }
 
@@ -108,17 +79,20 @@ void check_turn(const Node& node, const std::string& key, const Turn& turn, base
   }
 }
 
-Turn read_turn(const Node& node, const std::string& key, base::Problems& problems) {
-  Turn turn;
-  config::Fields fields(node, key, problems, "{label: keywords, kind: keywords, ask: 'Which words ... {group}?'}");
-  fields.required("kind");
-  Turn::each_key(turn, fields);
-  if (const Node* items = fields.optional("items")) {
-    turn.items = read_items(*items, key + ".items", problems);
+/// Those of `node`, which were read from its entries.
+void check_turns(const Node& node, const std::string& key, std::vector<Turn>& turns, base::Problems& problems) {
+  config::expect_kind(node, Node::Kind::list, key, problems, config::Emptiness::refused);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto& entry = node.children[i];
+    const auto place = key + "[" + std::to_string(i) + "]";
+    const Node* items = entry.find("items");
+    for (std::size_t j = 0; j < turns[i].items.size(); ++j) {
+      auto& item = turns[i].items[j];
+      item.text = item.text.empty() ? item.label : item.text;
+      check_item(items->children[j], place + ".items[" + std::to_string(j) + "]", item, problems);
+    }
+    check_turn(entry, place, turns[i], problems);
   }
-  fields.finish();
-  check_turn(node, key, turn, problems);
-  return turn;
 }
 
 /// Rules of a conversation as a whole.
@@ -190,30 +164,6 @@ std::vector<Conversation> expanded(Conversation conversation) {
   return all;
 }
 
-Node dump_turn(const Turn& turn) {
-  Node map = config::dump_fields(turn);
-  if (!turn.items.empty()) {
-    map.add("items", config::list_of(turn.items, config::dump_fields<RatedItem>));
-  }
-  return map;
-}
-
-Node dump_scale(const RatingScale& scale) {
-  Node list = Node::list();
-  for (std::size_t i = 0; i < scale.options.size(); ++i) {
-    list.add(config::texts({scale.options[i], base::format_double(scale.values[i])}));
-  }
-  if (!scale.options.empty()) {
-    return list;
-  }
-  Node map = Node::map();
-  map.add("from", config::integer(scale.low));
-  map.add("to", config::integer(scale.high));
-  config::add_text(map, "low", scale.low_label);
-  config::add_text(map, "high", scale.high_label);
-  return map;
-}
-
 }  // namespace
 
 double RatingScale::least() const {
@@ -252,36 +202,27 @@ void check_braces(const Node& node, const std::string& key, const std::string& t
   }
 }
 
-std::vector<Conversation> read_conversations(const Node& node, const config::ProbeReading& job) {
+std::vector<Conversation> read_conversations(const Node& node, const config::Fields& job) {
   std::set<std::string> items;
   return config::read_entries<Conversation>(
-      node, "conversations", "axes.conversations", job.pieces, job.problems,
+      node, "conversations", "axes.conversations", job.pieces(), job.problems(),
       [&](const Node& entry, const std::string& key) {
         Conversation conversation;
-        config::Fields fields(entry, key, job.problems, "{label: traits, turns: [...]}");
-        fields.required_line("label", conversation.label);
-        fields.text("instructions", conversation.instructions);
-        if (const Node* scale = fields.optional("scale")) {
-          conversation.scale = read_scale(*scale, key + ".scale", job.problems);
+        config::read_fields(entry, key, job.problems(), conversation, Conversation::key_form);
+        if (const Node* turns = entry.find("turns"); turns != nullptr && turns->kind == Node::Kind::list) {
+          check_turns(*turns, key + ".turns", conversation.turns, job.problems());
         }
-        if (const Node* turns = fields.required("turns")) {
-          config::expect_kind(*turns, Node::Kind::list, key + ".turns", job.problems, config::Emptiness::refused);
-          config::each_entry(*turns, key + ".turns", job.problems, [&](const Node& turn, const std::string& place) {
-            conversation.turns.push_back(read_turn(turn, place, job.problems));
-          });
-        }
-        fields.finish();
-        check_braces(entry, key + ".instructions", conversation.instructions, {"{group}"}, job.problems);
-        check_order(entry, key, conversation, job.problems);
+        check_braces(entry, key + ".instructions", conversation.instructions, {"{group}"}, job.problems());
+        check_order(entry, key, conversation, job.problems());
         if (!conversation.turns.empty()) {
-          check_first(entry, key, conversation, job.problems);
+          check_first(entry, key, conversation, job.problems());
         }
         for (const auto& turn : conversation.turns) {
           for (const auto& item : turn.items) {
             if (!item.label.empty() && !items.insert(item.label).second) {
-              job.problems.add(entry.place(key), "the item '" + item.label + "' stands twice",
-                               "labels of items name the columns of the scores",
-                               "Give one of them another 'label', and keep its 'text'.");
+              job.problems().add(entry.place(key), "the item '" + item.label + "' stands twice",
+                                 "labels of items name the columns of the scores",
+                                 "Give one of them another 'label', and keep its 'text'.");
             }
           }
         }
@@ -289,13 +230,36 @@ std::vector<Conversation> read_conversations(const Node& node, const config::Pro
       });
 }
 
-Node dump_conversation(const Conversation& conversation) {
-  Node map = Node::map();
-  config::add_text(map, "label", conversation.label);
-  config::add_text(map, "instructions", conversation.instructions);
-  map.add("scale", dump_scale(conversation.scale));
-  map.add("turns", config::list_of(conversation.turns, dump_turn));
-  return map;
+void scale_key(config::Fields& keys, RatingScale& scale) {
+  const Node* node = keys.optional("scale");
+  if (node == nullptr) {
+    return;
+  }
+  const auto key = keys.key_of("scale");
+  if (node->kind == Node::Kind::list) {
+    scale = read_options(*node, key, keys.problems());
+    return;
+  }
+  config::read_fields(*node, key, keys.problems(), scale, "{from: 1, to: 5, low: not at all, high: extremely}");
+  if (scale.low >= scale.high) {
+    keys.problems().add(node->place(key),
+                        "a scale from " + std::to_string(scale.low) + " to " + std::to_string(scale.high),
+                        "'from' must be less than 'to'");
+  }
+  config::check_surface(*node, key, scale.low_label + scale.high_label, keys.problems());
+}
+
+void scale_key(config::FieldsDump& keys, const RatingScale& scale) {
+  Node list = Node::list();
+  for (std::size_t i = 0; i < scale.options.size(); ++i) {
+    list.add(config::texts({scale.options[i], base::format_double(scale.values[i])}));
+  }
+  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : std::move(list));
+}
+
+void scale_key(config::FieldsSchema& keys, const RatingScale& /*scale*/) {
+  const auto options = config::list_schema(config::pair_schema(config::text_schema()));
+  keys.add("scale", config::either_schema({config::fields_schema<RatingScale>(), options}), "of the ratings");
 }
 
 }  // namespace stereosweep::probes::interview

@@ -24,15 +24,16 @@ struct RatedItem {
   std::string definition;                  ///< may be empty
   std::string question;                    ///< in place of the turn's text; may be empty
   bool operator==(const RatedItem&) const = default;
+  static constexpr const char* key_form = "{label: friendly, dimension: warmth}";
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.required_line("label", self.label);
-    keys.line("text", self.text);
-    keys.required_line("dimension", self.dimension);
-    keys.line("facet", self.facet);
-    keys.choice("polarity", self.polarity, polarity_names);
+    keys.required_line("label", self.label, "unique in the job");
+    keys.line("text", self.text, "as it stands in a question; else the label");
+    keys.required_line("dimension", self.dimension, "warmth, competence, ...");
+    keys.line("facet", self.facet, "sociability, morality, ...");
+    keys.choice("polarity", self.polarity, polarity_names, "negative: scores are turned round");
     keys.line("definition", self.definition);
-    keys.text("question", self.question);
+    keys.text("question", self.question, "in place of the turn's text");
   }
 };
 
@@ -55,15 +56,16 @@ struct Turn {
   Options options = Options::left_out;
   std::vector<RatedItem> items;
   bool operator==(const Turn&) const = default;
-  /// All but `items`.
+  static constexpr const char* key_form = "{label: keywords, kind: keywords, ask: 'Which words ... {group}?'}";
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.required_line("label", self.label);
-    keys.choice("kind", self.kind, kind_names);
-    keys.choice("when", self.when, when_names);
-    keys.text("ask", self.ask);
-    keys.integer("most", self.most, 1, 100);
-    keys.choice("options", self.options, options_names);
+    keys.needed().choice("kind", self.kind, kind_names);
+    keys.choice("when", self.when, when_names, "with_steps: only in forms that ask the steps");
+    keys.text("ask", self.ask, "with {group}, {item}, {items}, {scale}");
+    keys.integer("most", self.most, 1, 100, "keywords that are kept");
+    keys.choice("options", self.options, options_names, "whether the probabilities of the scale's answers are asked");
+    keys.unless_default().items("items", self.items, "what is rated");
   }
 };
 
@@ -76,6 +78,14 @@ struct RatingScale {
   std::vector<std::string> options = {};  ///< in place of numbers
   std::vector<double> values = {};        ///< of the options
   bool operator==(const RatingScale&) const = default;
+  /// Of a scale of numbers.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().integer("from", self.low, -1000, 1000);
+    keys.needed().integer("to", self.high, -1000, 1000);
+    keys.line("low", self.low_label, "what the lowest number means");
+    keys.line("high", self.high_label, "what the highest number means");
+  }
   double least() const;
   double greatest() const;
   /// As an answer would write them, and what they stand for.
@@ -83,18 +93,30 @@ struct RatingScale {
   std::vector<double> answer_values() const;
 };
 
+/// The key `scale`: {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text, value].
+void scale_key(config::Fields& keys, RatingScale& scale);
+void scale_key(config::FieldsDump& keys, const RatingScale& scale);
+void scale_key(config::FieldsSchema& keys, const RatingScale& scale);
+
 struct Conversation {
   std::string label;
   std::string instructions;  ///< may be empty; with {group}
   RatingScale scale;
   std::vector<Turn> turns;
   bool operator==(const Conversation&) const = default;
+  static constexpr const char* key_form = "{label: traits, turns: [...]}";
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.text("instructions", self.instructions, "before the first question; with {group}");
+    scale_key(keys, self.scale);
+    keys.needed().items("turns", self.turns, "what is asked, one after the other");
+  }
 };
 
 /// Reads `axes.conversations`. One whose `rating` turn has several items
 /// becomes one for each, "LABEL ITEM".
-std::vector<Conversation> read_conversations(const config::Node& node, const config::ProbeReading& job);
-config::Node dump_conversation(const Conversation& conversation);
+std::vector<Conversation> read_conversations(const config::Node& node, const config::Fields& job);
 
 /// Reports unless every brace of `text` belongs to one of `known`, as
 /// "{group}".

@@ -30,8 +30,8 @@ struct PromptForm {
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.line("label", self.label);
-    keys.text("text", self.text);
-    keys.choice("steps", self.steps, steps_names);
+    keys.text("text", self.text, "with one {question}, at most one {instructions}");
+    keys.choice("steps", self.steps, steps_names, "left_out: turns that are asked with steps only are not");
   }
 };
 
@@ -40,15 +40,15 @@ struct InterviewSampling : TextSampling {
   InterviewSampling() { max_new_tokens = 300; }
   std::int64_t rounds = 10;
   bool operator==(const InterviewSampling&) const = default;
-  /// All but `stop`.
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.integer("rounds", self.rounds, 1, 10'000);
+    keys.integer("rounds", self.rounds, 1, 10'000, "conversations of each prompt");
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 8192);
-    keys.number("temperature", self.temperature, 0, 100);
+    keys.number("temperature", self.temperature, 0, 100, "0: greedy");
     keys.number("top_p", self.top_p, 1e-6, 1);
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("repetition_penalty", self.repetition_penalty, 1e-3, 100);
+    keys.texts("stop", self.stop, "texts that end an answer");
   }
 };
 
@@ -62,6 +62,8 @@ struct Interview {
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
   InterviewSampling sampling;
   bool operator==(const Interview&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys);
   /// Greedy answers are no draws.
   bool draws() const { return sampling.temperature > 0; }
   static bool needs_model() { return true; }
@@ -70,13 +72,8 @@ struct Interview {
 /// Groups and intersections, by their plurals.
 sweep::SubjectList subjects_of(const Interview& settings);
 
-/// The keys of a job that are the probe's own.
-std::vector<std::string> setting_names();
-/// Reads every key of the probe; faults go to the report, and the result is
-/// then incomplete.
-Interview read_settings(const config::ProbeReading& job);
-/// Adds to a dump, in fixed order, what can change a raw number.
-void dump_settings(const Interview& settings, config::Node& job);
+/// Reports what no single key can tell.
+void check_settings(const config::ProbeReading& job, const Interview& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& interview_kind();

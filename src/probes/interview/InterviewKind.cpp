@@ -85,20 +85,14 @@ void print_prompts(const InterviewProbe& probe, std::uint64_t limit) {
   }
 }
 
-class InterviewKind final : public ProbeKind {
+class InterviewKind final : public KindOf<Interview> {
  public:
-  std::string_view name() const override { return Interview::probe_name; }
-  std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override {
     return {.sizes = {.contexts_per_block = 8, .batch_tokens = causal_batch_tokens},
             .on_gpu = {.contexts_per_block = 64, .batch_tokens = sampling_gpu_tokens},
             .chat = config::ChatUse::from_checkpoint};
   }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
-    dump_settings(settings.as<Interview>(), job);
-  }
-  config::Node dump_statistics(const sweep::ProbeSettings& /*settings*/) const override { return config::Node::map(); }
+  void check(const config::ProbeReading& job, Interview& settings) const override { check_settings(job, settings); }
   bool parses_texts() const override { return true; }
   bool samples_text(const sweep::Job& /*job*/) const override { return true; }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }

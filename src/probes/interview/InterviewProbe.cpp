@@ -439,17 +439,8 @@ void InterviewProbe::fold_reading(results::RawBlock& raw, std::uint64_t context,
 }
 
 void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& sampling = settings().sampling;
-  hash.field("interview 1").number(framing_of(job_) == query::Framing::written ? 1 : 0);
-  hash.number(job_.draws() ? job_.seed : 0).number(static_cast<std::uint64_t>(sampling.rounds));
-  hash.number(static_cast<std::uint64_t>(sampling.max_new_tokens)).number(static_cast<std::uint64_t>(sampling.top_k));
-  for (const double number : {sampling.temperature, sampling.top_p, sampling.repetition_penalty}) {
-    hash.field(base::format_double(number));
-  }
-  hash.number(sampling.stop.size());
-  for (const auto& stop : sampling.stop) {
-    hash.field(stop);
-  }
+  hash.field("interview 2").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
+  hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
   for (const auto& cube : schema_.cubes) {  // the shape of a block: other
                                             // conversations can make it wider
     hash.field(cube.name).number(schema_.values_per_context(cube));
@@ -467,7 +458,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
     const std::vector<std::string> none(asked.size() - 1);
     hash.field(prompt_of(job_, asked, none));
     const auto& conversation = settings().conversations[cell(context).conversation];
-    hash.field(config::emit_yaml(dump_conversation(conversation)));
+    hash.field(config::emit_yaml(config::dump_fields(conversation)));
   }
 }
 

@@ -55,19 +55,20 @@ void check_question(const Node& node, const std::string& key, const std::string&
 
 /// A marker is crossed with every word for people.
 std::vector<Identity> read_identities(const Node& node, const std::vector<std::string>& people,
-                                      const config::ProbeReading& job) {
+                                      const config::Fields& job) {
   return config::read_entries<Identity>(
-      node, "identities", "axes.identities", job.pieces, job.problems, [&](const Node& entry, const std::string& key) {
+      node, "identities", "axes.identities", job.pieces(), job.problems(),
+      [&](const Node& entry, const std::string& key) {
         Identity written;
-        config::read_fields(entry, key, job.problems, written,
+        config::read_fields(entry, key, job.problems(), written,
                             "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
-        config::check_surface(entry, key, written.marker, job.problems);
+        config::check_surface(entry, key, written.marker, job.problems());
         if (!written.people.empty()) {  // resolved: a finished identity
           return std::vector{written};
         }
         const std::string& definition = written.definition;
         if (!definition.empty()) {
-          check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems);
+          check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems());
         }
         std::vector<Identity> identities;
         for (const auto& word : people) {
@@ -78,78 +79,57 @@ std::vector<Identity> read_identities(const Node& node, const std::vector<std::s
       });
 }
 
-/// One text, or a list of them.
-std::vector<std::string> read_own_questions(const Node& node, const std::string& key, base::Problems& problems) {
-  std::vector<std::string> texts;
-  if (node.kind == Node::Kind::list) {
-    texts = config::read_lines(node, key, problems).value_or(texts);
-  } else if (auto text = config::read_line(node, key, problems)) {
-    texts.push_back(std::move(*text));
-  }
-  for (const auto& text : texts) {
-    check_question(node, key, text, Times::at_most_once, problems);
-  }
-  return texts;
-}
-
-std::vector<RatedTrait> read_rated_traits(const Node& node, const config::ProbeReading& job) {
+std::vector<RatedTrait> read_rated_traits(const Node& node, const config::Fields& job) {
   return config::read_entries<RatedTrait>(
-      node, "rated_traits", "axes.rated_traits", job.pieces, job.problems,
+      node, "rated_traits", "axes.rated_traits", job.pieces(), job.problems(),
       [&](const Node& entry, const std::string& key) {
         RatedTrait trait;
-        config::Fields fields(
-            entry, key, job.problems,
+        config::read_fields(
+            entry, key, job.problems(), trait,
             "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
-        RatedTrait::each_key(trait, fields);
-        if (const Node* question = fields.optional("question")) {
-          trait.questions = read_own_questions(*question, key + ".question", job.problems);
-        }
-        fields.finish();
-        config::check_surface(entry, key, trait.label, job.problems);
+        config::check_surface(entry, key, trait.label, job.problems());
         return std::vector{trait};
       });
 }
 
-constexpr auto question_keys = [](auto& keys, auto& question) {
-  keys.line("label", question.label);
-  keys.line("style", question.kind);
-  keys.required_line("text", question.text);
-  keys.line("inside", question.inside);
+/// A template that is a question.
+struct RatingQuestion : sweep::Template {
+  static constexpr const char* key_form = "{label: ..., text: 'How {trait} are {group}?'}";
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label, "else the text");
+    keys.line("style", self.kind, "for tables only");
+    keys.needed().alone().line("text", self.text, "with {group} and {trait}");
+    keys.line("inside", self.inside, "as it stands inside a wrapper");
+  }
 };
 
-std::vector<sweep::Template> read_questions(const Node& node, const std::string& axis,
-                                            const config::ProbeReading& job) {
+std::vector<sweep::Template> read_questions(const Node& node, const std::string& axis, const config::Fields& job) {
   return config::read_entries<sweep::Template>(
-      node, "rating_questions", axis, job.pieces, job.problems, [&](const Node& entry, const std::string& key) {
-        sweep::Template question;
-        if (entry.kind == Node::Kind::scalar) {
-          question.text = config::read_line(entry, key, job.problems).value_or("");
-        } else {
-          config::Fields fields(entry, key, job.problems, "{label: ..., text: 'How {trait} are {group}?'}");
-          question_keys(fields, question);
-          fields.finish();
-        }
+      node, "rating_questions", axis, job.pieces(), job.problems(), [&](const Node& entry, const std::string& key) {
+        RatingQuestion question;
+        config::read_fields(entry, key, job.problems(), question, RatingQuestion::key_form);
         question.label = question.label.empty() ? question.text : question.label;
-        if (question.inside.empty() && !job.pieces.inline_only()) {
-          question.inside = job.pieces.language().inside(question.text);
+        if (question.inside.empty() && !job.pieces().inline_only()) {
+          question.inside = job.pieces().language().inside(question.text);
         }
-        check_question(entry, key + ".text", question.text, Times::once, job.problems);
-        return std::vector{question};
+        check_question(entry, key + ".text", question.text, Times::once, job.problems());
+        return std::vector<sweep::Template>{question};
       });
 }
 
 /// What the identities end with where the job does not say.
-std::vector<std::string> words_for_people(const Node& identities, const config::ProbeReading& job) {
-  const auto& language = job.pieces.language();
-  if (!language.is_english() && language.people().empty() && !job.pieces.inline_only()) {
-    job.problems.add(identities.place("axes.identities"), "no words for people",
-                     "the table of the language '" + language.name() + "' has no 'people'",
-                     "Set axes.people: [..., ...].");
+std::vector<std::string> words_for_people(const Node& identities, const config::Fields& job) {
+  const auto& language = job.pieces().language();
+  if (!language.is_english() && language.people().empty() && !job.pieces().inline_only()) {
+    job.problems().add(identities.place("axes.identities"), "no words for people",
+                       "the table of the language '" + language.name() + "' has no 'people'",
+                       "Set axes.people: [..., ...].");
   }
   return language.people().empty() ? std::vector<std::string>{"women", "men"} : language.people();
 }
 
-void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating& settings) {
+void read_subjects(config::Fields& axes, Rating& settings) {
   const Node* people = axes.optional("people");
   const Node* rule = axes.optional("intersections");
   const auto [subjects, name] = axes.either("groups", "identities");
@@ -158,47 +138,45 @@ void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating
   }
   if (name != "axes.groups") {
     if (rule != nullptr) {
-      job.problems.add(rule->place("axes.intersections"), "axes.intersections without axes.groups",
-                       "identities are crossed with axes.people", "Give axes.groups.");
+      axes.problems().add(rule->place("axes.intersections"), "axes.intersections without axes.groups",
+                          "identities are crossed with axes.people", "Give axes.groups.");
     }
     const auto words =
         people == nullptr
-            ? words_for_people(*subjects, job)
-            : config::read_lines(*people, "axes.people", job.problems).value_or(std::vector<std::string>());
+            ? words_for_people(*subjects, axes)
+            : config::read_lines(*people, "axes.people", axes.problems()).value_or(std::vector<std::string>());
     if (subjects != nullptr) {
-      settings.identities = read_identities(*subjects, words, job);
+      settings.identities = read_identities(*subjects, words, axes);
     }
     return;
   }
   if (people != nullptr) {
-    job.problems.add(people->place("axes.people"), "axes.people beside axes.groups", "groups have words of their own");
+    axes.problems().add(people->place("axes.people"), "axes.people beside axes.groups",
+                        "groups have words of their own");
   }
-  std::vector<sweep::Group> unselected;
-  settings.groups = config::read_plural_groups(*subjects, "axes.groups", job.pieces, job.problems, unselected);
-  if (rule != nullptr) {
-    settings.intersections =
-        config::read_intersections(*rule, "axes.intersections", job.pieces, job.problems, settings.groups, unselected);
-  }
+  config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
 }
 
-std::vector<RatingOption> default_scale() {
-  return {{"extremely", 5}, {"very", 4}, {"average", 3}, {"slightly", 2}, {"not at all", 1}};
-}
+/// Whole numbers, with notes at the ends.
+struct NumberScale {
+  std::int64_t from = 1;
+  std::int64_t to = 0;
+  std::string low = {};
+  std::string high = {};
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().integer("from", self.from, -1000, 1000);
+    keys.needed().integer("to", self.to, -1000, 1000);
+    keys.line("low", self.low, "what the lowest number means");
+    keys.line("high", self.high, "what the highest number means");
+  }
+};
 
 /// {from: 1, to: 7, low: "not at all", high: "extremely"}: whole numbers.
 std::vector<RatingOption> read_range(const Node& node, base::Problems& problems) {
-  std::int64_t from = 1;
-  std::int64_t to = 0;
-  std::string low;
-  std::string high;
-  config::Fields fields(node, "scale", problems);
-  fields.required("from");
-  fields.required("to");
-  fields.integer("from", from, -1000, 1000);
-  fields.integer("to", to, -1000, 1000);
-  fields.line("low", low);
-  fields.line("high", high);
-  fields.finish();
+  NumberScale range{.from = 1, .to = 0};
+  config::read_fields(node, "scale", problems, range);
+  const auto& [from, to, low, high] = range;
   config::check_surface(node, "scale.low", low, problems);
   config::check_surface(node, "scale.high", high, problems);
   std::vector<RatingOption> scale;
@@ -211,52 +189,63 @@ std::vector<RatingOption> read_range(const Node& node, base::Problems& problems)
   return scale;
 }
 
+/// An option as it is written.
+struct WrittenOption {
+  std::string text;
+  std::string value;
+  std::string note;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("text", self.text);
+    keys.required_line("value", self.value, "a number");
+    keys.line("note", self.note, "stands in brackets where options are listed");
+  }
+};
+
 /// [very, 4], a plain number, or {text: very, value: 4, note: ...}.
 std::optional<RatingOption> read_option(const Node& node, const std::string& key, base::Problems& problems) {
-  RatingOption option;
-  std::string value;
+  WrittenOption option;
   if (node.kind == Node::Kind::scalar) {
     option.text = config::read_line(node, key, problems).value_or("");
-    value = option.text;
+    option.value = option.text;
   } else if (node.kind == Node::Kind::map) {
-    config::Fields fields(node, key, problems);
-    fields.required_line("text", option.text);
-    fields.required_line("value", value);
-    fields.line("note", option.note);
-    fields.finish();
+    config::read_fields(node, key, problems, option);
   } else if (const auto pair = config::read_two(node, key, problems)) {
-    std::tie(option.text, value) = *pair;
+    std::tie(option.text, option.value) = *pair;
   }
-  if (option.text.empty() || value.empty()) {
+  if (option.text.empty() || option.value.empty()) {
     return std::nullopt;
   }
-  const auto number = base::parse_double(value);
+  const auto number = base::parse_double(option.value);
   if (!number) {
-    problems.add(node.place(key), "'" + value.substr(0, 40) + "' is no number",
+    problems.add(node.place(key), "'" + option.value.substr(0, 40) + "' is no number",
                  "an option is [text, value] or a plain number");
     return std::nullopt;
   }
-  option.value = *number;
   config::check_surface(node, key, option.text, problems);
   config::check_surface(node, key, option.note, problems);
-  return option;
+  return RatingOption{option.text, *number, option.note};
 }
 
-void read_scale(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  auto& scale = settings.scale;
+void scale_key(config::Fields& job, std::vector<RatingOption>& scale) {
+  const Node* said = job.optional("scale");
+  if (said == nullptr) {
+    return;
+  }
+  const Node& node = *said;
   scale.clear();
   if (node.kind == Node::Kind::map) {
-    scale = read_range(node, job.problems);
-  } else if (!config::expect_kind(node, Node::Kind::list, "scale", job.problems, config::Emptiness::refused)) {
+    scale = read_range(node, job.problems());
+  } else if (!config::expect_kind(node, Node::Kind::list, "scale", job.problems(), config::Emptiness::refused)) {
     return;
   }
   for (std::size_t i = 0; node.kind == Node::Kind::list && i < node.children.size(); ++i) {
     const std::string key = "scale[" + std::to_string(i) + "]";
-    auto option = read_option(node.children[i], key, job.problems);
+    auto option = read_option(node.children[i], key, job.problems());
     for (const auto& other : scale) {
       if (option && (other.text == option->text || other.value == option->value)) {
-        job.problems.add(node.children[i].place(key), "option '" + option->text + "' repeats a text or a value",
-                         "options must differ");
+        job.problems().add(node.children[i].place(key), "option '" + option->text + "' repeats a text or a value",
+                           "options must differ");
       }
     }
     if (option) {
@@ -265,56 +254,64 @@ void read_scale(const Node& node, const config::ProbeReading& job, Rating& setti
   }
   const std::size_t count = node.kind == Node::Kind::list ? node.children.size() : scale.size();
   if (count < 2 || count > 26) {
-    job.problems.add(node.place("scale"), std::to_string(count) + " options", "2 to 26 are expected: A to Z");
+    job.problems().add(node.place("scale"), std::to_string(count) + " options", "2 to 26 are expected: A to Z");
   }
 }
 
-void read_orders(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  settings.orders.clear();
-  for (const auto index :
-       config::read_choices(node, "orders", job.problems, option_order_names, config::Choices::distinct)) {
-    settings.orders.push_back(static_cast<OptionOrder>(index));
-  }
-}
-
-void read_sampling(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  auto& sampling = settings.sampling;
-  if (node.kind == Node::Kind::scalar) {
-    const std::vector<std::string> names = {"none"};
-    config::read_choice(node, "sampling", job.problems, names);
+void sampling_key(config::Fields& keys, RatingSampling& sampling) {
+  const Node* node = keys.optional("sampling");
+  if (node != nullptr && node->kind == Node::Kind::scalar) {
+    config::read_choice(*node, "sampling", keys.problems(), std::vector<std::string>{"none"});
     sampling.runs = 0;
     return;
   }
-  config::Fields fields(node, "sampling", job.problems);
-  RatingSampling::each_key(sampling, fields);
-  sampling.stop = read_stops(fields.optional("stop"), job.problems);
-  fields.finish();
+  keys.item("sampling", sampling);
   if (sampling.runs == 0) {  // the rest says nothing then, and a dump does not keep it
     sampling = RatingSampling();
     sampling.runs = 0;
   } else if (sampling.temperature == 0 && sampling.runs > 1) {
-    job.problems.add(node.place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
-                     "greedy answers are all the same", "Set runs: 1, or a temperature.");
+    keys.problems().add(node->place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
+                        "greedy answers are all the same", "Set runs: 1, or a temperature.");
+  }
+  check_stops(keys, sampling.stop);
+}
+
+template <class Keys, class Orders>
+void orders_key(Keys& keys, Orders& orders) {
+  keys.choices("orders", orders, option_order_names, "in which a prompt lists the options");
+}
+
+/// In quotes, so that dumps of older runs stay what they were.
+void orders_key(config::FieldsDump& keys, const std::vector<OptionOrder>& orders) {
+  std::vector<std::string> names;
+  for (const auto order : orders) {
+    names.push_back(option_order_names[static_cast<std::size_t>(order)]);
+  }
+  keys.lines("orders", names);
+}
+
+void sampling_key(config::FieldsDump& keys, const RatingSampling& sampling) {
+  if (sampling.runs == 0) {
+    keys.add("sampling", Node::plain("none"));
+  } else {
+    keys.item("sampling", sampling);
   }
 }
 
-void read_statistics(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  config::Fields fields(node, "statistics", job.problems);
-  if (const Node* path = fields.optional("human_ratings")) {
-    settings.statistics.human_ratings =
-        job.pieces.resolve_path(config::read_line(*path, "statistics.human_ratings", job.problems, 4000).value_or(""));
-  }
-  fields.finish();
+void sampling_key(config::FieldsSchema& keys, const RatingSampling& /*sampling*/) {
+  keys.add("sampling",
+           config::either_schema({config::choice_schema({"none"}), config::fields_schema<RatingSampling>()}),
+           "answers as text");
 }
 
 /// The words for people, where the job names none, are English: said where the questions are not.
-void note_language(const Rating& settings, const Node* people, const config::ProbeReading& job) {
+void note_language(const Rating& settings, const Node* people, const config::Fields& job) {
   std::vector<std::string> texts;
   for (const auto& question : settings.questions) {
     texts.push_back(question.text);
   }
-  if (people == nullptr && !settings.identities.empty() && !job.pieces.inline_only() &&
-      job.pieces.language().is_english() && !config::seems_english(texts)) {
+  if (people == nullptr && !settings.identities.empty() && !job.pieces().inline_only() &&
+      job.pieces().language().is_english() && !config::seems_english(texts)) {
     base::log_once(base::LogLevel::warning,
                    base::describe("the questions seem not to be English, and the identities end with the English "
                                   "'women' and 'men'",
@@ -335,77 +332,67 @@ void check_own_questions(const Node& node, const Rating& settings, base::Problem
   }
 }
 
-void read_axes(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  config::Fields axes(node, "axes", job.problems);
-  read_subjects(axes, job, settings);
+void axes_keys(config::Fields& axes, Rating& settings) {
+  read_subjects(axes, settings);
   if (const Node* traits = axes.required("rated_traits")) {
-    settings.traits = read_rated_traits(*traits, job);
+    settings.traits = read_rated_traits(*traits, axes);
   }
   if (const auto [questions, name] = axes.either("templates", "rating_questions"); questions != nullptr) {
-    settings.questions = read_questions(*questions, name, job);
+    settings.questions = read_questions(*questions, name, axes);
   } else {
     axes.required("templates");
   }
-  if (const Node* rephrasings = axes.optional("rephrasings")) {
-    settings.rephrasings =
-        config::read_rephrasings(*rephrasings, "axes.rephrasings", job.pieces, job.problems, settings.questions);
-  }
-  const Node* people = axes.optional("people");
-  axes.finish();
-  check_own_questions(node, settings, job.problems);
-  note_language(settings, people, job);
+  config::rephrasings_key(axes, settings.rephrasings, settings.questions);
+  check_own_questions(axes.node(), settings, axes.problems());
+  note_language(settings, axes.optional("people"), axes);
 }
 
-void read_frame(const Node& node, const config::ProbeReading& job, Rating& settings) {
-  settings.frame = config::read_text(node, "frame", job.problems).value_or("");
-  check_places(node, "frame", settings.frame,
+void axes_keys(config::FieldsDump& axes, const Rating& settings) {
+  if (settings.groups.empty()) {
+    axes.items("identities", settings.identities);
+  } else {
+    config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
+  }
+  axes.items("rated_traits", settings.traits);
+  axes.items("templates", std::vector<RatingQuestion>(settings.questions.begin(), settings.questions.end()));
+  config::rephrasings_key(axes, settings.rephrasings, settings.questions);
+}
+
+void axes_keys(config::FieldsSchema& axes, const Rating& settings) {
+  config::FieldsSchema groups;
+  config::groups_keys(groups, settings.groups, settings.intersections, config::GroupForms::plural);
+  for (const auto& entry : groups.keys().items()) {  // none is needed where there are identities
+    axes.add(entry.key(), entry.value());
+  }
+  axes.add("identities", config::source_schema(config::fields_schema<Identity>()),
+           "markers that are crossed with words for people, in place of groups");
+  axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
+  axes.needed().add("rated_traits", config::source_schema(config::fields_schema<RatedTrait>()));
+  const auto questions = config::source_schema(config::fields_schema<RatingQuestion>());
+  axes.add("templates", questions, "questions with {group} and {trait}");
+  axes.add("rating_questions", questions, "another name of 'templates'");
+  config::rephrasings_key(axes, settings.rephrasings, settings.questions);
+}
+
+/// The places of the frame; a definition that it has no place for would be lost.
+void check_frame(const config::Fields& job, const Rating& settings) {
+  const Node* node = job.node().find("frame");
+  check_places(node == nullptr ? job.node() : *node, "frame", settings.frame,
                {{{"{identity_definition}"}, Times::at_most_once},
                 {{"{trait_definition}"}, Times::at_most_once},
                 {{"{question}"}, Times::once},
                 {{"{options}"}, Times::once}},
-               job.problems);
-}
-
-/// A definition that the frame has no place for would be lost.
-void check_definitions(const config::ProbeReading& job, const Rating& settings) {
+               job.problems());
   const auto check = [&](const auto& items, const std::string& name) {
     const bool is_defined =
         std::any_of(items.begin(), items.end(), [](const auto& item) { return !item.definition.empty(); });
     if (is_defined && base::count_of(settings.frame, name) == 0) {
-      job.problems.add(job.root.place("frame"), "0 times " + name + " in the frame", "definitions are given",
-                       "Put " + name + " into the frame, or leave the definitions out.");
+      job.problems().add(job.node().place("frame"), "0 times " + name + " in the frame", "definitions are given",
+                         "Put " + name + " into the frame, or leave the definitions out.");
     }
   };
   check(settings.identities, "{identity_definition}");
   check(settings.traits, "{trait_definition}");
-}
-
-Node dump_trait(const RatedTrait& trait) {
-  Node map = config::dump_fields(trait);
-  if (!trait.questions.empty()) {
-    map.add("question", config::texts(trait.questions));
-  }
-  return map;
-}
-
-Node dump_question(const sweep::Template& question) {
-  config::FieldsDump fields;
-  question_keys(fields, question);
-  return fields.take();
-}
-
-Node dump_axes(const Rating& settings) {
-  Node axes = Node::map();
-  if (settings.groups.empty()) {
-    axes.add("identities", config::list_of(settings.identities, config::dump_fields<Identity>));
-  } else {
-    axes.add("groups", config::dump(settings.groups));
-    axes.add("intersections", config::dump(settings.intersections));
-  }
-  axes.add("rated_traits", config::list_of(settings.traits, dump_trait));
-  axes.add("templates", config::list_of(settings.questions, dump_question));
-  axes.add("rephrasings", config::dump(settings.rephrasings));
-  return axes;
 }
 
 Node dump_option(const RatingOption& option) {
@@ -419,38 +406,19 @@ Node dump_option(const RatingOption& option) {
   return map;
 }
 
-Node dump_orders(const Rating& settings) {
-  std::vector<std::string> names;
-  for (const auto order : settings.orders) {
-    names.push_back(option_order_names[static_cast<std::size_t>(order)]);
-  }
-  return config::texts(names);
+void scale_key(config::FieldsDump& keys, const std::vector<RatingOption>& scale) {
+  keys.add("scale", config::list_of(scale, dump_option));
 }
 
-Node dump_sampling(const Rating& settings) {
-  if (settings.sampling.runs == 0) {
-    return Node::plain("none");
-  }
-  Node map = config::dump_fields(settings.sampling);
-  map.add("stop", config::texts(settings.sampling.stop));
-  return map;
+void scale_key(config::FieldsSchema& keys, const std::vector<RatingOption>& /*scale*/) {
+  const auto pair = config::pair_schema(config::text_schema());
+  auto options =
+      config::list_schema(config::either_schema({config::text_schema(), pair, config::fields_schema<WrittenOption>()}));
+  options["minItems"] = 2;
+  options["maxItems"] = 26;
+  keys.add("scale", config::either_schema({config::fields_schema<NumberScale>(), std::move(options)}),
+           "what can be answered, the options in their order");
 }
-
-/// A key of the job: how it is read where it is given, and dumped.
-struct Key {
-  const char* name;
-  void (*read)(const Node& node, const config::ProbeReading& job, Rating& settings);
-  Node (*dump)(const Rating& settings);
-};
-
-const std::array keys = {
-    Key{"axes", read_axes, dump_axes},
-    Key{"scale", read_scale, [](const Rating& settings) { return config::list_of(settings.scale, dump_option); }},
-    Key{"orders", read_orders, dump_orders},
-    Key{"frame", read_frame, [](const Rating& settings) { return Node::text(settings.frame); }},
-    Key{"sampling", read_sampling, dump_sampling},
-    Key{"statistics", read_statistics, dump_statistics},
-};
 
 }  // namespace
 
@@ -468,45 +436,58 @@ sweep::SubjectList subjects_of(const Rating& settings) {
   return list;
 }
 
-std::vector<std::string> setting_names() {
-  std::vector<std::string> names;
-  for (const auto& key : keys) {
-    names.emplace_back(key.name);
+void question_key(config::Fields& keys, std::vector<std::string>& questions) {
+  const Node* node = keys.optional("question");
+  if (node == nullptr) {
+    return;
   }
-  return names;
+  const auto key = keys.key_of("question");
+  if (node->kind == Node::Kind::list) {
+    questions = config::read_lines(*node, key, keys.problems()).value_or(questions);
+  } else if (auto text = config::read_line(*node, key, keys.problems())) {
+    questions.push_back(std::move(*text));
+  }
+  for (const auto& text : questions) {
+    check_question(*node, key, text, Times::at_most_once, keys.problems());
+  }
 }
 
-Rating read_settings(const config::ProbeReading& job) {
-  Rating settings;
-  settings.scale = default_scale();
-  job.fields.required("axes");
-  for (const auto& key : keys) {
-    if (const Node* node = job.fields.optional(key.name)) {
-      key.read(*node, job, settings);
-    }
+void question_key(config::FieldsDump& keys, const std::vector<std::string>& questions) {
+  if (!questions.empty()) {
+    keys.lines("question", questions);
   }
-  check_definitions(job, settings);
+}
+
+void question_key(config::FieldsSchema& keys, const std::vector<std::string>& /*questions*/) {
+  keys.add("question", config::either_schema({config::text_schema(), config::lines_schema()}),
+           "in place of the templates' texts: one for all, or one for each");
+}
+
+std::vector<RatingOption> Rating::default_scale() {
+  return {{"extremely", 5}, {"very", 4}, {"average", 3}, {"slightly", 2}, {"not at all", 1}};
+}
+
+template <class Self, class Keys>
+void Rating::each_key(Self& self, Keys& keys) {
+  keys.needed().told_by_block().nested("axes", [&](auto& axes) { axes_keys(axes, self); });
+  scale_key(keys, self.scale);
+  orders_key(keys, self.orders);
+  keys.told_by_block().text("frame", self.frame,
+                            "with {question}, {options}, {identity_definition}, {trait_definition}");
+  sampling_key(keys, self.sampling);
+}
+template void Rating::each_key(Rating&, config::Fields&);
+template void Rating::each_key(const Rating&, config::FieldsDump&);
+template void Rating::each_key(const Rating&, config::FieldsSchema&);
+
+void check_settings(const config::ProbeReading& job, const Rating& settings) {
+  check_frame(job.fields, settings);
   config::check_cells(job, {{settings.identities.size() + sweep::most_subjects(settings.groups, settings.intersections),
                              "groups and intersections"},
                             {settings.traits.size(), "traits"},
                             {settings.questions.size(), "templates"},
                             {settings.rephrasings.size(), "rephrasings"},
                             {settings.scale.size(), "options"}});
-  return settings;
-}
-
-void dump_settings(const Rating& settings, Node& job) {
-  for (const auto& key : keys) {
-    if (key.dump != dump_statistics) {
-      job.add(key.name, key.dump(settings));
-    }
-  }
-}
-
-Node dump_statistics(const Rating& settings) {
-  Node map = Node::map();
-  config::add_text(map, "human_ratings", settings.statistics.human_ratings);
-  return map;
 }
 
 }  // namespace stereosweep::probes::rating

@@ -26,12 +26,17 @@ struct Identity {
   bool operator==(const Identity&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.line("label", self.label);
-    keys.required_line("marker", self.marker);
-    keys.line("people", self.people);
-    keys.line("definition", self.definition);
+    keys.line("label", self.label, "of a resolved job");
+    keys.required_line("marker", self.marker, "before a word for people: Black");
+    keys.line("people", self.people, "of a resolved job");
+    keys.line("definition", self.definition, "with one {people}");
   }
 };
+
+/// `question` of a trait: one text, or a list of them.
+void question_key(config::Fields& keys, std::vector<std::string>& questions);
+void question_key(config::FieldsDump& keys, const std::vector<std::string>& questions);
+void question_key(config::FieldsSchema& keys, const std::vector<std::string>& questions);
 
 struct RatedTrait {
   enum class Polarity { positive, negative };
@@ -44,10 +49,11 @@ struct RatedTrait {
   bool operator==(const RatedTrait&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.required_line("label", self.label);
-    keys.required_line("dimension", self.dimension);
-    keys.choice("polarity", self.polarity, polarity_names);
+    keys.required_line("label", self.label, "as it stands in a question");
+    keys.required_line("dimension", self.dimension, "warmth, competence, ...");
+    keys.choice("polarity", self.polarity, polarity_names, "negative: the rating is turned round");
     keys.line("definition", self.definition);
+    question_key(keys, self.questions);
   }
 };
 
@@ -70,14 +76,15 @@ struct RatingSampling : TextSampling {
   RatingSampling() { max_new_tokens = 16; }
   std::int64_t runs = 2;
   bool operator==(const RatingSampling&) const = default;
-  /// All but `stop`; there is no penalty.
+  /// There is no penalty.
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.integer("runs", self.runs, 0, 1000);
+    keys.integer("runs", self.runs, 0, 1000, "answers that are sampled for each prompt; 0: none");
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
-    keys.number("temperature", self.temperature, 0, 100);
+    keys.number("temperature", self.temperature, 0, 100, "0: greedy");
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("top_p", self.top_p, 1e-6, 1);
+    keys.texts("stop", self.stop, "texts that end an answer");
   }
 };
 
@@ -85,6 +92,10 @@ struct RatingSampling : TextSampling {
 struct RatingStatistics {
   std::string human_ratings;  ///< path of a table group (or identity), dimension, mean; empty: none
   bool operator==(const RatingStatistics&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.path("human_ratings", self.human_ratings, "a table of people's means: group, dimension, mean");
+  }
 };
 
 struct Rating {
@@ -98,12 +109,15 @@ struct Rating {
   std::vector<RatedTrait> traits;
   std::vector<sweep::Template> questions;  ///< the templates, with one {group} ({identity} means the same) and {trait}
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
-  std::vector<RatingOption> scale;  ///< 2 to 26 options
+  std::vector<RatingOption> scale = default_scale();  ///< 2 to 26 options
   std::vector<OptionOrder> orders = {OptionOrder::as_listed, OptionOrder::reversed};
   std::string frame = default_frame;
   RatingSampling sampling;
   RatingStatistics statistics;
   bool operator==(const Rating&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys);
+  static std::vector<RatingOption> default_scale();
   /// Greedy answers are no draws.
   bool draws() const { return sampling.runs > 0 && sampling.temperature > 0; }
   static bool needs_model() { return true; }
@@ -112,14 +126,8 @@ struct Rating {
 /// Who is rated: identities (intersections of marker and people), or groups and intersections. Questions need plurals.
 sweep::SubjectList subjects_of(const Rating& settings);
 
-/// The keys of a job that are the probe's own.
-std::vector<std::string> setting_names();
-/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
-Rating read_settings(const config::ProbeReading& job);
-/// Adds to a dump, in fixed order, what can change a raw number.
-void dump_settings(const Rating& settings, config::Node& job);
-/// The value of the key `statistics`.
-config::Node dump_statistics(const Rating& settings);
+/// Reports what no single key can tell.
+void check_settings(const config::ProbeReading& job, const Rating& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& rating_kind();

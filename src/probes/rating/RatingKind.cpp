@@ -189,26 +189,18 @@ RatingOptions options_of(const sweep::Job& job) {
   return options;
 }
 
-class RatingKind final : public ProbeKind {
+class RatingKind final : public KindOf<Rating> {
  public:
-  std::string_view name() const override { return Rating::probe_name; }
-  std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override {
     return {.sizes = {.contexts_per_block = 20, .batch_tokens = causal_batch_tokens},
             .on_gpu = {.contexts_per_block = 512, .batch_tokens = sampling_gpu_tokens},
             .chat = config::ChatUse::from_checkpoint};
   }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
-    dump_settings(settings.as<Rating>(), job);
-  }
-  config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return rating::dump_statistics(settings.as<Rating>());
-  }
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Rating>().statistics.human_ratings;
   }
   void check_human_ratings(const sweep::Job& job) const override { human_means(job); }
+  void check(const config::ProbeReading& job, Rating& settings) const override { check_settings(job, settings); }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;
     return sampling.runs > 0 && sampling.max_new_tokens > 0;

@@ -343,31 +343,12 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
 }
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& sampling = job_.settings<Rating>().sampling;
   const auto& orders = job_.settings<Rating>().orders;
-  hash.field("rating 1").number(framing_of(job_) == query::Framing::written ? 1 : 0);
-  if (!std::equal(orders.begin(), orders.end(), option_orders.begin(), option_orders.end())) {
-    hash.field("orders");
-    for (const auto order : orders) {
-      hash.number(static_cast<std::uint64_t>(order));
-    }
-  }
+  hash.field("rating 2").field(settings_of_block(job_.settings<Rating>())).number(job_.draws() ? job_.seed : 0);
+  hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
   for (const auto order : orders) {
     for (const auto& continuation : continuations(order)) {
       hash.field(continuation);
-    }
-  }
-  for (const auto& option : job_.settings<Rating>().scale) {
-    hash.field(option.text).field(base::format_double(option.value));
-  }
-  hash.number(static_cast<std::uint64_t>(sampling.runs));
-  if (sampling.runs > 0) {
-    hash.number(job_.draws() ? job_.seed : 0).number(static_cast<std::uint64_t>(sampling.max_new_tokens));
-    hash.number(static_cast<std::uint64_t>(sampling.top_k));
-    hash.field(base::format_double(sampling.temperature)).field(base::format_double(sampling.top_p));
-    hash.number(sampling.stop.size());
-    for (const auto& stop : sampling.stop) {
-      hash.field(stop);
     }
   }
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {

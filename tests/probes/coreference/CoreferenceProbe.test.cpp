@@ -9,6 +9,7 @@
 
 #include "base/Error.hpp"
 #include "engine/FakeEngine.hpp"
+#include "probes/ChangedKeys.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/coreference/Coreference.hpp"
@@ -144,6 +145,17 @@ TEST_F(CoreferenceProbeTest, RefusesJobsThatAskNothing) {
     EXPECT_THAT(error.what(), HasSubstr("axes.sentences"));
     EXPECT_THAT(error.what(), HasSubstr("axes.augmentations"));
   }
+}
+
+/// A value that no block's key depends on changes no raw number: each is listed here.
+TEST(CoreferenceBlocks, every_setting_is_in_the_keys_of_its_blocks) {
+  const auto job = small_job();
+  static const auto tokenizer = testing::byte_level();
+  const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
+                         return testing::keys_of(CoreferenceProbe(other, tokenizer));
+                       }).change({"axes"});
+  EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"axes.sentences[].text"}));
+  EXPECT_THAT(changed.unseen, ::testing::ElementsAre(""));
 }
 
 }  // namespace

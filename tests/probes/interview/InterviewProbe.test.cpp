@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "probes/ChangedKeys.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -274,6 +275,16 @@ TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
   auto chat = job;
   chat.model.chat = sweep::ChatTemplate();
   EXPECT_NE(key(chat), key(job));
+}
+
+/// A value that no block's key depends on changes no raw number: each is listed here.
+TEST(InterviewProbe, every_setting_is_in_the_keys_of_its_blocks) {
+  const auto job = small_interview();
+  const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
+                         return testing::keys_of(InterviewProbe(other));
+                       }).change({"axes", "sampling"});
+  EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"sampling.rounds"}));
+  EXPECT_THAT(changed.unseen, ::testing::ElementsAre(""));
 }
 
 }  // namespace

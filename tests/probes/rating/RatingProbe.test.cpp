@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/Error.hpp"
+#include "probes/ChangedKeys.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/rating/Rating.hpp"
@@ -196,6 +197,16 @@ TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
   EXPECT_TRUE(changed([](auto&, auto& rating) { rating.identities[0].definition = "x"; }));
   EXPECT_FALSE(changed([](auto&, auto& rating) { rating.identities.pop_back(); }));
   EXPECT_FALSE(changed([](auto&, auto& rating) { rating.statistics.human_ratings = "means.tsv"; }));
+}
+
+/// A value that no block's key depends on changes no raw number: each is listed here.
+TEST(RatingProbe, every_setting_is_in_the_keys_of_its_blocks) {
+  const auto job = small_rating();
+  const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
+                         return testing::keys_of(RatingProbe(other, tiny()));
+                       }).change({"axes", "scale", "orders", "frame", "sampling"});
+  EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"sampling.runs"}));
+  EXPECT_THAT(changed.unseen, ::testing::ElementsAre(""));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // show that a probe is one folder and one line that registers it; tests/integration/test_toy_probe.py runs it.
 #include "app/Program.hpp"
 #include "config/axes/AxesReader.hpp"
-#include "config/axes/AxisSource.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/Registry.hpp"
 #include "sweep/Subjects.hpp"
@@ -16,6 +15,13 @@ struct Toy {
   sweep::IntersectionRule intersections;
   std::vector<std::string> words;
   bool operator==(const Toy&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().told_by_block().nested("axes", [&](auto& axes) {
+      config::groups_keys(axes, self.groups, self.intersections, config::GroupForms::plural);
+    });
+    keys.required_lines("words", self.words, "what may follow");
+  }
   static bool draws() { return false; }
   static bool needs_model() { return true; }
 };
@@ -23,7 +29,8 @@ struct Toy {
 class ToyProbe final : public Probe {
  public:
   explicit ToyProbe(const sweep::Job& job)
-      : words_(job.settings<Toy>().words),
+      : settings_(settings_of_block(job.settings<Toy>())),
+        words_(job.settings<Toy>().words),
         subjects_(sweep::list_subjects(job.settings<Toy>().groups, job.settings<Toy>().intersections,
                                        {.singular = false, .plural = true})
                       .subjects),
@@ -65,54 +72,23 @@ class ToyProbe final : public Probe {
     return {{numbers, statuses}};
   }
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override {
+    hash.field(settings_);
     for (const auto& asked : first(block).queries) {
       hash.field(std::get<query::Continue>(asked).prompt);
-    }
-    for (const auto& word : words_) {
-      hash.field(word);
     }
   }
 
  private:
+  std::string settings_;
   std::vector<std::string> words_;
   std::vector<sweep::Subject> subjects_;
   sweep::BlockPlan blocks_;
   results::RawSchema schema_;
 };
 
-class ToyKind final : public ProbeKind {
+class ToyKind final : public KindOf<Toy> {
  public:
-  std::string_view name() const override { return Toy::probe_name; }
-  std::vector<std::string> keys() const override { return {"axes", "words", "statistics"}; }
   Defaults defaults() const override { return {.sizes = {.contexts_per_block = 2}}; }
-  sweep::ProbeSettings read(const config::ProbeReading& job) const override {
-    Toy toy;
-    sweep::Priors none;
-    std::vector<sweep::Group> unselected;
-    if (const auto* axes = job.fields.required("axes")) {
-      config::Fields fields(*axes, "axes", job.problems);
-      if (const auto* groups = fields.required("groups")) {
-        toy.groups = config::read_groups(*groups, "axes.groups", job.pieces, job.problems, none, unselected);
-      }
-      if (const auto* rule = fields.optional("intersections")) {
-        toy.intersections =
-            config::read_intersections(*rule, "axes.intersections", job.pieces, job.problems, toy.groups, unselected);
-      }
-      fields.finish();
-    }
-    if (const auto* words = job.fields.required("words")) {
-      toy.words = config::read_lines(*words, "words", job.problems).value_or(std::vector<std::string>());
-    }
-    job.fields.optional("statistics");
-    return toy;
-  }
-  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
-    auto& axes = job.add("axes", config::Node::map());
-    axes.add("groups", config::dump(settings.as<Toy>().groups));
-    axes.add("intersections", config::dump(settings.as<Toy>().intersections));
-    job.add("words", config::texts(settings.as<Toy>().words));
-  }
-  config::Node dump_statistics(const sweep::ProbeSettings& /*settings*/) const override { return config::Node::map(); }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/) const override {
     return std::make_unique<ToyProbe>(job);

@@ -277,6 +277,7 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
                            std::shared_ptr<const VectorStore> store)
     : seed_(job.draws() ? job.seed : 0),
       draws_(job.settings<Contexts>().sample_draws),
+      said_(settings_of_effects(job.settings<Contexts>())),
       words_(std::move(words)),
       store_(std::move(store)),
       tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
@@ -347,7 +348,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
 void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
-  hash.field("contexts.effects 4").number(seed_).field(test.test.label).number(at[1]);
+  hash.field("contexts.effects 4").field(said_).number(seed_).field(test.test.label).number(at[1]);
   hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
   hash.number(num_weat_attributes_).number(num_attributes_);
   if (draws_ == SampleDraws::shared) {

@@ -70,6 +70,7 @@ class EffectsProbe final : public Probe {
 
   std::uint64_t seed_;
   SampleDraws draws_;
+  std::string said_;  ///< settings_of_effects
   std::vector<WordVectors> words_;
   std::vector<std::uint32_t> word_names_;  ///< draw_name of each word
   std::shared_ptr<const VectorStore> store_;

@@ -6,6 +6,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 
@@ -37,26 +38,13 @@ constexpr auto keep_keys = [](auto& keys, auto& settings) {
   keys.choice("keep", settings.keep, {"none", "journal", "float16", "float32"});
 };
 
-const std::vector<std::string> unequal_names = {"keep", "trim"};
-const std::vector<std::string> draws_names = {"own", "shared"};
-
-constexpr auto statistics_keys = [](auto& keys, auto& statistics) {
-  keys.choice("variance", statistics.variance, {"paper", "cohen", "permutation"});
-  keys.choice("estimator", statistics.estimator, {"dersimonian_laird", "reml", "paule_mandel"});
-  keys.choice("permutation", statistics.permutation, {"automatic", "exact", "monte_carlo"});
-  keys.integer("draws", statistics.draws, 1, 4'294'967'295);  // a draw's number has 32 bits
-  keys.integer("exceedances", statistics.exceedances, 0, 1'000'000'000);
-  keys.number("confidence", statistics.confidence, 0.5, 0.999999);
-  keys.integer("samples", statistics.samples, 0, 100'000'000);
-};
-
-std::vector<std::string> read_files(const config::Node& node, const std::string& key, const config::ProbeReading& job) {
+std::vector<std::string> read_files(const config::Node& node, const std::string& key, const config::Fields& job) {
   auto files = node.kind == config::Node::Kind::scalar
-                   ? std::vector{config::read_line(node, key, job.problems, 4000).value_or("")}
-                   : config::read_lines(node, key, job.problems).value_or(std::vector<std::string>());
+                   ? std::vector{config::read_line(node, key, job.problems(), 4000).value_or("")}
+                   : config::read_lines(node, key, job.problems()).value_or(std::vector<std::string>());
   for (auto& file : files) {
-    if (!job.pieces.inline_only() && !file.empty()) {  // absolute: the same corpus from any working directory
-      file = std::filesystem::absolute(job.pieces.resolve_path(file)).lexically_normal().string();
+    if (!job.pieces().inline_only() && !file.empty()) {  // absolute: the same corpus from any working directory
+      file = std::filesystem::absolute(job.pieces().resolve_path(file)).lexically_normal().string();
     }
   }
   return files;
@@ -73,27 +61,26 @@ void refuse_keys(config::Fields& fields, std::initializer_list<const char*> name
 }
 
 /// Sentences made of templates.
-void read_generated(config::Fields& fields, const config::Node& templates, const config::ProbeReading& job,
-                    Corpus& corpus) {
-  refuse_keys(fields, {"files", "format", "field", "boundary", "case"}, job.problems, "templates",
+void read_generated(config::Fields& fields, const config::Node& templates, const config::Fields& job, Corpus& corpus) {
+  refuse_keys(fields, {"files", "format", "field", "boundary", "case"}, job.problems(), "templates",
               "sentences are made of templates, or read from files");
-  corpus.templates = config::read_templates(templates, "corpus.templates", job.pieces, job.problems);
+  corpus.templates = config::read_templates(templates, "corpus.templates", job.pieces(), job.problems());
   const auto has_article = [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; };
-  if (!job.pieces.language().is_english() && std::ranges::any_of(corpus.templates, has_article)) {
-    job.problems.add(templates.place("corpus.templates"),
-                     "{a group} in the language '" + job.pieces.language().name() + "'",
-                     "sentences are made of single words, which have no gender", "Write the article and {group}.");
+  if (!job.pieces().language().is_english() && std::ranges::any_of(corpus.templates, has_article)) {
+    job.problems().add(templates.place("corpus.templates"),
+                       "{a group} in the language '" + job.pieces().language().name() + "'",
+                       "sentences are made of single words, which have no gender", "Write the article and {group}.");
   }
   corpus.rephrasings = {{"none", "{prompt}", {}}};
   if (const config::Node* rephrasings = fields.optional("rephrasings")) {
     corpus.rephrasings =
-        config::read_rephrasings(*rephrasings, "corpus.rephrasings", job.pieces, job.problems, corpus.templates);
+        config::read_rephrasings(*rephrasings, "corpus.rephrasings", job.pieces(), job.problems(), corpus.templates);
   }
 }
 
-Corpus read_corpus(const config::Node& node, const config::ProbeReading& job) {
+Corpus read_corpus(const config::Node& node, const config::Fields& job) {
   Corpus corpus;
-  config::Fields fields(node, "corpus", job.problems, "{files: [...]}, or {templates: NAME, rephrasings: NAME}");
+  config::Fields fields(node, "corpus", job.problems(), "{files: [...]}, or {templates: NAME, rephrasings: NAME}");
   if (const config::Node* templates = fields.optional("templates")) {
     read_generated(fields, *templates, job, corpus);
   } else {
@@ -102,8 +89,8 @@ Corpus read_corpus(const config::Node& node, const config::ProbeReading& job) {
     }
     file_keys(fields, corpus);
     if (const config::Node* rephrasings = fields.optional("rephrasings")) {
-      job.problems.add(rephrasings->place("corpus.rephrasings"), "rephrasings without templates",
-                       "sentences of files are taken as they are");
+      job.problems().add(rephrasings->place("corpus.rephrasings"), "rephrasings without templates",
+                         "sentences of files are taken as they are");
     }
   }
   corpus_keys(fields, corpus);
@@ -111,75 +98,13 @@ Corpus read_corpus(const config::Node& node, const config::ProbeReading& job) {
   return corpus;
 }
 
-/// With `file` or `format` the vectors are static; a model's hidden states otherwise.
-void read_vectors(const config::Node* node, const config::ProbeReading& job, Contexts& settings) {
-  ContextualVectors contextual;
-  StaticVectors table;
-  bool is_static = false;
-  if (node != nullptr) {
-    config::Fields fields(*node, "vectors", job.problems);
-    const config::Node* file = fields.optional("file");
-    const config::Node* format = fields.optional("format");
-    is_static = file != nullptr || format != nullptr;
-    if (file != nullptr) {
-      table.file = job.pieces.resolve_path(config::read_line(*file, "vectors.file", job.problems, 4000).value_or(""));
-    }
-    table_keys(fields, table);
-    if (is_static && (file != nullptr) == (table.format == StaticVectors::Format::model)) {
-      job.problems.add(node->place("vectors"),
-                       file != nullptr ? "a file beside format: model" : "a format without a file",
-                       "vectors come from a file, or, with format: model, from the model's input embeddings");
-    }
-    if (is_static) {
-      refuse_keys(fields, {"layer", "pool", "window"}, job.problems, "static vectors", "they are read off no sentence");
-    }
-    const config::Node* layer = fields.optional("layer");
-    if (layer != nullptr && layer->kind == config::Node::Kind::scalar && layer->value == "sum") {
-      contextual.states = ContextualVectors::States::sum_of_layers;
-    } else {
-      fields.integer("layer", contextual.layer, -1000, 1000);
-    }
-    contextual_keys(fields, contextual);
-    const config::Node* window = fields.optional("window");
-    if (window != nullptr && window->kind == config::Node::Kind::scalar && window->value == "guo2021") {
-      contextual.cut = ContextualVectors::Cut::guo2021;
-    } else {
-      fields.integer("window", contextual.window, 0, 10'000);
-    }
-    keep_keys(fields, settings);
-    fields.finish();
-  }
-  const config::Node* corpus = job.fields.optional("corpus");
-  if (is_static && corpus != nullptr) {
-    job.problems.add(corpus->place("corpus"), "a corpus beside static vectors", "a word has one vector everywhere",
-                     "Leave 'corpus' out, or 'file' and 'format' under 'vectors'.");
-  } else if (!is_static && corpus == nullptr) {
-    job.problems.add(job.root.place("corpus"), "the key 'corpus' is missing",
-                     "contextual vectors are read off sentences",
-                     "Name text files or templates, or give static vectors: {file: PATH} or {format: model}.");
-  }
-  if (is_static) {
-    settings.vectors = table;
-    return;
-  }
-  if (corpus != nullptr) {
-    contextual.corpus = read_corpus(*corpus, job);
-  }
-  settings.vectors = contextual;
-}
-
-void read_draws(const config::ProbeReading& job, Contexts& settings) {
-  settings.samples = settings.is_static() ? 1 : settings.samples;
-  job.fields.integer("samples", settings.samples, 1, 100'000'000);
-  job.fields.choice("unequal_sets", settings.unequal_sets, unequal_names);
-  job.fields.choice("draws", settings.sample_draws, draws_names);
+/// Nothing is drawn where a word has one vector.
+void check_draws(const config::ProbeReading& job, const Contexts& settings) {
   if (settings.is_static() && settings.sample_draws == SampleDraws::shared) {
-    job.problems.add(job.root.find("draws")->place("draws"), "shared draws of static vectors",
-                     "a word has one vector: nothing is drawn");
+    job.problems.add(job.place("draws"), "shared draws of static vectors", "a word has one vector: nothing is drawn");
   }
   if (settings.is_static() && settings.samples != 1) {
-    job.problems.add(job.root.find("samples")->place("samples"), "many samples of static vectors",
-                     "every sample would be the same");
+    job.problems.add(job.place("samples"), "many samples of static vectors", "every sample would be the same");
   }
 }
 
@@ -307,23 +232,14 @@ std::vector<TestFamily> read_families(const config::Node& node, const NamedTests
   return families;
 }
 
-EmbeddingStatistics read_statistics(const config::Node& node, const std::vector<EmbeddingTest>& all_tests,
-                                    const config::ProbeReading& job) {
-  const NamedTests tests(all_tests, job.problems);
-  EmbeddingStatistics statistics;
-  config::Fields fields(node, "statistics", job.problems);
-  statistics_keys(fields, statistics);
-  if (const config::Node* ratings = fields.optional("human_ratings")) {
-    config::read_rating_source(*ratings, job.pieces, job.problems, statistics.human_ratings, statistics.rating_aliases);
+void read_named_tests(const config::ProbeReading& job, Contexts& settings) {
+  const NamedTests tests(settings.tests, job.problems);
+  if (const config::Node* families = job.statistics.optional("families")) {
+    settings.statistics.families = read_families(*families, tests, job.problems);
   }
-  if (const config::Node* families = fields.optional("families")) {
-    statistics.families = read_families(*families, tests, job.problems);
+  if (const config::Node* detections = job.statistics.optional("detections")) {
+    settings.statistics.detections = read_detections(*detections, tests, job);
   }
-  if (const config::Node* detections = fields.optional("detections")) {
-    statistics.detections = read_detections(*detections, tests, job);
-  }
-  fields.finish();
-  return statistics;
 }
 
 /// Vectors to compute and numbers to draw together stay within the limit.
@@ -360,10 +276,10 @@ config::Node path(const std::string& text, config::Extent extent) {
 config::Node dump(const Corpus& corpus) {
   config::FieldsDump fields;
   if (corpus.is_generated()) {
-    fields.add("templates", config::dump(corpus.templates));
-    fields.add("rephrasings", config::dump(corpus.rephrasings));
+    fields.items("templates", corpus.templates);
+    config::rephrasings_key(fields, corpus.rephrasings, corpus.templates);
   } else {
-    fields.add("files", config::texts(corpus.files));
+    fields.lines("files", corpus.files);
     file_keys(fields, corpus);
   }
   corpus_keys(fields, corpus);
@@ -372,65 +288,162 @@ config::Node dump(const Corpus& corpus) {
 
 }  // namespace
 
-Contexts read_settings(const config::ProbeReading& job) {
-  Contexts settings;
-  read_vectors(job.fields.optional("vectors"), job, settings);
-  if (const config::Node* axes = job.fields.required("axes")) {
-    read_tests(*axes, job, settings);
-  }
-  read_draws(job, settings);
-  if (const config::Node* statistics = job.fields.optional("statistics")) {
-    settings.statistics = read_statistics(*statistics, settings.tests, job);
-  }
-  check_size(job, settings);
-  return settings;
+void named_tests_keys(config::Fields& keys, EmbeddingStatistics& /*statistics*/) {
+  keys.optional("families");
+  keys.optional("detections");
 }
 
-void dump_settings(const Contexts& settings, config::Extent extent, config::Node& job) {
-  config::FieldsDump vectors;
-  if (settings.is_static()) {
-    if (!settings.from_table().file.empty()) {
-      vectors.add("file", path(settings.from_table().file, extent));
-    }
-    table_keys(vectors, settings.from_table());
-  } else {
-    job.add("corpus", dump(settings.contextual().corpus));
-    vectors.add("layer", settings.contextual().states == ContextualVectors::States::sum_of_layers
-                             ? config::Node::plain("sum")
-                             : config::integer(settings.contextual().layer));
-    contextual_keys(vectors, settings.contextual());
-    vectors.add("window", settings.contextual().cut == ContextualVectors::Cut::guo2021
-                              ? config::Node::plain("guo2021")
-                              : config::integer(settings.contextual().window));
-  }
-  if (extent == config::Extent::everything) {
-    keep_keys(vectors, settings);
-  }
-  job.add("vectors", vectors.take());
-  dump_tests(settings, extent, job.add("axes", config::Node::map()));
-  job.add("samples", config::integer(settings.samples));
-  if (settings.sample_draws == SampleDraws::shared) {  // dumps of older runs stay what they were
-    job.add("draws", config::Node::plain(draws_names[static_cast<std::size_t>(settings.sample_draws)]));
-  }
-  job.add("unequal_sets", config::Node::plain(unequal_names[static_cast<std::size_t>(settings.unequal_sets)]));
-}
-
-config::Node dump_statistics(const Contexts& settings) {
-  const EmbeddingStatistics& statistics = settings.statistics;
-  config::FieldsDump fields;
-  statistics_keys(fields, statistics);
-  config::Node map = fields.take();
-  config::add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
+void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& statistics) {
   if (!statistics.families.empty()) {
-    config::Node& families = map.add("families", config::Node::map());
-    for (const auto& family : statistics.families) {
-      families.add(family.label, config::texts(family.tests));
-    }
+    keys.nested("families", [&](config::FieldsDump& families) {
+      for (const auto& family : statistics.families) {
+        families.lines(family.label, family.tests);
+      }
+    });
   }
   if (!statistics.detections.empty()) {
-    map.add("detections", config::list_of(statistics.detections, config::dump_fields<BiasDetection>));
+    keys.items("detections", statistics.detections);
   }
-  return map;
+}
+
+void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& /*statistics*/) {
+  keys.add("families", config::names_schema(config::lines_schema()), "weat tests that are adjusted together");
+  keys.add("detections", config::source_schema(config::fields_schema<BiasDetection>()),
+           "groups of IBD and EIBD: a name in configs/detections, or a list");
+}
+
+/// With `file` or `format` the vectors are static; a model's hidden states otherwise.
+void vector_keys(config::Fields& job, Contexts& settings) {
+  const config::Node* node = job.optional("vectors");
+  ContextualVectors contextual;
+  StaticVectors table;
+  bool is_static = false;
+  if (node != nullptr) {
+    config::Fields fields(*node, "vectors", job.problems());
+    const config::Node* file = fields.optional("file");
+    const config::Node* format = fields.optional("format");
+    is_static = file != nullptr || format != nullptr;
+    if (file != nullptr) {
+      table.file =
+          job.pieces().resolve_path(config::read_line(*file, "vectors.file", job.problems(), 4000).value_or(""));
+    }
+    table_keys(fields, table);
+    if (is_static && (file != nullptr) == (table.format == StaticVectors::Format::model)) {
+      job.problems().add(node->place("vectors"),
+                         file != nullptr ? "a file beside format: model" : "a format without a file",
+                         "vectors come from a file, or, with format: model, from the model's input embeddings");
+    }
+    if (is_static) {
+      refuse_keys(fields, {"layer", "pool", "window"}, job.problems(), "static vectors",
+                  "they are read off no sentence");
+    }
+    const config::Node* layer = fields.optional("layer");
+    if (layer != nullptr && layer->kind == config::Node::Kind::scalar && layer->value == "sum") {
+      contextual.states = ContextualVectors::States::sum_of_layers;
+    } else {
+      fields.integer("layer", contextual.layer, -1000, 1000);
+    }
+    contextual_keys(fields, contextual);
+    const config::Node* window = fields.optional("window");
+    if (window != nullptr && window->kind == config::Node::Kind::scalar && window->value == "guo2021") {
+      contextual.cut = ContextualVectors::Cut::guo2021;
+    } else {
+      fields.integer("window", contextual.window, 0, 10'000);
+    }
+    keep_keys(fields, settings);
+    fields.finish();
+  }
+  const config::Node* corpus = job.optional("corpus");
+  if (is_static && corpus != nullptr) {
+    job.problems().add(corpus->place("corpus"), "a corpus beside static vectors", "a word has one vector everywhere",
+                       "Leave 'corpus' out, or 'file' and 'format' under 'vectors'.");
+  } else if (!is_static && corpus == nullptr) {
+    job.problems().add(job.node().place("corpus"), "the key 'corpus' is missing",
+                       "contextual vectors are read off sentences",
+                       "Name text files or templates, or give static vectors: {file: PATH} or {format: model}.");
+  }
+  if (is_static) {
+    settings.vectors = table;
+    settings.samples = 1;
+    return;
+  }
+  if (corpus != nullptr) {
+    contextual.corpus = read_corpus(*corpus, job);
+  }
+  settings.vectors = contextual;
+}
+
+void vector_keys(config::FieldsDump& job, const Contexts& settings) {
+  if (!settings.is_static()) {
+    job.told_by_block().add("corpus", dump(settings.contextual().corpus));
+  }
+  job.nested("vectors", [&](config::FieldsDump& vectors) {
+    if (settings.is_static()) {
+      if (!settings.from_table().file.empty()) {
+        vectors.told_by_block().add("file", path(settings.from_table().file, job.extent()));
+      }
+      table_keys(vectors, settings.from_table());
+    } else {
+      const auto& contextual = settings.contextual();
+      vectors.add("layer", contextual.states == ContextualVectors::States::sum_of_layers
+                               ? config::Node::plain("sum")
+                               : config::integer(contextual.layer));
+      contextual_keys(vectors, contextual);
+      vectors.told_by_block().add("window", contextual.cut == ContextualVectors::Cut::guo2021
+                                                ? config::Node::plain("guo2021")
+                                                : config::integer(contextual.window));
+    }
+    keep_keys(vectors.not_raw(), settings);
+  });
+}
+
+void vector_keys(config::FieldsSchema& job, const Contexts& settings) {
+  const ContextualVectors contextual;
+  const StaticVectors table;
+  job.nested(
+      "corpus",
+      [&](config::FieldsSchema& corpus) {
+        corpus.add("files", config::either_schema({config::text_schema(), config::lines_schema()}), "texts to read");
+        file_keys(corpus, contextual.corpus);
+        corpus.add("templates", config::source_schema(config::fields_schema<sweep::Template>()),
+                   "in place of files: sentences that are made");
+        config::rephrasings_key(corpus, contextual.corpus.rephrasings, contextual.corpus.templates);
+        corpus_keys(corpus, contextual.corpus);
+      },
+      "sentences in which the words of the tests stand");
+  job.nested(
+      "vectors",
+      [&](config::FieldsSchema& vectors) {
+        vectors.path("file", "", "of static vectors");
+        table_keys(vectors, table);
+        vectors.add("layer",
+                    config::either_schema({config::choice_schema({"sum"}), config::integer_schema(-1000, 1000)}),
+                    "as hidden_states of transformers: -1 is the last", contextual.layer);
+        contextual_keys(vectors, contextual);
+        vectors.add("window",
+                    config::either_schema({config::choice_schema({"guo2021"}), config::integer_schema(0, 10'000)}),
+                    "words that are kept on each side; 0: the whole sentence", contextual.window);
+        keep_keys(vectors, settings);
+      },
+      "where the words' vectors come from");
+}
+
+std::string settings_of_vectors(const Contexts& settings) {
+  config::FieldsDump keys(config::Extent::block);
+  vector_keys(keys, settings);
+  return config::emit_yaml(keys.take());
+}
+
+std::string settings_of_effects(const Contexts& settings) {
+  config::FieldsDump keys(config::Extent::block);
+  Contexts::each_draw_key(settings, keys);
+  return config::emit_yaml(keys.take());
+}
+
+void check_settings(const config::ProbeReading& job, Contexts& settings) {
+  check_draws(job, settings);
+  read_named_tests(job, settings);
+  check_size(job, settings);
 }
 
 }  // namespace stereosweep::probes::contexts

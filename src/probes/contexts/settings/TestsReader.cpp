@@ -82,31 +82,19 @@ Document open_piece(const config::Node& piece, base::Problems& problems) {
 
 class TestsReader {
  public:
-  TestsReader(const config::ProbeReading& job, Contexts& settings)
-      : job_(job), problems_(job.problems), labels_(job.problems), settings_(settings) {}
+  TestsReader(config::Fields& job, Contexts& settings)
+      : job_(job), problems_(job.problems()), labels_(job.problems()), settings_(settings) {}
 
-  void read(const config::Node& axes) {
-    config::Fields fields(axes, "axes", problems_);
+  void read(config::Fields& fields) {
     const auto own = read_document(fields, problems_);
-    read_entries(fields, "subjects", settings_.subjects);
-    read_entries(fields, "omissions", settings_.omissions);
-    fields.finish();
+    fields.items("subjects", settings_.subjects);
+    fields.items("omissions", settings_.omissions);
     if (own.tests != nullptr) {
       read_sources(own);
     }
   }
 
  private:
-  /// Of a dump.
-  template <class Entry>
-  void read_entries(config::Fields& fields, const std::string& name, std::vector<Entry>& entries) {
-    if (const config::Node* list = fields.optional(name)) {
-      config::each_entry(*list, fields.key_of(name), problems_, [&](const config::Node& node, const std::string& key) {
-        config::read_fields(node, key, problems_, entries.emplace_back());
-      });
-    }
-  }
-
   void read_sources(const Document& own) {
     if (own.tests->kind != config::Node::Kind::list) {
       read_source(*own.tests, own.key, own);
@@ -134,7 +122,7 @@ class TestsReader {
     if (const auto known = pieces_.find(name); known != pieces_.end()) {
       return &known->second;
     }
-    const config::Node* found = job_.pieces.find("tests", name, user, key, problems_);
+    const config::Node* found = job_.pieces().find("tests", name, user, key, problems_);
     if (found == nullptr || found->kind == config::Node::Kind::broken) {
       return nullptr;
     }
@@ -250,17 +238,11 @@ class TestsReader {
     sweep::IntersectionRule rule;
     rule.both_orders = false;
     std::vector<sweep::TraitPair> pairs;
-    config::Fields fields(node, key, problems_, "{groups: ..., intersections: ..., traits: ..., form: plural}");
-    std::vector<sweep::Group> unselected;
-    if (const config::Node* list = fields.required("groups")) {
-      sweep::Priors priors;
-      groups = config::read_groups(*list, key + ".groups", job_.pieces, problems_, priors, unselected);
-    }
-    if (const config::Node* list = fields.optional("intersections")) {
-      rule = config::read_intersections(*list, key + ".intersections", job_.pieces, problems_, groups, unselected);
-    }
+    config::Fields fields(node, key, problems_, "{groups: ..., intersections: ..., traits: ..., form: plural}",
+                          &job_.pieces());
+    config::groups_keys(fields, groups, rule, config::GroupForms::any);
     if (const config::Node* list = fields.required("traits")) {
-      pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
+      pairs = config::read_traits(*list, key + ".traits", job_.pieces(), problems_);
     }
     auto form = sweep::NounForm::plural;
     fields.choice("form", form, TargetSubject::form_names);
@@ -360,51 +342,86 @@ class TestsReader {
     }
   }
 
-  const config::ProbeReading& job_;
+  config::Fields& job_;
   base::Problems& problems_;
   config::LabelCheck labels_;
   std::map<std::string, Document> pieces_;
   Contexts& settings_;
 };
 
-config::Node dump(const WordSet& set) {
-  config::Node map = config::Node::map();
-  map.add("label", config::Node::text(set.label));
-  map.add("words", config::texts(set.words));
-  return map;
+/// A set as it is dumped.
+void set_keys(config::FieldsDump& keys, const std::string& name, const WordSet& set) {
+  keys.nested(name, [&](config::FieldsDump& own) {
+    own.add("label", config::Node::text(set.label));
+    own.lines("words", set.words);
+  });
 }
 
 config::Node dump(const EmbeddingTest& test) {
-  config::Node map = config::Node::map();
-  config::add_text(map, "label", test.label);
-  config::add_text(map, "title", test.title);
-  map.add("kind", config::Node::plain(name_of(test.kind)));
-  map.add("x", dump(test.x));
+  config::FieldsDump keys;
+  keys.line("label", test.label);
+  keys.line("title", test.title);
+  keys.add("kind", config::Node::plain(name_of(test.kind)));
+  set_keys(keys, "x", test.x);
   if (test.kind == EmbeddingTest::Kind::weat) {
-    map.add("y", dump(test.y));
+    set_keys(keys, "y", test.y);
   }
-  map.add("a", dump(test.a));
-  map.add("b", dump(test.b));
-  return map;
+  set_keys(keys, "a", test.a);
+  set_keys(keys, "b", test.b);
+  return keys.take();
+}
+
+base::Json test_schema() {
+  config::FieldsSchema words;
+  words.line("label", "");
+  words.required_lines("words", {});
+  config::FieldsSchema piece;
+  piece.required_line("file", "");
+  piece.required_line("set", "");
+  const auto set = config::either_schema({config::text_schema(), config::lines_schema(), words.take(), piece.take()});
+  config::FieldsSchema test;
+  test.required_line("label", "", "unique");
+  test.line("title", "");
+  test.choice("kind", EmbeddingTest::Kind::weat, {"weat", "wefat"}, "follows from whether there is a y");
+  for (const char* name : {"x", "a", "b"}) {
+    test.needed().add(name, set, "a set, its words, or {file, set}");
+  }
+  test.add("y", set);
+  return test.take();
+}
+
+base::Json group_tests_schema() {
+  config::FieldsSchema keys;
+  config::groups_keys(keys, {}, {}, config::GroupForms::any);
+  keys.needed().add("traits",
+                    config::source_schema(config::either_schema(
+                        {config::pair_schema(config::text_schema()), config::fields_schema<sweep::TraitPair>()})));
+  keys.choice("form", sweep::NounForm::plural, TargetSubject::form_names);
+  return keys.take();
 }
 
 }  // namespace
 
-void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings) {
-  TestsReader(job, settings).read(axes);
-}
+void test_keys(config::Fields& axes, Contexts& settings) { TestsReader(axes, settings).read(axes); }
 
-void dump_tests(const Contexts& settings, config::Extent extent, config::Node& axes) {
+void test_keys(config::FieldsDump& axes, const Contexts& settings) {
   axes.add("tests", config::list_of(settings.tests, [](const auto& test) { return dump(test); }));
-  if (extent == config::Extent::raw_numbers) {  // that a target is a group changes no number but those of its sentences
-    return;
-  }
+  // That a target is a group changes no number but those of its sentences.
   if (!settings.subjects.empty()) {
-    axes.add("subjects", config::list_of(settings.subjects, config::dump_fields<TargetSubject>));
+    axes.not_raw().items("subjects", settings.subjects);
   }
   if (!settings.omissions.empty()) {
-    axes.add("omissions", config::list_of(settings.omissions, config::dump_fields<sweep::Omission>));
+    axes.not_raw().items("omissions", settings.omissions);
   }
+}
+
+void test_keys(config::FieldsSchema& axes, const Contexts& settings) {
+  const auto one = config::either_schema({config::source_schema(test_schema()), test_schema(), group_tests_schema()});
+  axes.add("sets", config::names_schema(config::lines_schema()), "named lists of words");
+  axes.needed().add("tests", config::either_schema({one, config::list_schema(one)}),
+                    "a name in configs/tests, tests, or groups and traits");
+  axes.items("subjects", settings.subjects, "of a resolved job");
+  axes.items("omissions", settings.omissions, "of a resolved job");
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -83,6 +83,7 @@ VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::
       table_(std::move(table)),
       dimension_(dimension),
       settings_(asked_of(job.settings<Contexts>())),
+      said_(settings_of_vectors(job.settings<Contexts>())),
       cut_(job.settings<Contexts>().is_static() ? ContextualVectors::Cut::sides
                                                 : job.settings<Contexts>().contextual().cut),
       window_(job.settings<Contexts>().is_static() ? 0 : job.settings<Contexts>().contextual().window),
@@ -152,9 +153,7 @@ results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript
 }
 
 void VectorsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  hash.field("contexts.vectors 1").number(dimension_).number(static_cast<std::uint64_t>(settings_.layer + 1024));
-  hash.number(static_cast<std::uint64_t>(settings_.pool)).number(static_cast<std::uint64_t>(settings_.source));
-  hash.number(table_ ? 1 : 0);
+  hash.field("contexts.vectors 2").field(said_).number(dimension_).number(table_ ? 1 : 0);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto asked = query(block.first_context + i);
     hash.number(asked ? 1 : 0);

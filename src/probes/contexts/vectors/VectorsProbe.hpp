@@ -43,6 +43,7 @@ class VectorsProbe final : public Probe {
   std::shared_ptr<const StaticTable> table_;
   std::uint64_t dimension_;
   query::Embed settings_;  ///< layer, pool and source of every query
+  std::string said_;       ///< settings_of_vectors
   ContextualVectors::Cut cut_ = ContextualVectors::Cut::sides;
   std::int64_t window_ = 0;
   std::uint64_t contexts_;
