@@ -228,8 +228,8 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
       " interval over other templates and rephrasings, inside the scale of the measure. coverage: share of the "
       "applicable cells that have a score.";
   if (std::cmp_less(means.num_templates, few_templates)) {
-    finding.warnings.push_back("Means: with so few templates (" + std::to_string(means.num_templates) +
-                               ") intervals and p say little of other templates.");
+    finding.notes += " With so few templates (" + std::to_string(means.num_templates) +
+                     ") intervals and p say little of other templates.";
   }
   return finding;
 }

@@ -199,7 +199,7 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
   finding.add(Role::value, rows, "enough_rephrasings", "1",
               "fewest rephrasings with E rho^2 of 0.9, with the templates of the job",
               &VarianceRow::enough_rephrasings);
-  finding.views = {{"Reliability of subjects' means",
+  finding.views = {{"Reliability of subjects' means by ",
                     {{"measure", "measure"},
                      {"", "between subjects"},
                      {"low", "low"},
@@ -208,8 +208,7 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
                      {"absolute", "Phi"},
                      {"enough_templates", "enough templates"},
                      {"enough_rephrasings", "enough rephrasings"}},
-                    "",
-                    {}}};
+                    ""}};
   finding.notes =
       "E rho^2: share of subjects in the variance of their means of one item, where they are compared with each other; "
       "Phi: where a mean itself counts. enough: fewest with E rho^2 of 0.9; none: the interval of the variance between "
