@@ -65,11 +65,13 @@ OLDER_VIEWS: dict[str, list[View]] = {
     "combined_effect": [_view(
         "Tests of word sets",
         "test; title=names; combined_effect=d; low; high; effect_deviation=sd; p_cite=p; "
-        "adjusted_p_cite=adjusted p; permutation_p_two_sided=p targets; attribute_permutation_p_two_sided=p attributes; "
+        "adjusted_p_cite=adjusted p; permutation_p_two_sided=p targets; "
+        "attribute_permutation_p_two_sided=p attributes; "
         "p_least=least p; test_family=family; family_size=tests",
         "adjusted_p_cite",
         note="d: combined effect size, above 0 X is nearer to A and Y to B. low, high: Monte Carlo error over samples, "
-        "nothing about chance. p: the larger of relabelling target words and relabelling attribute words, two-sided: cite it; "
+        "nothing about chance. p: the larger of relabelling target words and relabelling attribute words, two-sided: "
+        "cite it; "
         "adjusted by max-T in the test's family. least p: the smallest p that so many words can have.",
         chosen={"test_kind": "weat"}, **CONTEXTS,
     )],

@@ -34,61 +34,6 @@ bool keep_finite(std::vector<double>& replicates) {
   return replicates.size() >= 2 && replicates.size() * 10 >= wanted * 9;
 }
 
-/// Differences below this come from rounding.
-double rounding_of(std::span<const double> values) {
-  double largest = 0;
-  for (const double value : values) {
-    largest = std::max(largest, std::abs(value));
-  }
-  return 1e-12 * largest;
-}
-
-double normal_probability(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
-
-/// Share of replicates below the observed value; those equal to it count half (as scipy).
-double share_below(std::span<const double> replicates, double observed) {
-  const double rounding = rounding_of(replicates);
-  double below = 0;
-  for (const double replicate : replicates) {
-    if (std::abs(replicate - observed) <= rounding) {
-      below += 0.5;
-    } else if (replicate < observed) {
-      below += 1;
-    }
-  }
-  return below / static_cast<double>(replicates.size());
-}
-
-/// Efron and Tibshirani 1993, (14.15); clusters of several kinds as independent samples (as scipy).
-Value acceleration_of(std::span<const std::vector<double>> jackknives) {
-  double cubes = 0;
-  double squares = 0;
-  bool has_two = false;
-  bool varies = false;
-  for (const auto& jackknife : jackknives) {
-    if (jackknife.size() < 2) {
-      continue;
-    }
-    if (!all_finite(jackknife)) {
-      return {nan, Reason::too_few};
-    }
-    has_two = true;
-    const auto n = static_cast<double>(jackknife.size());
-    const double center = mean(jackknife).value;
-    const double rounding = rounding_of(jackknife);
-    for (const double value : jackknife) {
-      const double influence = (n - 1) / n * (center - value);
-      cubes += influence * influence * influence;
-      squares += influence * influence;
-      varies |= std::abs(center - value) > rounding;
-    }
-  }
-  if (!varies) {
-    return {nan, has_two ? Reason::constant : Reason::too_few};
-  }
-  return {cubes / (6 * std::pow(squares, 1.5)), Reason::ok};
-}
-
 /// A row of `values` and how often it was drawn.
 struct DrawnRow {
   const double* values;
@@ -251,45 +196,6 @@ Interval percentile_interval(std::vector<double> replicates, double confidence) 
     return {nan, nan, Reason::too_few};
   }
   return {quantile(replicates, (1 - confidence) / 2), quantile(replicates, (1 + confidence) / 2), Reason::ok};
-}
-
-Interval rescaled_interval(std::vector<double> replicates, double observed, const MeanError& error, double confidence) {
-  if (!keep_finite(replicates)) {
-    return {nan, nan, Reason::too_few};
-  }
-  const double spread = standard_deviation(replicates).value;
-  if (spread <= rounding_of(replicates) || !(error.degrees > 0)) {
-    return percentile_interval(std::move(replicates), confidence);
-  }
-  const double upper = (1 + confidence) / 2;
-  const double scale =
-      std::sqrt(error.variance) * student_quantile(upper, error.degrees) / (spread * normal_quantile(upper));
-  return {std::min(observed, observed + scale * (quantile(replicates, 1 - upper) - observed)),
-          std::max(observed, observed + scale * (quantile(replicates, upper) - observed)), Reason::ok};
-}
-
-Interval bca_interval(std::vector<double> replicates, double observed, std::span<const std::vector<double>> jackknives,
-                      double confidence) {
-  if (!keep_finite(replicates)) {
-    return {nan, nan, Reason::too_few};
-  }
-  const auto acceleration = acceleration_of(jackknives);
-  if (!acceleration.defined()) {
-    return {nan, nan, acceleration.reason};
-  }
-  const double below = share_below(replicates, observed);
-  if (below == 0 || below == 1) {
-    return {nan, nan, Reason::too_few};
-  }
-  const double bias = normal_quantile(below);
-  const double z = normal_quantile((1 + confidence) / 2);
-  if (std::max(acceleration.value * (bias + z), acceleration.value * (bias - z)) >= 1) {
-    return {nan, nan, Reason::too_few};
-  }
-  const auto share = [&](double end) {
-    return normal_probability(bias + (bias + end) / (1 - acceleration.value * (bias + end)));
-  };
-  return {quantile(replicates, share(-z)), quantile(replicates, share(z)), Reason::ok};
 }
 
 }  // namespace stereosweep::stats

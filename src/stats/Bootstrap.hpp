@@ -1,6 +1,5 @@
 // Bootstrap over clusters: whole clusters are drawn with replacement, so that what belongs together (the two sentences
-// of a pair) is drawn together. Percentile and BCa intervals (Efron & Tibshirani 1993, §13.3 and §14.3), and a
-// percentile interval for few clusters.
+// of a pair) is drawn together. Percentile intervals (Efron & Tibshirani 1993, §13.3).
 #pragma once
 
 #include <cstddef>
@@ -65,23 +64,5 @@ struct MeanError {
   double variance = nan;
   double degrees = nan;
 };
-
-/// For few clusters, where percentile intervals are too narrow: the variance of replicates is too small by (n - 1) / n
-/// with n clusters, and normal quantiles do not know that it was estimated (Hesterberg 2015, The American Statistician
-/// 69). Where rows and columns are crossed it also counts the cells' own variance three times (Owen 2007). So
-/// replicates are moved away from `observed`, or towards it, until their variance is `error.variance` (rescaled
-/// bootstrap: Rao and Wu 1988, Journal of the American Statistical Association 83), and once more by Student's t over
-/// the normal quantile. Hesterberg's expanded interval takes more distant quantiles instead, which does the same where
-/// replicates are normal, and with 2 to 5 clusters finds no replicates there. Reasons as percentile_interval; equal
-/// replicates, or a variance of 0, are not moved. Holds `observed`.
-Interval rescaled_interval(std::vector<double> replicates, double observed, const MeanError& error, double confidence);
-
-/// Bias-corrected and accelerated: quantiles as above, at shares that are moved by the bias (share of replicates below
-/// `observed`, equal ones half) and by the acceleration. `jackknives`: for each kind of clusters that is drawn by
-/// itself, the statistic without each of them; a kind with one cluster counts nothing. `too_few`: no kind has two, one
-/// without which there is no value, all replicates on one side of `observed`, or less than nine in ten have a value.
-/// `constant`: the jackknife does not vary.
-Interval bca_interval(std::vector<double> replicates, double observed, std::span<const std::vector<double>> jackknives,
-                      double confidence);
 
 }  // namespace stereosweep::stats

@@ -94,37 +94,6 @@ TEST(CrossedMeans, AreThoseOfTheDrawnRowsAndColumns) {
   }
 }
 
-TEST(RescaledInterval, OfManyReplicatesIsStudentsOfTheGivenError) {
-  std::vector<double> replicates;
-  for (std::uint64_t i = 1; i < 2000; ++i) {
-    replicates.push_back(3 + 0.7 * normal_quantile(static_cast<double>(i) / 2000));
-  }
-  const auto interval = rescaled_interval(replicates, 3, {.variance = 4, .degrees = 5}, 0.95);
-  ASSERT_EQ(interval.reason, Reason::ok);
-  EXPECT_NEAR(interval.low, 3 - 2 * 2.570582, 0.02);  // scipy.stats.t.ppf(0.975, 5)
-  EXPECT_NEAR(interval.high, 3 + 2 * 2.570582, 0.02);
-}
-
-TEST(RescaledInterval, MovesTheEndsOfThePercentileInterval) {
-  const std::vector<double> replicates = {1, 2, 3, 4, 10, 3, 2};
-  const auto plain = percentile_interval(replicates, 0.8);
-  const double spread = standard_deviation(replicates).value;
-  const auto interval = rescaled_interval(replicates, 3.5, {.variance = 9, .degrees = 1e12}, 0.8);
-  EXPECT_NEAR(interval.low, 3.5 + 3 / spread * (plain.low - 3.5), 1e-9);
-  EXPECT_NEAR(interval.high, 3.5 + 3 / spread * (plain.high - 3.5), 1e-9);
-}
-
-TEST(RescaledInterval, HoldsTheObservedValueAndLeavesPointsAlone) {
-  const auto beside = rescaled_interval({5, 6, 7, 6}, 2, {.variance = 1, .degrees = 3}, 0.9);
-  EXPECT_EQ(beside.low, 2);
-  EXPECT_GT(beside.high, 2);
-  const auto point = rescaled_interval({4, 4, 4}, 4, {.variance = 0, .degrees = nan}, 0.9);
-  EXPECT_EQ(point.low, 4);
-  EXPECT_EQ(point.high, 4);
-  EXPECT_EQ(rescaled_interval({1, nan, 2}, 1, {.variance = 1, .degrees = 3}, 0.9).reason, Reason::too_few);
-  EXPECT_TRUE(std::isnan(rescaled_interval({}, 1, {.variance = 1, .degrees = 3}, 0.9).low));
-}
-
 TEST(PercentileInterval, InterpolatesAsNumpy) {
   // numpy.quantile([1, 2, 3, 4], [0.05, 0.95]) = 1.15, 3.85
   const auto interval = percentile_interval({4, 1, 3, 2}, 0.9);
@@ -199,72 +168,6 @@ TEST(CrossedMeans, AreThoseOfTheDrawnRowsAndColumnsInEveryTable) {
       }
     }
   }
-}
-
-/// Means without each line (row or column), by their definition.
-template <class LineOf>
-std::vector<double> means_without(const std::vector<double>& cells, std::size_t num_lines, LineOf line_of) {
-  std::vector<double> means;
-  for (std::size_t left_out = 0; left_out < num_lines; ++left_out) {
-    double sum = 0;
-    int count = 0;
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      if (line_of(cell) != left_out && !std::isnan(cells[cell])) {
-        sum += cells[cell];
-        ++count;
-      }
-    }
-    means.push_back(sum / count);
-  }
-  return means;
-}
-
-TEST(BcaInterval, IsThatOfScipyForTheSameReplicates) {
-  const auto goldens =
-      base::parse_json(base::read_file(source_directory() + "/tests/stats/goldens.json"), "goldens.json");
-  ASSERT_GT(goldens.at("bca").size(), 10U);
-  for (const auto& item : goldens.at("bca")) {
-    std::vector<double> cells;
-    double sum = 0;
-    int count = 0;
-    for (const auto& cell : item.at("cells")) {
-      cells.push_back(cell.is_null() ? std::numeric_limits<double>::quiet_NaN() : cell.get<double>());
-      if (!std::isnan(cells.back())) {
-        sum += cells.back();
-        ++count;
-      }
-    }
-    const auto rows = item.at("rows").get<std::size_t>();
-    const auto columns = item.at("columns").get<std::size_t>();
-    const std::vector<std::vector<double>> jackknives = {
-        means_without(cells, rows, [&](std::size_t cell) { return cell / columns; }),
-        means_without(cells, columns, [&](std::size_t cell) { return cell % columns; })};
-    const auto interval = bca_interval(item.at("replicates").get<std::vector<double>>(), sum / count, jackknives,
-                                       item.at("confidence").get<double>());
-    EXPECT_EQ(interval.reason, Reason::ok);
-    EXPECT_NEAR(interval.low, item.at("low").get<double>(), 1e-10);
-    EXPECT_NEAR(interval.high, item.at("high").get<double>(), 1e-10);
-  }
-}
-
-TEST(BcaInterval, SaysWhyThereIsNone) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> replicates = {1, 2, 3, 4};
-  const auto reason_of = [&](double observed, const std::vector<std::vector<double>>& jackknives) {
-    const auto interval = bca_interval(replicates, observed, jackknives, 0.9);
-    EXPECT_EQ(std::isnan(interval.low), interval.reason != Reason::ok);
-    EXPECT_EQ(std::isnan(interval.high), interval.reason != Reason::ok);
-    return interval.reason;
-  };
-  EXPECT_EQ(reason_of(2.5, {{2, 3}, {1, 4, 2}}), Reason::ok);
-  EXPECT_EQ(reason_of(2.5, {{2, 3}, {nan}}), Reason::ok);
-  EXPECT_EQ(reason_of(2.5, {}), Reason::too_few);
-  EXPECT_EQ(reason_of(2.5, {{2}, {3}}), Reason::too_few);
-  EXPECT_EQ(reason_of(2.5, {{2, nan, 3}}), Reason::too_few);
-  EXPECT_EQ(reason_of(0, {{2, 3}}), Reason::too_few);
-  EXPECT_EQ(reason_of(5, {{2, 3}}), Reason::too_few);
-  EXPECT_EQ(reason_of(2.5, {{2, 2}, {3, 3, 3}}), Reason::constant);
-  EXPECT_EQ(bca_interval({1, nan, 2}, 1.5, std::vector<std::vector<double>>{{1, 2}}, 0.9).reason, Reason::too_few);
 }
 
 }  // namespace

@@ -63,53 +63,6 @@ spreads = [
     spread(own.normal(3, 1, n), own.normal(2.5, 1, n)) for n in (2, 3, 5, 10, 40, 200)
 ]
 
-def bca(table, num_replicates, confidence, generator):
-    """Rows and columns of a table drawn with replacement, both at once; scipy's interval of given replicates.
-
-    Values are multiples of 1/8: sums are exact, and replicates that equal the mean are counted as such.
-    """
-    table = np.asarray(table, dtype=float)
-    axes = [np.arange(n) for n in table.shape if n > 1]
-
-    def statistic(*drawn):
-        places = iter(drawn)
-        rows, columns = (next(places) if n > 1 else np.arange(1) for n in table.shape)
-        return float(np.nanmean(table[np.ix_(rows, columns)]))
-
-    replicates = np.array(
-        [statistic(*(generator.integers(0, len(axis), len(axis)) for axis in axes)) for _ in range(num_replicates)]
-    )
-    given = stats.bootstrap(axes, statistic, n_resamples=1, vectorized=False, method="percentile", rng=generator)
-    given.bootstrap_distribution = replicates
-    interval = stats.bootstrap(
-        axes,
-        statistic,
-        n_resamples=0,
-        vectorized=False,
-        method="BCa",
-        confidence_level=confidence,
-        bootstrap_result=given,
-    ).confidence_interval
-    return {
-        "rows": table.shape[0],
-        "columns": table.shape[1],
-        "cells": [None if np.isnan(x) else float(x) for x in table.ravel()],
-        "replicates": replicates.tolist(),
-        "confidence": confidence,
-        "low": float(interval.low),
-        "high": float(interval.high),
-    }
-
-
-skewed = np.random.default_rng(14)
-intervals = []
-for shape in ((6, 1), (12, 1), (1, 7), (4, 3), (14, 5), (2, 2)):
-    for confidence in (0.9, 0.99):
-        cells = np.round(skewed.gamma(0.5, 8, shape) * 8) / 8
-        if shape == (14, 5):
-            cells[skewed.random(shape) < 0.2] = np.nan
-        intervals.append(bca(cells, 200, confidence, skewed))
-
 def flip_power(effect, n, level):
     """Power of the two-sided t test at the largest level that n signs attain."""
     signs = 2.0 ** min(n - 1, 60)
@@ -138,7 +91,6 @@ goldens = {
     "numpy": np.__version__,
     "correlations": cases,
     "spreads": spreads,
-    "bca": intervals,
     "powers": powers,
     "variance_factors": variance_factors,
     "aggregates": [

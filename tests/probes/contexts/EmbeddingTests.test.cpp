@@ -126,7 +126,7 @@ TEST(ContextsSchema, SaysWhoTakesPart) {
   const auto tests = tests_in_use(settings, 1, words);
   const auto schema = effects_schema(tests, words, 3);
   EXPECT_EQ(schema.inner_axis("target").labels.size(), 4U);
-  EXPECT_EQ(schema.cubes.size(), 4U);
+  EXPECT_EQ(schema.cubes.size(), 5U);
   const auto value = [&](const std::string& name) {
     for (const auto& coordinate : schema.outer_axes[0].coordinates) {
       if (coordinate.name == name) {
@@ -141,7 +141,7 @@ TEST(ContextsSchema, SaysWhoTakesPart) {
   EXPECT_THAT(words_of_coordinate(value("trimmed")), IsEmpty());
   EXPECT_THROW(words_of_coordinate("{}"), base::Error);
   settings.tests[0].kind = EmbeddingTest::Kind::wefat;
-  EXPECT_EQ(effects_schema(tests_in_use(settings, 1, words), words, 3).cubes.size(), 6U);  // word_effect, cosine
+  EXPECT_EQ(effects_schema(tests_in_use(settings, 1, words), words, 3).cubes.size(), 7U);  // word_effect, cosine
 }
 
 }  // namespace

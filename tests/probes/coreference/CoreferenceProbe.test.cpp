@@ -154,8 +154,11 @@ TEST(CoreferenceBlocks, every_setting_is_in_the_keys_of_its_blocks) {
   const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
                          return testing::keys_of(CoreferenceProbe(other, tokenizer));
                        }).change({"axes"});
-  EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"axes.sentences[].text"}));
-  EXPECT_THAT(changed.unseen, ::testing::ElementsAre(""));
+  EXPECT_THAT(changed.seen,
+              ::testing::IsSupersetOf(std::vector<std::string>{"axes.markers[].word", "axes.questions[].text"}));
+  EXPECT_THAT(changed.unseen, ::testing::UnorderedElementsAre("axes.questions[].label", "axes.sentences[].case",
+                                                              "axes.sentences[].label", "axes.sentences[].stereotype",
+                                                              "axes.sentences[].type"));
 }
 
 }  // namespace
