@@ -252,13 +252,21 @@ StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) cons
 
 void StatisticsRows::find_blocks() {
   std::set<std::string> consumed;
+  const auto consume = [&](const Array& array) {
+    const auto beside_it = companions_of(array);
+    consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
+    if (!beside_it.adjusted.empty()) {
+      consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
+    }
+  };
   for (const auto& array : arrays_) {
     if (!is_beside_another(array)) {
-      const auto beside_it = companions_of(array);
-      consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
-      if (!beside_it.adjusted.empty()) {
-        consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
-      }
+      consume(array);
+    }
+  }
+  for (const auto& array : arrays_) {
+    if (array.role == "p" && !consumed.contains(array.name)) {  // a second p has rows of its own
+      consume(array);
     }
   }
   for (std::size_t place = 0; place < arrays_.size(); ++place) {
