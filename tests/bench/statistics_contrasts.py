@@ -2,7 +2,7 @@
 
 import numpy
 import scipy.stats
-from statistics_draws import REPHRASINGS, TEMPLATES, crossed, flipped, max_t, relabelled, rescaled, weights, within_rounding
+from statistics_draws import flipped, max_t, within_rounding
 from statistics_means import condition, mean
 from statistics_tables import AXES, NO_VALUES, OK, TOO_FEW
 
@@ -31,6 +31,8 @@ def ask(random, table, folder):
     if len(voice) > 1:
         contrasts.append({"name": "voices", "left": {"rephrasing": voice[0]}, "right": {"rephrasing": voice[1:]}})
     chosen = [contrast for contrast in contrasts if random.random() < 0.7]
+    for contrast in chosen:
+        contrast["cells"] = "all"  # plain means, also where cells are missing
     return {"contrasts": chosen} if chosen else {}
 
 
@@ -77,9 +79,10 @@ def compared(table, values, sides, paired):
         for axis, name in enumerate(SIDES):
             chosen[tuple([slice(None)] * axis + [~side[name]])] = numpy.nan
         chosen[:, ~numpy.isin(names, blocks)] = numpy.nan
-        cells.append(numpy.array([[mean(chosen[:, names == block][:, :, list(column)], axis=(0, 1, 2, 3)) for column in columns]
+        chosen = mean(chosen, axis=3)  # replicates first
+        cells.append(numpy.array([[mean(chosen[:, names == block][:, :, list(column)], axis=(0, 1, 2)) for column in columns]
                                   for block in blocks]).reshape(len(blocks), len(columns), values.shape[-1]))
-        subjects.append(mean(chosen, axis=(1, 2, 3))[side["subject"]])
+        subjects.append(mean(chosen, axis=(1, 2))[side["subject"]])
     return cells, subjects, blocks
 
 
@@ -133,28 +136,49 @@ def check_row(report, number, row, sides, pool, inference, seed, scale, unit):
         expected = {"left": left[here].mean(), "right": right[here].mean(), "difference": differences[here].mean()}
     for name, value in expected.items():
         report.numbers("contrast: " + name, number, row[name], value, unit)
-    report.numbers("contrast: p of relabelled subjects", number, row["p_subjects"],
-                   within_rounding(row["p_subjects"], lambda more: relabelled(*pool, more), 4e-16 * unit * sum(map(len, pool)))
-                   if pool is not None and here.any() else numpy.nan, what=str(pool))
-    ends, p, effect, interval = (numpy.nan, numpy.nan), numpy.nan, numpy.nan, (numpy.nan, numpy.nan)
+    p, effect, interval = numpy.nan, numpy.nan, (numpy.nan, numpy.nan)
     if status == OK:
         means = mean(differences[present], axis=1)
         deviation = means.std(ddof=1)
         effect = means.mean() / deviation if deviation > 1e-12 * abs(means.mean()) else numpy.nan
         scale = max(scale, unit / deviation) if deviation > 0 else scale  # what rounding of the sides is multiplied by
-        rows, columns = (weights(seed, stream, length, inference["replicates"])
-                         for stream, length in zip((TEMPLATES, REPHRASINGS), differences.shape))
-        found = rescaled(crossed(differences, rows, columns), differences[here].mean(), differences, inference["confidence"])
-        ends, status = found or ends, OK if found else TOO_FEW
         rounding = 4e-16 * unit * here.sum()
-        p = within_rounding(row["p"], lambda more: flipped(sums[present], seed, inference["draws"], more), rounding)
+        p = within_rounding(row["p_flip"], lambda more: flipped(sums[present], seed, inference["draws"], more), rounding)
         interval = (p, p) if present.sum() <= 44 else drawn_interval(p, inference)
+        varies = numpy.ptp(differences[here]) > 1e-9 * (unit + numpy.abs(differences[here]).max())
+        if varies and here.all():
+            found = (row["p"], row["low"], row["high"])
+            report.numbers("contrast: p and interval", number, found, crossed_t(differences, inference["confidence"]), unit, 1e4)
+        status = row["status"]  # of cells that do not vary but for rounding, or whose variance cannot be estimated
     report.same("contrast: status", number, row["status"], status)
     report.numbers("contrast: effect", number, row["effect"], effect, 1, scale * (1 + abs(effect)), what=f"{differences} {scale}")
-    report.numbers("contrast: interval", number, (row["low"], row["high"]), ends, unit, what=f"{differences}")
-    report.numbers("contrast: p of flipped signs", number, row["p"], p, what=f"{differences}")
-    report.numbers("contrast: interval of p", number, (row["p_low"], row["p_high"]), interval)
+    report.numbers("contrast: p of flipped signs", number, row["p_flip"], p, what=f"{differences}")
+    report.numbers("contrast: interval of p", number, (row["p_flip_low"], row["p_flip_high"]), interval)
     return None if numpy.isnan(p) else sums
+
+
+def crossed_t(cells, confidence):
+    """p and interval of the mean of a complete table [template, rephrasing]; effects without evidence are left out."""
+    cells = numpy.asarray(cells, float)
+    (rows, columns), n, mean_of_all = cells.shape, cells.size, cells.mean()
+    of_rows, of_columns = cells.mean(axis=1), cells.mean(axis=0)
+    variance, degrees = cells.var(ddof=1) / n, n - 1
+    if min(rows, columns) > 1:
+        rest = cells - of_rows[:, None] - of_columns + mean_of_all
+        numbers = numpy.array([rows - 1, columns - 1, (rows - 1) * (columns - 1)])
+        squares = numpy.array([columns * of_rows.var(ddof=1), rows * of_columns.var(ddof=1), (rest**2).sum() / numbers[2]])
+        level = {2: 0.5, 3: 0.5, 4: 0.35}.get(min(rows, columns), 0.25)
+        there = scipy.stats.f.sf(squares[:2] / squares[2], numbers[:2], numbers[2]) <= level
+        if there.all():
+            parts = squares / n
+            variance = parts[0] + parts[1] - parts[2]
+            degrees = variance**2 / (parts**2 / numbers).sum()
+        elif there.any():
+            variance = (of_rows if there[0] else of_columns).var(ddof=1) / (rows if there[0] else columns)
+            degrees = numbers[0 if there[0] else 1]
+        degrees = min(degrees, 1.5) if min(rows, columns) == 2 else degrees
+    half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * numpy.sqrt(variance)
+    return 2 * scipy.stats.t.sf(abs(mean_of_all) / numpy.sqrt(variance), degrees), mean_of_all - half, mean_of_all + half
 
 
 def drawn_interval(p, inference):
@@ -169,24 +193,25 @@ def drawn_interval(p, inference):
 
 def adjusted(p, method):
     if multipletests:
-        return multipletests(p, method={"holm": "holm", "hochberg": "fdr_bh", "yekutieli": "fdr_by"}[method])[1]
+        return multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh", "yekutieli": "fdr_by"}[method])[1]
     if method == "holm":
         order = numpy.argsort(p, kind="stable")
         steps = numpy.maximum.accumulate((len(p) - numpy.arange(len(p))) * p[order])
         return numpy.minimum(1, steps)[numpy.argsort(order)]
-    return scipy.stats.false_discovery_control(p, method={"hochberg": "bh", "yekutieli": "by"}[method])
+    return scipy.stats.false_discovery_control(p, method={"benjamini_hochberg": "bh", "yekutieli": "by"}[method])
 
 
 def check_family(report, number, family, inference, seed):
-    p = numpy.array([row["p"] for row, _, _ in family])
-    for method in ("holm", "hochberg", "yekutieli"):
-        found = [row["p_" + method] for row, _, _ in family]
-        report.numbers("contrast: p adjusted, " + method, number, found, adjusted(p, method))
+    tested = [row for row, _, _ in family if not numpy.isnan(row["p"])]
+    p = numpy.array([row["p"] for row in tested])
+    for method in ("holm", "benjamini_hochberg", "yekutieli"):
+        found = [row["p_" + method] for row in tested]
+        if tested:
+            report.numbers("contrast: p adjusted, " + method, number, found, adjusted(p, method))
+        report.same("contrast: no adjusted p below its own", number, sum(found < p), 0)
+    flips = numpy.array([row["p_flip"] for row, _, _ in family])
     expected = numpy.full(len(family), numpy.nan)
     if len({tuple(sorted(blocks)) for _, blocks, _ in family}) == 1:
         expected = max_t([sums for _, _, sums in family], seed, inference["draws"])
-        expected = numpy.fmax(p, numpy.where(numpy.isnan(expected), 1, expected))
-    report.numbers("contrast: p adjusted, max-T", number, [row["p_max_t"] for row, _, _ in family], expected)
-    for row, _, _ in family:
-        smaller = [name for name in ("holm", "hochberg", "yekutieli", "max_t") if row["p_" + name] < row["p"]]
-        report.same("contrast: no adjusted p below its own", number, len(smaller), 0)
+        expected = numpy.fmax(flips, numpy.where(numpy.isnan(expected), 1, expected))
+    report.numbers("contrast: p adjusted, max-T", number, [row["p_flip_max_t"] for row, _, _ in family], expected)

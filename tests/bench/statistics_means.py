@@ -49,7 +49,8 @@ def check(report, number, data, table, statistics, seed):
 def check_interval(report, number, found, cells, confidence):
     """Of complete tables: the two-way analysis of variance where each effect is far above the rest; else its centre."""
     present = cells[~numpy.isnan(cells)]
-    status = NO_VALUES if not present.size else TOO_FEW if present.size < 2 else CONSTANT if numpy.ptp(present) == 0 else OK
+    one = (~numpy.isnan(cells)).any(axis=1).sum() < 2  # template
+    status = NO_VALUES if not present.size else TOO_FEW if one else CONSTANT if numpy.ptp(present) == 0 else OK
     if status == OK:
         half, unit = (found["high"] - found["low"]) / 2, numpy.abs(present).max()
         report.numbers("mean: middle of the interval", number, found["low"] + half, present.mean(), unit)
