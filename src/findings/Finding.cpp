@@ -228,8 +228,6 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
 
 }  // namespace
 
-std::vector<std::string> Finding::reason_names() { return {"ok", "no_values", "too_few", "constant", "not_finite"}; }
-
 std::size_t Finding::num_rows() const {
   return std::accumulate(axes.begin(), axes.end(), std::size_t{1},
                          [](auto product, const auto& axis) { return product * axis.labels.size(); });

@@ -80,7 +80,7 @@ struct Finding {
     using Value = std::decay_t<std::invoke_result_t<Read, const Row&>>;
     Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
     if constexpr (std::is_same_v<Value, stats::Reason>) {
-      Flags flags{{}, reason_names()};
+      Flags flags{{}, stats::reason_names()};
       for (const auto& row : rows) {
         flags.places.push_back(static_cast<std::uint8_t>(std::invoke(read, row)));
       }
@@ -95,9 +95,6 @@ struct Finding {
     }
     return columns.emplace_back(std::move(added));
   }
-
-  /// Of stats::Reason, in its order.
-  static std::vector<std::string> reason_names();
 };
 
 /// An axis that lists findings: its labels are the coordinates joined by " | ".

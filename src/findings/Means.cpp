@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <span>
 
 #include "findings/Cells.hpp"
-#include "findings/Evidence.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
@@ -152,7 +152,7 @@ void compare_rows(std::span<MeanRow> rows) {
     p.push_back(row.p);
     deviations.push_back(row.deviation);
   }
-  const auto adjusted = adjusted_for_choice(p);
+  const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
   const auto ranks = evidence_ranks(p, deviations);
   for (std::size_t place = 0; place < rows.size(); ++place) {
     rows[place].p_holm = adjusted[place];
@@ -161,6 +161,20 @@ void compare_rows(std::span<MeanRow> rows) {
 }
 
 }  // namespace
+
+std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<const double> effects) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t place) {  // NaN has no order
+    return std::pair(std::isnan(p[place]) ? 2 : p[place], std::isnan(effects[place]) ? 1 : -std::abs(effects[place]));
+  };
+  std::ranges::stable_sort(order, {}, key);
+  std::vector<std::int32_t> ranks(p.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    ranks[order[rank]] = static_cast<std::int32_t>(rank) + 1;
+  }
+  return ranks;
+}
 
 Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto measures = chosen_measures(scores, *comparison.means, "statistics.means");

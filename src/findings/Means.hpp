@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct Means {
   std::size_t num_templates = 0;          ///< of the table
   std::vector<MeanRow> rows;              ///< [measure, subject, item]
 };
+
+/// Place of each number in a list with the best evidence first, from 1: the smallest p, of equal p the largest
+/// |effect|, then the earlier one. Numbers without a p (NaN) come behind all others, those without an effect last.
+/// `p` and `effects` are parallel.
+std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<const double> effects);
 
 /// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
 Means means_of(const Scores& scores, const sweep::Comparison& comparison);

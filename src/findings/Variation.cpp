@@ -127,9 +127,9 @@ void write_variation(results::Layout& layout, const Variation& variation) {
     layout.write(results::number_cube(name, "1", "standard deviation (n - 1) over mean, over " + over + "s"), axes,
                  rows, [](const auto& row) { return row.variation.value; });
     layout.write(results::number_cube(name + "_n", "1", over + "s with a score"), axes, rows, &VariationRow::n);
-    layout.write(results::flag_cube(name + "_status", "why there is no number; constant: the mean is 0",
-                                    {"ok", "no_values", "too_few", "constant", "not_finite"}),
-                 axes, rows, [](const auto& row) { return row.variation.reason; });
+    layout.write(
+        results::flag_cube(name + "_status", "why there is no number; constant: the mean is 0", stats::reason_names()),
+        axes, rows, [](const auto& row) { return row.variation.reason; });
   }
 }
 

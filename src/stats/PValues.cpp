@@ -93,4 +93,14 @@ std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment a
   return adjusted;
 }
 
+std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment) {
+  std::vector<double> log10_p(p.size());
+  std::ranges::transform(p, log10_p.begin(), [](double value) { return std::log10(value); });
+  auto adjusted = adjust_log10_p(log10_p, adjustment);
+  for (std::size_t place = 0; place < p.size(); ++place) {
+    adjusted[place] = std::max(std::pow(10.0, adjusted[place]), p[place]);
+  }
+  return adjusted;
+}
+
 }  // namespace stereosweep::stats

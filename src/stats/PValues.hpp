@@ -32,4 +32,7 @@ enum class Adjustment : std::uint8_t { holm, benjamini_hochberg, benjamini_yekut
 /// log10 p -> log10 of the adjusted p, at most 0, in the same order. A NaN stays NaN and counts as no test.
 std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment adjustment);
 
+/// The same of p themselves; never below its own p, although powers of ten round.
+std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment);
+
 }  // namespace stereosweep::stats

@@ -15,6 +15,8 @@ namespace stereosweep::stats {
 
 namespace {
 
+constexpr std::array<std::string_view, 5> names_of_reasons = {"ok", "no_values", "too_few", "constant", "not_finite"};
+
 /// Why `values` have no mean or median.
 Reason fault(std::span<const double> values) {
   if (values.empty()) {
@@ -43,10 +45,9 @@ double median_of_few(std::span<const double> values) {
 
 }  // namespace
 
-std::string_view name_of(Reason reason) {
-  constexpr std::array<std::string_view, 5> names = {"ok", "no_values", "too_few", "constant", "not_finite"};
-  return names.at(static_cast<std::size_t>(reason));
-}
+std::string_view name_of(Reason reason) { return names_of_reasons.at(static_cast<std::size_t>(reason)); }
+
+std::vector<std::string> reason_names() { return {names_of_reasons.begin(), names_of_reasons.end()}; }
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });

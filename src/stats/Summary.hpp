@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,8 @@ enum class Reason : std::uint8_t {
 };
 
 std::string_view name_of(Reason reason);
+/// Names of all, in their order: what a status of a file means.
+std::vector<std::string> reason_names();
 
 /// A number, or NaN with the reason.
 struct Value {

@@ -2,9 +2,9 @@
 
 import numpy
 import scipy.stats
-from statistics_draws import flipped, max_t, within_rounding
+from statistics_draws import crossed_t, flipped, max_t, welch, within_rounding
 from statistics_means import condition, mean
-from statistics_tables import AXES, NO_VALUES, OK, TOO_FEW
+from statistics_tables import AXES, CONSTANT, NO_VALUES, OK, TOO_FEW
 
 try:
     from statsmodels.stats.multitest import multipletests
@@ -136,6 +136,11 @@ def check_row(report, number, row, sides, pool, inference, seed, scale, unit):
         expected = {"left": left[here].mean(), "right": right[here].mean(), "difference": differences[here].mean()}
     for name, value in expected.items():
         report.numbers("contrast: " + name, number, row[name], value, unit)
+    none = (numpy.nan,) * 3
+    if pool is not None and here.any():
+        of_subjects = welch(row["difference"], pool, inference["confidence"]) if min(map(len, pool)) > 1 else none
+        report.numbers("contrast: p and interval of subjects", number, (row["p_subjects"], row["subjects_low"], row["subjects_high"]),
+                       of_subjects, unit, scale, what=str(pool))
     p, effect, interval = numpy.nan, numpy.nan, (numpy.nan, numpy.nan)
     if status == OK:
         means = mean(differences[present], axis=1)
@@ -145,40 +150,22 @@ def check_row(report, number, row, sides, pool, inference, seed, scale, unit):
         rounding = 4e-16 * unit * here.sum()
         p = within_rounding(row["p_flip"], lambda more: flipped(sums[present], seed, inference["draws"], more), rounding)
         interval = (p, p) if present.sum() <= 44 else drawn_interval(p, inference)
-        varies = numpy.ptp(differences[here]) > 1e-9 * (unit + numpy.abs(differences[here]).max())
-        if varies and here.all():
-            found = (row["p"], row["low"], row["high"])
-            report.numbers("contrast: p and interval", number, found, crossed_t(differences, inference["confidence"]), unit, 1e4)
-        status = row["status"]  # of cells that do not vary but for rounding, or whose variance cannot be estimated
+        spread, size = numpy.ptp(differences[here]), unit + numpy.abs(differences[here]).max()
+        if spread == 0:
+            status = CONSTANT
+            report.numbers("contrast: p of what does not vary", number, row["p"], 1 if differences[here][0] == 0 else numpy.nan)
+        elif spread > 1e-9 * size:
+            expected = crossed_t(differences, inference["confidence"])
+            status = TOO_FEW if numpy.isnan(expected[0]) else OK
+            report.numbers("contrast: p and interval", number, (row["p"], row["low"], row["high"]), expected, unit, scale,
+                           what=f"{differences}")
+        else:  # rounding decides
+            status = row["status"]
     report.same("contrast: status", number, row["status"], status)
     report.numbers("contrast: effect", number, row["effect"], effect, 1, scale * (1 + abs(effect)), what=f"{differences} {scale}")
     report.numbers("contrast: p of flipped signs", number, row["p_flip"], p, what=f"{differences}")
     report.numbers("contrast: interval of p", number, (row["p_flip_low"], row["p_flip_high"]), interval)
     return None if numpy.isnan(p) else sums
-
-
-def crossed_t(cells, confidence):
-    """p and interval of the mean of a complete table [template, rephrasing]; effects without evidence are left out."""
-    cells = numpy.asarray(cells, float)
-    (rows, columns), n, mean_of_all = cells.shape, cells.size, cells.mean()
-    of_rows, of_columns = cells.mean(axis=1), cells.mean(axis=0)
-    variance, degrees = cells.var(ddof=1) / n, n - 1
-    if min(rows, columns) > 1:
-        rest = cells - of_rows[:, None] - of_columns + mean_of_all
-        numbers = numpy.array([rows - 1, columns - 1, (rows - 1) * (columns - 1)])
-        squares = numpy.array([columns * of_rows.var(ddof=1), rows * of_columns.var(ddof=1), (rest**2).sum() / numbers[2]])
-        level = {2: 0.5, 3: 0.5, 4: 0.35}.get(min(rows, columns), 0.25)
-        there = scipy.stats.f.sf(squares[:2] / squares[2], numbers[:2], numbers[2]) <= level
-        if there.all():
-            parts = squares / n
-            variance = parts[0] + parts[1] - parts[2]
-            degrees = variance**2 / (parts**2 / numbers).sum()
-        elif there.any():
-            variance = (of_rows if there[0] else of_columns).var(ddof=1) / (rows if there[0] else columns)
-            degrees = numbers[0 if there[0] else 1]
-        degrees = min(degrees, 1.5) if min(rows, columns) == 2 else degrees
-    half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * numpy.sqrt(variance)
-    return 2 * scipy.stats.t.sf(abs(mean_of_all) / numpy.sqrt(variance), degrees), mean_of_all - half, mean_of_all + half
 
 
 def drawn_interval(p, inference):

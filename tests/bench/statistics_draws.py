@@ -1,9 +1,6 @@
 """The program's random draws and what is drawn with them, computed again: bootstrap weights, random signs, intervals."""
 
-import itertools
-
 import numpy
-import scipy.special
 import scipy.stats
 
 MASK = (1 << 64) - 1
@@ -86,31 +83,6 @@ def mean_squares(cells):
     return dict(zip(("template", "rephrasing", "rest"), parts)), degrees
 
 
-def mean_error(cells):
-    """Variance of the mean of a crossed table, and its degrees of freedom."""
-    squares, degrees = mean_squares(cells)
-    parts = list(squares.values())
-    variance = max(parts[0] + parts[1] - parts[2], parts[2])
-    counted = [(part, df) for part, df in zip(parts, degrees) if df > 0]
-    uncertainty = sum((part / variance) ** 2 / df for part, df in counted) if variance > 0 else 0
-    return variance, max(min(df for _, df in counted), 1 / uncertainty) if uncertainty > 0 else numpy.nan
-
-
-def rescaled(replicates, observed, cells, confidence):
-    """Ends, or None: too few replicates."""
-    finite = usable(replicates)
-    if finite is None:
-        return None
-    low, high = quantiles(finite, confidence)
-    variance, degrees = mean_error(cells)
-    spread = finite.std(ddof=1)
-    if spread <= 1e-12 * numpy.abs(finite).max() or not degrees > 0:
-        return low, high
-    upper = (1 + confidence) / 2
-    scale = numpy.sqrt(variance) * scipy.stats.t.ppf(upper, float(degrees)) / (spread * scipy.special.ndtri(upper))
-    return min(observed, observed + scale * (low - observed)), max(observed, observed + scale * (high - observed))
-
-
 def philox(counter, key):
     counter = [numpy.asarray(word, numpy.uint64) for word in counter]
     key = [numpy.uint64(word) for word in key]
@@ -172,13 +144,74 @@ def max_t(rows, seed, draws):
     return adjusted
 
 
-def relabelled(left, right, more=0.0):
-    """Two-sided p over all relabellings of the differences of means."""
-    if min(len(left), len(right)) < 2:
-        return numpy.nan
-    scores = numpy.concatenate([left, right]).astype(numpy.longdouble)
-    pool = scores - scores.mean()
-    observed = abs(pool[: len(left)].sum())
-    chosen = numpy.array(list(itertools.combinations(range(len(pool)), len(left))))
-    rounding = 1e-12 * numpy.abs(pool).sum() + 1e-15 * numpy.abs(scores).sum() + more
-    return (numpy.abs(pool[chosen].sum(axis=1)) >= observed - rounding).mean()
+def residual(values, *factors):
+    """Sum of squares that is left of a least-squares fit on the factors' labels, and the fit's rank."""
+    design = numpy.hstack([numpy.equal.outer(factor, numpy.unique(factor)).astype(float) for factor in factors])
+    fitted, _, rank, _ = numpy.linalg.lstsq(design, values, rcond=None)
+    return ((values - design @ fitted) ** 2).sum(), rank
+
+
+def one_way(values, labels):
+    """Variance of the mean where nothing but these labels has effects: the one-way analysis with unequal numbers."""
+    n, counts = len(values), numpy.unique(labels, return_counts=True)[1]
+    within, rank = residual(values, labels)
+    between = ((values - values.mean()) ** 2).sum() - within
+    spread = ((counts / n) ** 2).sum()
+    if n == rank:
+        return between / (rank - 1) * spread
+    rest = within / (n - rank)
+    return (between - rest * (rank - 1)) / (n * (1 - spread)) * spread + rest / n
+
+
+def mean_error(cells):
+    """Variance of the mean of a crossed table [row, column], and its degrees of freedom: Henderson's method III by least
+    squares; effects without evidence are left out, as stats::CrossedSquares says."""
+    rows, columns = numpy.nonzero(~numpy.isnan(cells))
+    values = numpy.asarray(cells, float)[rows, columns]
+    values, n = values - values.mean(), len(values)
+    lengths = [len(numpy.unique(labels)) for labels in (rows, columns)]
+    alone = (values**2).sum() / (n - 1) / n, n - 1
+    if min(lengths) < 2:
+        return alone
+    sse, rank = residual(values, rows, columns)
+    if n == rank:
+        parts = [length / (length - 1) * (numpy.bincount(labels, values) ** 2).sum() / n**2
+                 for labels, length in zip((rows, columns), lengths)]
+        return sum(parts), min(lengths) - 1
+    rest, level = sse / (n - rank), {2: 0.5, 3: 0.5, 4: 0.35}.get(min(lengths), 0.25)
+    parts, degrees, there = [], [], []
+    for labels, other in ((rows, columns), (columns, rows)):
+        left, num_other = residual(values, other)
+        degrees.append(rank - num_other)
+        explained, spread = left - sse, ((numpy.bincount(labels) / n) ** 2).sum()
+        parts.append((explained - rest * degrees[-1]) / (n - num_other) * spread + rest / n)
+        there.append(degrees[-1] > 0
+                     and scipy.stats.f.sf(explained / degrees[-1] / rest, degrees[-1], n - rank) <= level * (1 + 1e-9))
+    variance, df = alone
+    if all(there):
+        variance = sum(parts) - rest / n
+        df = variance**2 / (parts[0] ** 2 / degrees[0] + parts[1] ** 2 / degrees[1] + (rest / n) ** 2 / (n - rank))
+    elif any(there):
+        variance, df = one_way(values, rows if there[0] else columns), lengths[0 if there[0] else 1] - 1
+    return variance, min(df, 1.5) if min(lengths) == 2 else df
+
+
+def student(mean, error, confidence):
+    """p of a mean against 0, and its interval; NaN where nothing is known of its variance."""
+    variance, degrees = error
+    if not (variance > 0 and degrees > 0):
+        return numpy.nan, numpy.nan, numpy.nan
+    half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * numpy.sqrt(variance)
+    return 2 * scipy.stats.t.sf(abs(mean) / numpy.sqrt(variance), degrees), mean - half, mean + half
+
+
+def crossed_t(cells, confidence=0.95):
+    """p and interval of the mean of a table [template, rephrasing]; NaN: no cell."""
+    return student(float(numpy.nanmean(cells)), mean_error(cells), confidence)
+
+
+def welch(difference, groups, confidence=0.95):
+    """p and interval of a difference of the means of two groups that are other samples."""
+    parts = [numpy.var(numpy.asarray(group, float), ddof=1) / len(group) for group in groups]
+    uncertainty = sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups))
+    return student(float(difference), (sum(parts), sum(parts) ** 2 / uncertainty if uncertainty > 0 else numpy.nan), confidence)

@@ -8,7 +8,6 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Evidence.hpp"
 #include "findings/RandomScores.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "hdf5/File.hpp"
@@ -292,7 +291,7 @@ TEST(Evidence, IsOrderedByPAndTiesByEffect) {
   const std::vector<double> p = {0.04, stats::nan, 0.01, 0.04, stats::nan, 0.5};
   const std::vector<double> effects = {1, 9, 2, -3, -10, 7};
   EXPECT_THAT(evidence_ranks(p, effects), ElementsAre(3, 6, 1, 2, 5, 4));
-  const auto adjusted = adjusted_for_choice(p);
+  const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
   EXPECT_NEAR(adjusted[2], 0.04, 1e-12);
   EXPECT_NEAR(adjusted[0], 0.12, 1e-12);
   EXPECT_NEAR(adjusted[5], 0.5, 1e-12);

@@ -69,7 +69,7 @@ def without_defaults(text):
 @pytest.mark.parametrize("job", JOBS[1:], ids=lambda job: job.stem)
 def test_stated_defaults_are_the_defaults(job, tmp_path):
     fewer, count = without_defaults(job.read_text())
-    assert count >= 5
+    assert count >= (5 if job.stem == "03_example_coreference" else 6)  # it has fewer keys
     resolved = []
     for name, text in (("all", job.read_text()), ("fewer", fewer)):
         copy = tmp_path / f"{name}.yaml"

@@ -32,24 +32,6 @@ def load(path):
         return data.load()
 
 
-def draws(seed, stream, clusters):
-    """[replicate, cluster]: how often it is drawn; the counter-based generator written again."""
-    mask = (1 << 64) - 1
-
-    def mix(value):
-        value = (value + 0x9E3779B97F4A7C15) & mask
-        value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & mask
-        return value ^ (value >> 31)
-
-    times = numpy.zeros((REPLICATES, clusters))
-    for replicate in range(REPLICATES):
-        for draw in range(clusters):
-            bits = mix(mix(mix(seed) ^ (stream << 40) ^ replicate) ^ draw)
-            times[replicate, bits * clusters >> 64] += 1
-    return times
-
-
 def shared(tables, axis):
     """Labels of the first table that all have, in its order."""
     return [label for label in tables[0][axis].values if all(label in table[axis].values for table in tables)]
@@ -95,7 +77,7 @@ def check_means(table, tables, paired=True):
             assert (found["run_mean_n"].transpose("subject", "item").values == n).all()
 
 
-def check_differences(table, tables, seed, pairs):
+def check_differences(table, tables, pairs):
     assert [tuple(pair) for pair in zip(table["run_pair_left"].values, table["run_pair_right"].values)] == [
         (table["run"].values[left], table["run"].values[right]) for left, right in pairs]
     for measure in table["measure"].values:
@@ -141,7 +123,7 @@ def check_row(row, cells):
     deviation = of_templates.std(ddof=1)
     varies = deviation > 1e-12 * abs(of_templates.mean())
     close(row["run_effect"], of_templates.mean() / deviation if varies else numpy.nan, "effect")
-    if row["run_status"] == 0 and here.all():
+    if row["run_status"] == 0:
         close([row["run_p"], row["run_low"], row["run_high"]], crossed_t(cells), "p and interval")
 
 
@@ -235,7 +217,7 @@ def test_a_sweep_is_one_table(sweep):
     assert list(table["run"].values) == ["seed=1", "seed=2", "seed=3"] and list(table["run_seed"].values) == ["1", "2", "3"]
     assert list(table["run_digest"].values) == before == [runs.digest(place) for place in places]
     check_means(table, tables)
-    check_differences(table, tables, 1, [(1, 0), (2, 0), (2, 1)])
+    check_differences(table, tables, [(1, 0), (2, 0), (2, 1)])
     check_correlations(table)
     check_shares(table, tables)
     first = (sweep / "runs.stats.h5").read_bytes()
@@ -253,7 +235,7 @@ def test_runs_that_share_a_part(sweep, other, tmp_path):
     table = load(tmp_path / "both.h5")
     assert set(table["subject"].values) == {"women", "men", "Black people"}
     check_means(table, tables)
-    check_differences(table, tables, 2, [(1, 0)])
+    check_differences(table, tables, [(1, 0)])
     assert (table["run_status"] == 1).any(), "measures of one run only"
     check_correlations(table)
 
@@ -262,7 +244,7 @@ def test_one_run_against_the_others(sweep, tmp_path):
     output = tmp_path / "against.h5"
     code, _, err = stats(sweep, "--against", "seed=2", "--output", output)
     assert code == 0, err
-    check_differences(load(output), [load(place / "association.stats.h5") for place in sorted(sweep.glob("smoke.*"))], 1,
+    check_differences(load(output), [load(place / "association.stats.h5") for place in sorted(sweep.glob("smoke.*"))],
                       [(0, 1), (2, 1)])
     code, _, err = stats(sweep, "--against", "seed=9", "--output", output)
     assert code == 2 and "there is no run 'seed=9'" in err
@@ -321,7 +303,7 @@ def test_an_incomplete_run_is_named(sweep, tmp_path):
     tables = [load(place / "association.stats.h5") for place in (sweep / "smoke.1", copy)]
     assert (table["num_dropped"] > 0).any()
     check_means(table, tables)
-    check_differences(table, tables, 1, [(1, 0)])
+    check_differences(table, tables, [(1, 0)])
     shutil.move(copy / "association.h5", tmp_path / "kept.h5")
     folder = tmp_path / "folder"
     folder.mkdir()

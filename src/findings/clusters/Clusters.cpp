@@ -192,15 +192,15 @@ void add_tests(Clusters& clusters) {
         clusters.tests.push_back({stats::paired_t_test(members[0], members[1])});
       }
     }
-    std::vector<double> logarithms;
+    std::vector<double> p;
     for (auto test = clusters.tests.begin() + static_cast<std::ptrdiff_t>(first); test != clusters.tests.end();
          ++test) {
-      logarithms.push_back(std::log10(test->test.p));
+      p.push_back(test->test.p);
     }
-    const auto adjusted = stats::adjust_log10_p(logarithms, stats::Adjustment::holm);
+    const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
     for (std::size_t place = 0; place < adjusted.size(); ++place) {
       auto& test = clusters.tests[first + place];
-      test.p_holm = test.test.defined() ? std::max(test.test.p, std::pow(10.0, adjusted[place])) : stats::nan;
+      test.p_holm = test.test.defined() ? adjusted[place] : stats::nan;
     }
   }
 }

@@ -8,7 +8,6 @@ namespace stereosweep::findings {
 namespace {
 
 using Names = std::vector<std::string>;
-const Names reason_names = {"ok", "no_values", "too_few", "constant", "not_finite"};
 
 using results::number_cube;
 
@@ -62,8 +61,8 @@ void write_curves(results::Layout& layout, const Clusters& clusters, const std::
       number_cube(prefix + "cluster_restarts_at_best", "1", "restarts that reached " + prefix + "cluster_inertia",
                   "of cluster_restarts (root attribute), within 1e-9"),
       axes, clusterings, &stats::Clustering::num_best);
-  layout.write(results::flag_cube(prefix + "cluster_status", "why there are no such clusters", reason_names), axes,
-               clusterings, &stats::Clustering::reason);
+  layout.write(results::flag_cube(prefix + "cluster_status", "why there are no such clusters", stats::reason_names()),
+               axes, clusterings, &stats::Clustering::reason);
   layout.write(number_cube(prefix + "cluster", "1", "cluster of the " + subject,
                            "numbered by the first " + subject + " in it; -1: none, a score is missing"),
                {source, "num_clusters", subject}, labels);
@@ -75,8 +74,8 @@ void write_curves(results::Layout& layout, const Clusters& clusters, const std::
                            "number of clusters farthest below the chord of " + prefix + "cluster_inertia",
                            "0: see " + prefix + "elbow_status"),
                {source}, sources, [](const auto& one) { return one.elbow.kneedle; });
-  layout.write(results::flag_cube(prefix + "elbow_status", "why there is no elbow", reason_names), {source}, sources,
-               [](const auto& one) { return one.elbow.reason; });
+  layout.write(results::flag_cube(prefix + "elbow_status", "why there is no elbow", stats::reason_names()), {source},
+               sources, [](const auto& one) { return one.elbow.reason; });
 }
 
 /// Of every source: points, limits, and the clusters of the chosen number.
@@ -137,8 +136,8 @@ void write_agreement(results::Layout& layout, const Clusters& clusters, const st
   layout.write(number_cube("cluster_rand", "1", "adjusted Rand index of two sources' clusters",
                            "over the " + subject + "s that both cluster"),
                pairs, clusters.rand, &stats::Value::value);
-  layout.write(results::flag_cube("cluster_rand_status", "why there is no index", reason_names), pairs, clusters.rand,
-               &stats::Value::reason);
+  layout.write(results::flag_cube("cluster_rand_status", "why there is no index", stats::reason_names()), pairs,
+               clusters.rand, &stats::Value::reason);
   layout.write(results::flag_cube("cluster_agreement",
                                   "whether the " + subject + "'s cluster has the same sides as its cluster by " +
                                       clusters.sources[clusters.reference()].name,
@@ -168,7 +167,7 @@ void write_tests(results::Layout& layout, const Clusters& clusters) {
                [](const auto& test) { return test.test.p; });
   layout.write(number_cube("cluster_t_p_holm", "1", "cluster_t_p after Holm among the tests of one source", warning),
                axes, tests, &ClusterTest::p_holm);
-  layout.write(results::flag_cube("cluster_t_status", "why there is no t", reason_names), axes, tests,
+  layout.write(results::flag_cube("cluster_t_status", "why there is no t", stats::reason_names()), axes, tests,
                [](const auto& test) { return test.test.reason; });
 }
 

@@ -218,16 +218,14 @@ class Comparer {
   }
 
   void adjust_family(const std::vector<Tested*>& members) const {
-    std::vector<double> logarithms;
+    std::vector<double> p;
     for (const auto* tested : members) {
-      logarithms.push_back(std::log10(tested->row.p));
+      p.push_back(tested->row.p);
     }
     const auto put = [&](stats::Adjustment adjustment, double ContrastRow::*place) {
-      const auto adjusted = stats::adjust_log10_p(logarithms, adjustment);
+      const auto adjusted = stats::adjusted_p(p, adjustment);
       for (std::size_t i = 0; i < members.size(); ++i) {
-        if (!std::isnan(members[i]->row.p)) {
-          members[i]->row.*place = std::max(members[i]->row.p, std::pow(10.0, adjusted[i]));
-        }
+        members[i]->row.*place = adjusted[i];
       }
     };
     put(stats::Adjustment::holm, &ContrastRow::p_holm);

@@ -228,14 +228,14 @@ void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family)
     }
   }
   for (const auto& [key, members] : families) {
-    std::vector<double> logarithms;
+    std::vector<double> p;
     for (const auto* test : members) {
-      logarithms.push_back(std::log10(test->pairing.p));
+      p.push_back(test->pairing.p);
     }
     const auto put = [&, &tests = members](stats::Adjustment adjustment, double CorrelationTest::*place) {
-      const auto adjusted = stats::adjust_log10_p(logarithms, adjustment);
+      const auto adjusted = stats::adjusted_p(p, adjustment);
       for (std::size_t i = 0; i < tests.size(); ++i) {
-        tests[i]->*place = std::max(tests[i]->pairing.p, std::pow(10.0, adjusted[i]));
+        tests[i]->*place = adjusted[i];
       }
     };
     put(stats::Adjustment::holm, &CorrelationTest::p_holm);

@@ -12,7 +12,6 @@ namespace stereosweep::findings {
 namespace {
 
 using Row = CorrelationRow;
-const std::vector<std::string> reason_names = {"ok", "no_values", "too_few", "constant", "not_finite"};
 
 std::string method_of(const Row& row) {
   return sweep::CorrelationRequest::method_names.at(static_cast<std::size_t>(row.method));
@@ -99,9 +98,9 @@ void write_correlations(results::Layout& layout, const Correlations& correlation
   write("p_yekutieli", "p after Benjamini and Yekutieli" + family, [](const Test& test) { return test.p_yekutieli; });
   write("p_formula", "two-sided p by Student's t, or by the distribution of tau",
         [](const Test& test) { return test.correlation.p; });
-  layout.write(results::flag_cube("correlation_status", "why there is no correlation", reason_names), {"correlation"},
-               correlations.rows, [](const Row& row) { return row.test.correlation.reason; });
-  layout.write(results::flag_cube("correlation_interval_status", "why there is no interval", reason_names),
+  layout.write(results::flag_cube("correlation_status", "why there is no correlation", stats::reason_names()),
+               {"correlation"}, correlations.rows, [](const Row& row) { return row.test.correlation.reason; });
+  layout.write(results::flag_cube("correlation_interval_status", "why there is no interval", stats::reason_names()),
                {"correlation"}, correlations.rows, [](const Row& row) { return row.test.pairing.interval.reason; });
 }
 

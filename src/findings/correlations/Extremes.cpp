@@ -122,9 +122,8 @@ void write_extremes(results::Layout& layout, const Extremes& extremes) {
   layout.write(
       results::number_cube("extreme_place", "1", "1: the highest mean; equal means share the best place", "0: no mean"),
       axes, extremes.rows, &ExtremeRow::place);
-  layout.write(results::flag_cube("extreme_variance_status", "why there is no variance",
-                                  {"ok", "no_values", "too_few", "constant", "not_finite"}),
-               axes, extremes.rows, [](const auto& row) { return row.variance.reason; });
+  layout.write(results::flag_cube("extreme_variance_status", "why there is no variance", stats::reason_names()), axes,
+               extremes.rows, [](const auto& row) { return row.variance.reason; });
 }
 
 std::string extremes_text(const Extremes& extremes, std::int64_t most) {

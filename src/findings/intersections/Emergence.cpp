@@ -200,17 +200,17 @@ class Emergence {
   void adjust_interactions() {
     const auto tested = members();
     std::vector<double> blocks;
-    std::vector<double> logarithms;
+    std::vector<double> p;
     for (const auto* one : tested) {
       const auto& sums = one->sums.of_differences[interaction_place];
       blocks.insert(blocks.end(), sums.begin(), sums.end());
-      logarithms.push_back(std::log10(one->row.interaction_p));
+      p.push_back(one->row.interaction_p);
     }
-    const auto holm = stats::adjust_log10_p(logarithms, stats::Adjustment::holm);
+    const auto holm = stats::adjusted_p(p, stats::Adjustment::holm);
     const auto adjusted = shared_max_t(ranks_, blocks, cells_.num_templates, flips_);
     for (std::size_t i = 0; i < tested.size(); ++i) {
       auto& row = tested[i]->row;
-      row.interaction_p_holm = std::max(row.interaction_p, std::pow(10.0, holm[i]));
+      row.interaction_p_holm = holm[i];
       // differences of zero are no test of the family, and nothing is less of an interaction
       row.interaction_p_max_t = std::isnan(adjusted[i]) ? 1 : std::max(row.interaction_p, adjusted[i]);
     }

@@ -9,8 +9,6 @@
 namespace stereosweep::findings {
 namespace {
 
-const std::vector<std::string> why_none = {"ok", "no_values", "too_few", "constant", "not_finite"};
-
 results::AxisSchema row_axis(const PeopleAgreement& people) {
   results::AxisSchema axis{"people_row", "which cells: all, of one dimension of items, of one subject", {}, {}};
   results::AxisSchema::Coordinate kind{"kind", "pooled, dimension or subject", {}};
@@ -79,10 +77,10 @@ void write_cells(results::Layout& layout, const PeopleAgreement& people, const s
   const std::vector<std::string> axes = {measure, "people_group", "people_row"};
   layout.write(results::number_cube("people_n", "1", "cells that are rated and scored"), axes, people.cells,
                [](const Cell& cell) { return cell.agreement.tau.n; });
-  layout.write(results::flag_cube("people_status", "why people_tau does not exist", why_none), axes, people.cells,
-               [](const Cell& cell) { return cell.agreement.tau.reason; });
-  layout.write(results::flag_cube("people_interval_status", "why the interval does not exist", why_none), axes,
-               people.cells, [](const Cell& cell) { return cell.interval.reason; });
+  layout.write(results::flag_cube("people_status", "why people_tau does not exist", stats::reason_names()), axes,
+               people.cells, [](const Cell& cell) { return cell.agreement.tau.reason; });
+  layout.write(results::flag_cube("people_interval_status", "why the interval does not exist", stats::reason_names()),
+               axes, people.cells, [](const Cell& cell) { return cell.interval.reason; });
 }
 
 void write_selection(results::Layout& layout, const PeopleAgreement& people, const std::string& measure) {

@@ -42,9 +42,8 @@ void write_correlations(Layout& layout, const RunComparison& runs) {
   write("series_spearman", "Spearman's rho", &SeriesCorrelation::spearman);
   layout.write(results::number_cube("series_n", "1", "(subject, item) of which both have a mean"), axes,
                runs.correlations, &SeriesCorrelation::n);
-  layout.write(results::flag_cube("series_status", "why there is no correlation",
-                                  {"ok", "no_values", "too_few", "constant", "not_finite"}),
-               axes, runs.correlations, &SeriesCorrelation::reason);
+  layout.write(results::flag_cube("series_status", "why there is no correlation", stats::reason_names()), axes,
+               runs.correlations, &SeriesCorrelation::reason);
 }
 
 void write_means(Layout& layout, const RunComparison& runs) {

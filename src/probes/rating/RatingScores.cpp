@@ -324,7 +324,6 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
 }
 
 using Names = std::vector<std::string>;
-const Names reason_names = {"ok", "no_values", "too_few", "constant", "not_finite"};
 
 Names numbered(std::size_t count, std::size_t first) {
   Names labels;
@@ -373,7 +372,7 @@ void write_scores(results::Layout& layout, const RatingResult& result) {
   layout.write(number("variation_over_orders", "standard deviation (n - 1) over mean, over the orders of the options",
                       "of the mean over templates and rephrasings; negative traits turned round"),
                {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.value; });
-  layout.write(results::flag_cube("variation_over_orders_status", "why there is no number", reason_names),
+  layout.write(results::flag_cube("variation_over_orders_status", "why there is no number", stats::reason_names()),
                {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.reason; });
   layout.write(number("position_share", "mean probability of the option that stands there",
                       "1 / number of options without position bias"),
@@ -381,8 +380,8 @@ void write_scores(results::Layout& layout, const RatingResult& result) {
   layout.write(number("dimension_score", "mean rating on the dimension",
                       "over traits and wordings with a rating; negative traits turned round"),
                axes, scores, [](const auto& score) { return score.mean.value; });
-  layout.write(results::flag_cube("dimension_score_status", "why a score does not exist", reason_names), axes, scores,
-               [](const auto& score) { return score.mean.reason; });
+  layout.write(results::flag_cube("dimension_score_status", "why a score does not exist", stats::reason_names()), axes,
+               scores, [](const auto& score) { return score.mean.reason; });
   layout.write(count("dimension_num_ratings", "cells with a rating"), axes, scores, &DimensionScore::num_ratings);
   layout.write(number("spread_over_questions", "standard deviation (n - 1) over templates and rephrasings",
                       "of the mean over traits; NaN: fewer than two of them have a rating"),
@@ -408,7 +407,7 @@ void write_agreement(results::Layout& layout, const RatingResult& result) {
                &stats::Correlation::value);
   layout.write(number("spearman_p", "two-sided p of spearman"), axes, result.spearman, &stats::Correlation::p);
   layout.write(count("agreement_n", "groups that are rated by both"), axes, result.pearson, &stats::Correlation::n);
-  layout.write(results::flag_cube("agreement_status", "why there is no correlation", reason_names), axes,
+  layout.write(results::flag_cube("agreement_status", "why there is no correlation", stats::reason_names()), axes,
                result.pearson, &stats::Correlation::reason);
 }
 

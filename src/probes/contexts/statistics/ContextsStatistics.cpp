@@ -382,10 +382,10 @@ std::vector<double> largest_max_t(const std::vector<Member>& members, const Cont
 
 /// The cited p, and the p of z.
 void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
-  std::vector<double> log10_cited;
+  std::vector<double> cited;
   std::vector<double> log10_of_z;
   for (const auto& member : members) {
-    log10_cited.push_back(std::log10(member.effect->cited));
+    cited.push_back(member.effect->cited);
     log10_of_z.push_back(member.effect->combined.log10_p_two_sided);
   }
   const auto set = [&](std::size_t place, std::size_t method, double p) {
@@ -393,10 +393,10 @@ void adjust_together(const std::vector<Member>& members, const ContextsOptions& 
     members[place].effect->adjusted[method] = std::isnan(p) ? p : std::max(p, members[place].effect->cited);
   };
   for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto adjusted = stats::adjust_log10_p(log10_cited, static_cast<stats::Adjustment>(method));
+    const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
     const auto of_z = stats::adjust_log10_p(log10_of_z, static_cast<stats::Adjustment>(method));
     for (std::size_t i = 0; i < members.size(); ++i) {
-      set(i, method, std::pow(10, adjusted[i]));
+      set(i, method, adjusted[i]);
       members[i].effect->adjusted_log10_p[method] = of_z[i];
     }
   }

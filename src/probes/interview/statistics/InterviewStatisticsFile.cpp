@@ -11,8 +11,6 @@ using results::flag_cube;
 using results::number_cube;
 using TextAxes = std::vector<std::string>;
 
-const std::vector<std::string> value_statuses = {"ok", "no_values", "too_few", "constant", "not_finite"};
-
 void write_diversities(results::Layout& layout, const std::string& over, const std::string& texts, TextAxes axes,
                        const std::vector<stats::TextDiversity>& diversities) {
   using stats::TextDiversity;
@@ -22,13 +20,13 @@ void write_diversities(results::Layout& layout, const std::string& over, const s
                            "count of 0; texts with fewer words are left out"),
                axes, diversities, [](const TextDiversity& one) { return one.self_bleu.value; });
   layout.write(
-      flag_cube("self_bleu_" + over + "_status", "why there is no Self-BLEU; too_few: one text", value_statuses), axes,
-      diversities, [](const TextDiversity& one) { return one.self_bleu.reason; });
+      flag_cube("self_bleu_" + over + "_status", "why there is no Self-BLEU; too_few: one text", stats::reason_names()),
+      axes, diversities, [](const TextDiversity& one) { return one.self_bleu.reason; });
   layout.write(number_cube("entropy_" + over, "bit", "entropy of the n-grams of " + texts,
                            "-sum p log2 p, base 2; at most log2 of ngrams_" + over),
                axes, diversities, [](const TextDiversity& one) { return one.entropy.value; });
-  layout.write(flag_cube("entropy_" + over + "_status", "why there is no entropy", value_statuses), axes, diversities,
-               [](const TextDiversity& one) { return one.entropy.reason; });
+  layout.write(flag_cube("entropy_" + over + "_status", "why there is no entropy", stats::reason_names()), axes,
+               diversities, [](const TextDiversity& one) { return one.entropy.reason; });
   layout.write(number_cube("texts_" + over, "1", "texts with an n-gram of this length"), axes, diversities,
                &TextDiversity::num_texts);
   layout.write(number_cube("ngrams_" + over, "1", "n-grams of this length in all texts"), axes, diversities,
@@ -41,7 +39,7 @@ void write_rating_variation(results::Layout& layout, const std::string& name, co
                            "standard deviation (n - 1) over mean; negative items turned round"),
                axes, variations, [](const RatingVariation& one) { return one.variation.value; });
   layout.write(number_cube(name + "_n", "1", "values of " + name), axes, variations, &RatingVariation::n);
-  layout.write(flag_cube(name + "_status", "why there is no " + name, value_statuses), axes, variations,
+  layout.write(flag_cube(name + "_status", "why there is no " + name, stats::reason_names()), axes, variations,
                [](const RatingVariation& one) { return one.variation.reason; });
 }
 
