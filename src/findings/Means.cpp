@@ -177,7 +177,7 @@ std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<co
 }
 
 Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
-  const auto measures = chosen_measures(scores, *comparison.means, "statistics.means");
+  const auto measures = chosen_measures(scores, comparison.means->measures, "statistics.means");
   Means means{
       .axes = {measure_axis_of(scores, measures, "mean_measure"), *scores.axes[subject_axis], *scores.axes[item_axis]},
       .num_templates = scores.length(template_axis),
@@ -202,7 +202,7 @@ Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
 }
 
 Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
-  Finding finding{.name = "mean_score", .axes = means.axes, .named = *comparison.means};
+  Finding finding{.name = "mean_score", .axes = means.axes, .named = comparison.means->measures};
   const auto interval = results::percent(comparison.confidence) + " interval over other templates and rephrasings";
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     auto& column = finding.add(role, means.rows, name, unit, what, read);

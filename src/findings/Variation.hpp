@@ -8,7 +8,7 @@
 
 #include "findings/Scores.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

@@ -1,9 +1,13 @@
 // What `stats` is asked about clusters of subjects. Plain values.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "base/text/Text.hpp"
+#include "sweep/KeyFault.hpp"
 
 namespace stereosweep::sweep {
 
@@ -11,8 +15,11 @@ namespace stereosweep::sweep {
 /// mean scores on the dimensions.
 struct ClusterRequest {
   enum class Start : std::uint8_t { plus_plus, random };
+  inline static const std::vector<std::string> start_names = {"plus_plus", "random"};
   /// Which of the two groups of an intersection stand side by side.
   enum class Across : std::uint8_t { none, first, second };
+  inline static const std::vector<std::string> across_names = {"none", "first", "second"};
+  static constexpr std::int64_t most_clusters = 100;
   std::vector<std::string> measures = {};    ///< each clustered by itself; empty: all
   std::vector<std::string> dimensions = {};  ///< the coordinates, in this order; empty: all of the score table
   std::string number = "elbow";              ///< of clusters, or "elbow": where the inertia bends most
@@ -26,6 +33,32 @@ struct ClusterRequest {
   /// Axes of the statistics file that also hold the measures and the subjects; the probe says so, no key of a job.
   std::string measure_axis = {};
   std::string subject_axis = {};
+
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.labels("measures", self.measures);
+    keys.labels("dimensions", self.dimensions);
+    keys.line("number", self.number, "of clusters, or elbow");
+    keys.choice("start", self.start, start_names);
+    keys.integer("restarts", self.restarts, 1000, 10'000'000);
+    keys.integer("max_clusters", self.max_clusters, 1, most_clusters);
+    keys.path("human_ratings", self.human_ratings, "a table of people's means");
+    keys.line("high_above", self.high_above, "mean, median or a number");
+    keys.choice("across", self.across, across_names);
+  }
+  std::vector<KeyFault> faults() const {
+    std::vector<KeyFault> faults;
+    const auto count = base::parse_double(number);
+    if (number != "elbow" && !(count && *count >= 1 && *count <= most_clusters && *count == std::floor(*count))) {
+      faults.push_back({"number", "'" + number.substr(0, 40) + "' is no number of clusters",
+                        "elbow or a whole number from 1 to " + std::to_string(most_clusters) + " is expected", ""});
+    }
+    if (high_above != "mean" && high_above != "median" && !base::parse_double(high_above)) {
+      faults.push_back({"high_above", "'" + high_above.substr(0, 40) + "' parts nothing into high and low",
+                        "mean, median or a number is expected", ""});
+    }
+    return faults;
+  }
   bool operator==(const ClusterRequest&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// What `stats` is asked of the score table of any probe. Plain values.
+// A difference between labels of a score table. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "sweep/ClusterRequest.hpp"
-#include "sweep/CorrelationRequest.hpp"
-#include "sweep/IntersectionQuestions.hpp"
-#include "sweep/People.hpp"
+#include "sweep/KeyFault.hpp"
 #include "sweep/Selection.hpp"
-#include "sweep/VariationRequest.hpp"
 
 namespace stereosweep::sweep {
 
 /// Left minus right. What no selection names is there on both sides.
 struct Contrast {
+  static constexpr const char* key_form = "{name: ..., left: {subject: ...}, right: {subject: ...}}";
+  static constexpr const char* listed_as = "contrast";
+  static constexpr const char* side_form = "{subject: LABEL, template.COORDINATE: [VALUE, VALUE]}";
   /// selected: `right` says what; zero: the left side's mean against 0; rest: all subjects that are not on the left.
   enum class Against : std::uint8_t { selected, zero, rest };
   /// Which scores are compared where subjects lack cells (findings/README.md).
@@ -33,38 +32,39 @@ struct Contrast {
   /// A second difference that is taken from the first (an interaction). `each` narrows it too, but not a side of it
   /// that selects on the axis of `each` itself.
   struct Minus {
+    static constexpr const char* key_form = "{left: {...}, right: {...}}";
     std::vector<Selection> left = {};
     std::vector<Selection> right = {};
     Against against = Against::zero;  ///< selected or zero
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.needed().selections("left", self.left);
+      keys.selections_or("right", self.right, self.against, {"zero"});
+    }
     bool operator==(const Minus&) const = default;
   };
   std::optional<Minus> minus = {};
-  bool operator==(const Contrast&) const = default;
-};
 
-struct Comparison {
-  /// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
-  enum class Family : std::uint8_t { contrast, measure, all };
-  std::vector<Contrast> contrasts = {};
-  Family family = Family::measure;
-  double confidence = 0.95;        ///< of intervals
-  std::int64_t replicates = 2000;  ///< of the bootstrap
-  std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
-  /// Labels of measures, empty: all; nothing: not asked for.
-  using Measures = std::optional<std::vector<std::string>>;
-  Measures means = {};     ///< of every subject and item, with intervals
-  Measures variance = {};  ///< its shares by subject, item, template, ...
-  std::optional<IntersectionQuestions> intersections = {};
-  std::optional<ClusterRequest> clusters = {};
-  std::optional<VariationRequest> variation = {};
-  std::optional<People> people = {};
-  std::vector<CorrelationRequest> correlations = {};
-  std::optional<ExtremesRequest> extremes = {};
-  bool asks() const {
-    return !contrasts.empty() || means || variance || intersections || clusters || variation || people ||
-           !correlations.empty() || extremes;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("name", self.name);
+    keys.unless_default().selections("left", self.left, side_form);
+    keys.selections_or("right", self.right, self.against, {"zero", "rest"},
+                       "a side, zero (the default), or rest: all other subjects");
+    keys.line("each", self.each, "one contrast for every label of this axis or coordinate");
+    keys.line("paired", self.paired, "templates with one value of this coordinate are a pair");
+    keys.unless_default().labels("measures", self.measures);
+    keys.unless_default().choice("cells", self.cells, cells_names, "compared where subjects lack some");
+    keys.optional_item("minus", self.minus, "a second difference that is taken from the first");
   }
-  bool operator==(const Comparison&) const = default;
+  std::vector<KeyFault> faults() const {
+    return left.empty() && each.empty()
+               ? std::vector<KeyFault>{{"", "nothing is selected on the left",
+                                        "a contrast needs a label there, or 'each'",
+                                        std::string("Give 'left: ") + side_form + "' or 'each: AXIS'."}}
+               : std::vector<KeyFault>();
+  }
+  bool operator==(const Contrast&) const = default;
 };
 
 }  // namespace stereosweep::sweep

@@ -11,7 +11,7 @@
 
 #include "query/Compute.hpp"
 #include "sweep/Chat.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::sweep {
 

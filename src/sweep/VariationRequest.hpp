@@ -13,6 +13,11 @@ struct VariationRequest {
   inline static const std::vector<std::string> over_names = {"wording", "template", "rephrasing", "replicate"};
   std::vector<Over> over = {Over::wording, Over::replicate};
   std::vector<std::string> measures = {};  ///< empty: all
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choices("over", self.over, over_names);
+    keys.unless_default().labels("measures", self.measures);
+  }
   bool operator==(const VariationRequest&) const = default;
 };
 

@@ -36,13 +36,31 @@ TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
   const auto read =
       read_comparison("means: all\nvariance_shares: {measures: [ilps, set]}\ninference: {replicates: 500}\n");
   EXPECT_THAT(read.problems, IsEmpty());
-  EXPECT_THAT(read.comparison.means.value(), IsEmpty());
-  EXPECT_THAT(read.comparison.variance.value(), ElementsAre("ilps", "set"));
+  EXPECT_THAT(read.comparison.means.value().measures, IsEmpty());
+  EXPECT_THAT(read.comparison.variance.value().measures, ElementsAre("ilps", "set"));
   EXPECT_EQ(read.comparison.replicates, 500);
   EXPECT_TRUE(read.comparison.asks());
   EXPECT_TRUE(read_comparison("people: {ratings: a.tsv}\n").comparison.asks());
   const auto nothing = read_comparison("inference: {replicates: 500}\n");
   EXPECT_FALSE(nothing.comparison.means || nothing.comparison.variance || nothing.comparison.asks());
+}
+
+TEST(ComparisonMeasures, AllAndAnEmptyMappingAreTheDefaultsOfEveryStatistic) {
+  sweep::Comparison known;
+  sweep::Comparison::each_statistic(known, [](const std::string& name, const auto& asked, const char* /*about*/) {
+    if constexpr (requires { asked.has_value(); }) {
+      const auto all = read_comparison(name + ": all\n");
+      const auto empty = read_comparison(name + ": {}\n");
+      EXPECT_EQ(all.comparison, empty.comparison) << name;
+      EXPECT_TRUE(all.comparison.asks()) << name;
+      if (name == "people") {  // nobody knows whose answers
+        EXPECT_THAT(all.problems, ElementsAre(HasSubstr("job:1:statistics.people.ratings: the key 'ratings'")));
+      } else {
+        EXPECT_THAT(all.problems, IsEmpty()) << name;
+        EXPECT_EQ(read_comparison(dumped(all.comparison)).comparison, all.comparison) << name;
+      }
+    }
+  });
 }
 
 TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
@@ -112,7 +130,6 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
   for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
            {"means: some\n", "job:1:statistics.means"},
            {"means: [ilps]\n", "job:1:statistics.means"},
-           {"means: {}\n", "job:1:statistics.means.measures"},
            {"means: {measure: [ilps], measures: [set]}\n", "did you mean 'measures'"},
            {"intersections: some\n", "job:1:statistics.intersections"},
            {"intersections: {threshold: 3}\n", "job:1:statistics.intersections.threshold"},
@@ -142,7 +159,7 @@ TEST(ComparisonMeasures, ClustersHaveDefaultsAndReadBackWhatTheyDump) {
 
 TEST(ComparisonMeasures, SaysWhatIsWrongWithClusters) {
   for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
-           {"clusters: all\n", "job:1:statistics.clusters"},
+           {"clusters: some\n", "job:1:statistics.clusters"},
            {"clusters: {number: 2.5}\n", "job:1:statistics.clusters.number"},
            {"clusters: {number: 101}\n", "job:1:statistics.clusters.number"},
            {"clusters: {high_above: middle}\n", "job:1:statistics.clusters.high_above"},
@@ -167,7 +184,7 @@ TEST(ComparisonMeasures, VariationAndSecondDifferencesReadBackWhatTheyDump) {
     EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
   }
   for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
-           {"variation: all\n", "job:1:statistics.variation"},
+           {"variation: some\n", "job:1:statistics.variation"},
            {"variation: {over: [order]}\n", "job:1:statistics.variation.over"},
            {"variation: {over: []}\n", "job:1:statistics.variation.over"},
            {"contrasts: [{name: a, left: {subject: x}, minus: {right: {subject: y}}}]\n", "minus.left"},

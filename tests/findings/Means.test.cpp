@@ -24,7 +24,7 @@ using ::testing::Not;
 
 sweep::Comparison asked(std::vector<std::string> measures = {}) {
   sweep::Comparison comparison;
-  comparison.means = std::move(measures);
+  comparison.means = sweep::MeansRequest{std::move(measures)};
   comparison.confidence = 0.9;
   return comparison;
 }

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 sweep::Comparison asked_variance(std::vector<std::string> measures = {}) {
   sweep::Comparison comparison;
-  comparison.variance = std::move(measures);
+  comparison.variance = sweep::VarianceRequest{std::move(measures)};
   return comparison;
 }
 

@@ -161,7 +161,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto conclude = [&](const findings::Scores* own) {
     const findings::SharedScores shared(own, world);
     if (adds_means) {
-      comparison.means = recommended_in(shared.scores(), source.job);
+      comparison.means = sweep::MeansRequest{recommended_in(shared.scores(), source.job)};
     }
     conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
   };

@@ -3,7 +3,7 @@
 
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/FieldsSchema.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::config {
 

@@ -280,9 +280,9 @@ Pieces& Fields::pieces() const {
   return *pieces_;
 }
 
-const Node* Fields::next(const std::string& name) {
+const Node* Fields::next(const std::string& name, Node::Kind alone) {
   const auto marks = take_marks();
-  if (marks.alone && node_.kind == Node::Kind::scalar) {
+  if (marks.alone && node_.kind == alone) {
     alone_ = name;
     return &node_;
   }
@@ -321,7 +321,7 @@ void Fields::text(const std::string& name, std::string& target, std::string_view
 
 void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness,
                    std::string_view /*about*/) {
-  const Node* node = next(name);
+  const Node* node = next(name, Node::Kind::list);
   const bool is_empty = node != nullptr && node->kind == Node::Kind::list && node->children.empty();
   if (node != nullptr && !(is_empty && emptiness == Emptiness::allowed)) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);
@@ -373,6 +373,23 @@ void Fields::labels(const std::string& name, std::vector<std::string>& target, s
 void Fields::selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view /*about*/) {
   if (const Node* node = next(name)) {
     target = read_selections(*node, key_of(name), problems_);
+  }
+}
+
+void Fields::range(const std::string& name, double& low, double& high, std::string_view /*about*/) {
+  const Node* node = next(name);
+  const auto ends = node == nullptr ? std::nullopt : read_two(*node, key_of(name), problems_);
+  if (!ends) {
+    return;
+  }
+  const auto first = base::parse_double(ends->first);
+  const auto second = base::parse_double(ends->second);
+  if (first && second && *first < *second) {
+    low = *first;
+    high = *second;
+  } else {
+    problems_.add(node->place(key_of(name)), "'" + ends->first + "', '" + ends->second + "' are no ends of a scale",
+                  "two numbers are expected, the lower one first", "Write [1, 7].");
   }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/yaml/Node.hpp"
+#include "sweep/KeyFault.hpp"
 #include "sweep/Selection.hpp"
 
 namespace stereosweep::config {
@@ -171,11 +172,14 @@ class Fields : public KeyMarks<Fields> {
       target = index ? static_cast<Choice>(*index) : target;
     }
   }
-  /// Several of them, each once.
+  /// Several of them, each once; one may stand without brackets.
   template <class Choice>
   void choices(const std::string& name, std::vector<Choice>& target, const std::vector<std::string>& names,
-               std::string_view /*about*/ = "") {
-    if (const Node* node = next(name)) {
+               std::string_view about = "") {
+    if (const Node* node = optional(name); node != nullptr && node->kind == Node::Kind::scalar) {
+      target.resize(1);
+      choice(name, target.front(), names, about);
+    } else if (next(name) != nullptr) {
       target.clear();
       for (const auto index : read_choices(*node, key_of(name), problems_, names, Choices::distinct)) {
         target.push_back(static_cast<Choice>(index));
@@ -187,6 +191,22 @@ class Fields : public KeyMarks<Fields> {
   /// `all`, or a list of labels; `target` is then empty, or that list.
   void labels(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
   void selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view about = "");
+  /// Selections, or one of `words`, which are the enumeration's values behind its first, that of selections; the first
+  /// word where the key is missing.
+  template <class Choice>
+  void selections_or(const std::string& name, std::vector<sweep::Selection>& target, Choice& word,
+                     const std::vector<std::string>& words, std::string_view about = "") {
+    const Node* node = optional(name);
+    word = static_cast<Choice>(node != nullptr && node->kind == Node::Kind::map ? 0 : 1);
+    if (word == static_cast<Choice>(0)) {
+      selections(name, target, about);
+    } else if (next(name) != nullptr) {
+      const auto index = read_choice(*node, key_of(name), problems_, words);
+      word = static_cast<Choice>(index.value_or(0) + 1);
+    }
+  }
+  /// Two numbers, the lower one first: [1, 7].
+  void range(const std::string& name, double& low, double& high, std::string_view about = "");
   void names(const std::string& name, Names& target, std::string_view about = "");
   /// A mapping whose keys `visit(keys)` lists.
   template <class Visit>
@@ -198,24 +218,33 @@ class Fields : public KeyMarks<Fields> {
     }
   }
   template <class Item>
-  void item(const std::string& name, Item& target, std::string_view about = "") {
-    nested(
-        name, [&](Fields& own) { Item::each_key(target, own); }, about, form_of<Item>());
+  void item(const std::string& name, Item& target, std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
+      fill(*node, key_of(name), target);
+    }
   }
   /// Nothing where the key is missing.
   template <class Item>
   void optional_item(const std::string& name, std::optional<Item>& target, std::string_view about = "") {
-    nested(
-        name, [&](Fields& own) { Item::each_key(target.emplace(), own); }, about, form_of<Item>());
+    if (optional(name) != nullptr) {
+      item(name, target.emplace(), about);
+    } else {
+      next(name);
+    }
   }
   template <class Item>
   void items(const std::string& name, std::vector<Item>& target, std::string_view /*about*/ = "") {
     if (const Node* node = next(name)) {
       target.clear();
+      std::set<std::string> listed;
       each_entry(*node, key_of(name), problems_, [&](const Node& entry, const std::string& key) {
-        Fields own(entry, key, problems_, form_of<Item>(), pieces_);
-        Item::each_key(target.emplace_back(), own);
-        own.finish();
+        fill(entry, key, target.emplace_back());
+        if constexpr (requires { Item::listed_as; }) {
+          if (const auto& own = target.back().name; !own.empty() && !listed.insert(own).second) {
+            problems_.add(entry.place(key), std::string("a second ") + Item::listed_as + " '" + own + "'",
+                          "they are told apart by their names");
+          }
+        }
       });
     }
   }
@@ -223,14 +252,14 @@ class Fields : public KeyMarks<Fields> {
   template <class Item>
   void all_or(const std::string& name, std::optional<Item>& target, std::string_view /*about*/ = "") {
     if (const Node* node = next(name)) {
-      target.emplace();
+      Node keys = *node;
       if (node->kind == Node::Kind::scalar) {
-        read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"});
-        return;
+        if (!read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"})) {
+          return;
+        }
+        keys.kind = Node::Kind::map;
       }
-      Fields own(*node, key_of(name), problems_, form_of<Item>(), pieces_);
-      Item::each_key(*target, own);
-      own.finish();
+      fill(keys, key_of(name), target.emplace());
     }
   }
   /// What has two names; null where neither is given, reported where both are.
@@ -244,8 +273,21 @@ class Fields : public KeyMarks<Fields> {
   void finish();
 
  private:
-  /// The value of the key that is shown now.
-  const Node* next(const std::string& name);
+  /// The value of the key that is shown now; a value of the kind `alone` may stand in the place of the mapping.
+  const Node* next(const std::string& name, Node::Kind alone = Node::Kind::scalar);
+  /// An item and what is wrong with it.
+  template <class Item>
+  void fill(const Node& node, const std::string& key, Item& target) {
+    Fields own(node, key, problems_, form_of<Item>(), pieces_);
+    Item::each_key(target, own);
+    own.finish();
+    if constexpr (requires { target.faults(); }) {
+      for (const auto& fault : own.usable() ? target.faults() : std::vector<sweep::KeyFault>()) {
+        problems_.add(fault.key.empty() ? node.place(key) : own.place(fault.key), fault.problem, fault.reason,
+                      fault.suggestion);
+      }
+    }
+  }
 
   const Node& node_;
   std::string key_;
@@ -335,6 +377,15 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   void selections(const std::string& name, const std::vector<sweep::Selection>& value,
                   std::string_view /*about*/ = "") {
     add(name, dump_selections(value));
+  }
+  template <class Choice>
+  void selections_or(const std::string& name, const std::vector<sweep::Selection>& value, Choice word,
+                     const std::vector<std::string>& words, std::string_view /*about*/ = "") {
+    const auto place = static_cast<std::size_t>(word);
+    add(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]));
+  }
+  void range(const std::string& name, double low, double high, std::string_view /*about*/ = "") {
+    add(name, list_of(std::vector{low, high}, config::number));
   }
   void names(const std::string& name, const Names& value, std::string_view /*about*/ = "") {
     add_unless(name, value.empty(), dump_names(value));

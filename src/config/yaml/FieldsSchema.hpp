@@ -78,9 +78,9 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   template <class Choice>
   void choices(const std::string& name, const std::vector<Choice>& /*values*/, const std::vector<std::string>& names,
                std::string_view about = "") {
-    auto schema = list_schema(choice_schema(names));
-    schema["uniqueItems"] = true;
-    add(name, std::move(schema), about);
+    auto list = list_schema(choice_schema(names));
+    list["uniqueItems"] = true;
+    add(name, either_schema({choice_schema(names), std::move(list)}), about);
   }
   void path(const std::string& name, const std::string& value, std::string_view about = "") {
     line(name, value, about);
@@ -91,6 +91,14 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   void selections(const std::string& name, const std::vector<sweep::Selection>& /*value*/,
                   std::string_view about = "") {
     add(name, selections_schema(), about);
+  }
+  template <class Choice>
+  void selections_or(const std::string& name, const std::vector<sweep::Selection>& /*value*/, Choice /*word*/,
+                     const std::vector<std::string>& words, std::string_view about = "") {
+    add(name, either_schema({choice_schema(words), selections_schema()}), about);
+  }
+  void range(const std::string& name, double /*low*/, double /*high*/, std::string_view about = "") {
+    add(name, pair_schema(base::Json::object({{"type", "number"}})), about);
   }
   void names(const std::string& name, const Names& /*value*/, std::string_view about = "") {
     add(name, names_schema(text_schema()), about);

@@ -13,7 +13,7 @@
 #include "findings/Scores.hpp"
 #include "stats/Clusters.hpp"
 #include "stats/PairedTest.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

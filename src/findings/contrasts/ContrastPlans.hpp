@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "findings/Scores.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

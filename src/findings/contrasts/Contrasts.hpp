@@ -11,7 +11,7 @@
 #include "findings/Scores.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

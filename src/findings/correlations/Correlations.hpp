@@ -12,7 +12,7 @@
 #include "findings/correlations/SubjectScores.hpp"
 #include "stats/Agreement.hpp"
 #include "stats/permutation/ShuffledCorrelation.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

@@ -9,7 +9,7 @@
 #include "findings/intersections/Parts.hpp"
 #include "parallel/Communicator.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

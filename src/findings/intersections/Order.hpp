@@ -11,7 +11,7 @@
 #include "findings/intersections/Parts.hpp"
 #include "parallel/Communicator.hpp"
 #include "stats/Agreement.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

@@ -213,9 +213,9 @@ BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, con
                                std::uint64_t seed) {
   const auto& people = *comparison.people;
   const auto is_asked = [&](People::Drawn drawn) {
-    return !people.over || std::ranges::find(*people.over, drawn) != people.over->end();
+    return people.over.empty() || std::ranges::find(people.over, drawn) != people.over.end();
   };
-  if (people.over && is_asked(People::Drawn::annotators) && answers.annotators.empty()) {
+  if (!people.over.empty() && is_asked(People::Drawn::annotators) && answers.annotators.empty()) {
     refuse("annotators cannot be drawn ('over')", "'" + people.ratings + "' holds means: it has no column 'annotator'");
   }
   return {
@@ -237,16 +237,16 @@ struct Split {
 /// [annotator]: part of the pilot. A share is drawn among the names in alphabetical order.
 std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
   std::vector<bool> chosen(answers.annotators.size(), false);
-  if (pilot.share > 0) {
+  if (pilot.annotators.share > 0) {
     auto order = all_of(chosen.size());
-    const auto wanted = static_cast<std::size_t>(std::lround(pilot.share * static_cast<double>(order.size())));
+    const auto wanted = static_cast<std::size_t>(std::lround(pilot.annotators.share * static_cast<double>(order.size())));
     for (std::size_t place = 0; place < wanted; ++place) {
       std::swap(order[place],
-                order[place + base::random_below(order.size() - place, pilot.seed, annotators_stream, place)]);
+                order[place + base::random_below(order.size() - place, pilot.annotators.seed, annotators_stream, place)]);
       chosen[order[place]] = true;
     }
   }
-  for (const auto& name : pilot.annotators) {
+  for (const auto& name : pilot.annotators.names) {
     const auto found = std::ranges::find(answers.annotators, name);
     if (found == answers.annotators.end()) {
       refuse("no annotator '" + name + "' ('selection.pilot_annotators')", "no row that counts has the name",
@@ -275,7 +275,7 @@ std::vector<bool> pilot_subjects(const Scores& scores, const Answers& answers, c
 }
 
 Split split_answers(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
-  const bool by_annotator = pilot.share > 0 || !pilot.annotators.empty();
+  const bool by_annotator = pilot.annotators.share > 0 || !pilot.annotators.names.empty();
   const bool by_subject = !pilot.subjects.empty();
   if (by_annotator && answers.annotators.empty()) {
     refuse("no annotators to choose by ('selection.pilot_annotators')", "the table holds means");

@@ -13,7 +13,7 @@
 #include "findings/people/TableAgreement.hpp"
 #include "findings/people/TauBootstrap.hpp"
 #include "stats/Bootstrap.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

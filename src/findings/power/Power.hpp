@@ -11,7 +11,7 @@
 
 #include "findings/contrasts/Contrasts.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

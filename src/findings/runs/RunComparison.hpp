@@ -15,7 +15,7 @@
 #include "results/ScoreFile.hpp"
 #include "results/measures/ShownMeasures.hpp"
 #include "stats/Agreement.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

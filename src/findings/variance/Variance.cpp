@@ -234,7 +234,7 @@ Finding projection(const Variance& variance) {
 }  // namespace
 
 Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) {
-  const auto measures = chosen_measures(scores, *comparison.variance, "statistics.variance");
+  const auto measures = chosen_measures(scores, comparison.variance->measures, "statistics.variance");
   Variance variance{.measures = measure_axis_of(scores, measures, "variance_measure"),
                     .template_counts = counts_with(scores.length(template_axis)),
                     .rephrasing_counts = counts_with(scores.length(rephrasing_axis)),
@@ -264,7 +264,7 @@ std::vector<Finding> findings_of(const Variance& variance, const sweep::Comparis
   findings.push_back(subjects_finding(variance, comparison));
   findings.push_back(projection(variance));
   for (auto& finding : findings) {
-    finding.named = *comparison.variance;
+    finding.named = comparison.variance->measures;
   }
   return findings;
 }

@@ -10,7 +10,7 @@
 #include "findings/Scores.hpp"
 #include "findings/variance/VarianceShares.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/Contrast.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

@@ -1,0 +1,68 @@
+// What `stats` is asked of the score table of any probe. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweep/ClusterRequest.hpp"
+#include "sweep/Contrast.hpp"
+#include "sweep/CorrelationRequest.hpp"
+#include "sweep/IntersectionQuestions.hpp"
+#include "sweep/MeansRequest.hpp"
+#include "sweep/People.hpp"
+#include "sweep/VariationRequest.hpp"
+
+namespace stereosweep::sweep {
+
+/// The table of statistics: what is listed in `each_statistic` is read, kept, described and computed.
+struct Comparison {
+  /// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
+  enum class Family : std::uint8_t { contrast, measure, all };
+  inline static const std::vector<std::string> family_names = {"contrast", "measure", "all"};
+  std::vector<Contrast> contrasts = {};
+  Family family = Family::measure;
+  double confidence = 0.95;        ///< of intervals
+  std::int64_t replicates = 2000;  ///< of the bootstrap
+  std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
+  std::optional<MeansRequest> means = {};
+  std::optional<VarianceRequest> variance = {};
+  std::optional<IntersectionQuestions> intersections = {};
+  std::optional<ClusterRequest> clusters = {};
+  std::optional<VariationRequest> variation = {};
+  std::optional<People> people = {};
+  std::vector<CorrelationRequest> correlations = {};
+  std::optional<ExtremesRequest> extremes = {};
+
+  /// Shows `visit` every statistic: its key, what is asked (an optional, or a list), what it is.
+  template <class Self, class Visit>
+  static void each_statistic(Self& self, Visit visit) {
+    visit("contrasts", self.contrasts, "differences that are tested");
+    visit("means", self.means, "of every subject and item, with intervals");
+    visit("variance_shares", self.variance, "by subject, item, template, ...");
+    visit("intersections", self.intersections, "what an intersection has of its groups");
+    visit("clusters", self.clusters, "k-means of the subjects");
+    visit("variation", self.variation, "coefficients of variation");
+    visit("people", self.people, "agreement with people's answers");
+    visit("correlations", self.correlations, "of items over subjects");
+    visit("extremes", self.extremes, "the subjects with the highest and the lowest means");
+  }
+  template <class Self, class Keys>
+  static void inference_keys(Self& self, Keys& keys) {
+    keys.choice("family", self.family, family_names);
+    keys.number("confidence", self.confidence, 0.5, 0.9999);
+    keys.integer("replicates", self.replicates, 100, 1'000'000);
+    keys.integer("draws", self.draws, 100, 100'000'000);
+  }
+  bool asks() const {
+    bool found = false;
+    each_statistic(*this, [&](const char* /*name*/, const auto& asked, const char* /*about*/) {
+      found = found || asked != std::remove_cvref_t<decltype(asked)>();
+    });
+    return found;
+  }
+  bool operator==(const Comparison&) const = default;
+};
+
+}  // namespace stereosweep::sweep
