@@ -1,7 +1,7 @@
 """Scores from raw numbers, in a few lines of numpy.
 
 `stereosweep stats` computes the same and more; this is the second opinion (the tests compare the two), and the place
-to start from for a variant of your own. Definitions: src/stats/Association.hpp.
+to start from for a variant of your own. Definitions: src/stats/IncreasedLogProbability.hpp.
 """
 
 from collections.abc import Iterable

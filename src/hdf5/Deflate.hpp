@@ -8,6 +8,9 @@
 
 namespace stereosweep::hdf5 {
 
+/// What files say of their chunks (1, fast, to 9); our own encoder has no levels.
+constexpr unsigned deflate_level = 4;
+
 /// A zlib stream (RFC 1950, 1951) that any inflate turns back into `bytes`; equal input gives equal output. Every
 /// `plane` bytes (1 or more) start a block: stored, where no code makes it smaller, else with Huffman codes of its own.
 /// Repetitions of eight bytes or more are searched: at every place, in noise where a byte ends in four zero bits. The

@@ -4,6 +4,7 @@
 #include <hdf5_hl.h>
 
 #include "base/Error.hpp"
+#include "hdf5/Deflate.hpp"
 
 namespace stereosweep::hdf5 {
 
@@ -48,7 +49,7 @@ Handle creation_properties(const DataSetSpec& spec) {
   checked(H5Pset_chunk(list.id(), static_cast<int>(lengths.size()), lengths.data()), "cannot set chunks");
   if (spec.type != ElementType::text) {  // a filter would see the texts' addresses only
     checked(H5Pset_shuffle(list.id()), "cannot set the shuffle filter");
-    checked(H5Pset_deflate(list.id(), 4), "cannot set compression");
+    checked(H5Pset_deflate(list.id(), deflate_level), "cannot set compression");
   }
   return list;
 }

@@ -18,7 +18,7 @@ class Group : public Object {
   using Object::Object;
   Group create_group(const std::string& name);
   Group open_group(const std::string& name) const;
-  /// Arrays of one axis or more are chunked, shuffled and deflated (level 4).
+  /// Arrays of one axis or more are chunked, shuffled and deflated (`deflate_level`).
   DataSet create_dataset(const std::string& name, const DataSetSpec& spec);
   DataSet open_dataset(const std::string& name) const;
   /// A one-dimensional text array, written.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "probes/Probe.hpp"
 #include "probes/ProbeKind.hpp"

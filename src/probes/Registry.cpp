@@ -5,7 +5,7 @@
 #include "probes/contexts/Contexts.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/interview/Interview.hpp"
-#include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingSettings.hpp"
 
 namespace stereosweep::probes {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "bench/ItemBench.hpp"
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 #include "model/families/Families.hpp"
 
 namespace {

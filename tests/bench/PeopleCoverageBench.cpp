@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "findings/people/TauBootstrap.hpp"
-#include "stats/Agreement.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/Correlation.hpp"
 
 namespace {
 

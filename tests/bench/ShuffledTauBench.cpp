@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "stats/NullTables.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 

@@ -15,7 +15,7 @@
 #include "engine/PathModel.hpp"
 #include "engine/QueryInput.hpp"
 #include "engine/causal/NewText.hpp"
-#include "engine/readout/Drawing.hpp"
+#include "engine/readout/RowSampling.hpp"
 
 namespace stereosweep::engine {
 namespace {

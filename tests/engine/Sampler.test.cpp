@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "engine/readout/Drawing.hpp"
+#include "engine/readout/RowSampling.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "stats/NullTables.hpp"
 
 namespace stereosweep::stats {

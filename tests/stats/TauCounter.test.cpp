@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 
 namespace stereosweep::stats {
 namespace {

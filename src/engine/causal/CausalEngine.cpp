@@ -137,7 +137,7 @@ class CausalCall : public query::Call {
 
   CausalParts parts_;
   std::span<const query::Query> queries_;
-  CausalPlan plan_;
+  TokenTreePlan plan_;
   std::vector<CausalBatch> batches_;  // their readers lie in the plan
   query::EngineCounts cost_;
   Queue queue_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"

@@ -15,8 +15,8 @@
 #include "base/process/Profile.hpp"
 #include "engine/causal/GrowingTree.hpp"
 #include "engine/causal/NewText.hpp"
+#include "engine/readout/BatchSampler.hpp"
 #include "engine/readout/HiddenRows.hpp"
-#include "engine/readout/TokenDrawer.hpp"
 #include "model/causal/TokenTree.hpp"
 
 namespace stereosweep::engine {
@@ -256,7 +256,7 @@ class Texts {
   std::span<const Request> requests_;
   std::span<query::Answer> answers_;
   query::EngineCounts& counts_;
-  TokenDrawer drawer_;
+  BatchSampler drawer_;
   std::unique_ptr<model::CausalModel::Memory> memory_;
   GrowingTree tree_;
   std::vector<Growing> growing_;

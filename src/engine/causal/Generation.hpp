@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "query/Engine.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 
 namespace stereosweep::engine {
 

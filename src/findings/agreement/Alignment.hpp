@@ -12,7 +12,7 @@
 #include "findings/people/TableAgreement.hpp"
 #include "results/Layout.hpp"
 #include "results/measures/ShownMeasures.hpp"
-#include "stats/Association.hpp"
+#include "stats/IncreasedLogProbability.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 
 namespace stereosweep::findings {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "findings/Scores.hpp"
-#include "stats/Clusters.hpp"
+#include "stats/KMeans.hpp"
 #include "stats/PairedTest.hpp"
 #include "sweep/Comparison.hpp"
 

@@ -122,7 +122,7 @@ class Comparer {
     return "";
   }
 
-  /// All but its names.
+  /// The numbers of one row; its names are filled in by the caller.
   Tested test(const ContrastPlan& plan, const ComparedMeans& means, std::size_t item) const {
     Tested tested;
     auto& row = tested.row;

@@ -10,7 +10,7 @@
 
 #include "findings/clusters/Clusters.hpp"
 #include "findings/correlations/SubjectScores.hpp"
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "stats/permutation/ShuffledCorrelation.hpp"
 #include "sweep/Comparison.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "findings/intersections/Parts.hpp"
 #include "parallel/Communicator.hpp"
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 
 namespace stereosweep::findings {

@@ -14,7 +14,7 @@
 #include "findings/variance/VarianceShares.hpp"
 #include "results/ScoreFile.hpp"
 #include "results/measures/ShownMeasures.hpp"
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {

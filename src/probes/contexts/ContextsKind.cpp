@@ -9,7 +9,7 @@
 #include "base/text/Text.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
 #include "findings/agreement/Alignment.hpp"

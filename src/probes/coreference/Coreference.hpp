@@ -11,7 +11,7 @@
 
 #include "base/text/Text.hpp"
 #include "config/ProbeFormat.hpp"
-#include "stats/Answers.hpp"
+#include "stats/OptionProbabilities.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::probes {

@@ -31,7 +31,7 @@ struct MeasureText {
   const char* highest = "";  ///< greatest
 };
 constexpr std::size_t num_measures = 10;
-constexpr std::size_t first_metric = 4;     ///< from here on the metrics of stats/Answers.hpp
+constexpr std::size_t first_metric = 4;     ///< from here on the metrics of stats/OptionProbabilities.hpp
 constexpr std::size_t first_of_prompt = 7;  ///< from here on one number of the prompt, which stands at the referent
 const std::vector<MeasureText> measure_table = {
     {"log_probability", "nat", "sum of ln p over the subwords of the occupation"},

@@ -8,7 +8,7 @@
 #include "probes/coreference/Coreference.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
-#include "stats/Answers.hpp"
+#include "stats/OptionProbabilities.hpp"
 
 namespace stereosweep::probes::coreference {
 

@@ -7,7 +7,7 @@
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "probes/interview/InterviewProbe.hpp"
-#include "stats/Answers.hpp"
+#include "stats/OptionProbabilities.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

@@ -6,9 +6,9 @@
 #include "findings/agreement/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
-#include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingScores.hpp"
+#include "probes/rating/RatingSettings.hpp"
 #include "results/TextTable.hpp"
 #include "sweep/Chat.hpp"
 

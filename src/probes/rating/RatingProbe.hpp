@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "probes/Probe.hpp"
-#include "probes/rating/AnswerParser.hpp"
-#include "probes/rating/Rating.hpp"
+#include "probes/rating/OptionParser.hpp"
+#include "probes/rating/RatingSettings.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::rating {

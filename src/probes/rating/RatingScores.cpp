@@ -6,11 +6,11 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "probes/rating/AnswerParser.hpp"
+#include "probes/rating/OptionParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"
-#include "stats/Answers.hpp"
+#include "stats/OptionProbabilities.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::probes::rating {

@@ -11,7 +11,7 @@
 #include "findings/clusters/DimensionMeans.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::rating {

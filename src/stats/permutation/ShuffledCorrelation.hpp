@@ -10,14 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "stats/Agreement.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/Correlation.hpp"
 
 namespace stereosweep::stats {
 
 enum class CorrelationKind : std::uint8_t { spearman, pearson, kendall };
 
-/// As stats/Agreement.hpp.
+/// As stats/Correlation.hpp.
 Correlation correlate(std::span<const double> left, std::span<const double> right, CorrelationKind kind);
 
 /// Most values of which all pairings are counted: 8! = 40,320.

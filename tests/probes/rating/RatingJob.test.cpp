@@ -7,8 +7,8 @@
 #include "base/Error.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobText.hpp"
-#include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingScores.hpp"
+#include "probes/rating/RatingSettings.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

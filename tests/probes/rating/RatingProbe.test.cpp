@@ -10,7 +10,7 @@
 #include "probes/ChangedKeys.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingSettings.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::rating {

@@ -13,7 +13,7 @@
 #include "probes/association/Association.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
-#include "stats/Association.hpp"
+#include "stats/IncreasedLogProbability.hpp"
 
 namespace stereosweep::probes::association {
 

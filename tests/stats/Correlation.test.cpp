@@ -1,4 +1,4 @@
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingSettings.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 // The two ways to draw, against each other and against single rows.
-#include "engine/readout/TokenDrawer.hpp"
+#include "engine/readout/BatchSampler.hpp"
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <random>
 
 #include "engine/RowsApart.hpp"
-#include "engine/readout/Drawing.hpp"
 #include "engine/readout/HiddenRows.hpp"
+#include "engine/readout/RowSampling.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -41,7 +41,7 @@ query::Generate random_fields(std::mt19937& rng) {
   return asked;
 }
 
-TEST(TokenDrawer, BothWaysDrawTheSameTokens) {
+TEST(BatchSampler, BothWaysDrawTheSameTokens) {
   std::mt19937 rng(1);
   for (const std::int64_t width : {1, 50, 256, 3001}) {
     const auto logits = rows_of_logits(width, rng);
@@ -58,9 +58,9 @@ TEST(TokenDrawer, BothWaysDrawTheSameTokens) {
       tasks.push_back(
           {static_cast<std::int64_t>(rng() % 8), &asked[i], rng() % 100, prompt, ids.subspan(prompt.size())});
     }
-    const auto by_kernels = TokenDrawer(model::Kernels::own_kernels).draw(logits, tasks);
-    const auto by_operators = TokenDrawer(model::Kernels::operators).draw(logits, tasks);
-    const auto from_apart = TokenDrawer(model::Kernels::operators).draw(testing::set_apart(logits), tasks);
+    const auto by_kernels = BatchSampler(model::Kernels::own_kernels).draw(logits, tasks);
+    const auto by_operators = BatchSampler(model::Kernels::operators).draw(logits, tasks);
+    const auto from_apart = BatchSampler(model::Kernels::operators).draw(testing::set_apart(logits), tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const auto row = row_of(logits, tasks[i].row);
       const auto changed = penalized(row, tasks[i].prompt, tasks[i].added, asked[i].repetition_penalty);
@@ -82,7 +82,7 @@ TEST(TokenDrawer, BothWaysDrawTheSameTokens) {
   }
 }
 
-TEST(TokenDrawer, RowsThatAreNotFiniteHaveNoToken) {
+TEST(BatchSampler, RowsThatAreNotFiniteHaveNoToken) {
   std::mt19937 rng(2);
   for (const float fault : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity()}) {
@@ -96,7 +96,7 @@ TEST(TokenDrawer, RowsThatAreNotFiniteHaveNoToken) {
       tasks.push_back({static_cast<std::int64_t>(tasks.size() % 3), &one, 0, ids, {}});
     }
     for (const auto kernels : {model::Kernels::own_kernels, model::Kernels::operators}) {
-      const auto drawn = TokenDrawer(kernels).draw(logits, tasks);
+      const auto drawn = BatchSampler(kernels).draw(logits, tasks);
       for (std::size_t i = 0; i < tasks.size(); ++i) {
         EXPECT_EQ(drawn[i].has_value(), tasks[i].row != 1);
       }

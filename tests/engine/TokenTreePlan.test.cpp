@@ -1,5 +1,5 @@
 // Plans against brute force: every read row's path is the text it should be, nothing runs twice within a batch.
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ using Path = std::vector<TokenId>;
 
 constexpr int layers = 3;
 
-class CausalPlanTest : public ::testing::Test {
+class TokenTreePlanTest : public ::testing::Test {
  protected:
-  CausalPlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, limits); }
+  TokenTreePlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, limits); }
 
   // Prompts that share beginnings, one to three continuations each, some of several tokens; embeds of two layers.
   static std::vector<query::Query> random_queries(int count, unsigned seed) {
@@ -61,7 +61,7 @@ class CausalPlanTest : public ::testing::Test {
     return queries;
   }
 
-  static std::span<const CausalSequence> part(const CausalPlan& plan, const BatchRange& batch) {
+  static std::span<const CausalSequence> part(const TokenTreePlan& plan, const BatchRange& batch) {
     return std::span(plan.sequences).subspan(batch.first, batch.last - batch.first);
   }
 
@@ -98,7 +98,7 @@ class CausalPlanTest : public ::testing::Test {
   InputLimits limits{layers, 300, 64, 300, true};
 };
 
-TEST_F(CausalPlanTest, EveryReadHasItsTextBeforeIt) {
+TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
   const auto queries = random_queries(200, 1);
   const auto made = plan(queries);
   for (const std::int64_t budget : {1, 20, 100, 100000}) {
@@ -148,7 +148,7 @@ TEST_F(CausalPlanTest, EveryReadHasItsTextBeforeIt) {
   }
 }
 
-TEST_F(CausalPlanTest, CountsAreThoseOfWhatRuns) {
+TEST_F(TokenTreePlanTest, CountsAreThoseOfWhatRuns) {
   const auto queries = random_queries(300, 2);
   const auto made = plan(queries);
   std::set<std::pair<int, Path>> distinct;
@@ -195,7 +195,7 @@ TEST_F(CausalPlanTest, CountsAreThoseOfWhatRuns) {
   EXPECT_EQ(count_causal(made, 100000).repeated_tokens, 0U);
 }
 
-TEST_F(CausalPlanTest, OrderAndRepeatsDoNotShow) {
+TEST_F(TokenTreePlanTest, OrderAndRepeatsDoNotShow) {
   const auto queries = random_queries(150, 3);
   auto mixed = queries;
   mixed.insert(mixed.end(), queries.begin(), queries.begin() + 70);
@@ -241,7 +241,7 @@ std::int64_t least_cost(std::span<const CausalSequence> sequences, std::int64_t 
   return least;
 }
 
-TEST_F(CausalPlanTest, CutsAreTheCheapest) {
+TEST_F(TokenTreePlanTest, CutsAreTheCheapest) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     auto made = plan(random_queries(12, seed)).sequences;
     std::erase_if(made, [](const auto& sequence) { return sequence.layer != layers; });
@@ -256,7 +256,7 @@ TEST_F(CausalPlanTest, CutsAreTheCheapest) {
   }
 }
 
-TEST_F(CausalPlanTest, OneTokenContinuationsCostNoRowOfTheirOwn) {
+TEST_F(TokenTreePlanTest, OneTokenContinuationsCostNoRowOfTheirOwn) {
   const std::vector<query::Query> queries = {query::Continue{"x the", {"!", "?", "."}}};
   const auto made = plan(queries);
   ASSERT_EQ(made.sequences.size(), 1U);
@@ -265,7 +265,7 @@ TEST_F(CausalPlanTest, OneTokenContinuationsCostNoRowOfTheirOwn) {
   EXPECT_EQ(made.sequences[0].uses.size(), 3U);
 }
 
-TEST_F(CausalPlanTest, AQueryAtFaultSpoilsNoOther) {
+TEST_F(TokenTreePlanTest, AQueryAtFaultSpoilsNoOther) {
   std::string longest = "x";
   for (int i = 0; i < 61; ++i) {
     longest += " the";  // with the first token and "!": 64
@@ -297,7 +297,7 @@ TEST_F(CausalPlanTest, AQueryAtFaultSpoilsNoOther) {
   EXPECT_TRUE(std::holds_alternative<query::QueryError>(plan(queries).answers[6]));
 }
 
-TEST_F(CausalPlanTest, DeepAndWideTriesArePackedWithoutRecursion) {
+TEST_F(TokenTreePlanTest, DeepAndWideTriesArePackedWithoutRecursion) {
   limits.max_tokens = 300000;
   std::vector<query::Query> queries;
   queries.emplace_back(query::Embed{std::string(200000, 'q'), {199999, 200000}, -1, query::Pool::mean});

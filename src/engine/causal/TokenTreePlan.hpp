@@ -49,7 +49,7 @@ struct Opening {
   std::uint32_t query = 0;
 };
 
-struct CausalPlan {
+struct TokenTreePlan {
   std::vector<query::Answer> answers;     ///< errors, and answers with room for their numbers
   std::vector<CausalSequence> sequences;  ///< by layer, then lexicographically
   std::vector<Opening> openings;          ///< in the order of the queries
@@ -57,8 +57,8 @@ struct CausalPlan {
   std::uint64_t naive_tokens = 0;         ///< of a forward pass for every continuation and embed query
 };
 
-CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const InputLimits& limits);
+TokenTreePlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                          const InputLimits& limits);
 
 /// Runs of sequences of one layer whose trees have at most `budget` tokens; a longer sequence is a batch of its own.
 /// Of all such cuts one with the least repetition of shared beginnings, a batch counting as some tokens more.
@@ -83,7 +83,7 @@ struct CausalCounts {
 };
 
 /// Of a plan's sequences; openings grow with what is generated and are not counted.
-CausalCounts count_causal(const CausalPlan& plan, std::int64_t budget);
+CausalCounts count_causal(const TokenTreePlan& plan, std::int64_t budget);
 
 // Sequences in lexicographic order -> one tree of tokens, every shared beginning once.
 

@@ -1,4 +1,4 @@
-#include "stats/Agreement.hpp"
+#include "stats/Correlation.hpp"
 
 #include <boost/math/special_functions/beta.hpp>
 

@@ -28,10 +28,10 @@ struct Drawn {
   double logprob = 0;  ///< under the softmax of the logits as they are, nat; by operators float32
 };
 
-class TokenDrawer {
+class BatchSampler {
  public:
   /// `kernels`: who reads the logits.
-  explicit TokenDrawer(model::Kernels kernels) : kernels_(kernels) {}
+  explicit BatchSampler(model::Kernels kernels) : kernels_(kernels) {}
 
   /// One for each task, as `next_token` of the row (after the penalty, where there is one); nothing where a logit of
   /// the row is not finite. `logits` [rows, vocabulary] float32. A device is waited for once, unless the logits that

@@ -1,4 +1,4 @@
-#include "engine/causal/CausalPlan.hpp"
+#include "engine/causal/TokenTreePlan.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -175,9 +175,9 @@ void move_reads_forward(std::vector<CausalSequence>& leaves) {
 
 }  // namespace
 
-CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const InputLimits& limits) {
-  CausalPlan plan;
+TokenTreePlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                          const InputLimits& limits) {
+  TokenTreePlan plan;
   auto sequences = plan_queries<CausalSequence>(queries, CausalPreparer(tokenizer, limits), plan);
   for (const auto& sequence : sequences) {
     plan.naive_tokens += sequence.ids.size();
@@ -240,7 +240,7 @@ PackedTree pack_tree(std::span<const CausalSequence> sequences) {
   return packed;
 }
 
-CausalCounts count_causal(const CausalPlan& plan, std::int64_t budget) {
+CausalCounts count_causal(const TokenTreePlan& plan, std::int64_t budget) {
   CausalCounts counts;
   counts.sequences = plan.sequences.size();
   counts.naive_tokens = plan.naive_tokens;

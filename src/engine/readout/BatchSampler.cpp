@@ -1,4 +1,4 @@
-#include "engine/readout/TokenDrawer.hpp"
+#include "engine/readout/BatchSampler.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/amax.h>
@@ -21,9 +21,9 @@
 #include <utility>
 
 #include "engine/readout/Download.hpp"
-#include "engine/readout/Drawing.hpp"
 #include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/Readout.hpp"
+#include "engine/readout/RowSampling.hpp"
 #include "model/kernels/Segments.hpp"
 
 namespace stereosweep::engine {
@@ -371,12 +371,12 @@ std::vector<std::int64_t> rows_of_tasks(const std::vector<DrawTask>& tasks) {
 
 }  // namespace
 
-std::vector<std::optional<Drawn>> TokenDrawer::draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const {
+std::vector<std::optional<Drawn>> BatchSampler::draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const {
   return kernels_ == model::Kernels::operators ? draw_by_operators(logits, tasks) : draw_on_host(logits, tasks);
 }
 
-std::vector<std::optional<Drawn>> TokenDrawer::draw_on_host(const at::Tensor& logits,
-                                                            std::span<const DrawTask> tasks) const {
+std::vector<std::optional<Drawn>> BatchSampler::draw_on_host(const at::Tensor& logits,
+                                                             std::span<const DrawTask> tasks) const {
   const auto host = on_host(logits);
   std::vector<std::optional<BlockMasses>> masses(static_cast<std::size_t>(host.size(0)));
   std::vector<std::int64_t> rows;
@@ -409,8 +409,8 @@ std::vector<std::optional<Drawn>> TokenDrawer::draw_on_host(const at::Tensor& lo
   return drawn;
 }
 
-std::vector<std::optional<Drawn>> TokenDrawer::draw_by_operators(const at::Tensor& logits,
-                                                                 std::span<const DrawTask> tasks) const {
+std::vector<std::optional<Drawn>> BatchSampler::draw_by_operators(const at::Tensor& logits,
+                                                                  std::span<const DrawTask> tasks) const {
   std::vector<DrawTask> plain;
   std::vector<DrawTask> moved;
   for (const auto& task : tasks) {

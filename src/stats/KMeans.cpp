@@ -1,4 +1,4 @@
-#include "stats/Clusters.hpp"
+#include "stats/KMeans.hpp"
 
 #include <algorithm>
 #include <cmath>

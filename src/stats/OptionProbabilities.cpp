@@ -1,4 +1,4 @@
-#include "stats/Answers.hpp"
+#include "stats/OptionProbabilities.hpp"
 
 #include <cmath>
 #include <numeric>

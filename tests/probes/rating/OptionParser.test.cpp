@@ -1,4 +1,4 @@
-#include "probes/rating/AnswerParser.hpp"
+#include "probes/rating/OptionParser.hpp"
 
 #include <gtest/gtest.h>
 

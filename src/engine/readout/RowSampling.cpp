@@ -1,4 +1,4 @@
-#include "engine/readout/Drawing.hpp"
+#include "engine/readout/RowSampling.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "stats/Association.hpp"
+#include "stats/IncreasedLogProbability.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
