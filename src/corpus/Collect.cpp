@@ -18,8 +18,6 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Format = Corpus::Format;
-
 constexpr std::uint64_t bytes_between_reports = std::uint64_t{8} << 20;
 
 std::uint64_t start_of(const base::Digest& digest) {
@@ -120,7 +118,7 @@ class Collector {
       sample_.bytes += block->text.size();
       sample_.lines += static_cast<std::uint64_t>(std::count(block->text.begin(), block->text.end(), '\n')) +
                        (block->text.ends_with('\n') ? 0 : 1);
-      if (file.format == Format::text) {
+      if (file.format == Corpus::Format::text) {
         read_text(*block);
       } else {
         read_json(*block);

@@ -16,10 +16,10 @@ namespace stereosweep::corpus {
 namespace {
 
 namespace filesystem = std::filesystem;
-using Format = Corpus::Format;
-
-Format format_of(std::string_view label, Format wanted) {
-  return wanted != Format::automatic ? wanted : label.ends_with(".jsonl") ? Format::json_lines : Format::text;
+Corpus::Format format_of(std::string_view label, Corpus::Format wanted) {
+  return wanted != Corpus::Format::automatic ? wanted
+         : label.ends_with(".jsonl")         ? Corpus::Format::json_lines
+                                             : Corpus::Format::text;
 }
 
 // In ns since 1970, as the file system keeps it.
@@ -31,7 +31,7 @@ std::int64_t modified(const filesystem::path& path) {
 
 class Lister {
  public:
-  explicit Lister(Format format) : format_(format) {}
+  explicit Lister(Corpus::Format format) : format_(format) {}
 
   void add(const filesystem::path& path) {
     std::error_code status;
@@ -108,7 +108,7 @@ class Lister {
     }
   }
 
-  Format format_;
+  Corpus::Format format_;
   std::vector<CorpusFile> files_;
   std::map<filesystem::path, filesystem::path> listed_;
   base::Problems problems_;

@@ -10,7 +10,7 @@
 namespace stereosweep::stats {
 namespace {
 
-constexpr double rounding = 1e-12;     // a share of the scale nearer to an end is at the end
+constexpr double at_an_end = 1e-12;    // a share of the scale nearer to an end is at the end
 constexpr double no_variance = 1e-24;  // of a share: its square
 
 /// Clopper and Pearson, of numbers that need not be whole.
@@ -18,8 +18,8 @@ Interval of_draws(double share, double num_draws, double confidence) {
   const double outside = (1 - confidence) / 2;
   const double successes = share * num_draws;
   const double failures = num_draws - successes;
-  return {share < rounding ? 0 : boost::math::ibeta_inv(successes, failures + 1, outside),
-          1 - share < rounding ? 1 : boost::math::ibeta_inv(successes + 1, failures, 1 - outside), Reason::ok};
+  return {share < at_an_end ? 0 : boost::math::ibeta_inv(successes, failures + 1, outside),
+          1 - share < at_an_end ? 1 : boost::math::ibeta_inv(successes + 1, failures, 1 - outside), Reason::ok};
 }
 
 }  // namespace
@@ -31,13 +31,13 @@ Interval interval_between_ends(double mean, const MeanError& error, std::size_t 
   if (num_units < 2) {
     return {nan, nan, Reason::too_few};
   }
-  if (!(share > -rounding && share < 1 + rounding)) {
+  if (!(share > -at_an_end && share < 1 + at_an_end)) {
     return {nan, nan, Reason::not_finite};
   }
   const double inside = std::clamp(share, 0.0, 1.0);
   const double variance = error.variance / (range * range);
   auto interval = Interval{nan, nan, Reason::not_finite};
-  if (variance <= no_variance || inside < rounding || 1 - inside < rounding) {
+  if (variance <= no_variance || inside < at_an_end || 1 - inside < at_an_end) {
     interval = of_draws(inside, static_cast<double>(num_units), confidence);
     interval.reason = Reason::constant;
   } else if (std::isfinite(variance) && error.degrees > 0) {
