@@ -31,7 +31,7 @@ struct CorrelationRequest {
     keys.required_line("name", self.name);
     keys.needed().selections("rows", self.rows, "items, or item.dimension");
     keys.unless_default().selections("columns", self.columns, "none: the rows with one another");
-    keys.choices("method", self.methods, method_names);
+    keys.one_or_more("method", self.methods, method_names);
     keys.choice("within", self.within, within_names);
     keys.labels("measures", self.measures);
   }

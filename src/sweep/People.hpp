@@ -46,8 +46,7 @@ struct People {
     }
     std::vector<KeyFault> faults() const {
       return subjects.empty() && annotators.names.empty() && annotators.share == 0
-                 ? std::vector<KeyFault>{{"", "no pilot is named",
-                                          "what chooses the templates must not judge them",
+                 ? std::vector<KeyFault>{{"", "no pilot is named", "what chooses the templates must not judge them",
                                           "Give 'pilot_subjects', 'pilot_annotators' or both."}}
                  : std::vector<KeyFault>();
     }

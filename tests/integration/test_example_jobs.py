@@ -52,7 +52,8 @@ def test_every_key_is_there(job):
 
 
 def test_the_keys_for_all_probes_are_those_of_the_reader():
-    reader = "".join(path.read_text() for path in sorted((runs.ROOT / "src/config").rglob("*Reader.cpp")))
+    readers = [*sorted((runs.ROOT / "src/config").rglob("*Reader.cpp")), runs.ROOT / "src/sweep/Comparison.hpp"]
+    reader = "".join(path.read_text() for path in readers)
     for key in SHARED:
         assert f'"{key}"' in reader
         assert "unknown key" not in runs.program("validate", JOBS[0], f"statistics.{key}.no_such_key=1").stderr.split(

@@ -172,18 +172,26 @@ class Fields : public KeyMarks<Fields> {
       target = index ? static_cast<Choice>(*index) : target;
     }
   }
-  /// Several of them, each once; one may stand without brackets.
+  /// Several of them, each once.
   template <class Choice>
   void choices(const std::string& name, std::vector<Choice>& target, const std::vector<std::string>& names,
-               std::string_view about = "") {
-    if (const Node* node = optional(name); node != nullptr && node->kind == Node::Kind::scalar) {
-      target.resize(1);
-      choice(name, target.front(), names, about);
-    } else if (next(name) != nullptr) {
+               std::string_view /*about*/ = "") {
+    if (const Node* node = next(name)) {
       target.clear();
       for (const auto index : read_choices(*node, key_of(name), problems_, names, Choices::distinct)) {
         target.push_back(static_cast<Choice>(index));
       }
+    }
+  }
+  /// Several of them, or one without brackets.
+  template <class Choice>
+  void one_or_more(const std::string& name, std::vector<Choice>& target, const std::vector<std::string>& names,
+                   std::string_view about = "") {
+    if (const Node* node = optional(name); node != nullptr && node->kind == Node::Kind::scalar) {
+      target.resize(1);
+      choice(name, target.front(), names, about);
+    } else {
+      choices(name, target, names, about);
     }
   }
   /// A file of the user's own.
@@ -369,6 +377,11 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   void choices(const std::string& name, const std::vector<Choice>& values, const std::vector<std::string>& names,
                std::string_view /*about*/ = "") {
     add(name, choice_list(values, names));
+  }
+  template <class Choice>
+  void one_or_more(const std::string& name, const std::vector<Choice>& values, const std::vector<std::string>& names,
+                   std::string_view /*about*/ = "") {
+    choices(name, values, names);
   }
   void path(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
   void labels(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {

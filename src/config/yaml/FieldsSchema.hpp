@@ -78,9 +78,14 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   template <class Choice>
   void choices(const std::string& name, const std::vector<Choice>& /*values*/, const std::vector<std::string>& names,
                std::string_view about = "") {
-    auto list = list_schema(choice_schema(names));
-    list["uniqueItems"] = true;
-    add(name, either_schema({choice_schema(names), std::move(list)}), about);
+    auto schema = list_schema(choice_schema(names));
+    schema["uniqueItems"] = true;
+    add(name, std::move(schema), about);
+  }
+  template <class Choice>
+  void one_or_more(const std::string& name, const std::vector<Choice>& /*values*/,
+                   const std::vector<std::string>& names, std::string_view about = "") {
+    add(name, either_schema({choice_schema(names), list_schema(choice_schema(names))}), about);
   }
   void path(const std::string& name, const std::string& value, std::string_view about = "") {
     line(name, value, about);

@@ -239,10 +239,12 @@ std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& 
   std::vector<bool> chosen(answers.annotators.size(), false);
   if (pilot.annotators.share > 0) {
     auto order = all_of(chosen.size());
-    const auto wanted = static_cast<std::size_t>(std::lround(pilot.annotators.share * static_cast<double>(order.size())));
+    const auto wanted =
+        static_cast<std::size_t>(std::lround(pilot.annotators.share * static_cast<double>(order.size())));
     for (std::size_t place = 0; place < wanted; ++place) {
-      std::swap(order[place],
-                order[place + base::random_below(order.size() - place, pilot.annotators.seed, annotators_stream, place)]);
+      std::swap(
+          order[place],
+          order[place + base::random_below(order.size() - place, pilot.annotators.seed, annotators_stream, place)]);
       chosen[order[place]] = true;
     }
   }
