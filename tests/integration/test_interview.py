@@ -165,6 +165,29 @@ def test_score_table(raw, derived):
     np.testing.assert_allclose(derived.mean_score.values[0], means, rtol=1e-12)
 
 
+def test_a_questionnaire_over_several_conversations(job, tmp_path):
+    """An answer is complete where all items of warmth and competence of its round are rated, whatever asks for them."""
+    text = job.read_text()
+    for before, after in (("text: warm, dimension: warmth", "text: warm, dimension: manner"),
+                          ("able, dimension: competence", "able, dimension: manner"),
+                          ("rich, dimension: status", "rich, dimension: warmth"),
+                          ("famous, dimension: status", "famous, dimension: competence")):
+        assert before in text
+        text = text.replace(before, after)
+    path = tmp_path / "job.yaml"
+    path.write_text(text)
+    code, _, err = runs.run(path, tmp_path / "run", "sampling.rounds=40")
+    assert code == 0, err
+    assert runs.program("stats", tmp_path / "run").returncode == 0
+    score = opened(tmp_path / "run/interview.stats.h5").score.values  # items: two of one turn; two conversations
+    complete = score[0].copy()
+    for items in (slice(0, 2), slice(2, 4)):
+        complete[..., items][np.isnan(score[0][..., items]).any(axis=-1)] = np.nan
+    np.testing.assert_array_equal(score[1], complete)
+    kept, rated = np.isfinite(score[1]).sum(axis=(0, 1, 2, 3)), np.isfinite(score[0]).sum(axis=(0, 1, 2, 3))
+    assert 0 < kept[2] == kept[3] < min(rated[2:])
+
+
 def test_second_opinion_of_options(raw, derived):
     """Probabilities of the scale's answers after the same conversation, for the items that ask them."""
     status = flags(raw.option_status)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <ranges>
 
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
@@ -86,8 +88,8 @@ results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::
   const auto scale = ends_of(items);
   std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
                                        {"rating_complete_answers",
-                                        "the same, where every item of the turn has "
-                                        "a rating (stereomap's rule)",
+                                        "the same, where the answer counts by stereomap's rule: all items of warmth "
+                                        "and competence of its round are rated; of other turns all items of the turn",
                                         scale},
                                        {"usable", "1: the answer rates the item, 0: it does not", share},
                                        {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
@@ -148,6 +150,31 @@ std::vector<std::vector<ItemRange>> turns_of(const std::vector<std::string>& con
     ++own.back().count;
   }
   return turns;
+}
+
+/// By item: the items that must be rated for its rating to count as one of a complete answer. Stereomap drops an answer
+/// whole unless every item of its questionnaire has a rating: those of warmth and competence, in whatever turns and
+/// conversations they are asked. Turns without any of them are questionnaires of their own.
+std::vector<std::vector<std::size_t>> questionnaires_of(const std::vector<std::vector<ItemRange>>& turns,
+                                                        const std::vector<Item>& items) {
+  const auto is_content = [&](std::size_t item) {
+    return items[item].dimension == "warmth" || items[item].dimension == "competence";
+  };
+  std::vector<std::size_t> content;
+  for (std::size_t item = 0; item < items.size(); ++item) {
+    if (is_content(item)) {
+      content.push_back(item);
+    }
+  }
+  std::vector<std::vector<std::size_t>> questionnaires(items.size());
+  for (const auto& turn : turns | std::views::join) {
+    std::vector<std::size_t> own(turn.count);
+    std::iota(own.begin(), own.end(), turn.first);
+    for (const auto item : own) {
+      questionnaires[item] = std::ranges::any_of(own, is_content) ? content : own;
+    }
+  }
+  return questionnaires;
 }
 
 std::vector<std::uint64_t> lengths_of(const std::vector<results::AxisSchema>& axes) {
@@ -232,7 +259,10 @@ class Collector {
     }
   }
 
-  InterviewResult take() { return std::move(result_); }
+  InterviewResult take() {
+    leave_out_incomplete();
+    return std::move(result_);
+  }
 
  private:
   template <class T>
@@ -261,7 +291,6 @@ class Collector {
   /// Of one turn.
   void score(const std::vector<std::uint64_t>& at, std::size_t round, std::size_t first_item,
              const std::vector<ReadRating>& ratings) {
-    const bool complete = std::ranges::all_of(ratings, [](const auto& one) { return one.status == answered; });
     for (std::size_t i = 0; i < ratings.size(); ++i) {
       const auto& [status, value, low, high] = ratings[i];
       const auto& item = items_[first_item + i];
@@ -276,17 +305,37 @@ class Collector {
       const auto absent = status > not_asked()    ? ScoreStatus::unscored
                           : status == not_asked() ? ScoreStatus::not_applicable
                                                   : ScoreStatus::missing;
-      const auto rate = [&](Measure measure, bool usable) {
-        set(measure, usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
-            usable ? ScoreStatus::ok : absent);
-      };
-      rate(Measure::rating, status == answered);
-      rate(Measure::rating_complete_answers, complete);
+      const bool is_usable = status == answered;
+      for (const auto measure : {Measure::rating, Measure::rating_complete_answers}) {
+        set(measure, is_usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
+            is_usable ? ScoreStatus::ok : absent);
+      }
       const auto share = [&](Measure measure, bool holds) {
         set(measure, is_known ? (holds ? 1.0 : 0.0) : stats::nan, is_known ? ScoreStatus::ok : absent);
       };
-      share(Measure::usable, status == answered);
+      share(Measure::usable, is_usable);
       share(Measure::refused, status == refused);
+    }
+  }
+
+  /// After the last context, since the conversations of a round are not neighbours in the file.
+  void leave_out_incomplete() {
+    auto& table = result_.table;
+    const auto questionnaires = questionnaires_of(turns_, items_);
+    const auto num_rows = table.length(1) * table.length(2) * table.length(3) * table.length(4);
+    const auto first_row = static_cast<std::size_t>(Measure::rating_complete_answers) * num_rows;
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      const auto is_missing = [&](std::size_t item) {
+        const auto status = table.statuses[row * items_.size() + item];  // of `rating`, which is the first measure
+        return status != ScoreStatus::ok && status != ScoreStatus::not_applicable;
+      };
+      for (std::size_t item = 0; item < items_.size(); ++item) {
+        const auto cell = (first_row + row) * items_.size() + item;
+        if (table.statuses[cell] == ScoreStatus::ok && std::ranges::any_of(questionnaires[item], is_missing)) {
+          table.values[cell] = stats::nan;
+          table.statuses[cell] = ScoreStatus::missing;
+        }
+      }
     }
   }
 
