@@ -2,10 +2,10 @@
 python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis pictures DIR... [--format pdf|png|svg] [--out DIR]
 python -m stereosweep_analysis table DIR... [--what scores] [--format csv|markdown|latex]
-python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR... [--only TABLE...]
+python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR... [--only TABLE...] [--out FOLDER]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
-python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
+python -m stereosweep_analysis reasons DIR --model DIR [--conversation LABEL] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis glossary [WORD...]"""
 
 import argparse
@@ -14,7 +14,6 @@ import textwrap
 from pathlib import Path
 
 import matplotlib
-import matplotlib.pyplot as plt
 
 from . import drawings, text_commands
 from .answers import read_answers, write_answers
@@ -54,16 +53,6 @@ def _parser():
     return parser
 
 
-def _save(made, out):
-    out.mkdir(parents=True, exist_ok=True)
-    for name, figure in made.items():
-        path = out / f"{name}.png"
-        figure.savefig(path, dpi=200)
-        title = figure.axes[0].get_title(loc="left")
-        plt.close(figure)
-        print(path, *(f"({line})" for line in title.splitlines() if line.startswith("not drawn")))
-
-
 def draw_figures(arguments):
     statistics = open_statistics(arguments.directory)
     directory = Path(arguments.directory)
@@ -71,7 +60,7 @@ def draw_figures(arguments):
     made = {}
     is_contexts = drawings.is_contexts(statistics)
     if is_contexts and "mean_pair_score" not in statistics:
-        _save({"forest": forest(statistics)}, out)
+        drawings.save_figures({"forest": forest(statistics)}, out)
         return
     if is_contexts and (statistics["test_kind"].values == "weat").any():
         made["forest"] = forest(statistics)
@@ -84,7 +73,7 @@ def draw_figures(arguments):
     if ratings is not None:
         name, draw = ("recovery", drawings.recovery_scatter) if arguments.planted else ("human", drawings.human_scatter)
         made[name] = draw(statistics, ratings, measure, prior)
-    _save(made, out)
+    drawings.save_figures(made, out)
     if ratings is None:
         print("no ratings: no scatter (name a table with --ratings, or statistics.human_ratings in the job)")
 

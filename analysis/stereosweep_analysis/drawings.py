@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -275,3 +276,14 @@ def recovery_scatter(
         statistics, planted, measure, prior, middle,
         "planted association of the group with the right pole", "Does the sweep recover what was planted?",
     )  # fmt: skip
+
+
+def save_figures(made: dict[str, Figure], out: Path) -> None:
+    """Writes NAME.png in the folder and prints its path, with what the picture leaves out."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, figure in made.items():
+        path = out / f"{name}.png"
+        figure.savefig(path, dpi=200)
+        title = figure.axes[0].get_title(loc="left")
+        plt.close(figure)
+        print(path, *(f"({line})" for line in title.splitlines() if line.startswith("not drawn")))

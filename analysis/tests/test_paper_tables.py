@@ -174,6 +174,32 @@ def test_clusters_with_members_and_groups_far_out():
     ]  # fmt: skip
 
 
+def emotions():
+    """interview() with means of emotions and behaviours, which job 70's correlations are of."""
+    sides = ["warmth", "contempt", "passive_harm"]
+    scores = np.array([[[4.0, 1.0, 1.5], [1.0, 5.0, 4.5], [4.0, np.nan, 2.5]]])
+    return interview().assign(
+        correlation_score=(("correlated_measure", "subject", "correlation_side"), scores)
+    ).assign_coords(correlated_measure=texts(["rating"]), correlation_side=texts(sides))  # fmt: skip
+
+
+def test_emotions_by_cluster_are_printed_and_drawn(tmp_path, capsys):
+    (table,) = [made for made in tables(stereomap, emotions()) if made.number == "Figure 3"]
+    assert table.columns == ("cluster", "sides", "group", "contempt", "passive_harm")
+    assert table.rows[0] == ("0", "high, low", "a", 1.0, 1.5) and table.rows[2] == ("1", "low, high", "b", 5.0, 4.5)
+    assert np.isnan(table.rows[1][3])
+    for lacking in (emotions().drop_dims("cluster_source"), emotions().isel(correlation_side=[0])):
+        assert stereomap.LAYOUTS[-1].make(lacking, "") == []
+    whole = emotions().assign_attrs(schema="stereosweep-statistics/interview", schema_version="1.0", complete=1)
+    whole.to_netcdf(tmp_path / "interview.stats.h5", engine="h5netcdf")
+    assert cli.main(["paper", "stereomap", str(tmp_path), "--only", "Figure 3", "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out/figure-3.png").stat().st_size > 10_000
+    assert "Emotions and behaviours by cluster" in capsys.readouterr().out
+    axes = stereomap.LAYOUTS[-1].draw(emotions())["figure-3"].axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["contempt", "passive\nharm"]
+    assert sorted(y for line in axes.lines for y in line.get_ydata()) == [1.0, 1.5, 2.5, 4.5, 5.0]
+
+
 def test_the_command_prints_a_file_and_says_what_lacks(tmp_path, capsys):
     file = tmp_path / "association.stats.h5"
     whole = association().assign_attrs(schema="stereosweep-statistics/association", schema_version="1.0", complete=1)

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from ..drawings import save_figures
 from ..open import ResultError, open_statistics
 from ..reports.runs import RESOLVED_JOB
 from ..tables import FORMATS
@@ -21,6 +22,7 @@ def add_parser(commands):
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--only", nargs="+", metavar="TABLE", help="numbers of the paper's tables; default: all")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="draw the paper's figures, too")
     parser.set_defaults(action=show)
 
 
@@ -31,12 +33,21 @@ def _job_text(path):
     return job.read_text(encoding="utf-8") if job.is_file() else ""
 
 
+def _draw(statistics, layouts, numbers, folder):
+    for layout in layouts:
+        if layout.draw and layout.numbers in numbers:
+            save_figures(layout.draw(statistics), folder)
+
+
 def show(arguments):
     runs, missing = [], []
     for directory in arguments.directories:
         with open_statistics(directory) as statistics:
             made, lines = lay_out(PAPERS[arguments.paper].LAYOUTS, statistics, _job_text(directory))
             runs.append((str(statistics.attrs.get("title") or directory), made))
+            if arguments.out:
+                folder = arguments.out / Path(directory).name if len(arguments.directories) > 1 else arguments.out
+                _draw(statistics, PAPERS[arguments.paper].LAYOUTS, {table.number for table in made}, folder)
             missing += [line for line in lines if line not in missing]
     tables = runs[0][1] if len(runs) == 1 else side_by_side(runs)
     if arguments.only:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import xarray as xr
+from matplotlib.figure import Figure
 
 from ..open import ResultError
 from .table import PaperTable
@@ -11,12 +12,13 @@ from .table import PaperTable
 
 class Layout(NamedTuple):
     """`variable`: the statistics must hold it; `make`: (statistics, text of the resolved job) to tables, none where a
-    label that they need is missing; `needs`: what to do then."""
+    label that they need is missing; `needs`: what to do then; `draw`: of statistics with tables, {name: figure}."""
 
     numbers: str
     variable: str
     make: Callable[[xr.Dataset, str], list[PaperTable]]
     needs: str
+    draw: Callable[[xr.Dataset], dict[str, Figure]] | None = None
 
 
 def lay_out(layouts, statistics, job=""):

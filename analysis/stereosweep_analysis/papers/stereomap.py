@@ -1,12 +1,19 @@
-"""Tables 2, 5, 8 and 9 of StereoMap (EMNLP 2023): clusters and their paired t, correlations, groups far out."""
+"""Tables 2, 5, 8, 9 and Figure 3 of StereoMap (EMNLP 2023): clusters and their paired t, correlations, groups far out,
+emotions and behaviours by cluster."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
+from ..labels import literal, source_name
 from .clusters import Clusters
 from .layout import Layout
 from .table import PaperTable
 
 TESTS = ("cluster_t_difference", "cluster_t", "cluster_t_p", "cluster_t_p_holm")
+SHUFFLED = "p: groups shuffled, plain and after Holm."
+# What Figure 3 shows, in the order of the paper's panels
+EMOTIONS = ("contempt", "admiration", "pity", "envy")
+BEHAVIOURS = ("active_facilitation", "active_harm", "passive_facilitation", "passive_harm")
 WARNING = "The clusters were fitted on the scores that t compares."
 
 
@@ -47,17 +54,18 @@ def _correlations(statistics, _):
     """Table 8: one for each name of statistics.correlations."""
     parts = ("name", "among", "measure", "method", "row", "column")
     keys = list(zip(*(map(str, statistics[f"correlation_{part}"].values) for part in parts), strict=True))
-    numbers = [statistics[f"correlation_{name}"].values for name in ("coefficient", "p_holm")]
+    numbers = [statistics[f"correlation_{name}"].values for name in ("coefficient", "p", "p_holm")]
     found = {key: tuple(float(values[place]) for values in numbers) for place, key in enumerate(keys)}
     made = []
     for name in dict.fromkeys(key[0] for key in keys):
         columns = list(dict.fromkeys(key[-1] for key in keys if key[0] == name))
         rows = [
-            (*start[1:], *(number for column in columns for number in found.get((*start, column), (None, None))))
+            (*start[1:], *(number for column in columns for number in found.get((*start, column), (None,) * 3)))
             for start in dict.fromkeys(key[:-1] for key in keys if key[0] == name)
         ]
-        head = ("among", "measure", "method", "of", *(text for column in columns for text in (column, f"{column} p")))
-        made.append(PaperTable("8", f"Correlations: {name}", head, rows, "p by shuffled groups, after Holm.", labels=4))
+        ends = ("", " p", " p Holm")
+        head = ("among", "measure", "method", "of", *(f"{column}{end}" for column in columns for end in ends))
+        made.append(PaperTable("8", f"Correlations: {name}", head, rows, SHUFFLED, labels=4))
     return made
 
 
@@ -80,10 +88,62 @@ def _extremes(statistics, _, most=10):
     return [PaperTable("9", "Groups with the highest and lowest means", head, rows, f"By {measure}; variance: n - 1.")]
 
 
+def _by_cluster(statistics):
+    """(clusters, means [group, dimension] of Figure 3); None where the result does not have both."""
+    scores = statistics["correlation_score"]
+    axis = scores.dims[0]
+    sources = statistics["cluster_source"].values if "cluster_source" in statistics else ()
+    known = set(map(str, statistics[axis].values)) & set(map(str, sources))
+    names = [name for name in (*EMOTIONS, *BEHAVIOURS) if name in statistics["correlation_side"].values]
+    if not known or not names:
+        return None
+    source = "rating" if "rating" in known else min(known)
+    return Clusters(statistics, source), scores.sel({axis: source, "correlation_side": names})
+
+
+def _emotions(statistics, _):
+    found = _by_cluster(statistics)
+    if found is None:
+        return []
+    clusters, means = found
+    rows = [
+        (str(place), clusters.side_text(place), str(clusters.subjects[group]), *map(float, means.values[group]))
+        for place in range(clusters.number)
+        for group in np.flatnonzero(clusters.of_subject == place)
+    ]
+    head = ("cluster", "sides", "group", *map(str, means["correlation_side"].values))
+    note = f"Means of {clusters.source}, clusters by it."
+    return [PaperTable("Figure 3", "Emotions and behaviours by cluster", head, rows, note, labels=3)]
+
+
+def _draw_emotions(statistics):
+    """A dot for each group, a line at each cluster's median."""
+    clusters, means = _by_cluster(statistics)
+    names = list(map(str, means["correlation_side"].values))
+    figure, axes = plt.subplots(figsize=(3 + 1.3 * len(names), 4.2), layout="constrained")
+    for place in range(clusters.number):
+        color = plt.get_cmap("Dark2")(place % 8)
+        for at, values in enumerate(means.values[clusters.of_subject == place].T):
+            values, middle = values[np.isfinite(values)], at + 0.8 * ((place + 0.5) / clusters.number - 0.5)
+            axes.plot(middle + np.linspace(-0.04, 0.04, len(values)), np.sort(values), ".", color=color, alpha=0.6)
+            if len(values):
+                axes.hlines(np.median(values), middle - 0.07, middle + 0.07, color=color, linewidth=2)
+        axes.plot([], [], "o", color=color, label=literal(f"{place}: {clusters.side_text(place)}"))
+    axes.set_xticks(range(len(names)), [literal(name.replace("_", "\n")) for name in names])
+    axes.set_ylabel(f"mean {literal(clusters.source)}")
+    axes.spines[["top", "right"]].set_visible(False)
+    title = f"cluster: {', '.join(map(literal, clusters.dimensions))}"
+    figure.legend(title=title, frameon=False, fontsize=8, loc="outside right upper")
+    axes.set_title(f"Emotions and behaviours by cluster\n{source_name(statistics)}", fontsize=11, loc="left")
+    return {"figure-3": figure}
+
+
 CLUSTERS = "'stereosweep stats DIR statistics.clusters={number: 5}'"
 LAYOUTS = (
     Layout("2", "cluster_centre", _clusters, CLUSTERS),
     Layout("5", "cluster_t", _paired, CLUSTERS),
     Layout("8", "correlation_coefficient", _correlations, "statistics.correlations as in jobs/70_stereomap.yaml"),
     Layout("9", "extreme_mean", _extremes, "statistics.extremes as in jobs/70_stereomap.yaml"),
-)
+    Layout("Figure 3", "correlation_score", _emotions, "clusters and correlations as in jobs/70_stereomap.yaml",
+           _draw_emotions),
+)  # fmt: skip

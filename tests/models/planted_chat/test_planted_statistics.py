@@ -79,7 +79,7 @@ def test_correlations_among_all_groups_and_within_clusters(derived):
             assert int(row.correlation_n) == kept.sum()
         else:
             assert np.ptp(left) == 0 or np.ptp(right) == 0 or kept.sum() < 3
-    assert among == {name: 2 * (2 + 4 + 4) for name in ("all", *(f"cluster {place}" for place in range(5)))}
+    assert among == {name: 2 * (2 + 4) + 6 * 4 for name in ("all", *(f"cluster {place}" for place in range(5)))}
 
 
 def test_keywords_by_cluster(planted_run, derived, tmp_path, capsys):
