@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,45 +20,56 @@ class Said(NamedTuple):
     text: str
 
 
-def conversation_with(result: xr.Dataset, kind: str, wanted: str | None = None) -> str:
-    """The conversation `wanted`, or the first one with a turn of this kind (keywords, reasons). Raises ResultError."""
+class AskedTurn(NamedTuple):
+    """`place`: among the turns of its conversation."""
+
+    conversation: str
+    place: int
+    label: str
+    kind: str
+
+
+def find_turn(result: xr.Dataset, kinds: Sequence[str], conversation: str | None, turn: str | None) -> AskedTurn:
+    """The first turn of these kinds (keywords, reasons, text), the kinds in this order, in the conversation and with
+    the label that are named, if any. Raises ResultError."""
     if "answer_text" not in result or "conversation" not in result.coords:
         raise ResultError("the file is no result of an interview: it has no conversations")
-    labels = [str(label) for label in result["conversation"].values]
-    kinds = [str(text).split(", ") for text in result["conversation_kinds"].values]
-    having = [label for label, found in zip(labels, kinds, strict=True) if kind in found]
-    if wanted is not None:
-        require_label(result, "conversation", wanted)
-    if not having or (wanted is not None and wanted not in having):
-        raise ResultError(
-            f"no {kind} in {wanted or 'any conversation'}; asked for {kind}: {', '.join(having) or 'none'}"
-        )
-    return wanted or having[0]
+    if conversation is not None:
+        require_label(result, "conversation", conversation)
+    known = []
+    for label, of_turns, names in zip(
+        *(map(str, result[name].values) for name in ("conversation", "conversation_kinds", "conversation_turns")),
+        strict=True,
+    ):
+        own, labels = of_turns.split(", "), names.split(", ")  # a label may hold a comma
+        labels = labels if len(labels) == len(own) else [str(place) for place in range(len(own))]
+        known += [AskedTurn(label, *one) for one in zip(range(len(own)), labels, own, strict=True) if one[2] in kinds]
+    having = [one for one in known if conversation in (None, one.conversation) and turn in (None, one.label)]
+    if not having:
+        asked = "; ".join(f"{one.conversation}: {one.label}" for one in known) or "none"
+        raise ResultError(f"no {' or '.join(kinds)} in {conversation or 'any conversation'}; asked for them: {asked}")
+    return min(having, key=lambda one: kinds.index(one.kind))
 
 
-def _meanings(variable: xr.DataArray) -> dict[int, str]:
-    names = str(variable.attrs["flag_meanings"]).split()
-    return dict(zip((int(value) for value in variable.attrs["flag_values"]), names, strict=True))
-
-
-def said(result: xr.Dataset, kind: str, conversation: str) -> tuple[list[Said], dict[str, int]]:
+def said(result: xr.Dataset, turn: AskedTurn) -> tuple[list[Said], dict[str, int]]:
     """Rows of all prompt forms, rephrasings and rounds, and how many answers have which status.
 
-    `kind`: "keywords" or "reasons". Returns ([Said], {status: count}); of reasons a status is that of one reason.
+    Returns ([Said], {status: count}): every keyword, every reason (with a status of its own), or every text.
     """
-    name = kind.removesuffix("s")
-    part = result[[name, f"{name}_status"]].sel(conversation=conversation)
-    part = part.transpose("group", "template", "rephrasing", "round", "place", missing_dims="ignore")
-    texts = part[name].values
+    part = result.sel(conversation=turn.conversation)
+    if turn.kind == "text":
+        texts, status = (part[f"answer_{name}"].isel(turn=turn.place) for name in ("text", "status"))
+    else:
+        texts, status = (part[turn.kind.removesuffix("s") + end] for end in ("", "_status"))
+    texts = texts.transpose("group", "template", "rephrasing", "round", "place", missing_dims="ignore")
     groups = [str(group) for group in part["group"].values]
     rows = [
         Said(group, str(text))
-        for group, block in zip(groups, texts.reshape(len(groups), -1), strict=True)
+        for group, block in zip(groups, texts.values.reshape(len(groups), -1), strict=True)
         for text in block
         if str(text).strip()
     ]
-    status = part[f"{name}_status"]
-    names = _meanings(status)
+    names = dict(zip(map(int, status.attrs["flag_values"]), status.attrs["flag_meanings"].split(), strict=True))
     counts = Counter(names[int(code)] for code in status.values.ravel())
     return rows, {name: count for name, count in counts.items() if name != "not_asked"}
 

@@ -43,13 +43,16 @@ STOP_WORDS = frozenset(STOP_TEXT.split())
 
 
 class Phrase(NamedTuple):
-    """`cosine`: of the phrase and the mean of the reasons' vectors; `reasons`: how many of them hold the phrase."""
+    """`cosine`: of the phrase and the mean of the reasons' vectors; `reasons`: how many of the unit's reasons hold it,
+    `share` of them; `difference`: from the share of all other units' reasons that hold it, None without others."""
 
     unit: str
     rank: int
     phrase: str
     cosine: float
     reasons: int
+    share: float
+    difference: float | None
 
 
 def _stems(word: str) -> set[str]:
@@ -196,8 +199,11 @@ def phrases(units: Mapping[str, list[str]], encode: Callable[[list[str]], np.nda
             chosen = choose_max_sum(relevance, own, choice.top, choice.candidates)
         else:
             chosen = np.argsort(-relevance, kind="stable")[: choice.top].tolist()
-        found += [
-            Phrase(unit, rank, names[index], float(relevance[index]), counts[unit][names[index]])
-            for rank, index in enumerate(chosen, start=1)
-        ]
+        others = sum(map(len, units.values())) - len(units[unit])
+        for rank, index in enumerate(chosen, start=1):
+            held = counts[unit][names[index]]
+            elsewhere = sum(of_unit[names[index]] for of_unit in counts.values()) - held
+            share = held / len(units[unit])
+            difference = share - elsewhere / others if others else None
+            found.append(Phrase(unit, rank, names[index], float(relevance[index]), held, share, difference))
     return found

@@ -23,7 +23,7 @@ def add_parsers(commands):
     words.add_argument("--phrases", choices=keywords.PHRASES, default="drop", help="keywords of several words")
     words.add_argument("--pair", nargs=2, action="append", metavar=("UNIT", "UNIT"), help="print their overlap")
     words.set_defaults(action=show_keywords)
-    why = commands.add_parser("reasons", help="phrases that stand for the reasons of an interview")
+    why = commands.add_parser("reasons", help="phrases that stand for the reasons or explanations of an interview")
     _add_source(why)
     why.add_argument("--model", required=True, help="checkpoint of a sentence encoder")
     why.add_argument("--program", help="default: $STEREOSWEEP_PROGRAM, else stereosweep")
@@ -41,25 +41,27 @@ def _add_source(parser):
     parser.add_argument("directory", help="run directory or interview.h5")
     parser.add_argument("--by", choices=UNITS, default="group")
     parser.add_argument("--conversation", help="default: the first that asks for them")
+    parser.add_argument("--turn", help="label of the question; default: the first that asks for them")
     parser.add_argument("--source", help="measure whose clusters are taken; default: rating")
     parser.add_argument("--clusters", help="your own table with the columns group, cluster; default: those of 'stats'")
     parser.add_argument("--rows", type=int, default=60, help="rows of a table that are printed")
     parser.add_argument("--output", type=Path, help="folder for CSV files with everything")
 
 
-def read_said(arguments, kind):
-    """(rows by unit, lines that say where they come from); in reasons the group's own name is "they"."""
+def read_said(arguments, *kinds):
+    """(rows by unit, lines that say where they come from); in reasons and texts the group's own name is "they"."""
     with open_result(arguments.directory) as result:
-        conversation = interviews.conversation_with(result, kind, arguments.conversation)
-        rows, counts = interviews.said(result, kind, conversation)
-        if kind == "reasons":
+        turn = interviews.find_turn(result, kinds, arguments.conversation, arguments.turn)
+        rows, counts = interviews.said(result, turn)
+        if turn.kind != "keywords":
             mentions = reasons.Mentions(interviews.group_names(result))
             rows = [row._replace(text=mentions.replace(row.group, row.text)) for row in rows]
     if not rows:
-        raise ResultError(f"no {kind} in '{conversation}': {counts}")
-    answers = "answers" if kind == "keywords" else "reasons"
+        raise ResultError(f"no {turn.kind} in '{turn.conversation}': {counts}")
+    what, answers = turn.kind.removesuffix("s") + "s", "reasons" if turn.kind == "reasons" else "answers"
     statuses = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    lines = [cut(f"{len(rows):,} {kind} of conversation '{conversation}'; {answers}: {statuses}", 100)]
+    where = f"conversation '{turn.conversation}', turn '{turn.label}'"
+    lines = [cut(f"{len(rows):,} {what} of {where}; {answers}: {statuses}", 100)]
     if arguments.by == "group":
         return rows, lines
     if arguments.clusters:
@@ -175,7 +177,7 @@ def _choice(arguments):
 
 def show_reasons(arguments):
     choice = _choice(arguments)
-    rows, sources = read_said(arguments, "reasons")
+    rows, sources = read_said(arguments, "reasons", "text")
     units = {}
     for row in rows:
         units.setdefault(row.group, []).append(row.text)
@@ -185,8 +187,10 @@ def show_reasons(arguments):
     how = {"mmr": f"mmr, diversity {choice.diversity:g}", "max_sum": f"max_sum of {choice.candidates}"}
     print(f"Phrases of {len(units):,} {arguments.by}s nearest to their reasons, by {how.get(choice.method, 'cosine')}")
     print("\n".join(sources))
-    table = [(cut(row.unit, 30), row.rank, cut(row.phrase, 45), f"{row.cosine:.3f}", row.reasons) for row in found]
-    print("\n".join(render((arguments.by, "rank", "phrase", "cosine", "reasons"), table, arguments.rows)))
+    print("difference: share of the reasons that hold the phrase, minus that of all others; rounds are no sample: no p")
+    table = [(cut(row.unit, 30), row.rank, cut(row.phrase, 35), *row[3:]) for row in found]
+    columns = (arguments.by, "rank", "phrase", "cosine", "reasons", "share", "difference")
+    print("\n".join(render(columns, table, arguments.rows)))
     if arguments.output:
         path = write_csv(arguments.output, "reasons", reasons.Phrase._fields, found)
         print(f"written: {path.name} under {cut(str(arguments.output), 70)}")

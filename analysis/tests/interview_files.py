@@ -46,10 +46,14 @@ def interview_dataset(keywords=None, reasons=None):
             texts = reasons[label][turn]
             why[group, 0, 0, 0, turn, : len(texts)] = texts
             why_status[group, 0, 0, 0, turn, : len(texts)] = [0 if text else 1 for text in texts]
+    answers = np.full((*shape, 3), "", dtype=object)
+    for group, label in enumerate(groups):
+        answers[group, 1, 0, 0, :, 1] = [f"{label} have jobs, why.", f"No jobs of round {group}"][:rounds]
     flags = {"flag_values": np.arange(len(STATUSES), dtype="u1"), "flag_meanings": " ".join(STATUSES)}
     return xr.Dataset(
         {
-            "answer_text": ((*outer, "round", "turn"), np.full((*shape, 1), "text", dtype=object)),
+            "answer_text": ((*outer, "round", "turn"), answers),
+            "answer_status": ((*outer, "round", "turn"), np.where(answers == "", 1, 0).astype("u1"), flags),
             "keyword": ((*outer, "round", "place"), said),
             "keyword_status": ((*outer, "round"), status, flags),
             "reason": ((*outer, "round", "place"), why),
@@ -58,7 +62,8 @@ def interview_dataset(keywords=None, reasons=None):
         coords={
             "group": _texts(groups), "conversation": _texts(["traits", "structure"]), "template": _texts(["full"]),
             "rephrasing": _texts(["none"]), "group_plural": ("group", _texts(groups)),
-            "conversation_kinds": ("conversation", _texts(["keywords, reasons, ratings", "rating"])),
+            "conversation_kinds": ("conversation", _texts(["keywords, reasons, ratings", "rating, text"])),
+            "conversation_turns": ("conversation", _texts(["words, why, scale", "rating, explanation"])),
         },
         attrs={"schema": "stereosweep/interview", "schema_version": "1.0", "complete": 1},
     )  # fmt: skip

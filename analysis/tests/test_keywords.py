@@ -48,7 +48,7 @@ def test_coverage_by_stage(capsys, folder):
         ("mapping", "7", "10", "10", "14"),
     ]
     assert printed.startswith("71.4 % of 14 keywords are in the dictionary (70.0 % of 10 different ones)\n")
-    assert "15 keywords of conversation 'traits'; answers: 5 answered, 1 refused" in printed
+    assert "15 keywords of conversation 'traits', turn 'words'; answers: 5 answered, 1 refused" in printed
     assert "left out: 1 of several words" in printed
     assert [tuple(row.values()) for row in tables["left_out"]] == [("risk takers", "1")]
 
@@ -117,7 +117,7 @@ def test_lemmas_of_words_that_the_dictionary_holds():
 def test_what_is_not_there_is_named(capsys, folder):
     table = ["--dictionary", str(folder / "table.tsv")]
     for more, message in (
-        (["--conversation", "structure"], "no keywords in structure; asked for keywords: traits"),
+        (["--conversation", "structure"], "no keywords in structure; asked for them: traits: words"),
         (["--pair", "nurses", "pilots"], "no keywords of the group 'pilots'"),
         (["--by", "cluster", "--source", "refused"], "unknown cluster_source 'refused'"),
     ):

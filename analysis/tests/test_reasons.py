@@ -5,11 +5,12 @@ import itertools
 
 import numpy as np
 import pytest
-from interview_files import BUILD, REASONS, ROOT, write_interview
+from interview_files import BUILD, REASONS, ROOT, interview_dataset, write_interview
 
 from stereosweep_analysis import reasons
 from stereosweep_analysis.cli import main
 from stereosweep_analysis.encoder import encode
+from stereosweep_analysis.interviews import find_turn, said
 from stereosweep_analysis.open import ResultError
 
 ENCODER = ROOT / "build" / "models" / "minilm"
@@ -85,6 +86,7 @@ def test_a_unit_is_the_mean_of_its_reasons():
     assert [(row.unit, row.phrase, row.reasons) for row in found] == [
         ("a", "sea", 1), ("a", "red", 2), ("a", "red car", 2),
     ]  # fmt: skip
+    assert [(row.share, row.difference) for row in found] == [(1 / 3, 1 / 3), (2 / 3, 2 / 3), (2 / 3, 2 / 3)]
     assert np.allclose([row.cosine for row in found], [11 / 5 / length, 2 / length, 2 / length], rtol=0, atol=1e-15)
     often = reasons.phrases(
         {"a": ["red car", "blue sea", "red car"]},
@@ -92,6 +94,33 @@ def test_a_unit_is_the_mean_of_its_reasons():
         reasons.Choice("cosine", top=9, least_reasons=2),
     )
     assert [row.phrase for row in often] == ["red", "red car", "car"]
+
+
+def test_phrases_are_compared_with_all_other_units():
+    units = {"a": ["red car", "red"], "b": ["red sea", "sea", "blue sea", "sea"], "c": ["car", "blue"]}
+    found = reasons.phrases(units, lambda texts: np.ones((len(texts), 2)), reasons.Choice("cosine", top=9))
+    for row in found:
+        own = [row.phrase in reasons.candidates(text) for text in units[row.unit]]
+        others = [row.phrase in reasons.candidates(text) for unit in units if unit != row.unit for text in units[unit]]
+        assert (row.reasons, row.share) == (sum(own), np.mean(own))
+        assert row.difference == pytest.approx(np.mean(own) - np.mean(others), abs=1e-15)
+    alone = reasons.phrases({"a": ["red"]}, lambda texts: np.ones((len(texts), 2)), reasons.Choice("cosine"))
+    assert [row.difference for row in alone] == [None]
+
+
+def test_texts_of_any_turn_are_explanations(tmp_path):
+    made = interview_dataset()
+    turn = find_turn(made, ("reasons", "text"), None, None)
+    assert turn == ("traits", 1, "why", "reasons")
+    commas = made.assign_coords(conversation_turns=("conversation", ["one, two, why, scale", "rating, explanation"]))
+    assert find_turn(commas, ("reasons",), None, "1").label == "1"  # a label holds a comma: places in their stead
+    turn = find_turn(made, ("reasons", "text"), "structure", None)
+    assert turn == find_turn(made, ("reasons", "text"), None, "explanation") == ("structure", 1, "explanation", "text")
+    rows, counts = said(made, turn)
+    assert [row.text for row in rows if row.group == "nurses"] == ["nurses have jobs, why.", "No jobs of round 0"]
+    assert len(rows) == 6 and counts == {"answered": 6}
+    with pytest.raises(ResultError, match="no keywords in structure; asked for them: traits: "):
+        find_turn(made, ("keywords",), "structure", None)
 
 
 def needs_encoder():
