@@ -187,7 +187,7 @@ def show_reasons(arguments):
     how = {"mmr": f"mmr, diversity {choice.diversity:g}", "max_sum": f"max_sum of {choice.candidates}"}
     print(f"Phrases of {len(units):,} {arguments.by}s nearest to their reasons, by {how.get(choice.method, 'cosine')}")
     print("\n".join(sources))
-    print("difference: share of the reasons that hold the phrase, minus that of all others; rounds are no sample: no p")
+    print("difference: share of the reasons that hold the phrase, minus that of all others; without a test")
     table = [(cut(row.unit, 30), row.rank, cut(row.phrase, 35), *row[3:]) for row in found]
     columns = (arguments.by, "rank", "phrase", "cosine", "reasons", "share", "difference")
     print("\n".join(render(columns, table, arguments.rows)))
