@@ -86,15 +86,14 @@ def clusters_of(statistics: xr.Dataset, source: str | None = None) -> tuple[dict
 
     `source`: a measure of the score table; default: `rating`, else the first. Raises ResultError.
     """
-    name = next((name for name in statistics.data_vars if str(name).startswith("cluster_of_")), None)
-    if name is None:
+    if "cluster_of_subject" not in statistics:
         raise ResultError("the statistics hold no clusters: ask with 'stereosweep stats DIR statistics.clusters={}'")
     known = [str(label) for label in statistics["cluster_source"].values]
     if source is None:
         source = "rating" if "rating" in known else known[0]
     require_label(statistics, "cluster_source", source)
-    places = statistics[name].sel(cluster_source=source)
-    groups = [str(group) for group in places[places.dims[0]].values]
+    places = statistics["cluster_of_subject"].sel(cluster_source=source)
+    groups = [str(group) for group in statistics["subject"].values]
     return {group: str(int(place)) for group, place in zip(groups, places.values, strict=True) if place >= 0}, source
 
 

@@ -38,12 +38,6 @@ def _refusals(axis: str) -> View:
 
 CONTEXTS = {"variance": "paper", "estimator": "dersimonian_laird", "adjustment": "max_t"}
 OLDER_VIEWS: dict[str, list[View]] = {
-    "correlation_coefficient": [_view(
-        "Correlations over subjects: ",
-        "row; column; among; method; name; correlation_coefficient=r; correlation_low=low; correlation_high=high; "
-        "correlation_n=n; correlation_p=p; correlation_p_holm=adjusted p",
-        "correlation_p",
-    )],
     "tau_pooled": [_view(
         "Agreement with people",
         "variant=measure; prior; tau_pooled=tau-b; tau_pooled_n=n; tau_pooled_p_items=p items; "
@@ -56,11 +50,6 @@ OLDER_VIEWS: dict[str, list[View]] = {
         "people_n=n; "
         "people_tau_p_items=p items; people_tau_p_subjects=p subjects",
         note="Of both p cite the larger one.",
-    )],
-    "extreme_mean": [_view(
-        "Highest and lowest means: ",
-        "subject; extreme_place=place; extreme_mean=mean; extreme_variance=variance; extreme_rounds=rounds",
-        "extreme_place", ("measure", "extreme_of"),
     )],
     "combined_effect": [_view(
         "Tests of word sets",

@@ -140,11 +140,11 @@ def test_accuracy_by_marker_with_its_difference():
 
 def interview():
     flags = {"flag_values": np.arange(3, dtype="u1"), "flag_meanings": "low middle high"}
-    by_place = ("cluster_source", "cluster_place", "dimension")
+    by_place = ("cluster_source", "cluster_place", "cluster_dimension")
     by_pair = ("cluster_source", "cluster_place", "dimension_pair")
     return xr.Dataset(
         {
-            "cluster_point": (("cluster_source", "subject", "dimension"), np.zeros((1, 3, 2))),
+            "cluster_point": (("cluster_source", "subject", "cluster_dimension"), np.zeros((1, 3, 2))),
             "cluster_number": ("cluster_source", np.array([2])),
             "cluster_of_subject": (("cluster_source", "subject"), np.array([[0, 1, 0]])),
             "cluster_centre": (by_place, np.array([[[4.0, 2.0], [1.0, 5.0]]])),
@@ -153,10 +153,12 @@ def interview():
                (("cluster_t", 3.5), ("cluster_t_p", 0.02), ("cluster_t_p_holm", 0.04), ("cluster_t_difference", 2.0))},
             "extreme_mean": (("extreme_measure", "extreme_of", "subject"), np.array([[[2.0, np.nan, 3.0]]])),
             "extreme_variance": (("extreme_measure", "extreme_of", "subject"), np.array([[[0.2, np.nan, 0.3]]])),
+            **{f"extreme_{name}": (("extreme_measure", "extreme_of", "subject"), np.array([[[value, np.nan, value]]]))
+               for name, value in (("low", 1.0), ("high", 4.0), ("p_holm", 0.5))},
         },
         coords={
             "cluster_source": texts(["rating"]), "subject": texts(["a", "b", "c"]),
-            "dimension": texts(["warmth", "competence"]), "dimension_pair": texts(["warmth - competence"]),
+            "cluster_dimension": texts(["warmth", "competence"]), "dimension_pair": texts(["warmth - competence"]),
             "extreme_measure": texts(["rating"]), "extreme_of": texts(["warmth"]),
         },
     )  # fmt: skip
@@ -169,8 +171,8 @@ def test_clusters_with_members_and_groups_far_out():
     assert paired.rows[0] == ("rating", "0", "high, low", "warmth - competence", 2, 2.0, 3.5, 0.02, 0.04)
     assert paired.rows[1][:5] == ("rating", "1", "low, high", "warmth - competence", 1)
     assert extremes.rows == [
-        ("warmth", "highest", "c", 1, 3.0, 0.3), ("warmth", "highest", "a", 2, 2.0, 0.2),
-        ("warmth", "lowest", "a", 1, 2.0, 0.2), ("warmth", "lowest", "c", 2, 3.0, 0.3),
+        ("warmth", "highest", "c", 1, 3.0, 0.3, 1.0, 4.0, 0.5), ("warmth", "highest", "a", 2, 2.0, 0.2, 1.0, 4.0, 0.5),
+        ("warmth", "lowest", "a", 1, 2.0, 0.2, 1.0, 4.0, 0.5), ("warmth", "lowest", "c", 2, 3.0, 0.3, 1.0, 4.0, 0.5),
     ]  # fmt: skip
 
 

@@ -64,7 +64,8 @@ TABLES = (
     shown("coreference", "Means of", SUBJECT_ITEM, MEANS, measure="share"),
     shown("rating", "Means of", SUBJECT_ITEM, MEANS, measure="option_text"),
     shown("interview", "Means of", SUBJECT_ITEM, MEANS, measure="rating"),
-    shown("interview", "Correlations over", CORRELATION, COEFFICIENT, correlation_measure="rating"),
+    shown("interview", "Correlations over subjects: structure", CORRELATION, COEFFICIENT, correlation_measure="rating",
+          correlation_name="structure"),
     *(shown("interview", f"Texts that decline to answer, by {axis}", [axis, axis],
             [name.format(axis) for name in REFUSED])
       for axis in ("template", "subject")),

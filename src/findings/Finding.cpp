@@ -31,9 +31,8 @@ class RowLabels {
   RowLabels(const Finding& finding, const std::string& name) {
     std::size_t step = 1;
     for (auto axis = finding.axes.rbegin(); axis != finding.axes.rend(); ++axis) {
-      const auto coordinate = std::ranges::find(axis->coordinates, name, &results::AxisSchema::Coordinate::name);
-      if (is_called(axis->name, name) || coordinate != axis->coordinates.end()) {
-        labels_ = is_called(axis->name, name) ? &axis->labels : &coordinate->values;
+      labels_ = is_called(axis->name, name) ? &axis->labels : axis->find_coordinate(name);
+      if (labels_ != nullptr) {
         step_ = step;
         return;
       }
@@ -57,10 +56,11 @@ double number_of(const Column& column, std::size_t row) {
 }
 
 /// Why a value does not exist, where the finding says so; else a dash.
-std::string reason_of(const Finding& finding, std::size_t row) {
+std::string reason_of(const Finding& finding, const Column& value, std::size_t row) {
   for (const auto& column : finding.columns) {
     const auto* flags = std::get_if<Flags>(&column.values);
-    if (flags != nullptr && column.role == Role::status && flags->places[row] != 0) {
+    const bool is_of_it = column.role == Role::status && (column.of.empty() || column.of == value.name);
+    if (flags != nullptr && is_of_it && flags->places[row] != 0) {
       return base::replace_all(flags->meanings.at(flags->places[row]), "_", " ");
     }
   }
@@ -79,7 +79,7 @@ std::string cell_of(const Finding& finding, const Column& column, std::size_t ro
     return results::p_value(value);
   }
   if (std::isnan(value) && column.role == Role::value) {
-    return reason_of(finding, row);
+    return reason_of(finding, column, row);
   }
   return results::significant(value);
 }

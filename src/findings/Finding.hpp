@@ -78,22 +78,28 @@ struct Finding {
   Column& add(Role role, const std::vector<Row>& rows, std::string column, std::string unit, std::string what,
               Read read) {
     using Value = std::decay_t<std::invoke_result_t<Read, const Row&>>;
-    Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
     if constexpr (std::is_same_v<Value, stats::Reason>) {
-      Flags flags{{}, stats::reason_names()};
-      for (const auto& row : rows) {
-        flags.places.push_back(static_cast<std::uint8_t>(std::invoke(read, row)));
-      }
-      added.values = std::move(flags);
+      return add_flags(role, rows, std::move(column), std::move(what), stats::reason_names(), read);
     } else {
+      Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
       std::vector<std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>> values;
       values.reserve(rows.size());
       for (const auto& row : rows) {
         values.push_back(static_cast<typename decltype(values)::value_type>(std::invoke(read, row)));
       }
       added.values = std::move(values);
+      return columns.emplace_back(std::move(added));
     }
-    return columns.emplace_back(std::move(added));
+  }
+  /// A column of states: `read` gives an enumeration whose numbers are places in `meanings`.
+  template <class Row, class Read>
+  Column& add_flags(Role role, const std::vector<Row>& rows, std::string column, std::string what,
+                    std::vector<std::string> meanings, Read read) {
+    Flags flags{{}, std::move(meanings)};
+    for (const auto& row : rows) {
+      flags.places.push_back(static_cast<std::uint8_t>(std::invoke(read, row)));
+    }
+    return columns.emplace_back(Column{role, std::move(column), "", std::move(what), "", "", std::move(flags)});
   }
 };
 

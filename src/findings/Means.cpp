@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 
-#include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
@@ -24,70 +23,103 @@ constexpr double rounding = 1e-12;         // of the largest score: what varies 
 
 class MeansOfMeasure {
  public:
-  MeansOfMeasure(const Scores& scores, std::size_t measure, double confidence)
+  /// Borrows `cells` and `groups`.
+  MeansOfMeasure(const Scores& scores, std::size_t measure, const Cells& cells, const std::vector<ItemGroup>& groups,
+                 double confidence)
       : num_rephrasings_(scores.length(rephrasing_axis)),
-        num_items_(scores.length(item_axis)),
         ends_(ends_of(*scores.axes[measure_axis], measure)),
         confidence_(confidence),
-        values_(scores.read(measure)),
-        statuses_(scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>()),
-        cells_(scores, values_, statuses_),
-        num_rows_(scores.length(subject_axis) * num_items_),
+        cells_(cells),
+        groups_(groups),
         effects_(cells_.num_sentences(), 0) {
+    if (std::ranges::any_of(groups_, [](const auto& group) { return group.items.size() > 1; })) {
+      item_means_ = cells_.means({item_axis});
+    }
     add_effects();
   }
 
-  std::size_t num_rows() const { return num_rows_; }
+  std::size_t num_rows() const { return cells_.length(subject_axis) * groups_.size(); }
 
   /// All but what compares the rows.
   MeanRow row(std::size_t place) const {
-    const auto subject = place / num_items_;
-    const auto item = place % num_items_;
+    const auto subject = place / groups_.size();
+    const auto& items = groups_[place % groups_.size()].items;
+    const auto cells = cells_of(place);
+    const auto present = present_in(cells);
     MeanRow row;
-    std::vector<double> cells(cells_.num_sentences());
-    std::vector<double> present;
     for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
-      cells[sentence] = cells_.at(subject, sentence, item);
-      row.num_applicable += cells_.state(subject, sentence, item) == CellState::not_applicable ? 0 : 1;
-      if (!std::isnan(cells[sentence])) {
-        present.push_back(cells[sentence]);
-      }
+      row.num_applicable += std::ranges::any_of(
+          items, [&](std::size_t item) { return cells_.state(subject, sentence, item) != CellState::not_applicable; });
     }
     row.num_cells = static_cast<std::int32_t>(present.size());
     if (present.empty()) {
       return row;
     }
     const auto [least, most] = std::ranges::minmax(present);
-    row.mean = least == most ? least : stats::mean(present).value;
+    row.mean = cells_.mean(subject, items).value;
     add_interval(row, cells, most - least <= rounding * std::max(std::abs(least), std::abs(most)));
     add_deviation(row, cells);
     return row;
   }
 
  private:
-  /// What a sentence adds to all subjects and items alike, from those that have it; the mean of their means.
-  void add_effects() {
-    std::vector<double> means(num_rows_);
-    double sum = 0;
-    std::size_t num_present = 0;
-    for (std::size_t place = 0; place < num_rows_; ++place) {
-      const std::size_t item = place % num_items_;
-      means[place] = cells_.mean(place / num_items_, {&item, 1}).value;
-      sum += std::isnan(means[place]) ? 0 : means[place];
-      num_present += std::isnan(means[place]) ? 0 : 1;
+  /// Of a row, [sentence]: mean over its items. What an item adds to all subjects alike is taken off before, so that a
+  /// sentence without a score of some item is compared all the same.
+  std::vector<double> cells_of(std::size_t place) const {
+    const auto subject = place / groups_.size();
+    const auto& items = groups_[place % groups_.size()].items;
+    std::vector<double> cells(cells_.num_sentences());
+    if (items.size() == 1) {
+      for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+        cells[sentence] = cells_.at(subject, sentence, items.front());
+      }
+      return cells;
     }
-    mean_of_all_ = sum / static_cast<double>(num_present);
+    std::vector<double> known;
+    for (const auto item : items) {
+      known.insert(known.end(), item_means_[item].num_cells > 0 ? 1 : 0, item_means_[item].value);
+    }
+    const double mean_of_items = stats::mean(known).value;
+    for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+      double sum = 0;
+      double count = 0;
+      for (const auto item : items) {
+        if (const double cell = cells_.at(subject, sentence, item); !std::isnan(cell)) {
+          sum += cell - item_means_[item].value;
+          count += 1;
+        }
+      }
+      cells[sentence] = sum / count + mean_of_items;
+    }
+    return cells;
+  }
+
+  static std::vector<double> present_in(const std::vector<double>& cells) {
+    std::vector<double> present;
+    std::ranges::copy_if(cells, std::back_inserter(present), [](double cell) { return !std::isnan(cell); });
+    return present;
+  }
+
+  /// What a sentence adds to all rows alike, from those that have it; the mean of the rows' means.
+  void add_effects() {
+    std::vector<double> means;
     std::vector<double> counts(effects_.size(), 0);
-    for (std::size_t place = 0; place < num_rows_; ++place) {
+    for (std::size_t place = 0; place < num_rows(); ++place) {
+      const auto cells = cells_of(place);
+      const auto mean = stats::mean(present_in(cells));
+      if (!mean.defined()) {
+        continue;
+      }
+      means.push_back(mean.value);
       for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
-        const double cell = cells_.at(place / num_items_, sentence, place % num_items_);
-        if (!std::isnan(cell)) {
-          effects_[sentence] += cell - means[place];
+        if (!std::isnan(cells[sentence])) {
+          effects_[sentence] += cells[sentence] - mean.value;
           counts[sentence] += 1;
-          largest_ = std::max(largest_, std::abs(cell));
+          largest_ = std::max(largest_, std::abs(cells[sentence]));
         }
       }
     }
+    mean_of_all_ = stats::mean(means).value;
     for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
       effects_[sentence] /= std::max(counts[sentence], 1.0);
     }
@@ -117,13 +149,10 @@ class MeansOfMeasure {
   }
 
   void add_deviation(MeanRow& row, std::vector<double> cells) const {
-    std::vector<double> present;
     for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
       cells[sentence] -= effects_[sentence] + mean_of_all_;
-      if (!std::isnan(cells[sentence])) {
-        present.push_back(cells[sentence]);
-      }
     }
+    const auto present = present_in(cells);
     row.deviation = stats::mean(present).value;
     const auto [least, most] = std::ranges::minmax(present);
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
@@ -133,14 +162,12 @@ class MeansOfMeasure {
   }
 
   std::size_t num_rephrasings_;
-  std::size_t num_items_;
   std::optional<stats::ScaleEnds> ends_;
   double confidence_;
-  std::vector<double> values_;
-  std::vector<std::uint8_t> statuses_;
-  Cells cells_;  ///< of both
-  std::size_t num_rows_;
-  std::vector<double> effects_;  ///< [sentence]
+  const Cells& cells_;
+  const std::vector<ItemGroup>& groups_;
+  std::vector<CellMean> item_means_;  ///< [item]; empty where each group is one item
+  std::vector<double> effects_;       ///< [sentence]
   double mean_of_all_ = stats::nan;
   double largest_ = 0;  ///< of all |cells|
 };
@@ -176,27 +203,37 @@ std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<co
   return ranks;
 }
 
+std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, const Cells& cells,
+                                    const std::vector<ItemGroup>& groups, double confidence) {
+  const MeansOfMeasure of_measure(scores, measure, cells, groups, confidence);
+  const auto num_rows = of_measure.num_rows();
+  const auto rows_of_unit = [&](std::size_t unit) {
+    std::vector<MeanRow> rows;
+    for (auto place = unit * rows_together; place < std::min((unit + 1) * rows_together, num_rows); ++place) {
+      rows.push_back(of_measure.row(place));
+    }
+    return rows;
+  };
+  std::vector<MeanRow> all;
+  for (const auto& rows : share<MeanRow>(scores.ranks, (num_rows + rows_together - 1) / rows_together, rows_of_unit)) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  compare_rows(all);
+  return all;
+}
+
 Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto measures = chosen_measures(scores, comparison.means->measures, "statistics.means");
   Means means{
       .axes = {measure_axis_of(scores, measures, "mean_measure"), *scores.axes[subject_axis], *scores.axes[item_axis]},
       .num_templates = scores.length(template_axis),
       .rows = {}};
+  const auto items = single_items(*scores.axes[item_axis]);
   for (const auto measure : measures) {
-    const MeansOfMeasure of_measure(scores, measure, comparison.confidence);
-    const auto num_rows = of_measure.num_rows();
-    const auto rows_of_unit = [&](std::size_t unit) {
-      std::vector<MeanRow> rows;
-      for (auto place = unit * rows_together; place < std::min((unit + 1) * rows_together, num_rows); ++place) {
-        rows.push_back(of_measure.row(place));
-      }
-      return rows;
-    };
-    const auto num_units = (num_rows + rows_together - 1) / rows_together;
-    for (const auto& rows : share<MeanRow>(scores.ranks, num_units, rows_of_unit)) {
-      means.rows.insert(means.rows.end(), rows.begin(), rows.end());
-    }
-    compare_rows(std::span(means.rows).last(num_rows));
+    const auto values = scores.read(measure);
+    const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+    const auto rows = compared_means(scores, measure, Cells(scores, values, statuses), items, comparison.confidence);
+    means.rows.insert(means.rows.end(), rows.begin(), rows.end());
   }
   return means;
 }

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/Scores.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
-/// One measure of one subject and item. A cell is one (template, rephrasing); its replicates are averaged first.
+/// One measure of one subject and item (or several items, averaged). A cell is one (template, rephrasing); its
+/// replicates are averaged first.
 struct MeanRow {
   double mean = stats::nan;         ///< over the cells with a score, in the measure's unit
   double low = stats::nan;          ///< mean -+ t sqrt(v), v as CrossedSquares::error(); of a measure whose scores lie
@@ -43,6 +44,12 @@ struct Means {
 /// |effect|, then the earlier one. Numbers without a p (NaN) come behind all others, those without an effect last.
 /// `p` and `effects` are parallel.
 std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<const double> effects);
+
+/// [subject, group] of one measure, compared with one another. A row's mean is over the cells (item, template,
+/// rephrasing) with a score; its interval and its deviation are of (template, rephrasing), the group's items averaged.
+/// Collective.
+std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, const Cells& cells,
+                                    const std::vector<ItemGroup>& groups, double confidence);
 
 /// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
 Means means_of(const Scores& scores, const sweep::Comparison& comparison);

@@ -116,8 +116,8 @@ void require_no_faults(const std::vector<std::string>& faults) {
 
 std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure) {
   const auto number = [&](const char* name) -> std::optional<double> {
-    const auto coordinate = std::ranges::find(measures.coordinates, name, &results::AxisSchema::Coordinate::name);
-    return coordinate == measures.coordinates.end() ? std::nullopt : base::parse_double(coordinate->values[measure]);
+    const auto* values = measures.find_coordinate(name);
+    return values == nullptr ? std::nullopt : base::parse_double((*values)[measure]);
   };
   const auto lowest = number("lowest");
   const auto highest = number("highest");

@@ -6,7 +6,6 @@
 
 #include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -85,30 +84,25 @@ class ValuesOver {
 }  // namespace
 
 Variation variation_of(const Scores& scores, const sweep::VariationRequest& request) {
-  Variation variation{.measures = chosen_measures(scores, request.measures, "statistics.variation"),
-                      .measure_names = {},
-                      .subjects = scores.axes[subject_axis]->labels,
-                      .items = scores.axes[item_axis]->labels,
-                      .over = request.over,
-                      .rows = {}};
-  variation.rows.resize(request.over.size());
-  for (const auto measure : variation.measures) {
-    variation.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
-  }
-  const auto num_rows = variation.subjects.size() * variation.items.size();
-  for (const auto& rows : share_measures<VariationRow>(
-           scores, variation.measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
-             std::vector<VariationRow> of_measure;
-             const Cells cells(scores, values);
-             for (const auto over : request.over) {
-               const ValuesOver of_cells(over, cells, scores.axes[replicate_axis]->labels);
-               for (std::size_t row = 0; row < num_rows; ++row) {
-                 const auto own = of_cells.of(row / variation.items.size(), row % variation.items.size());
-                 of_measure.push_back({stats::variation(own), static_cast<std::int32_t>(own.size())});
-               }
-             }
-             return of_measure;
-           })) {
+  const auto measures = chosen_measures(scores, request.measures, "statistics.variation");
+  Variation variation{.axes = {measure_axis_of(scores, measures, "variation_measure"), *scores.axes[subject_axis],
+                               *scores.axes[item_axis]},
+                      .rows = std::vector<std::vector<VariationRow>>(request.over.size())};
+  const auto num_items = scores.length(item_axis);
+  const auto num_rows = scores.length(subject_axis) * num_items;
+  for (const auto& rows :
+       share_measures<VariationRow>(scores, measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
+         std::vector<VariationRow> of_measure;
+         const Cells cells(scores, values);
+         for (const auto over : request.over) {
+           const ValuesOver of_cells(over, cells, scores.axes[replicate_axis]->labels);
+           for (std::size_t row = 0; row < num_rows; ++row) {
+             const auto own = of_cells.of(row / num_items, row % num_items);
+             of_measure.push_back({stats::variation(own), static_cast<std::int32_t>(own.size())});
+           }
+         }
+         return of_measure;
+       })) {
     for (std::size_t place = 0; place < request.over.size(); ++place) {
       const auto own = std::span(rows).subspan(place * num_rows, num_rows);
       variation.rows[place].insert(variation.rows[place].end(), own.begin(), own.end());
@@ -117,51 +111,26 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
   return variation;
 }
 
-void write_variation(results::Layout& layout, const Variation& variation) {
-  const std::vector<std::string> axes = {measure_axis_of(layout, variation.measures, "variation_measure"),
-                                         results::score_axis_names[subject_axis], results::score_axis_names[item_axis]};
-  for (std::size_t place = 0; place < variation.over.size(); ++place) {
-    const auto over = name_of(variation.over[place]);
-    const auto name = "variation_over_" + over;
+std::vector<Finding> findings_of(const Variation& variation, const sweep::VariationRequest& request) {
+  std::vector<Finding> findings;
+  for (std::size_t place = 0; place < request.over.size(); ++place) {
+    const auto over = name_of(request.over[place]);
     const auto& rows = variation.rows[place];
-    layout.write(results::number_cube(name, "1", "standard deviation (n - 1) over mean, over " + over + "s"), axes,
-                 rows, [](const auto& row) { return row.variation.value; });
-    layout.write(results::number_cube(name + "_n", "1", over + "s with a score"), axes, rows, &VariationRow::n);
-    layout.write(
-        results::flag_cube(name + "_status", "why there is no number; constant: the mean is 0", stats::reason_names()),
-        axes, rows, [](const auto& row) { return row.variation.reason; });
+    auto& finding = findings.emplace_back(
+        Finding{.name = "variation_over_" + over, .axes = variation.axes, .named = request.measures});
+    finding.add(Role::value, rows, "", "1", "standard deviation (n - 1) over mean, over " + over + "s",
+                [](const VariationRow& row) { return row.variation.value; });
+    finding.add(Role::n, rows, "n", "1", over + "s with a score", &VariationRow::n);
+    finding.add(Role::status, rows, "status", "", "why there is no number; constant: the mean is 0",
+                [](const VariationRow& row) { return row.variation.reason; });
+    finding.views = {{.title = "Coefficients of variation over " + over + "s, ",
+                      .columns = {{"subject", "subject"}, {"item", "item"}, {"", "CV"}, {"n", "n"}},
+                      .by = "-"}};
   }
-}
-
-std::string variation_text(const Variation& variation) {
-  results::TextTable table({"measure", "over", "numbers", "median", "largest", "subject", "item"});
-  const auto num_cells = variation.subjects.size() * variation.items.size();
-  for (std::size_t measure = 0; measure < variation.measures.size(); ++measure) {
-    for (std::size_t place = 0; place < variation.over.size(); ++place) {
-      std::vector<double> sizes;
-      std::size_t largest = 0;
-      double greatest = 0;
-      for (std::size_t cell = 0; cell < num_cells; ++cell) {
-        const auto& row = variation.rows[place][measure * num_cells + cell];
-        if (row.variation.defined()) {
-          sizes.push_back(std::abs(row.variation.value));
-          largest = sizes.back() >= greatest ? cell : largest;
-          greatest = std::max(greatest, sizes.back());
-        }
-      }
-      const auto best = variation.rows[place].empty() ? stats::Value()
-                                                      : variation.rows[place][measure * num_cells + largest].variation;
-      table.add({variation.measure_names[measure], name_of(variation.over[place]), std::to_string(sizes.size()),
-                 results::significant(stats::median(sizes).value), results::significant(best.value),
-                 sizes.empty() ? "-" : variation.subjects[largest / variation.items.size()],
-                 sizes.empty() ? "-" : variation.items[largest % variation.items.size()]});
-    }
-  }
-  return "\nCoefficients of variation (standard deviation over mean) of a subject's score of an item\n" + table.text() +
-         results::wrapped(
-             "numbers: subjects x items with two values or more and a mean other than 0. Read them of "
-             "measures whose scores are all positive only.") +
-         '\n';
+  findings.back().notes =
+      "CV: standard deviation (n - 1) over mean of a subject's scores of an item, the largest first. Read it of "
+      "measures whose scores are all positive only.";
+  return findings;
 }
 
 }  // namespace stereosweep::findings

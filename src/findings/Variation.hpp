@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Finding.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Comparison.hpp"
 
@@ -19,11 +19,7 @@ struct VariationRow {
 };
 
 struct Variation {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  std::vector<std::string> measure_names;
-  std::vector<std::string> subjects;
-  std::vector<std::string> items;
-  std::vector<sweep::VariationRequest::Over> over;
+  std::vector<results::AxisSchema> axes;        ///< measure (all of the table, or `variation_measure`), subject, item
   std::vector<std::vector<VariationRow>> rows;  ///< [over][measure, subject, item]
 };
 
@@ -32,10 +28,7 @@ struct Variation {
 /// measures that the table does not have.
 Variation variation_of(const Scores& scores, const sweep::VariationRequest& request);
 
-/// Variables `variation_over_...` over (measure, subject, item).
-void write_variation(results::Layout& layout, const Variation& variation);
-
-/// Median and largest of every measure.
-std::string variation_text(const Variation& variation);
+/// `variation_over_...`, one for each that is asked for; the largest first in the tables.
+std::vector<Finding> findings_of(const Variation& variation, const sweep::VariationRequest& request);
 
 }  // namespace stereosweep::findings

@@ -30,9 +30,9 @@ struct ClusterRequest {
   /// Above what a score or a centre is high on a dimension: "mean" or "median" of the subjects' scores, or a number.
   std::string high_above = "mean";
   Across across = Across::none;
-  /// Axes of the statistics file that also hold the measures and the subjects; the probe says so, no key of a job.
-  std::string measure_axis = {};
-  std::string subject_axis = {};
+  /// No keys of a job, the probe says so: the measures where `measures` is empty; whether tables show what is found.
+  std::vector<std::string> default_measures = {};
+  bool is_asked = true;
 
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {

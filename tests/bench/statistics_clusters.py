@@ -15,7 +15,7 @@ try:
 except ImportError:
     KMeans = adjusted_rand_score = None
 
-LOW, MIDDLE, HIGH = 1, 2, 3
+LOW, MIDDLE, HIGH, WITHIN_ERROR = 1, 2, 3, 4
 
 
 def ask(random, table, folder):
@@ -125,13 +125,14 @@ def check_chosen(report, number, data, measure, asked, points, complete, curve, 
     ps = []
     for place in range(data["cluster_size"].shape[1]):
         members = points[labels == place]
-        report.same("clusters: size", number, data["cluster_size"][measure, place], len(members))
+        report.same("clusters: size", number, data["cluster_size"][measure, place], [len(members)] * points.shape[1])
         centre = mean(members, axis=0) if len(members) else numpy.full(points.shape[1], numpy.nan)
         report.numbers("clusters: centre", number, data["cluster_centre"][measure, place], centre, unit)
         sides = numpy.where(numpy.isnan(centre), 0, numpy.where(centre > limits, HIGH, LOW))
         near = numpy.abs(centre - limits) <= 1e-14 * unit  # equal but for rounding
+        sides[(data["cluster_spread_p"][measure] > 0.05) & (sides > 0)] = WITHIN_ERROR
         found = data["cluster_side"][measure, place]
-        report.same("clusters: side", number, found, numpy.where(near, found, sides))
+        report.same("clusters: side", number, found, numpy.where(near & (sides != WITHIN_ERROR), found, sides))
         ps += check_tests(report, number, data, measure, place, members, scale)
     defined = [one for one in ps if not numpy.isnan(one[0])]
     if defined:
@@ -155,7 +156,9 @@ def check_tests(report, number, data, measure, place, members, scale):
         report.same("clusters: status of t", number, found["_status"], status)
         report.numbers("clusters: t", number, found[""], t, 1, factor)
         report.numbers("clusters: p of t", number, found["_p"], p, 0, factor)
-    return [(data["cluster_t_p"][measure, place, pair], data["cluster_t_p_holm"][measure, place, pair]) for pair in range(len(pairs))]
+    is_within = data["cluster_spread_p"][measure] > 0.05
+    return [(numpy.nan if is_within[[*sides]].any() else data["cluster_t_p"][measure, place, pair],
+             data["cluster_t_p_holm"][measure, place, pair]) for pair, sides in enumerate(pairs)]
 
 
 def check_rand(report, number, data, chosen):

@@ -8,6 +8,7 @@
 
 #include "findings/Means.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/correlations/Correlations.hpp"
 #include "findings/correlations/Extremes.hpp"
 
 namespace stereosweep::findings {
@@ -93,7 +94,15 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
     const auto& items = *scores.axes[item_axis];
     comparison.extremes = {.of = {{items.name, items.labels}}};
     const auto means = means_of(scores, comparison);
-    const auto extremes = extremes_of(scores, *comparison.extremes);
+    const auto extremes = extremes_of(scores, comparison);
+    Correlations correlations;
+    Clusters clusters;
+    if (items.labels.size() > 1) {
+      comparison.correlations = {{.name = "all", .rows = {{items.name, items.labels}}}};
+      correlations = correlations_of(scores, comparison, nullptr, 1);
+      random.table.axes[item_axis].coordinates = {{"dimension", "", items.labels}};
+      clusters = clusters_of(scores, {.number = "2", .max_clusters = 1}, 1);
+    }
     const auto num_subjects = scores.length(subject_axis);
     const auto num_items = scores.length(item_axis);
     for (std::size_t place = 0; place < means.rows.size(); ++place) {
@@ -101,11 +110,13 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
       const auto item = place % num_items;
       const auto subject = place / num_items % num_subjects;
       const auto measure = place / num_items / num_subjects;
-      const double extreme = extremes.rows[(measure * num_items + item) * num_subjects + subject].mean;
-      const double size = 1e-12 * (1 + std::abs(mean));
-      ASSERT_EQ(std::isnan(mean), std::isnan(extreme)) << seed;
-      if (!std::isnan(mean)) {
-        EXPECT_NEAR(mean, extreme, size) << seed;
+      const double extreme = extremes.rows[(measure * num_items + item) * num_subjects + subject].mean.mean;
+      EXPECT_TRUE(mean == extreme || std::isnan(mean + extreme)) << seed;
+      if (num_items > 1) {
+        const double correlated = correlations.scores[(measure * num_subjects + subject) * num_items + item];
+        EXPECT_TRUE(mean == correlated || std::isnan(mean + correlated)) << seed;
+        const double point = clusters.sources[measure].points[subject * num_items + item];
+        EXPECT_TRUE(mean == point || std::isnan(mean + point)) << seed;
       }
     }
   }

@@ -62,7 +62,7 @@ TEST(FindingsClusters, points_are_means_over_the_cells_of_a_dimension) {
     planted.random.at({0, 3, cell / 2, cell % 2, 0, 1}) = stats::nan;
   }
   const auto found = clusters_of(planted.random.scores(), {.number = "2", .max_clusters = 3}, 5);
-  EXPECT_THAT(found.dimensions, ElementsAre("warmth", "competence"));
+  EXPECT_THAT(found.dimensions.labels, ElementsAre("warmth", "competence"));
   const auto& source = found.sources.at(0);
   EXPECT_EQ(source.points[0], 2);
   EXPECT_DOUBLE_EQ(source.points[2], (8 * 3 - 3.25) / 7);
@@ -125,6 +125,14 @@ TEST(FindingsClusters, high_above_the_mean_names_published_clusters) {
   EXPECT_THAT(types[3], ElementsAre("low-low", "high-high", "high-high"));
 }
 
+std::string text_of_all(const Clusters& clusters, const sweep::ClusterRequest& request) {
+  std::string text;
+  for (const auto& finding : findings_of(clusters, request, 1)) {
+    text += text_of(finding, 10);
+  }
+  return text;
+}
+
 struct TwoMeasures {
   Planted planted{{"poor", "rich", "gay"}, {"women", "men"}, 2};
   TwoMeasures() {
@@ -154,9 +162,10 @@ TEST(FindingsClusters, measures_agree_by_the_sides_of_clusters) {
   EXPECT_EQ(found.rand[0].value, 1);
   // {poor women, poor men, gay men}, {rich x 2}, {gay women} against the pairs: 2 of 4 and 3 pairs together
   EXPECT_NEAR(found.rand[1].value, (2 - 4 * 3 / 15.0) / (3.5 - 4 * 3 / 15.0), 1e-15);
-  const auto text = clusters_text(found, {.across = Across::second}, 10);
-  EXPECT_THAT(text, HasSubstr("gay men 0"));
+  const auto text = text_of_all(found, {.across = Across::second});
+  EXPECT_THAT(text, HasSubstr("by measure0, warmth high, competence high: gay women."));
   EXPECT_THAT(text, HasSubstr("WARNING: the clusters were fitted on the same scores"));
+  EXPECT_EQ(text_of_all(found, {.is_asked = false}), "");
 }
 
 TEST(FindingsClusters, tests_compare_dimensions_within_a_cluster) {
@@ -169,6 +178,28 @@ TEST(FindingsClusters, tests_compare_dimensions_within_a_cluster) {
     EXPECT_TRUE(!test.defined() || p_holm >= test.p);
   }
   EXPECT_NEAR(found.tests[1].p_holm, 3 * expected.p, 1e-10);  // the smallest of three
+}
+
+TEST(FindingsClusters, sides_and_tests_are_not_given_where_the_spread_is_within_its_error) {
+  RandomScores random({1, 12, 6, 1, 1, 2});
+  random.table.axes[item_axis].coordinates = {{"dimension", "", {"a", "b"}}};
+  for (std::size_t subject = 0; subject < 12; ++subject) {
+    for (std::size_t sentence = 0; sentence < 6; ++sentence) {  // on `a` subjects differ, on `b` sentences alone do
+      const double noise = base::random_unit(3, subject, sentence);
+      random.at({0, subject, sentence, 0, 0, 0}) = static_cast<double>(subject % 3) + 0.1 * noise;
+      random.at({0, subject, sentence, 0, 0, 1}) = static_cast<double>((subject + sentence) % 6) - 0.1 * noise;
+    }
+  }
+  const auto found = clusters_of(random.scores(), {.number = "3"}, 1);
+  const auto& source = found.sources.front();
+  EXPECT_FALSE(source.is_within_error(0));
+  EXPECT_TRUE(source.is_within_error(1));
+  for (const auto& [test, p_holm] : found.tests) {
+    EXPECT_TRUE(test.defined() && std::isnan(p_holm));
+  }
+  const auto text = text_of_all(found, {});
+  EXPECT_THAT(text, HasSubstr("within_error"));
+  EXPECT_THAT(text, HasSubstr("Paired t of two dimensions over the members of each cluster by measure0\nnone\n"));
 }
 
 TEST(FindingsClusters, people_are_clustered_and_are_the_reference) {
@@ -204,7 +235,7 @@ TEST(FindingsClusters, dimensions_are_those_that_are_asked_for) {
   }
   const auto all = clusters_of(random.scores(), {.number = "3", .max_clusters = 4}, 5);
   const auto some = clusters_of(random.scores(), {.dimensions = {"c", "b"}, .number = "3", .max_clusters = 4}, 5);
-  EXPECT_THAT(some.dimensions, ElementsAre("c", "b"));
+  EXPECT_THAT(some.dimensions.labels, ElementsAre("c", "b"));
   EXPECT_EQ(some.pairs.size(), 1U);
   EXPECT_EQ(all.sources[0].subjects.size(), 8U);
   EXPECT_EQ(some.sources[0].subjects.size(), 9U);
@@ -235,7 +266,7 @@ TEST(FindingsClusters, says_what_is_missing) {
   const auto none = clusters_of(random.scores(), {}, 1);  // no scores at all
   EXPECT_EQ(none.sources[0].number, 0U);
   EXPECT_EQ(none.rand[0].reason, stats::Reason::no_values);
-  EXPECT_THAT(clusters_text(none, {}, 5), HasSubstr("no elbow: no_values"));
+  EXPECT_THAT(text_of_all(none, {}), HasSubstr("no_values"));
 }
 
 }  // namespace

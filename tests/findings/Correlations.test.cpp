@@ -103,7 +103,7 @@ TEST(FindingsCorrelations, PairsAreNamedOnce) {
   EXPECT_EQ(found.rows[0].left + found.rows[0].right, "ab");
   EXPECT_FALSE(found.rows[0].shares_items);
   EXPECT_TRUE(found.rows[1].shares_items);
-  EXPECT_THAT(correlations_text(found, asked({request}), 10), HasSubstr("items in common (a x item0)"));
+  EXPECT_THAT(text_of(findings_of(found, asked({request})).front(), 10), HasSubstr("items in common (a x item0)"));
 }
 
 TEST(FindingsCorrelations, AreTakenWithinClusters) {
@@ -117,10 +117,11 @@ TEST(FindingsCorrelations, AreTakenWithinClusters) {
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(found.rows[1].test.correlation.n + found.rows[2].test.correlation.n, num_rated_subjects);
   EXPECT_EQ(found.rows[2].cluster, 1);
-  const auto text = correlations_text(found, asked({request}), 10);
+  const auto text = text_of(findings_of(found, asked({request})).front(), 10);
   EXPECT_THAT(text, HasSubstr("restricted range"));
-  EXPECT_THAT(correlations_text(correlations_of(scores, asked({dimensions_request}), nullptr, 5), asked({}), 10),
-              Not(HasSubstr("restricted range")));
+  EXPECT_THAT(
+      text_of(findings_of(correlations_of(scores, asked({dimensions_request}), nullptr, 5), asked({})).front(), 10),
+      Not(HasSubstr("restricted range")));
 }
 
 std::string refusal(const CorrelationRequest& request) {
@@ -148,19 +149,25 @@ TEST(FindingsCorrelations, TellAllThatTheTableDoesNotHave) {
   EXPECT_THAT(refusal(within), HasSubstr("'measure0' has no clusters to look within"));
 }
 
+sweep::Comparison extremes_asked() {
+  sweep::Comparison comparison;
+  comparison.extremes.emplace();
+  return comparison;
+}
+
 TEST(FindingsExtremes, ArePlacesOfMeansWithTheirVarianceOverRounds) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     auto random = rated(seed, seed % 2 == 0 ? 0 : 0.5);
-    const auto found = extremes_of(random.scores(), {});
-    ASSERT_EQ(found.groups, (std::vector<std::string>{"a", "b"}));
+    const auto found = extremes_of(random.scores(), extremes_asked());
+    ASSERT_EQ(found.axes[1].labels, (std::vector<std::string>{"a", "b"}));
     for (std::size_t row = 0; row < found.rows.size(); ++row) {
       const auto subject = row % num_rated_subjects;
       const auto measure = row / num_rated_subjects / 2;
       const std::vector<std::size_t> items =
           row / num_rated_subjects % 2 == 0 ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{2};
       const double mean = plain_mean(random, measure, subject, items);
-      EXPECT_TRUE(std::isnan(mean) ? std::isnan(found.rows[row].mean) && found.rows[row].place == 0
-                                   : std::abs(found.rows[row].mean - mean) < 1e-12 * (1 + std::abs(mean)));
+      EXPECT_TRUE(std::isnan(mean) ? std::isnan(found.rows[row].mean.mean) && found.rows[row].place == 0
+                                   : std::abs(found.rows[row].mean.mean - mean) < 1e-12 * (1 + std::abs(mean)));
       std::vector<double> rounds;
       for (std::size_t replicate = 0; replicate < 2; ++replicate) {
         std::vector<double> cells;
@@ -196,12 +203,46 @@ TEST(FindingsExtremes, EqualMeansShareAPlace) {
   for (std::size_t subject = 0; subject < 4; ++subject) {
     random.at({0, subject, 0, 0, 0, 0}) = subject == 3 ? 7 : 1;
   }
-  const auto found = extremes_of(random.scores(), {});
-  ASSERT_EQ(found.groups, std::vector<std::string>{"item0"});
+  const auto found = extremes_of(random.scores(), extremes_asked());
+  ASSERT_EQ(found.axes[1].labels, std::vector<std::string>{"item0"});
   EXPECT_EQ(found.rows[3].place, 1);
   EXPECT_EQ(found.rows[0].place, 2);
   EXPECT_EQ(found.rows[2].place, 2);
   EXPECT_EQ(found.rows[0].variance.reason, stats::Reason::too_few);
+}
+
+/// Of subjects who do not differ, five templates, two items of one dimension: the ends are chosen, p is adjusted for
+/// it.
+TEST(FindingsExtremes, OfNoiseAreAdjustedForTheirChoice) {
+  int num_small = 0;
+  int num_covered = 0;
+  int num_rows = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomScores random({1, 10, 8, 1, 1, 2});
+    random.table.axes[item_axis].coordinates = {{"dimension", "", {"a", "a"}}};
+    for (std::size_t subject = 0; subject < 10; ++subject) {
+      for (std::size_t place = 0; place < 16; ++place) {
+        double noise = 0;
+        for (std::uint64_t draw = 0; draw < 12; ++draw) {
+          noise += base::random_unit(seed, subject * 16 + place, draw) - 0.5;
+        }
+        random.at({0, subject, place / 2, 0, 0, place % 2}) = noise + static_cast<double>(place % 2);
+      }
+    }
+    for (std::size_t cell = 0; cell < 8 && seed % 2 == 0; ++cell) {  // one subject lacks an item in half the templates
+      random.at({0, 3, cell / 2, 0, 0, 1}) = stats::nan;
+    }
+    const auto found = extremes_of(random.scores(), extremes_asked());
+    num_small += std::ranges::any_of(found.rows, [](const auto& row) { return row.mean.p_holm <= 0.05; }) ? 1 : 0;
+    for (std::size_t subject = 4; subject < 10; ++subject) {  // whose composition is equal
+      const auto& mean = found.rows[subject].mean;
+      num_covered += mean.low <= 0.5 && mean.high >= 0.5 ? 1 : 0;
+      ++num_rows;
+    }
+  }
+  EXPECT_LE(num_small, 20);  // 10 are expected, with a standard error of 3.1
+  EXPECT_GT(num_covered, 0.93 * num_rows);
+  EXPECT_LT(num_covered, 0.97 * num_rows);
 }
 
 }  // namespace

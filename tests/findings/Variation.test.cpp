@@ -62,13 +62,14 @@ TEST(FindingsVariation, is_deviation_over_mean_on_random_tables) {
       random.table.axes[replicate_axis].labels.front() = "mean";
     }
     const auto found = variation_of(random.scores(), {.over = all_over});
-    const auto num_items = found.items.size();
+    const auto num_items = random.table.length(item_axis);
+    const auto num_subjects = random.table.length(subject_axis);
     for (std::size_t place = 0; place < all_over.size(); ++place) {
       for (std::size_t cell = 0; cell < found.rows[place].size(); ++cell) {
         const auto& row = found.rows[place][cell];
-        const auto subject = cell / num_items % found.subjects.size();
-        const auto plain = plain_variation(random, all_over[place],
-                                           {cell / num_items / found.subjects.size(), subject, cell % num_items});
+        const auto subject = cell / num_items % num_subjects;
+        const auto plain =
+            plain_variation(random, all_over[place], {cell / num_items / num_subjects, subject, cell % num_items});
         ASSERT_EQ(row.n, plain.n);
         if (row.n < 2) {
           EXPECT_EQ(row.variation.reason, row.n == 0 ? stats::Reason::no_values : stats::Reason::too_few);

@@ -16,7 +16,7 @@ SMALL = (
     " gay women, gay men]}",
     "axes.rating_questions={file: scm_questions, only: [survey, folks, street]}",
 )
-SIDES = ["none", "low", "middle", "high"]
+SIDES = ["none", "low", "middle", "high", "within_error"]
 
 
 def program(*arguments):
@@ -63,21 +63,22 @@ def holm(p):
     return adjusted
 
 
-def check_source(data, source, subject_axis, points):
+def check_source(data, source, points):
     """All variables of one source against its points [subject, dimension]."""
     here = data.sel(cluster_source=source)
-    numpy.testing.assert_allclose(here.cluster_point.transpose(subject_axis, "dimension"), points, rtol=1e-11)
+    numpy.testing.assert_allclose(here.cluster_point.transpose("subject", "cluster_dimension"), points, rtol=1e-11)
     known = numpy.isfinite(points).all(axis=1)
     number = int(here.cluster_number)
-    labels = here[f"cluster_of_{subject_axis}"].values
+    labels = here.cluster_of_subject.values
     assert number > 1 and set(labels[known]) == set(range(number)) and (labels[~known] == -1).all()
     limits = points[known].mean(axis=0)
+    is_within = here.cluster_spread_p.values > 0.05
     numpy.testing.assert_allclose(here.cluster_limit, limits, rtol=1e-11)
     p, holms = [], []
     for cluster in range(data.sizes["cluster_place"]):
         members = points[labels == cluster]
         row = here.isel(cluster_place=cluster)
-        assert int(row.cluster_size) == len(members)
+        assert (row.cluster_size == len(members)).all()
         test = row.isel(dimension_pair=0)
         if cluster >= number:
             assert numpy.isnan(row.cluster_centre).all() and int(test.cluster_t_status) == 1
@@ -85,15 +86,19 @@ def check_source(data, source, subject_axis, points):
         centre = members.mean(axis=0)
         numpy.testing.assert_allclose(row.cluster_centre, centre, rtol=1e-11)
         assert [SIDES[side] for side in row.cluster_side.values] == [
-            "high" if there > limit else "low" if there < limit else "middle" for there, limit in zip(centre, limits)]
+            "within_error" if within else "high" if there > limit else "low" if there < limit else "middle"
+            for there, limit, within in zip(centre, limits, is_within)]
         if len(members) < 2:
             assert int(test.cluster_t_status) == 2 and numpy.isnan(test.cluster_t_p)
             continue
         expected = stats.ttest_rel(members[:, 0], members[:, 1])
         numpy.testing.assert_allclose([test.cluster_t, test.cluster_t_p], expected, rtol=1e-9)
-        p.append(expected.pvalue)
-        holms.append(float(test.cluster_t_p_holm))
-    numpy.testing.assert_allclose(holms, holm(numpy.array(p)), rtol=1e-9)
+        assert int(test.cluster_t_n) == len(members)
+        assert numpy.isnan(test.cluster_t_p_holm) == is_within.any()
+        if not is_within.any():
+            p.append(expected.pvalue)
+            holms.append(float(test.cluster_t_p_holm))
+    numpy.testing.assert_allclose(holms, holm(numpy.array(p)) if p else [], rtol=1e-9)
     return labels
 
 
@@ -125,10 +130,11 @@ def test_ratings_with_a_table_of_people(ratings, people):
         data.load()
     sources = list(data.cluster_source.values)
     assert sources == ["option_text", "option_letter", "sampled", "people"] == [*data.source.values, "people"]
+    assert (data.subject.values == data.group.values).all()
     points = {name: points_of(data, name) for name in sources[:3]}
-    points["people"] = numpy.array([[means.get((group, dimension), numpy.nan) for dimension in data.dimension.values]
+    points["people"] = numpy.array([[means.get((group, dimension), numpy.nan) for dimension in data.cluster_dimension.values]
                                     for group in data.group.values])
-    labels = {name: check_source(data, name, "group", points[name]) for name in sources}
+    labels = {name: check_source(data, name, points[name]) for name in sources}
     for name in sources:
         assert (data.cluster_number.sel(cluster_source=name) == 3).all()
         for other in sources:
@@ -136,17 +142,18 @@ def test_ratings_with_a_table_of_people(ratings, people):
             numpy.testing.assert_allclose(found, rand(labels[name], labels[other]), rtol=1e-11, atol=1e-12)
     types = {}
     for name in sources:
-        sides = data.cluster_side.sel(cluster_source=name).values
+        here = data.sel(cluster_source=name)  # sides of the centres, also where the spread is within its error
+        sides = 2 + numpy.sign(here.cluster_centre - here.cluster_limit).transpose("cluster_place", "cluster_dimension").values
+        sides = numpy.nan_to_num(sides).astype(int)
         types[name] = numpy.array([" ".join(SIDES[side] for side in sides[label]) if label >= 0 else "" for label in labels[name]])
     for name in sources:
         expected = numpy.where((types[name] == "") | (types["people"] == ""), 0, 1 + (types[name] == types["people"]))
         assert (data.cluster_agreement.sel(cluster_source=name).values == expected).all()
-        assert (data.cluster.sel(source=name, num_clusters="3").values == labels[name]).all() if name != "people" else True
-    assert (data.human_cluster.sel(num_clusters="3").values[0] == labels["people"]).all()
+        assert (data.cluster.sel(cluster_source=name, num_clusters="3").values == labels[name]).all()
     known = points["people"][labels["people"] >= 0]
     best = min(inertia(known, numpy.array(parts)) for parts in itertools.product(range(3), repeat=len(known))
                if len(set(parts)) == 3)
-    numpy.testing.assert_allclose(data.human_cluster_inertia.sel(num_clusters="3").item(), best, rtol=1e-11)
+    numpy.testing.assert_allclose(data.cluster_inertia.sel(cluster_source="people", num_clusters="3").item(), best, rtol=1e-11)
     for row in data.cluster_row.values:
         pair = [list(data.group.values).index(f"{row} {word}") for word in ("women", "men")]
         for name in sources:
@@ -159,32 +166,32 @@ def test_ratings_with_a_table_of_people(ratings, people):
 def test_ratings_are_clustered_unasked(ratings):
     code, out, err = program("stats", ratings, "--all-measures")
     assert code == 0, err
-    for part in ("Clusters by sampled, inertia by number:", "(largest second difference)", "best inertia of"):
+    for part in ("Numbers of clusters by sampled", "second difference", "restarts: that reached it, of 1000"):
         assert part in out
     with xarray.open_dataset(ratings / "rating.stats.h5", engine="netcdf4") as data:
         data.load()
-    assert data.cluster.dims == ("source", "num_clusters", "group") and data.sizes["num_clusters"] == 10
-    assert data.attrs["cluster_start"] == "k-means++" and data.attrs["cluster_restarts"] == 1000
+    assert data.cluster.dims == ("cluster_source", "num_clusters", "subject") and data.sizes["num_clusters"] == 10
+    assert "by k-means (k-means++, seed" in data.cluster_inertia.attrs["notes"]
     elbows = data.elbow_second_difference.values
-    assert (data.cluster_number.values == elbows).all() and "human_cluster" not in data
+    assert (data.cluster_number.values == elbows).all() and "people" not in data.cluster_source.values
     for name in data.source.values:
-        check_source(data, name, "group", points_of(data, name))
+        check_source(data, name, points_of(data, name))
 
 
 def test_associations_are_clustered_where_they_are_asked(tmp_path):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
     assert code == 0, err
     code, out, err = program("stats", tmp_path / "run")
-    assert code == 0 and "Clusters" not in out, err
+    assert code == 0 and "clusters" not in out, err
     with xarray.open_dataset(tmp_path / "run/association.stats.h5", engine="netcdf4") as data:
         measures = [str(name) for name in data.measure.values[:2]]
     code, out, err = program("stats", tmp_path / "run", f"statistics.clusters={{measures: {measures}, max_clusters: 4}}".replace("'", '"'))
     assert code == 0, err
     with xarray.open_dataset(tmp_path / "run/association.stats.h5", engine="netcdf4") as data:
         data.load()
-    assert data.cluster.dims == ("cluster_measure", "num_clusters", "subject")
+    assert data.cluster.dims == ("cluster_source", "num_clusters", "subject")
     for measure in measures:
-        check_source(data, measure, "subject", points_of(data, measure))
+        check_source(data, measure, points_of(data, measure))
 
 
 def test_variation_of_ratings(ratings):

@@ -96,7 +96,7 @@ def check(data, draws, exact, confidence=0.95):
         x, y = (scores_of(data, measure, side) for side in (left, right))
         here = numpy.isfinite(x) & numpy.isfinite(y)
         if among != "all":
-            labels = data.cluster_of_group.sel(cluster_source=measure).values
+            labels = data.cluster_of_subject.sel(cluster_source=measure).values
             here &= labels == int(among.split()[1].rstrip(":"))
         x, y = equalised(x[here]), equalised(y[here])
         constant = len(x) > 0 and (numpy.ptp(x) == 0 or numpy.ptp(y) == 0)
@@ -136,7 +136,7 @@ def permutation_p(x, y, method, draws):
 def test_few_subjects_are_counted(few):
     text = program("stats", few, f"statistics.correlations=[{{name: dims, rows: {BOTH}, {ALL_METHODS}}}]",
                    "statistics.inference={replicates: 200, draws: 1000}")
-    assert "Correlations over subjects: dims in option_text" in text and "subjects are a sample" in text
+    assert "Correlations over subjects: dims, option_text" in text and "subjects are a sample" in text
     assert "restricted range" not in text
     data = opened(few)
     assert check(data, 1000, exact=8)["ok"] >= 9
@@ -190,7 +190,7 @@ def test_intervals_hold_the_coefficient_and_ranks_share(many):
 
 def test_ends_of_the_ranking(many):
     text = program("stats", many, "statistics.extremes={most: 4}", "--all-measures")
-    assert "Highest and lowest warmth in sampled" in text
+    assert "Highest and lowest means: warmth, sampled" in text
     data = opened(many)
     for measure, side in itertools.product(data.measure.values, ("warmth", "competence")):
         means = scores_of(data, measure, side)
@@ -205,10 +205,33 @@ def test_ends_of_the_ranking(many):
             own = numpy.array(rounds)[:, place]
             expected = numpy.var(own[numpy.isfinite(own)], ddof=1) if count > 1 else math.nan
             numpy.testing.assert_allclose(row.extreme_variance.values[place], expected, rtol=1e-9, atol=1e-15)
-    places = data.extreme_place.isel(measure=list(data.measure.values).index("sampled")).sel(extreme_of="warmth").values
-    first = data.group.values[places == 1][0]
-    block = text.split("Highest and lowest warmth in sampled")[1].splitlines()
-    assert block[3].startswith(str(first)) and block[7] == ""
+    check_evidence(data)
+    sampled = data.isel(measure=list(data.measure.values).index("sampled")).sel(extreme_of="warmth")
+    ends = sampled.extreme_end.values
+    places = sampled.extreme_place.values
+    lowest = stats.rankdata(sampled.extreme_mean.values.round(13), method="min")
+    expected = numpy.where(places <= lowest, places, -lowest)
+    assert (numpy.where(numpy.abs(expected) <= 4, expected, 0) == numpy.nan_to_num(ends)).all()
+    block = text.split("Highest and lowest means: warmth, sampled")[1].splitlines()
+    order = sorted(numpy.flatnonzero(numpy.isfinite(ends)), key=lambda place: sampled.extreme_rank.values[place])
+    assert block[3].startswith(str(data.subject.values[order[0]])[:8])
+    assert f"of {len(places)} subjects" in " ".join(text.split())
+
+
+def check_evidence(data):
+    """Interval and p of one item are those of the means; adjusted p and order are among the subjects."""
+    for measure in range(data.sizes["measure"]):
+        for side in data.extreme_of.values:
+            row = data.isel(measure=measure).sel(extreme_of=side)
+            p = row.extreme_p.values
+            assert (row.extreme_p_holm.values[numpy.isfinite(p)] >= p[numpy.isfinite(p)]).all()
+            assert sorted(row.extreme_rank.values) == list(range(1, len(p) + 1))
+            here = numpy.isfinite(row.extreme_low.values)
+            assert (row.extreme_low.values <= row.extreme_mean.values)[here].all()
+            assert (row.extreme_mean.values <= row.extreme_high.values)[here].all()
+            if here.all():  # complete: the deviation is plainly that from the mean of all
+                means = row.extreme_mean.values
+                numpy.testing.assert_allclose(row.extreme_deviation.values, means - means.mean(), atol=1e-9)
 
 
 def test_faults_are_named(few):

@@ -226,15 +226,15 @@ def test_clusters_are_the_best_of_all_partitions(derived):
                 for labels in partitions(len(points), parts)
             )
             curve.append(best[0])
-            here = derived.sel(source=name, num_clusters=str(parts))
+            here = derived.sel(cluster_source=name, num_clusters=str(parts))
             np.testing.assert_allclose(here.cluster_inertia, best[0], rtol=1e-9)
             assert tuple(here.cluster.values) == best[1]
             assert 1 <= int(here.cluster_restarts_at_best) <= 1000
         curve = np.array(curve)
         elbow = 2 + int(np.argmax(curve[:-2] - 2 * curve[1:-1] + curve[2:]))
-        assert int(derived.elbow_second_difference.sel(source=name)) == elbow
+        assert int(derived.elbow_second_difference.sel(cluster_source=name)) == elbow
         depth = (curve[0] - curve) / (curve[0] - curve[-1]) - np.arange(5) / 4
-        assert int(derived.elbow_kneedle.sel(source=name)) == 1 + int(np.argmax(depth))
+        assert int(derived.elbow_kneedle.sel(cluster_source=name)) == 1 + int(np.argmax(depth))
 
 
 def test_show_plan_and_validate(job, reference):

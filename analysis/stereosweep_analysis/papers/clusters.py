@@ -10,20 +10,17 @@ def reference_source(statistics):
 
 
 class Clusters:
-    """`axis`: of the subjects; `subjects`, `of_subject` (-1: none), `agrees_with_reference`: [subject]; `centres`:
-    [place, dimension]."""
+    """`subjects`, `of_subject` (-1: none), `agrees_with_reference`: [subject]; `centres`: [place, dimension]."""
 
     def __init__(self, statistics, source):
         self._statistics = statistics.sel(cluster_source=source)
         self.source = source
-        point = statistics["cluster_point"]
-        self.axis = next(dim for dim in point.dims if dim not in ("cluster_source", "dimension"))
-        self.dimensions = [str(name) for name in statistics["dimension"].values]
-        self.subjects = np.array([str(name) for name in statistics[self.axis].values])
+        self.dimensions = [str(name) for name in statistics["cluster_dimension"].values]
+        self.subjects = np.array([str(name) for name in statistics["subject"].values])
         self.number = int(self._statistics["cluster_number"])
-        self.centres = self._statistics["cluster_centre"].transpose("cluster_place", "dimension").values
-        self.of_subject = self._statistics[f"cluster_of_{self.axis}"].values
-        self._side = self._statistics["cluster_side"].transpose("cluster_place", "dimension").values
+        self.centres = self._statistics["cluster_centre"].transpose("cluster_place", "cluster_dimension").values
+        self.of_subject = self._statistics["cluster_of_subject"].values
+        self._side = self._statistics["cluster_side"].transpose("cluster_place", "cluster_dimension").values
         self._sides = statistics["cluster_side"].attrs["flag_meanings"].split()
 
     @property
@@ -33,7 +30,7 @@ class Clusters:
 
     def side_text(self, place):
         """ "high, low", in the order of the dimensions; "-" for no cluster."""
-        return ", ".join(self._sides[int(flag)] for flag in self._side[place]) if place >= 0 else "-"
+        return ", ".join(self._sides[int(flag)].replace("_", " ") for flag in self._side[place]) if place >= 0 else "-"
 
     def members(self, place):
         return self.subjects[self.of_subject == place]

@@ -14,6 +14,7 @@ SHUFFLED = "p: groups shuffled, plain and after Holm."
 # What Figure 3 shows, in the order of the paper's panels
 EMOTIONS = ("contempt", "admiration", "pity", "envy")
 BEHAVIOURS = ("active_facilitation", "active_harm", "passive_facilitation", "passive_harm")
+EXTREME_NUMBERS = ("variance", "low", "high", "p_holm")
 WARNING = "The clusters were fitted on the scores that t compares."
 
 
@@ -75,17 +76,18 @@ def _extremes(statistics, _, most=10):
     of_measure = statistics.isel({measure_axis: 0})
     rows = []
     for item in map(str, statistics["extreme_of"].values):
-        mean, variance = (of_measure[f"extreme_{name}"].sel(extreme_of=item) for name in ("mean", "variance"))
-        subjects = [str(name) for name in statistics[mean.dims[0]].values]
-        values = mean.values
+        of_item = of_measure.sel(extreme_of=item)
+        subjects = [str(name) for name in statistics["subject"].values]
+        values, *others = (of_item[f"extreme_{name}"].values for name in ("mean", *EXTREME_NUMBERS))
         order = [place for place in np.argsort(-values, kind="stable") if np.isfinite(values[place])]
         for name, places in (("highest", order[:most]), ("lowest", order[::-1][:most])):
             rows += [
-                (item, name, subjects[place], rank, float(values[place]), float(variance.values[place]))
+                (item, name, subjects[place], rank, *(float(numbers[place]) for numbers in (values, *others)))
                 for rank, place in enumerate(places, start=1)
             ]
-    head = ("of", "list", "group", "rank", "mean", "variance")
-    return [PaperTable("9", "Groups with the highest and lowest means", head, rows, f"By {measure}; variance: n - 1.")]
+    head = ("of", "list", "group", "rank", "mean", "variance", "low", "high", "p Holm")
+    note = f"By {measure}; variance: n - 1. Chosen from {statistics.sizes['subject']} groups, for which p is adjusted."
+    return [PaperTable("9", "Groups with the highest and lowest means", head, rows, note, paper_columns=3)]
 
 
 def _by_cluster(statistics):

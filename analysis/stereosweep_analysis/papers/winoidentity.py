@@ -132,7 +132,7 @@ def _same_attribute(statistics, _):
     """Table 6: whether groups that share an attribute are in clusters with the same sides."""
     reference = reference_source(statistics)
     clusters = Clusters(statistics, reference)
-    first, second = (statistics[f"{clusters.axis}_{part}"].values.astype(str) for part in ("first", "second"))
+    first, second = (statistics[f"subject_{part}"].values.astype(str) for part in ("first", "second"))
     attributes = statistics["cluster_row"].values.astype(str)
     shared, other = (first, second) if set(attributes) <= set(first) else (second, first)
     kinds = list(dict.fromkeys(other[np.isin(shared, attributes)]))

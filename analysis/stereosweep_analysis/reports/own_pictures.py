@@ -83,19 +83,19 @@ def detection(statistics):
 
 def clusters(statistics):
     """Subjects in the plane of the first two dimensions, with their clusters; the elbow."""
-    if "cluster_point" not in statistics or statistics.sizes.get("dimension", 0) < 2:
+    if statistics.sizes.get("cluster_dimension", 0) < 2:
         return []
     point = statistics["cluster_point"]
-    source_axis, axis, _ = point.dims
-    chosen = {source_axis: str(statistics[source_axis].values[0])}
-    source = title_of("measure", chosen[source_axis])
+    chosen = {"cluster_source": str(statistics["cluster_source"].values[0])}
+    source = title_of("measure", chosen["cluster_source"])
     points = point.sel(chosen).values[:, :2]
-    members = statistics[f"cluster_of_{axis}"].sel(chosen).values
+    members = statistics["cluster_of_subject"].sel(chosen).values
     limits = statistics["cluster_limit"].sel(chosen).values[:2]
-    dimensions, subjects = texts(statistics, "dimension", "dimension")[:2], texts(statistics, axis, axis)
+    dimensions = texts(statistics, "cluster_dimension", "cluster_dimension")[:2]
+    subjects = texts(statistics, "subject", "subject")
     centres = np.empty((0, 2))  # without a cluster of any source the file has none
     if "cluster_centre" in statistics:
-        centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "dimension").values[:, :2]
+        centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "cluster_dimension").values[:, :2]
     limits = limits if np.isfinite(limits).all() else None
     figure = cluster_plane(points, subjects, members, centres, dimensions, limits)
     caption = (
@@ -119,9 +119,8 @@ def _elbow(statistics):
     if "cluster_inertia" not in statistics or statistics.sizes["num_clusters"] < 3:
         return []
     inertia = statistics["cluster_inertia"]
-    source_axis = next(axis for axis in inertia.dims if axis != "num_clusters")
-    sources = [title_of("measure", source) for source in texts(statistics, source_axis, source_axis)]
+    sources = [title_of("measure", source) for source in texts(statistics, "cluster_source", "cluster_source")]
     elbows = statistics["elbow_second_difference"].values
-    figure = elbow_curves(inertia.transpose(source_axis, "num_clusters").values, sources, elbows)
+    figure = elbow_curves(inertia.transpose("cluster_source", "num_clusters").values, sources, elbows)
     caption = "Sum of squared distances to the clusters' centres, relative to one cluster; the ring is the elbow."
     return [Picture(figure, "Number of clusters", caption)]

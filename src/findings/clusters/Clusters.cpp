@@ -32,14 +32,13 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
     throw base::InputError(base::describe("statistics.clusters: there is nothing to cluster by",
                                           "no item of the score table has a dimension", "leave the key out"));
   }
-  std::vector<std::string> names;
-  std::ranges::transform(known, std::back_inserter(names), &ItemGroup::name);
+  const auto names = names_of(known);
   std::vector<ItemGroup> chosen;
   for (const auto& name : asked) {
-    const auto found = std::ranges::find(known, name, &ItemGroup::name);
-    base::refuse_if(found == known.end(), "statistics.clusters.dimensions: no item has the dimension '" + name + "'",
+    const auto place = results::place_of(names, name);
+    base::refuse_if(!place, "statistics.clusters.dimensions: no item has the dimension '" + name + "'",
                     "the score table has " + base::join(names, ", "), base::did_you_mean(name, names));
-    chosen.push_back(*found);
+    chosen.push_back(known[*place]);
   }
   return asked.empty() ? known : chosen;
 }
@@ -153,7 +152,7 @@ void add_rand(Clusters& clusters) {
     for (const auto& right : clusters.sources) {
       std::vector<std::size_t> of_left;
       std::vector<std::size_t> of_right;
-      for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+      for (std::size_t subject = 0; subject < clusters.subjects.labels.size(); ++subject) {
         if (left.cluster_of[subject] >= 0 && right.cluster_of[subject] >= 0) {
           of_left.push_back(static_cast<std::size_t>(left.cluster_of[subject]));
           of_right.push_back(static_cast<std::size_t>(right.cluster_of[subject]));
@@ -166,7 +165,7 @@ void add_rand(Clusters& clusters) {
 
 void add_agreements(Clusters& clusters) {
   for (std::size_t source = 0; source < clusters.sources.size(); ++source) {
-    for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+    for (std::size_t subject = 0; subject < clusters.subjects.labels.size(); ++subject) {
       const auto own = clusters.type_of(source, subject);
       const auto reference = clusters.type_of(clusters.reference(), subject);
       clusters.agreements.push_back(own.empty() || reference.empty() ? Clusters::Agreement::none
@@ -177,13 +176,13 @@ void add_agreements(Clusters& clusters) {
 }
 
 void add_tests(Clusters& clusters) {
-  const auto num_dimensions = clusters.dimensions.size();
+  const auto num_dimensions = clusters.dimensions.labels.size();
   for (const auto& source : clusters.sources) {
     const auto first = clusters.tests.size();
     for (std::size_t cluster = 0; cluster < clusters.most_clusters(); ++cluster) {
       for (const auto& pair : clusters.pairs) {
         std::array<std::vector<double>, 2> members;
-        for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+        for (std::size_t subject = 0; subject < clusters.subjects.labels.size(); ++subject) {
           for (std::size_t side = 0; side < 2 && source.cluster_of[subject] == static_cast<std::int32_t>(cluster);
                ++side) {
             members[side].push_back(source.points[subject * num_dimensions + pair[side]]);
@@ -193,27 +192,27 @@ void add_tests(Clusters& clusters) {
       }
     }
     std::vector<double> p;
-    for (auto test = clusters.tests.begin() + static_cast<std::ptrdiff_t>(first); test != clusters.tests.end();
-         ++test) {
-      p.push_back(test->test.p);
+    for (auto place = first; place < clusters.tests.size(); ++place) {
+      const auto& [left, right] = clusters.pairs[(place - first) % clusters.pairs.size()];
+      const bool is_known = !source.is_within_error(left) && !source.is_within_error(right);
+      p.push_back(is_known ? clusters.tests[place].test.p : stats::nan);
     }
     const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
     for (std::size_t place = 0; place < adjusted.size(); ++place) {
-      auto& test = clusters.tests[first + place];
-      test.p_holm = test.test.defined() ? adjusted[place] : stats::nan;
+      clusters.tests[first + place].p_holm = adjusted[place];
     }
   }
 }
 
 /// Intersections of the same other group in one row.
-void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterRequest::Across across) {
+void add_rows(Clusters& clusters, ClusterRequest::Across across) {
   if (across == ClusterRequest::Across::none) {
     return;
   }
   const bool is_first = across == ClusterRequest::Across::first;
-  const auto* columns = axis.find_coordinate(is_first ? "first" : "second");
-  const auto* rows = axis.find_coordinate(is_first ? "second" : "first");
-  const auto* kinds = axis.find_coordinate("kind");
+  const auto* columns = clusters.subjects.find_coordinate(is_first ? "first" : "second");
+  const auto* rows = clusters.subjects.find_coordinate(is_first ? "second" : "first");
+  const auto* kinds = clusters.subjects.find_coordinate("kind");
   const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
     const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
     if (place == names.size()) {
@@ -223,7 +222,7 @@ void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterReques
   };
   std::vector<std::string> labels;
   std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cells;
-  for (std::size_t subject = 0; columns != nullptr && rows != nullptr && subject < clusters.subjects.size();
+  for (std::size_t subject = 0; columns != nullptr && rows != nullptr && subject < clusters.subjects.labels.size();
        ++subject) {
     const bool is_crossed = kinds == nullptr || (*kinds)[subject] == "intersection";
     if (is_crossed && !(*columns)[subject].empty() && !(*rows)[subject].empty()) {
@@ -245,9 +244,7 @@ void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterReques
 }
 
 /// Behind the points, [dimension]: ClusterSource::spread_p.
-void append_spreads(const Scores& scores, const std::vector<double>& values, const std::vector<ItemGroup>& dimensions,
-                    std::vector<double>& points) {
-  const Cells cells(scores, values);
+void append_spreads(const Cells& cells, const std::vector<ItemGroup>& dimensions, std::vector<double>& points) {
   const bool has_templates = cells.length(template_axis) > 1;
   const auto num_columns = cells.length(has_templates ? template_axis : rephrasing_axis);
   const auto in_column = cells.num_sentences() / num_columns;
@@ -270,11 +267,6 @@ void append_spreads(const Scores& scores, const std::vector<double>& values, con
 
 }  // namespace
 
-const std::vector<std::string>& side_names() {
-  static const std::vector<std::string> names = {"none", "low", "middle", "high"};
-  return names;
-}
-
 std::size_t Clusters::most_clusters() const {
   std::size_t most = 0;
   for (const auto& source : sources) {
@@ -285,9 +277,9 @@ std::size_t Clusters::most_clusters() const {
 
 std::string Clusters::type_of_cluster(std::size_t source, std::size_t cluster) const {
   std::string type;
-  for (std::size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
-    const auto side = sources[source].sides.at(cluster * dimensions.size() + dimension);
-    type += (dimension == 0 ? "" : "-") + side_names()[static_cast<std::size_t>(side)];
+  for (std::size_t dimension = 0; dimension < dimensions.labels.size(); ++dimension) {
+    const auto side = sources[source].sides.at(cluster * dimensions.labels.size() + dimension);
+    type += (dimension == 0 ? "" : "-") + side_names[static_cast<std::size_t>(side)];
   }
   return type;
 }
@@ -310,11 +302,10 @@ Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, c
 Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::uint64_t seed) {
   const auto dimensions = dimensions_of(*scores.axes[item_axis], request.dimensions);
   Clusters clusters;
-  clusters.measures = chosen_measures(scores, request.measures, "statistics.clusters");
-  clusters.subjects = scores.axes[subject_axis]->labels;
-  for (const auto& dimension : dimensions) {
-    clusters.dimensions.push_back(dimension.name);
-  }
+  clusters.measures = chosen_measures(scores, request.measures.empty() ? request.default_measures : request.measures,
+                                      "statistics.clusters");
+  clusters.subjects = *scores.axes[subject_axis];
+  clusters.dimensions = {"cluster_dimension", "dimension of the items", names_of(dimensions), {}};
   for (std::size_t first = 0; first < dimensions.size(); ++first) {
     for (std::size_t second = first + 1; second < dimensions.size(); ++second) {
       clusters.pairs.push_back({first, second});
@@ -324,8 +315,9 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   clusters.num_curve = find.num_curve();
   auto points =
       share_measures<double>(scores, clusters.measures, [&](const std::vector<double>& values, std::size_t /*place*/) {
-        auto numbers = subject_means(scores, values, dimensions);
-        append_spreads(scores, values, dimensions, numbers);
+        const Cells cells(scores, values);
+        auto numbers = subject_means(cells, dimensions);
+        append_spreads(cells, dimensions, numbers);
         return numbers;
       });
   for (std::size_t place = 0; place < points.size(); ++place) {
@@ -336,17 +328,18 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     clusters.sources.back().spread_p = spreads;
   }
   if (!request.human_ratings.empty()) {
-    const auto ratings = read_dimension_means(request.human_ratings, clusters.subjects, clusters.dimensions);
+    const auto ratings =
+        read_dimension_means(request.human_ratings, clusters.subjects.labels, clusters.dimensions.labels);
     clusters.has_people = true;
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;
-    clusters.sources.push_back(find(people_name, ratings.table(clusters.subjects, clusters.dimensions)));
+    clusters.sources.push_back(find(people_name, ratings.table(clusters.subjects.labels, clusters.dimensions.labels)));
     clusters.sources.back().spread_p.assign(dimensions.size(), stats::nan);
   }
   add_rand(clusters);
   add_agreements(clusters);
   add_tests(clusters);
-  add_rows(clusters, *scores.axes[subject_axis], request.across);
+  add_rows(clusters, request.across);
   return clusters;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Finding.hpp"
 #include "stats/KMeans.hpp"
 #include "stats/PairedTest.hpp"
 #include "sweep/Comparison.hpp"
@@ -19,7 +19,7 @@ namespace stereosweep::findings {
 
 /// Where a score stands on a dimension; `middle`: exactly at the limit.
 enum class ClusterSide : std::uint8_t { none = 0, low = 1, middle = 2, high = 3 };
-const std::vector<std::string>& side_names();
+inline const std::vector<std::string> side_names = {"none", "low", "middle", "high"};
 
 /// One measure, or the people.
 struct ClusterSource {
@@ -46,13 +46,14 @@ struct ClusterSource {
 /// fitted on the same scores, which makes p too small where they part the two dimensions.
 struct ClusterTest {
   stats::PairedTest test;
-  double p_holm = stats::nan;  ///< among the tests of one source
+  /// Among the tests of one source; NaN where the spread on one of the two dimensions is within its error, too.
+  double p_holm = stats::nan;
 };
 
 struct Clusters {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  std::vector<std::string> subjects;
-  std::vector<std::string> dimensions;
+  std::vector<std::size_t> measures;              ///< places on the table's axis
+  results::AxisSchema subjects;                   ///< of the table
+  results::AxisSchema dimensions;                 ///< `cluster_dimension`
   std::vector<std::array<std::size_t, 2>> pairs;  ///< of dimensions, the earlier first
   std::size_t num_curve = 0;                      ///< k = 1 .. num_curve were computed
   std::vector<ClusterSource> sources;             ///< the measures, and behind them the people where there is a table
@@ -89,15 +90,7 @@ Clusters clusters_of(const Scores& scores, const sweep::ClusterRequest& request,
 /// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster.
 Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row);
 
-constexpr const char* cluster_test_warning =
-    "the clusters were fitted on the same scores. A cluster that lies apart in one dimension gives a small p whatever "
-    "caused it: these p describe, they do not test.";
-
-/// Variables `cluster...`, `elbow...`, `human_cluster...`.
-void write_clusters(results::Layout& layout, const Clusters& clusters, const sweep::ClusterRequest& request,
-                    std::uint64_t seed);
-
-/// Curve, elbow, centres and the first `top` members by measure; agreement, subjects side by side, tests.
-std::string clusters_text(const Clusters& clusters, const sweep::ClusterRequest& request, std::size_t top);
+/// Variables `cluster...` and `elbow...`; without tables where nobody asked for clusters.
+std::vector<Finding> findings_of(const Clusters& clusters, const sweep::ClusterRequest& request, std::uint64_t seed);
 
 }  // namespace stereosweep::findings

@@ -7,6 +7,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
+#include "results/RawBlock.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
@@ -15,10 +16,10 @@ std::vector<double> DimensionMeans::table(const std::vector<std::string>& subjec
                                           const std::vector<std::string>& dimensions) const {
   std::vector<double> means(subjects.size() * dimensions.size(), stats::nan);
   for (const auto& row : rows) {
-    const auto subject = static_cast<std::size_t>(std::ranges::find(subjects, row.subject) - subjects.begin());
-    const auto dimension = static_cast<std::size_t>(std::ranges::find(dimensions, row.dimension) - dimensions.begin());
-    if (subject < subjects.size() && dimension < dimensions.size()) {
-      means[subject * dimensions.size() + dimension] = row.mean;
+    const auto subject = results::place_of(subjects, row.subject);
+    const auto dimension = results::place_of(dimensions, row.dimension);
+    if (subject && dimension) {
+      means[*subject * dimensions.size() + *dimension] = row.mean;
     }
   }
   return means;

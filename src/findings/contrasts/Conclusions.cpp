@@ -9,7 +9,9 @@ namespace {
 
 Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   Conclusions conclusions;
-  conclusions.seed = seed;
+  const auto add = [&](std::vector<Finding> findings) {
+    std::ranges::move(findings, std::back_inserter(conclusions.findings));
+  };
   if (!comparison.contrasts.empty()) {
     conclusions.findings.push_back(finding_of(compare(scores, comparison, seed), comparison));
   }
@@ -17,28 +19,29 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
     conclusions.findings.push_back(finding_of(means_of(scores, comparison), comparison));
   }
   if (comparison.variance) {
-    std::ranges::move(findings_of(variance_of(scores, comparison), comparison),
-                      std::back_inserter(conclusions.findings));
+    add(findings_of(variance_of(scores, comparison), comparison));
   }
   if (comparison.intersections) {
-    std::ranges::move(findings_of(intersections_of(scores, comparison, seed), comparison),
-                      std::back_inserter(conclusions.findings));
-  }
-  if (comparison.variation) {
-    conclusions.variation = variation_of(scores, *comparison.variation);
-  }
-  if (comparison.clusters) {
-    conclusions.clusters = clusters_of(scores, *comparison.clusters, seed);
+    add(findings_of(intersections_of(scores, comparison, seed), comparison));
   }
   if (comparison.people) {
     conclusions.people = agree_with_people(scores, comparison, seed);
   }
+  std::optional<Clusters> clusters;
+  if (comparison.clusters) {
+    clusters = clusters_of(scores, *comparison.clusters, seed);
+  }
   if (!comparison.correlations.empty()) {
-    const auto* clusters = conclusions.clusters ? &*conclusions.clusters : nullptr;
-    conclusions.correlations = correlations_of(scores, comparison, clusters, seed);
+    add(findings_of(correlations_of(scores, comparison, clusters ? &*clusters : nullptr, seed), comparison));
   }
   if (comparison.extremes) {
-    conclusions.extremes = extremes_of(scores, *comparison.extremes);
+    conclusions.findings.push_back(finding_of(extremes_of(scores, comparison), comparison));
+  }
+  if (clusters) {
+    add(findings_of(*clusters, *comparison.clusters, seed));
+  }
+  if (comparison.variation) {
+    add(findings_of(variation_of(scores, *comparison.variation), *comparison.variation));
   }
   return conclusions;
 }
@@ -66,20 +69,8 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   for (const auto& finding : conclusions.findings) {
     write(layout, finding);
   }
-  if (conclusions.variation) {
-    write_variation(layout, *conclusions.variation);
-  }
-  if (conclusions.clusters) {
-    write_clusters(layout, *conclusions.clusters, *comparison.clusters, conclusions.seed);
-  }
   if (conclusions.people) {
     write_people(layout, *conclusions.people, comparison);
-  }
-  if (conclusions.correlations) {
-    write_correlations(layout, *conclusions.correlations, comparison);
-  }
-  if (conclusions.extremes) {
-    write_extremes(layout, *conclusions.extremes);
   }
 }
 
@@ -90,11 +81,7 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
   for (const auto& finding : conclusions.findings) {
     text += text_of(finding, top, shown);
   }
-  return text + (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
-         (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
-         (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "") +
-         (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
-         (conclusions.variation ? variation_text(*conclusions.variation) : "");
+  return text + (conclusions.people ? people_text(*conclusions.people, comparison, top) : "");
 }
 
 }  // namespace stereosweep::findings

@@ -22,12 +22,7 @@ namespace stereosweep::findings {
 
 struct Conclusions {
   std::vector<Finding> findings;  ///< what was asked first; statistics that are written in no other way
-  std::optional<Clusters> clusters;
-  std::optional<Variation> variation;
-  std::uint64_t seed = 0;
   std::optional<PeopleAgreement> people;
-  std::optional<Correlations> correlations;
-  std::optional<Extremes> extremes;
 };
 
 /// Collective over `scores.ranks`, which share the work; the bits are the same for any number of them. Throws

@@ -68,9 +68,7 @@ struct CorrelationPlan {
 /// Resolves names and lays out the rows with their units.
 class Planner {
  public:
-  Planner(const Scores& scores, const Clusters* clusters) : scores_(scores), clusters_(clusters) {
-    found_.subjects = scores.axes[subject_axis]->labels;
-  }
+  Planner(const Scores& scores, const Clusters* clusters) : scores_(scores), clusters_(clusters) {}
 
   void add(const CorrelationRequest& request) {
     const auto key = "statistics.correlations '" + request.name + "'";
@@ -100,9 +98,12 @@ class Planner {
     std::ranges::sort(found_.measures);
     const auto repeated = std::ranges::unique(found_.measures);
     found_.measures.erase(repeated.begin(), repeated.end());
+    found_.axes = {measure_axis_of(scores_, found_.measures, "correlated_measure"),
+                   *scores_.axes[subject_axis],
+                   {"correlation_side", "item, or what items have in common", names_of(found_.groups), {}}};
     for (const auto& of_measure :
          share_measures<double>(scores_, found_.measures, [&](const std::vector<double>&values, std::size_t) {
-           return subject_means(scores_, values, found_.groups);
+           return subject_means(Cells(scores_, values), found_.groups);
          })) {
       found_.scores.insert(found_.scores.end(), of_measure.begin(), of_measure.end());
     }
@@ -178,10 +179,11 @@ class Planner {
                 const std::string& among) {
     const auto place = static_cast<std::size_t>(std::ranges::find(found_.measures, measure) - found_.measures.begin());
     const auto num_groups = found_.groups.size();
+    const auto num_subjects = scores_.length(subject_axis);
     for (const auto& [left, right] : plan.pairs) {
       Unit unit;
-      for (std::size_t subject = 0; subject < found_.subjects.size(); ++subject) {
-        const double* scores = &found_.scores[(place * found_.subjects.size() + subject) * num_groups];
+      for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+        const double* scores = &found_.scores[(place * num_subjects + subject) * num_groups];
         const bool is_member = source == nullptr || source->cluster_of[subject] == cluster;
         if (is_member && std::isfinite(scores[left]) && std::isfinite(scores[right])) {
           unit.left.push_back(scores[left]);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "stats/Correlation.hpp"
@@ -37,10 +38,10 @@ struct CorrelationRow {
 };
 
 struct Correlations {
-  std::vector<std::size_t> measures;  ///< places on the table's axis: all that are asked for
-  std::vector<std::string> subjects;
-  std::vector<ItemGroup> groups;  ///< all that are asked for
-  std::vector<double> scores;     ///< [measure, subject, group]; NaN: none
+  std::vector<std::size_t> measures;      ///< places on the table's axis: all that are asked for
+  std::vector<ItemGroup> groups;          ///< all that are asked for
+  std::vector<results::AxisSchema> axes;  ///< measure (or `correlated_measure`), subject, correlation_side
+  std::vector<double> scores;             ///< over these axes; NaN: none
   std::vector<CorrelationRow> rows;
   std::vector<std::string> unclustered;  ///< measures without clusters, which were asked for
 };
@@ -50,16 +51,8 @@ struct Correlations {
 Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison, const Clusters* clusters,
                              std::uint64_t seed);
 
-/// Variables `correlation_...` over the axis `correlation`.
-void write_correlations(results::Layout& layout, const Correlations& correlations, const sweep::Comparison& comparison);
-
-/// What keeps a reader from taking the correlations as they stand: sentences.
-std::vector<std::string> warnings_of(const Correlations& correlations);
-
-/// Of each measure the `top` rows with the smallest p.
-std::string correlations_text(const Correlations& correlations, const sweep::Comparison& comparison, std::size_t top);
-
-/// Which rows' p are adjusted together, in words.
-std::string correlation_family_text(sweep::Comparison::Family family);
+/// Variables `correlation_...` over the axis `correlation`, the smallest p first in the tables, and
+/// `correlation_score`.
+std::vector<Finding> findings_of(const Correlations& correlations, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

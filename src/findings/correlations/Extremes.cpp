@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <span>
+#include <utility>
 
 #include "base/text/Text.hpp"
-#include "findings/sharing/Sharing.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
@@ -21,126 +20,136 @@ std::vector<ItemGroup> groups_of(const Scores& scores, const sweep::ExtremesRequ
   }
   const auto& items = *scores.axes[item_axis];
   auto groups = dimension_groups(items);
-  return groups.empty() ? item_groups(scores, {{items.name, items.labels}}, key, faults) : groups;
+  return groups.empty() ? single_items(items) : groups;
 }
 
-/// [group, subject] of one measure.
-std::vector<ExtremeRow> rows_of(const Scores& scores, const std::vector<double>& values,
-                                const std::vector<ItemGroup>& groups) {
-  const auto num_subjects = scores.length(subject_axis);
-  const auto means = subject_means(scores, values, groups);
-  std::vector<std::vector<double>> rounds(means.size());
-  const auto& replicates = scores.axes[replicate_axis]->labels;
+/// [subject]: means of each round with a score.
+std::vector<std::vector<double>> round_means(const Cells& cells, const std::vector<std::string>& replicates,
+                                             const ItemGroup& group) {
+  std::vector<std::vector<double>> rounds(cells.length(subject_axis));
   for (std::size_t replicate = 0; replicate < replicates.size(); ++replicate) {
     if (replicates[replicate] == results::ScoreTable::mean_replicate) {
       continue;
     }
-    const auto of_round = subject_means(scores, values, groups, {replicate});
-    for (std::size_t cell = 0; cell < means.size(); ++cell) {
-      if (std::isfinite(of_round[cell])) {
-        rounds[cell].push_back(of_round[cell]);
+    std::vector<bool> chosen(replicates.size(), false);
+    chosen[replicate] = true;
+    const auto means = subject_means(cells.of_replicates(chosen), {group});
+    for (std::size_t subject = 0; subject < means.size(); ++subject) {
+      if (std::isfinite(means[subject])) {
+        rounds[subject].push_back(means[subject]);
       }
     }
   }
-  std::vector<ExtremeRow> rows;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    std::vector<double> ranked;
-    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-      ranked.push_back(means[subject * groups.size() + group]);
-    }
-    equalise(ranked);
-    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-      const auto cell = subject * groups.size() + group;
-      auto variance = stats::standard_deviation(rounds[cell]);
-      variance.value *= variance.value;
-      const auto higher = std::ranges::count_if(ranked, [&](double other) { return other > ranked[subject]; });
-      const auto place = std::isnan(means[cell]) ? 0 : static_cast<std::int32_t>(higher) + 1;
-      rows.push_back({means[cell], variance, static_cast<std::int32_t>(rounds[cell].size()), place});
-    }
-  }
-  return rows;
+  return rounds;
 }
 
-/// Both ends side by side.
-std::string table_of(const Extremes& extremes, std::span<const ExtremeRow> rows, std::size_t most) {
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t subject) { return rows[subject].place == 0; });
-  std::ranges::stable_sort(order, {}, [&](std::size_t subject) { return rows[subject].place; });
-  results::TextTable table({"highest", "mean", "variance", "lowest", "mean", "variance"});
-  const auto cells_of = [&](std::size_t subject) {
-    const auto& row = rows[subject];
-    return std::vector<std::string>{extremes.subjects[subject], results::fixed(row.mean),
-                                    row.variance.defined() ? results::significant(row.variance.value)
-                                                           : std::string(stats::name_of(row.variance.reason))};
+void append_rows(const std::vector<MeanRow>& means, const std::vector<std::vector<double>>& rounds,
+                 std::vector<ExtremeRow>& rows) {
+  std::vector<double> ranked;
+  std::ranges::transform(means, std::back_inserter(ranked), &MeanRow::mean);
+  equalise(ranked);
+  const auto place_among = [&](auto precedes) {
+    return static_cast<std::int32_t>(std::ranges::count_if(ranked, precedes)) + 1;
   };
-  const auto shown = std::min(most, order.size());
-  for (std::size_t place = 0; place < shown; ++place) {
-    auto cells = cells_of(order[place]);
-    const auto lowest = cells_of(order[order.size() - 1 - place]);
-    cells.insert(cells.end(), lowest.begin(), lowest.end());
-    table.add(std::move(cells));
+  for (std::size_t subject = 0; subject < means.size(); ++subject) {
+    auto variance = stats::standard_deviation(rounds[subject]);
+    variance.value *= variance.value;
+    auto& row =
+        rows.emplace_back(ExtremeRow{means[subject], variance, static_cast<std::int32_t>(rounds[subject].size())});
+    if (const double own = ranked[subject]; !std::isnan(own)) {
+      row.place = place_among([&](double other) { return other > own; });
+      row.from_below = place_among([&](double other) { return other < own; });
+    }
   }
-  return shown == 0 ? "no scores\n" : table.text();
 }
 
 }  // namespace
 
-Extremes extremes_of(const Scores& scores, const sweep::ExtremesRequest& request) {
+Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) {
+  const auto& request = *comparison.extremes;
   std::vector<std::string> faults;
-  Extremes extremes;
-  extremes.measures = chosen_measures(scores, request.measures, key, faults);
-  extremes.subjects = scores.axes[subject_axis]->labels;
+  const auto measures = chosen_measures(scores, request.measures, key, faults);
   const auto groups = groups_of(scores, request, faults);
   require_no_faults(faults);
-  for (const auto measure : extremes.measures) {
-    extremes.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
-  }
-  for (const auto& group : groups) {
-    extremes.groups.push_back(group.name);
-  }
-  for (const auto& rows : share_measures<ExtremeRow>(
-           scores, extremes.measures,
-           [&](const std::vector<double>&values, std::size_t /*place*/) { return rows_of(scores, values, groups); })) {
-    extremes.rows.insert(extremes.rows.end(), rows.begin(), rows.end());
+  Extremes extremes{.axes = {measure_axis_of(scores, measures, "extreme_measure"),
+                             {"extreme_of", "item, or what items have in common", names_of(groups), {}},
+                             *scores.axes[subject_axis]},
+                    .rows = {}};
+  for (const auto measure : measures) {
+    const auto values = scores.read(measure);
+    const Cells cells(scores, values);
+    for (const auto& group : groups) {
+      append_rows(compared_means(scores, measure, cells, {group}, comparison.confidence),
+                  round_means(cells, scores.axes[replicate_axis]->labels, group), extremes.rows);
+    }
   }
   return extremes;
 }
 
-void write_extremes(results::Layout& layout, const Extremes& extremes) {
-  layout.add_axis({"extreme_of", "item, or what items have in common", extremes.groups, {}});
-  const std::vector<std::string> axes = {measure_axis_of(layout, extremes.measures, "extreme_measure"), "extreme_of",
-                                         results::score_axis_names[subject_axis]};
-  layout.write(results::number_cube("extreme_mean", "", "mean over items, templates, rephrasings and rounds",
-                                    "unit: measure_units"),
-               axes, extremes.rows, &ExtremeRow::mean);
-  layout.write(results::number_cube("extreme_variance", "", "variance (n - 1) of the rounds' means",
-                                    "unit: measure_units squared"),
-               axes, extremes.rows, [](const auto& row) { return row.variance.value; });
-  layout.write(results::number_cube("extreme_rounds", "1", "rounds with a score"), axes, extremes.rows,
-               &ExtremeRow::num_rounds);
-  layout.write(
-      results::number_cube("extreme_place", "1", "1: the highest mean; equal means share the best place", "0: no mean"),
-      axes, extremes.rows, &ExtremeRow::place);
-  layout.write(results::flag_cube("extreme_variance_status", "why there is no variance", stats::reason_names()), axes,
-               extremes.rows, [](const auto& row) { return row.variance.reason; });
-}
-
-std::string extremes_text(const Extremes& extremes, std::int64_t most) {
-  std::string text;
-  const auto num_subjects = extremes.subjects.size();
-  for (std::size_t measure = 0; measure < extremes.measures.size(); ++measure) {
-    for (std::size_t group = 0; group < extremes.groups.size(); ++group) {
-      const auto first = (measure * extremes.groups.size() + group) * num_subjects;
-      text += "\nHighest and lowest " + extremes.groups[group] + " in " + extremes.measure_names[measure] + '\n' +
-              table_of(extremes, std::span(extremes.rows).subspan(first, num_subjects), static_cast<std::size_t>(most));
-    }
+Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison) {
+  const auto& request = *comparison.extremes;
+  Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
+  const auto interval = results::percent(comparison.confidence) + " interval over other templates and rephrasings";
+  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
+    return finding.add(role, extremes.rows, name, unit, what, read);
+  };
+  const auto mean = [](auto field) { return [field](const ExtremeRow& row) { return row.mean.*field; }; };
+  add(Role::value, "mean", "", "mean over items, templates, rephrasings and rounds", mean(&MeanRow::mean));
+  add(Role::low, "low", "", "lower end of the " + interval, mean(&MeanRow::low));
+  add(Role::high, "high", "", "upper end of the " + interval, mean(&MeanRow::high));
+  add(Role::n, "n", "1", "(template, rephrasing) with a score", mean(&MeanRow::num_cells)).of = "mean";
+  add(Role::status, "status", "", "why there is no mean or no interval", mean(&MeanRow::reason)).of = "mean";
+  add(Role::value, "deviation", "", "difference from the mean of all subjects on the same templates and rephrasings",
+      mean(&MeanRow::deviation));
+  const auto of_deviation = [&](Role role, const char* name, const char* what, double MeanRow::*field) {
+    add(role, name, "1", what, mean(field)).of = "deviation";
+  };
+  of_deviation(Role::p, "p", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p);
+  of_deviation(Role::adjusted, "p_holm", "p of the deviation adjusted for all subjects (Holm)", &MeanRow::p_holm);
+  add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
+      mean(&MeanRow::rank));
+  add(Role::value, "variance", "", "variance (n - 1) of the rounds' means",
+      [](const ExtremeRow& row) { return row.variance.value; });
+  add(Role::n, "rounds", "1", "rounds with a score", &ExtremeRow::num_rounds).of = "variance";
+  add(Role::status, "variance_status", "", "why there is no variance", [](const ExtremeRow& row) {
+    return row.variance.reason;
+  }).of = "variance";
+  add(Role::value, "place", "1", "1: the highest mean; equal means share the best place; 0: no mean",
+      &ExtremeRow::place);
+  add(Role::value, "end", "1",
+      "place from the nearer end, of the highest mean 1, of the lowest -1; none beyond statistics.extremes.most",
+      [&](const ExtremeRow& row) -> double {
+        const auto nearer = row.place <= row.from_below ? row.place : -row.from_below;
+        return nearer != 0 && std::abs(nearer) <= request.most ? nearer : stats::nan;
+      });
+  for (auto& column : finding.columns) {
+    column.note = !column.unit.empty()        ? ""
+                  : column.name == "variance" ? "unit: measure_units squared"
+                                              : "unit: measure_units";
   }
-  return text +
-         results::wrapped(
-             "variance: of the rounds' means (n - 1); too_few: there is one round. The ends of a ranking are "
-             "the subjects with the largest errors too: with another draw of rounds others may stand there.") +
-         '\n';
+  finding.views = {{.title = "Highest and lowest means: ",
+                    .columns = {{"subject", "subject"},
+                                {"place", "place"},
+                                {"mean", "mean"},
+                                {"low", "low"},
+                                {"high", "high"},
+                                {"n", "cells"},
+                                {"deviation", "from all"},
+                                {"p_holm", "p Holm"},
+                                {"variance", "variance"}},
+                    .by = "rank",
+                    .each = {"extreme_of", "measure"},
+                    .only = "end",
+                    .none = "no scores"}};
+  finding.notes =
+      "Chosen: of " + base::counted(extremes.axes.back().labels.size(), "subject") +
+      " those at both ends, first those with the best evidence that they differ from the mean of all. place: from the "
+      "highest mean, 1. from all: that difference; p Holm: its p, adjusted for all "
+      "subjects from which these were chosen. low, high: " +
+      results::percent(comparison.confidence) +
+      " interval over other templates and rephrasings. variance: of the rounds' means (n - 1); too few: there is one "
+      "round.";
+  return finding;
 }
 
 }  // namespace stereosweep::findings

@@ -1,5 +1,5 @@
-// The subjects with the highest and the lowest mean of an item or a dimension, and how much that mean varies over
-// rounds (stereomap, Table 9). Knows no probe.
+// The subjects with the highest and the lowest mean of an item or a dimension, what is known of them beyond chance, and
+// how much their mean varies over rounds (stereomap, Table 9). Knows no probe.
 #pragma once
 
 #include <cstddef>
@@ -7,36 +7,33 @@
 #include <string>
 #include <vector>
 
-#include "findings/correlations/SubjectScores.hpp"
+#include "findings/Finding.hpp"
+#include "findings/Means.hpp"
 #include "stats/Summary.hpp"
-#include "sweep/CorrelationRequest.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
 /// One subject.
 struct ExtremeRow {
-  double mean = stats::nan;  ///< as subject_means, in the measure's unit
-  stats::Value variance;     ///< of the rounds' means (n - 1), the unit's square; `too_few`: fewer than two rounds
+  MeanRow mean;           ///< compared with the other subjects: p after Holm and rank are among them
+  stats::Value variance;  ///< of the rounds' means (n - 1), the unit's square; `too_few`: fewer than two rounds
   std::int32_t num_rounds = 0;
-  std::int32_t place = 0;  ///< 1: the highest; equal means share the best place (as in sports); 0: no mean
+  std::int32_t place = 0;       ///< 1: the highest; equal means share the best place (as in sports); 0: no mean
+  std::int32_t from_below = 0;  ///< the same from the lowest
 };
 
 struct Extremes {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  std::vector<std::string> measure_names;
-  std::vector<std::string> subjects;
-  std::vector<std::string> groups;
-  std::vector<ExtremeRow> rows;  ///< [measure, group, subject]
+  std::vector<results::AxisSchema> axes;  ///< measure (all of the table, or `extreme_measure`), extreme_of, subject
+  std::vector<ExtremeRow> rows;           ///< [measure, group, subject]
 };
 
-/// A round's mean is that over its cells (item, template, rephrasing) with a score; the replicate that is the mean of
-/// the others is none. Collective. Throws InputError for names that the table does not have.
-Extremes extremes_of(const Scores& scores, const sweep::ExtremesRequest& request);
+/// Of what `comparison.extremes` asks for. A round's mean is that over its cells (item, template, rephrasing) with a
+/// score; the replicate that is the mean of the others is none. Collective. Throws InputError for names that the table
+/// does not have.
+Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// Variables `extreme_...` over (measure, extreme_of, subject).
-void write_extremes(results::Layout& layout, const Extremes& extremes);
-
-/// The `most` subjects at each end.
-std::string extremes_text(const Extremes& extremes, std::int64_t most);
+/// Variables `extreme_...`; of each measure and group a table of the subjects at both ends, the best evidence first.
+Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

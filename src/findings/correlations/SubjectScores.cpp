@@ -6,22 +6,9 @@
 #include <utility>
 
 #include "base/text/Text.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 namespace {
-
-/// The replicate that is the mean of the others, else all.
-std::vector<std::size_t> replicates_of(const results::AxisSchema& axis) {
-  std::vector<std::size_t> all;
-  for (std::size_t place = 0; place < axis.labels.size(); ++place) {
-    if (axis.labels[place] == results::ScoreTable::mean_replicate) {
-      return {place};
-    }
-    all.push_back(place);
-  }
-  return all;
-}
 
 std::vector<std::size_t> places_with(const std::vector<std::string>& values, const std::string& value) {
   std::vector<std::size_t> places;
@@ -44,39 +31,17 @@ std::vector<std::pair<std::string, const std::vector<std::string>*>> item_column
 
 }  // namespace
 
-std::vector<double> subject_means(const Scores& scores, const std::vector<double>& values,
-                                  const std::vector<ItemGroup>& groups) {
-  return subject_means(scores, values, groups, replicates_of(*scores.axes[replicate_axis]));
+std::vector<std::string> names_of(const std::vector<ItemGroup>& groups) {
+  std::vector<std::string> names;
+  std::ranges::transform(groups, std::back_inserter(names), &ItemGroup::name);
+  return names;
 }
 
-std::vector<double> subject_means(const Scores& scores, const std::vector<double>& values,
-                                  const std::vector<ItemGroup>& groups, const std::vector<std::size_t>& replicates) {
-  const auto num_replicates = scores.length(replicate_axis);
-  const auto num_items = scores.length(item_axis);
-  const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
-  const auto cell_mean = [&](std::size_t cell, std::size_t item) {
-    std::vector<double> present;
-    for (const auto replicate : replicates) {
-      const double value = values[(cell * num_replicates + replicate) * num_items + item];
-      if (std::isfinite(value)) {
-        present.push_back(value);
-      }
-    }
-    return stats::mean(present);
-  };
+std::vector<double> subject_means(const Cells& cells, const std::vector<ItemGroup>& groups) {
   std::vector<double> means;
-  for (std::size_t subject = 0; subject < scores.length(subject_axis); ++subject) {
+  for (std::size_t subject = 0; subject < cells.length(subject_axis); ++subject) {
     for (const auto& group : groups) {
-      std::vector<double> cells;
-      for (const auto item : group.items) {
-        for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
-          const auto cell = cell_mean(subject * num_sentences + sentence, item);
-          if (cell.defined()) {
-            cells.push_back(cell.value);
-          }
-        }
-      }
-      means.push_back(stats::mean(cells).value);
+      means.push_back(cells.mean(subject, group.items).value);
     }
   }
   return means;
@@ -123,6 +88,14 @@ std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep
         groups.push_back(std::move(group));
       }
     }
+  }
+  return groups;
+}
+
+std::vector<ItemGroup> single_items(const results::AxisSchema& items) {
+  std::vector<ItemGroup> groups;
+  for (std::size_t item = 0; item < items.labels.size(); ++item) {
+    groups.push_back({items.labels[item], {item}});
   }
   return groups;
 }

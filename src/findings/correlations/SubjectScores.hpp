@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Cells.hpp"
 #include "sweep/Selection.hpp"
 
 namespace stereosweep::findings {
@@ -16,13 +16,10 @@ struct ItemGroup {
   std::vector<std::size_t> items;  ///< places on the table's axis, ascending
 };
 
-/// [subject, group]: mean over the cells (item, template, rephrasing) with a score, the replicates of a cell averaged
-/// first; where one replicate is the mean of the others, it stands for them. NaN: no score. `values` as Scores::read.
-std::vector<double> subject_means(const Scores& scores, const std::vector<double>& values,
-                                  const std::vector<ItemGroup>& groups);
-/// The same of these replicates alone (places on the table's axis).
-std::vector<double> subject_means(const Scores& scores, const std::vector<double>& values,
-                                  const std::vector<ItemGroup>& groups, const std::vector<std::size_t>& replicates);
+std::vector<std::string> names_of(const std::vector<ItemGroup>& groups);
+
+/// [subject, group]: mean over the cells (item, template, rephrasing) with a score. NaN: no score.
+std::vector<double> subject_means(const Cells& cells, const std::vector<ItemGroup>& groups);
 
 /// Makes numbers equal that differ by no more than rounding (1e-12 of the largest magnitude): means of other cells that
 /// are equal would else be ranked. NaN stays.
@@ -32,6 +29,9 @@ void equalise(std::vector<double>& values);
 /// What the table does not have is added to `faults` under `key`.
 std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep::Selection>& selections,
                                    const std::string& key, std::vector<std::string>& faults);
+
+/// A group of each item by itself.
+std::vector<ItemGroup> single_items(const results::AxisSchema& items);
 
 /// A group of every value of `item.dimension`, in the order of the items; none where no item has one.
 std::vector<ItemGroup> dimension_groups(const results::AxisSchema& items);

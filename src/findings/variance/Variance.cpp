@@ -184,12 +184,8 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
                       subjects(&stats::VarianceComponent::low)));
   squared(finding.add(Role::high, rows, "high", "", "upper end of the " + interval,
                       subjects(&stats::VarianceComponent::high)));
-  Flags statuses{{}, {"ok", "none", "not_computed"}};
-  std::ranges::transform(rows, std::back_inserter(statuses.places),
-                         [](const auto& row) { return static_cast<std::uint8_t>(row.status); });
-  finding.columns.push_back({Role::status, "status", "1",
-                             "none: the interval of the variance between subjects is not above 0", "", "",
-                             std::move(statuses)});
+  finding.add_flags(Role::status, rows, "status", "none: the interval of the variance between subjects is not above 0",
+                    {"ok", "none", "not_computed"}, &VarianceRow::status);
   finding.add(Role::value, rows, "relative", "1", "E rho^2: reliability of comparing subjects' means, as in the job",
               [](const VarianceRow& row) { return row.own.relative; });
   finding.add(Role::value, rows, "absolute", "1", "Phi: reliability of a subject's mean itself, as in the job",

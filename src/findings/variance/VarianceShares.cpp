@@ -189,11 +189,8 @@ std::vector<Finding> findings_of(const std::string& prefix, const results::AxisS
   of_table.add(Role::n, rows, "n", "1", "scores that the variance is computed on", &VarianceShares::num_cells);
   of_table.add(Role::n, rows, "num_left_out", "1", "scores left out to make the table complete",
                &VarianceShares::num_left_out);
-  Flags statuses{{}, {"ok", "no_values", "constant", "unbalanced"}};
-  std::ranges::transform(rows, std::back_inserter(statuses.places),
-                         [](const auto& row) { return static_cast<std::uint8_t>(row.status); });
-  of_table.columns.push_back({Role::status, "status", "1", "whether the table was complete, and why no shares are", "",
-                              "", std::move(statuses)});
+  of_table.add_flags(Role::status, rows, "status", "whether the table was complete, and why no shares are",
+                     {"ok", "no_values", "constant", "unbalanced"}, &VarianceShares::status);
   return {std::move(by_source), std::move(of_table)};
 }
 

@@ -257,15 +257,12 @@ class RatingKind final : public KindOf<Rating> {
   sweep::Comparison comparison(const sweep::Job& job) const override {
     auto comparison = job.comparison;
     auto& clusters = comparison.clusters ? *comparison.clusters : comparison.clusters.emplace();
+    clusters.is_asked = job.comparison.clusters.has_value();
     const auto& rating = job.settings<Rating>();
-    if (clusters.measures.empty()) {
-      clusters.measures = source_names(static_cast<std::size_t>(rating.sampling.runs));
-    }
+    clusters.default_measures = source_names(static_cast<std::size_t>(rating.sampling.runs));
     if (clusters.human_ratings.empty()) {
       clusters.human_ratings = rating.statistics.human_ratings;
     }
-    clusters.measure_axis = "source";
-    clusters.subject_axis = "group";
     return comparison;
   }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {

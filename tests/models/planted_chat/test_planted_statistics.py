@@ -45,16 +45,16 @@ def test_clusters_are_of_warmth_and_competence(derived, planted_report):
     """Five clusters with the least inertia that many runs of scipy find; how often the best was hit is said."""
     points = np.stack([group_means(derived, name) for name in ("warmth", "competence")], axis=1)
     source = derived.sel(cluster_source="rating")
-    assert [str(name) for name in derived.dimension.values] == ["warmth", "competence"] and int(source.cluster_number) == 5
+    assert [str(name) for name in derived.cluster_dimension.values] == ["warmth", "competence"] and int(source.cluster_number) == 5
     np.testing.assert_allclose(source.cluster_point, points, rtol=1e-12)
     least = np.inf
     for seed in range(300):
         centres, labels = kmeans2(points, 5, minit="++", seed=seed, iter=30)
         least = min(least, ((points - centres[labels]) ** 2).sum())
-    inertia = float(derived.cluster_inertia.sel(num_clusters="5", cluster_measure="rating"))
+    inertia = float(derived.cluster_inertia.sel(num_clusters="5", cluster_source="rating"))
     assert inertia == pytest.approx(least, abs=1e-9)
-    hits = int(derived.cluster_restarts_at_best.sel(num_clusters="5", cluster_measure="rating"))
-    assert 0 < hits <= 1000 and f"best inertia of 5 clusters in {hits} of 1,000" in " ".join(planted_report.split())
+    hits = int(derived.cluster_restarts_at_best.sel(num_clusters="5", cluster_source="rating"))
+    assert 0 < hits <= 1000 and "restarts: that reached it, of 1000" in " ".join(planted_report.split())
     cluster = source.cluster_of_subject.values
     for place in range(5):
         own = points[cluster == place]
