@@ -68,6 +68,24 @@ void sum_before(std::span<std::uint16_t> counts) {
 
 }  // namespace
 
+std::vector<TiedPlaces> tied_places(std::span<const double> values) {
+  SortedNumbers sorted;
+  sorted.sort(values);
+  const auto numbers = sorted.numbers();
+  std::vector<TiedPlaces> places(values.size());
+  for (std::size_t first = 0; first < numbers.size();) {
+    auto last = first + 1;
+    while (last < numbers.size() && numbers[last] == numbers[first]) {
+      ++last;
+    }
+    for (auto place = first; place < last; ++place) {
+      places[sorted.cells()[place]] = {place, first, last};
+    }
+    first = last;
+  }
+  return places;
+}
+
 /// A counting sort whose bins are too coarse by little; false where many numbers share a bin or the range has no width.
 bool SortedNumbers::sort_into_bins(std::span<const double> values) {
   const auto range = range_of(values);

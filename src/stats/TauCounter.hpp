@@ -44,6 +44,16 @@ class TakenPlaces {
   std::vector<std::int32_t> below_;  ///< [word]: taken places before it
 };
 
+/// Where a number of a list stands among the sorted ones, and where those that equal it begin and end; `first` and
+/// `last` are equal for NaN, which stand nowhere.
+struct TiedPlaces {
+  std::size_t place = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+/// Parallel to `values`; of equal numbers the earlier one comes first.
+std::vector<TiedPlaces> tied_places(std::span<const double> values);
+
 /// The numbers of a list in ascending order; NaN are left out.
 class SortedNumbers {
  public:

@@ -98,7 +98,7 @@ class PairedMoments {
 class PairedSigns {
  public:
   PairedSigns(std::span<const double> left, std::span<const double> right)
-      : left_(places_of(left)), right_(places_of(right)), taken_(left.size()) {
+      : left_(tied_places(left)), right_(tied_places(right)), taken_(left.size()) {
     order_.resize(left.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::sort(order_, {}, [&](std::size_t cell) { return left_[cell].place; });
@@ -136,32 +136,7 @@ class PairedSigns {
   }
 
  private:
-  /// Where a value stands in its sorted list, and where those that equal it do.
-  struct Places {
-    std::size_t place = 0;
-    std::size_t first = 0;
-    std::size_t last = 0;
-  };
-
-  static std::vector<Places> places_of(std::span<const double> values) {
-    std::vector<std::size_t> order(values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t cell) { return values[cell]; });
-    std::vector<Places> places(values.size());
-    for (std::size_t first = 0; first < order.size();) {
-      auto last = first + 1;
-      while (last < order.size() && values[order[last]] == values[order[first]]) {
-        ++last;
-      }
-      for (auto place = first; place < last; ++place) {
-        places[order[place]] = {place, first, last};
-      }
-      first = last;
-    }
-    return places;
-  }
-
-  static double untied_share(const std::vector<Places>& places) {
+  static double untied_share(const std::vector<TiedPlaces>& places) {
     double untied = 0;
     for (const auto& one : places) {
       untied += static_cast<double>(places.size() - (one.last - one.first));
@@ -170,12 +145,12 @@ class PairedSigns {
   }
 
   /// Of the `count` places that are taken those below minus those above.
-  std::int64_t balance(const Places& met, std::size_t count) const {
+  std::int64_t balance(const TiedPlaces& met, std::size_t count) const {
     return taken_.below(met.first) + taken_.below(met.last) - static_cast<std::int64_t>(count);
   }
 
-  std::vector<Places> left_;
-  std::vector<Places> right_;
+  std::vector<TiedPlaces> left_;
+  std::vector<TiedPlaces> right_;
   TakenPlaces taken_;
   std::vector<std::size_t> order_;  ///< of the left list, ascending
   std::vector<std::int64_t> signs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -16,42 +17,20 @@ namespace stereosweep::stats {
 
 namespace {
 
-/// Indices of the values that are numbers, ascending.
-std::vector<std::size_t> sorted_indices(std::span<const double> values) {
-  std::vector<std::size_t> order;
-  for (std::size_t index = 0; index < values.size(); ++index) {
-    if (!std::isnan(values[index])) {
-      order.push_back(index);
-    }
-  }
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a] < values[b]; });
-  return order;
-}
-
 double pairs_of(std::int64_t count) { return static_cast<double>(count) * static_cast<double>(count - 1) / 2; }
 
 class ShuffledTau {
  public:
   ShuffledTau(std::span<const double> left, std::span<const double> right, std::size_t num_columns)
-      : num_columns_(num_columns), left_(left.size()), taken_(left.size()) {
-    const auto order = sorted_indices(left);
-    for (std::size_t first = 0; first < order.size();) {
-      auto last = first + 1;
-      while (last < order.size() && left[order[last]] == left[order[first]]) {
-        ++last;
-      }
-      for (auto place = first; place < last; ++place) {
-        left_[order[place]] = {place, first, last};
-      }
-      if (last - first > 1) {
-        left_ties_.push_back(left_[order[first]]);
-      }
-      first = last;
-    }
-    const auto right_order = sorted_indices(right);
-    for (std::size_t place = 0; place < right_order.size(); ++place) {
-      const auto cell = right_order[place];
-      const bool is_last = place + 1 == right_order.size() || right[right_order[place + 1]] != right[cell];
+      : num_columns_(num_columns), left_(tied_places(left)), taken_(left.size()) {
+    std::ranges::copy_if(left_, std::back_inserter(left_ties_),
+                         [](const TiedPlaces& tied) { return tied.place == tied.first && tied.last - tied.first > 1; });
+    SortedNumbers sorted;
+    sorted.sort(right);
+    const auto numbers = sorted.numbers();
+    for (std::size_t place = 0; place < numbers.size(); ++place) {
+      const std::size_t cell = sorted.cells()[place];
+      const bool is_last = place + 1 == numbers.size() || numbers[place + 1] != numbers[place];
       right_.push_back({cell / num_columns, cell % num_columns, is_last});
     }
   }
@@ -91,12 +70,6 @@ class ShuffledTau {
   }
 
  private:
-  /// Places among the sorted numbers of the left table: of a cell, and of all that equal it; no range: no number.
-  struct Places {
-    std::size_t place = 0;
-    std::size_t first = 0;
-    std::size_t last = 0;
-  };
   /// Of the right table; the last of the cells with its value.
   struct Cell {
     std::size_t row;
@@ -104,9 +77,9 @@ class ShuffledTau {
     bool is_last;
   };
   std::size_t num_columns_;
-  std::vector<Places> left_;       ///< [cell]
-  std::vector<Places> left_ties_;  ///< one of every value that stands more than once
-  std::vector<Cell> right_;        ///< ascending
+  std::vector<TiedPlaces> left_;       ///< [cell]
+  std::vector<TiedPlaces> left_ties_;  ///< one of every value that stands more than once
+  std::vector<Cell> right_;            ///< ascending
   std::vector<std::size_t> met_;
   TakenPlaces taken_;
 };
