@@ -238,29 +238,35 @@ Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
   return means;
 }
 
+void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::string& mean, const std::string& others,
+               double confidence) {
+  const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
+  const auto add = [&](Role role, const std::string& name, const char* unit, const std::string& what, auto read,
+                       const std::string& of) {
+    auto& column = finding.add(role, rows, name, unit, what, read);
+    column.note = *unit == '\0' && role != Role::status ? "unit: measure_units" : "";
+    column.of = of;
+  };
+  add(Role::value, mean, "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean, "");
+  add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low, mean);
+  add(Role::high, "high", "", "upper end of the " + interval, &MeanRow::high, mean);
+  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells, mean);
+  add(Role::status, "status", "", "why there is no mean or no interval", &MeanRow::reason, mean);
+  add(Role::value, "deviation", "",
+      "difference from the mean of all " + others + " on the same templates and rephrasings", &MeanRow::deviation, "");
+  add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p,
+      "deviation");
+  add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all " + others + " (Holm)", &MeanRow::p_holm,
+      "deviation");
+  add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
+      &MeanRow::rank, "");
+}
+
 Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
   Finding finding{.name = "mean_score", .axes = means.axes, .named = comparison.means->measures};
-  const auto interval = results::percent(comparison.confidence) + " interval over other templates and rephrasings";
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
-    auto& column = finding.add(role, means.rows, name, unit, what, read);
-    column.note = *unit == '\0' ? "unit: measure_units" : "";
-    return column;
-  };
-  add(Role::value, "", "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean);
-  add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low);
-  add(Role::high, "high", "", "upper end of the " + interval, &MeanRow::high);
-  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells);
-  finding.add(Role::status, means.rows, "status", "", "why there is no mean or no interval", &MeanRow::reason);
-  add(Role::value, "coverage", "1", "share of the applicable (template, rephrasing) that have a score",
-      &MeanRow::coverage);
-  add(Role::value, "deviation", "",
-      "difference from the mean of all subjects and items on the same templates and rephrasings", &MeanRow::deviation);
-  add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p).of =
-      "deviation";
-  add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all subjects and items (Holm)", &MeanRow::p_holm)
-      .of = "deviation";
-  add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
-      &MeanRow::rank);
+  add_means(finding, means.rows, "", "subjects and items", comparison.confidence);
+  finding.add(Role::value, means.rows, "coverage", "1",
+              "share of the applicable (template, rephrasing) that have a score", &MeanRow::coverage);
   finding.views = {{"Means of ",
                     {{"subject", "subject"},
                      {"item", "item"},

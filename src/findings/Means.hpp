@@ -54,6 +54,11 @@ std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, c
 /// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
 Means means_of(const Scores& scores, const sweep::Comparison& comparison);
 
+/// Columns of rows that are compared with one another: their mean (`mean`: its name), interval, n, status, deviation
+/// from all `others`, its p, and their order.
+void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::string& mean, const std::string& others,
+               double confidence);
+
 /// Of each measure a table with the best evidence of a deviation first.
 Finding finding_of(const Means& means, const sweep::Comparison& comparison);
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -43,26 +44,10 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
   return asked.empty() ? known : chosen;
 }
 
-/// A clustering for the other ranks.
-UnitBytes bytes_of(const stats::Clustering& clustering) {
-  base::ByteWriter out;
-  out.number(static_cast<std::uint8_t>(clustering.reason)).number(clustering.num_clusters);
-  out.array<std::size_t>(clustering.labels).array<double>(clustering.centres).number(clustering.inertia);
-  return out.number(clustering.num_restarts).number(clustering.num_best).number(clustering.num_unconverged).take();
-}
-
-stats::Clustering clustering_from(const UnitBytes& bytes) {
-  base::ByteReader in(bytes);
-  stats::Clustering clustering;
-  clustering.reason = static_cast<stats::Reason>(in.number<std::uint8_t>());
-  clustering.num_clusters = in.number<std::size_t>();
-  clustering.labels = in.array<std::size_t>();
-  clustering.centres = in.array<double>();
-  clustering.inertia = in.number<double>();
-  clustering.num_restarts = in.number<std::size_t>();
-  clustering.num_best = in.number<std::size_t>();
-  clustering.num_unconverged = in.number<std::size_t>();
-  return clustering;
+/// Of a clustering what the ranks tell each other.
+auto fields_of(auto& clustering) {
+  return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
+                  clustering.num_restarts, clustering.num_best, clustering.num_unconverged);
 }
 
 /// Collective: ranks share the numbers of clusters.
@@ -95,11 +80,12 @@ class ClusterFinder {
       }
     }
     const auto shared = share_bytes(ranks_, num_curve(), [&](std::size_t place) {
-      return bytes_of(stats::cluster({complete, num_dimensions_}, place + 1, settings_));
+      const auto clustering = stats::cluster({complete, num_dimensions_}, place + 1, settings_);
+      return packed(fields_of(clustering));
     });
     std::vector<double> curve;
     for (std::size_t k = 1; k <= num_curve(); ++k) {
-      source.by_number.push_back(clustering_from(shared[k - 1]));
+      unpack(shared[k - 1], fields_of(source.by_number.emplace_back()));
       if (source.by_number.back().defined() && k <= static_cast<std::size_t>(request_.max_clusters)) {
         curve.push_back(source.by_number.back().inertia);
       }

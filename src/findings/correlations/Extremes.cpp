@@ -89,27 +89,15 @@ Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) 
 Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison) {
   const auto& request = *comparison.extremes;
   Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
-  const auto interval = results::percent(comparison.confidence) + " interval over other templates and rephrasings";
+  std::vector<MeanRow> means;
+  std::ranges::transform(extremes.rows, std::back_inserter(means), &ExtremeRow::mean);
+  add_means(finding, means, "mean", "subjects", comparison.confidence);
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     return finding.add(role, extremes.rows, name, unit, what, read);
   };
-  const auto mean = [](auto field) { return [field](const ExtremeRow& row) { return row.mean.*field; }; };
-  add(Role::value, "mean", "", "mean over items, templates, rephrasings and rounds", mean(&MeanRow::mean));
-  add(Role::low, "low", "", "lower end of the " + interval, mean(&MeanRow::low));
-  add(Role::high, "high", "", "upper end of the " + interval, mean(&MeanRow::high));
-  add(Role::n, "n", "1", "(template, rephrasing) with a score", mean(&MeanRow::num_cells)).of = "mean";
-  add(Role::status, "status", "", "why there is no mean or no interval", mean(&MeanRow::reason)).of = "mean";
-  add(Role::value, "deviation", "", "difference from the mean of all subjects on the same templates and rephrasings",
-      mean(&MeanRow::deviation));
-  const auto of_deviation = [&](Role role, const char* name, const char* what, double MeanRow::*field) {
-    add(role, name, "1", what, mean(field)).of = "deviation";
-  };
-  of_deviation(Role::p, "p", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p);
-  of_deviation(Role::adjusted, "p_holm", "p of the deviation adjusted for all subjects (Holm)", &MeanRow::p_holm);
-  add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
-      mean(&MeanRow::rank));
-  add(Role::value, "variance", "", "variance (n - 1) of the rounds' means",
-      [](const ExtremeRow& row) { return row.variance.value; });
+  add(Role::value, "variance", "", "variance (n - 1) of the rounds' means", [](const ExtremeRow& row) {
+    return row.variance.value;
+  }).note = "unit: measure_units squared";
   add(Role::n, "rounds", "1", "rounds with a score", &ExtremeRow::num_rounds).of = "variance";
   add(Role::status, "variance_status", "", "why there is no variance", [](const ExtremeRow& row) {
     return row.variance.reason;
@@ -122,11 +110,6 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
         const auto nearer = row.place <= row.from_below ? row.place : -row.from_below;
         return nearer != 0 && std::abs(nearer) <= request.most ? nearer : stats::nan;
       });
-  for (auto& column : finding.columns) {
-    column.note = !column.unit.empty()        ? ""
-                  : column.name == "variance" ? "unit: measure_units squared"
-                                              : "unit: measure_units";
-  }
   finding.views = {{.title = "Highest and lowest means: ",
                     .columns = {{"subject", "subject"},
                                 {"place", "place"},

@@ -3,10 +3,12 @@
 // number of ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,21 +27,39 @@ using UnitBytes = std::vector<std::byte>;
 std::vector<UnitBytes> share_bytes(const parallel::Communicator& ranks, std::size_t num_units,
                                    const std::function<UnitBytes(std::size_t)>& compute);
 
-/// Rows of plain numbers as bytes, and back.
-template <class Row>
-UnitBytes bytes_of_rows(const std::vector<Row>& rows) {
-  static_assert(std::is_trivially_copyable_v<Row>, "rows travel as bytes");
-  const auto raw = std::as_bytes(std::span(rows));
-  return {raw.begin(), raw.end()};
+/// Plain values and lists of them, one after another: `unpack` reads into the fields what `packed` wrote of them.
+template <class... Fields>
+UnitBytes packed(const std::tuple<Fields&...>& fields) {
+  base::ByteWriter out;
+  const auto put = [&]<class Field>(const Field& field) {
+    if constexpr (std::is_trivially_copyable_v<Field>) {
+      out.raw(std::as_bytes(std::span(&field, 1)));
+    } else {
+      out.number(std::uint64_t{field.size()}).raw(std::as_bytes(std::span(field)));
+    }
+  };
+  std::apply([&](const auto&... field) { (put(field), ...); }, fields);
+  return out.take();
+}
+template <class... Fields>
+void unpack(const UnitBytes& bytes, const std::tuple<Fields&...>& fields) {
+  base::ByteReader in(bytes);
+  const auto take = [&]<class Field>(Field& field) {
+    if constexpr (std::is_trivially_copyable_v<Field>) {
+      std::ranges::copy(in.take(sizeof(Field)), std::as_writable_bytes(std::span(&field, 1)).begin());
+    } else {
+      field.resize(in.number<std::uint64_t>());
+      const auto target = std::as_writable_bytes(std::span(field));
+      std::ranges::copy(in.take(target.size()), target.begin());
+    }
+  };
+  std::apply([&](auto&... field) { (take(field), ...); }, fields);
 }
 template <class Row>
 std::vector<std::vector<Row>> rows_from_bytes(const std::vector<UnitBytes>& units) {
   std::vector<std::vector<Row>> results;
   for (const auto& bytes : units) {
-    auto& rows = results.emplace_back(bytes.size() / sizeof(Row));
-    if (!bytes.empty()) {
-      std::memcpy(static_cast<void*>(rows.data()), bytes.data(), bytes.size());
-    }
+    unpack(bytes, std::tie(results.emplace_back()));
   }
   return results;
 }
@@ -47,8 +67,10 @@ std::vector<std::vector<Row>> rows_from_bytes(const std::vector<UnitBytes>& unit
 /// The same of units that give rows.
 template <class Row, class Compute>
 std::vector<std::vector<Row>> share(const parallel::Communicator& ranks, std::size_t num_units, Compute compute) {
-  return rows_from_bytes<Row>(
-      share_bytes(ranks, num_units, [&](std::size_t unit) { return bytes_of_rows<Row>(compute(unit)); }));
+  return rows_from_bytes<Row>(share_bytes(ranks, num_units, [&](std::size_t unit) -> UnitBytes {
+    const std::vector<Row> rows = compute(unit);
+    return packed(std::tie(rows));
+  }));
 }
 
 /// Units are measures: `compute(values, place)` of the measures' scores and their place in `measures`. As many measures
@@ -61,7 +83,8 @@ template <class Row, class Compute>
 std::vector<std::vector<Row>> share_measures(const Scores& scores, const std::vector<std::size_t>& measures,
                                              Compute compute) {
   return rows_from_bytes<Row>(share_measures(scores, measures, [&](std::vector<double> values, std::size_t place) {
-    return bytes_of_rows<Row>(compute(std::move(values), place));
+    const std::vector<Row> rows = compute(std::move(values), place);
+    return packed(std::tie(rows));
   }));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "findings/sharing/Sharing.hpp"
@@ -117,50 +118,12 @@ CellTable table_of(const Scores& scores, std::vector<double> values) {
   return without_mean_replicate(std::move(table), scores.axes[replicate_axis]->labels);
 }
 
-/// A row for the other ranks.
-UnitBytes bytes_of(const VarianceRow& row) {
-  base::ByteWriter out;
-  const auto& shares = row.shares;
-  std::vector<double> components;
-  for (const auto& component : shares.components) {
-    components.insert(components.end(), {component.value, component.low, component.high});
-  }
-  std::vector<double> projected;
-  for (const auto& reliability : row.projected) {
-    projected.insert(projected.end(), {reliability.relative, reliability.absolute});
-  }
-  out.array<double>(shares.shares).array<double>(components).array<double>(projected);
-  out.array<std::int32_t>(shares.degrees).number(shares.num_cells).number(shares.num_left_out);
-  out.number(static_cast<std::uint8_t>(shares.status)).number(static_cast<std::uint8_t>(row.status));
-  out.array<double>(std::array{row.subjects.value, row.subjects.low, row.subjects.high, row.own.relative,
-                               row.own.absolute, row.enough_templates, row.enough_rephrasings});
-  return out.take();
-}
-
-VarianceRow row_from(const UnitBytes& bytes) {
-  base::ByteReader in(bytes);
-  VarianceRow row;
+/// Of a row what the ranks tell each other.
+auto fields_of(auto& row) {
   auto& shares = row.shares;
-  shares.shares = in.array<double>();
-  const auto components = in.array<double>();
-  for (std::size_t place = 0; place < components.size(); place += 3) {
-    shares.components.push_back({components[place], components[place + 1], components[place + 2]});
-  }
-  const auto projected = in.array<double>();
-  for (std::size_t place = 0; place < projected.size(); place += 2) {
-    row.projected.push_back({projected[place], projected[place + 1]});
-  }
-  shares.degrees = in.array<std::int32_t>();
-  shares.num_cells = in.number<std::int32_t>();
-  shares.num_left_out = in.number<std::int32_t>();
-  shares.status = static_cast<VarianceStatus>(in.number<std::uint8_t>());
-  row.status = static_cast<ReliabilityStatus>(in.number<std::uint8_t>());
-  const auto numbers = in.array<double>();
-  row.subjects = {numbers.at(0), numbers.at(1), numbers.at(2)};
-  row.own = {numbers.at(3), numbers.at(4)};
-  row.enough_templates = numbers.at(5);
-  row.enough_rephrasings = numbers.at(6);
-  return row;
+  return std::tie(shares.shares, shares.components, shares.degrees, shares.num_cells, shares.num_left_out,
+                  shares.status, row.subjects, row.status, row.own, row.projected, row.enough_templates,
+                  row.enough_rephrasings);
 }
 
 results::AxisSchema count_axis(const std::string& name, const std::string& long_name,
@@ -245,10 +208,10 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
     if (row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced) {
       add_reliability(row, cells.table, variance.template_counts, variance.rephrasing_counts, comparison.confidence);
     }
-    return bytes_of(row);
+    return packed(fields_of(row));
   };
   for (const auto& row : share_measures(scores, measures, compute)) {
-    variance.rows.push_back(row_from(row));
+    unpack(row, fields_of(variance.rows.emplace_back()));
   }
   return variance;
 }
