@@ -27,15 +27,6 @@ def _role(head: str) -> str:
     return "adjusted" if head.startswith("adjusted") else "p" if head.split(" ")[0] == "p" else "value"
 
 
-def _refusals(axis: str) -> View:
-    return _view(
-        f"Texts that decline to answer, by {axis}",
-        f"{axis}; {axis}_refused_share=declines; {axis}_refused_low=low; {axis}_refused_high=high; "
-        f"{axis}_rated_texts=n; {axis}_unrated_share=no rating",
-        f"-{axis}_refused_share",
-    )
-
-
 CONTEXTS = {"variance": "paper", "estimator": "dersimonian_laird", "adjustment": "max_t"}
 OLDER_VIEWS: dict[str, list[View]] = {
     "tau_pooled": [_view(
@@ -76,19 +67,5 @@ OLDER_VIEWS: dict[str, list[View]] = {
     "best_threshold": [_view(
         "Detection of words",
         "detection=group; detection_kind=kind; best_threshold=threshold; best_accuracy=accuracy; chance",
-    )],
-    "subject_refused_share": [_refusals("subject")],
-    "template_refused_share": [_refusals("template")],
-    "rating_variation_over_rounds": [_view(
-        "How far ratings vary",
-        "template=form; rated_dimension=dimension; subject; rating_variation_over_rounds=over rounds; "
-        "rating_variation_to_first_form=to first form",
-        "-rating_variation_over_rounds",
-        note="Coefficients of variation: standard deviation over mean. 0: the same rating every time.",
-    )],
-    "self_bleu_over_groups": [_view(
-        "How alike the texts are",
-        "template=form; conversation; turn; ngram=n-gram; self_bleu_over_groups=Self-BLEU; "
-        "entropy_over_groups=entropy in bit; texts_over_groups=n",
     )],
 }  # fmt: skip

@@ -51,7 +51,7 @@ def test_the_words_of_tables_are_explained():
     lacking = {(head, word) for head in heads for word in words_without_term(head) - STOP_WORDS}
     said = [f"{view['title']}. {view['note']}" for view in views]
     lacking |= {(text, word) for text in said for word in words_without_term(text, TECHNICAL)}
-    assert len(views) > 5 and not lacking
+    assert views and not lacking
 
 
 def test_every_key_to_cite_has_its_entry_and_every_entry_is_cited():

@@ -11,7 +11,7 @@ import pytest
 from stereosweep_analysis import open_statistics, report
 
 KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pair_", "pole_score", "word_score")
-COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size", "texts_over_groups")
+COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size")
 
 
 class Shown(NamedTuple):
@@ -71,7 +71,8 @@ TABLES = (
       for axis in ("template", "subject")),
     shown("interview", "How alike",
           ["form", "template", "conversation", "conversation", "n-gram", "ngram", "turn", "turn"],
-          ["n", "texts_over_groups", "Self-BLEU", "self_bleu_over_groups", "entropy in bit", "entropy_over_groups"]),
+          ["n", "texts_over_groups_n", "Self-BLEU", "texts_over_groups_self_bleu",
+           "entropy in bit", "texts_over_groups_entropy"]),
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ statistics: {human_ratings: human.tsv, clusters: {start: random, restarts: 1000,
 execution: {engine: fake, contexts_per_block: 3}
 """
 DIMENSIONS = {"warmth": ["friendly", "cold"], "competence": ["able", "educated"]}
+SOURCES = ["option_text", "option_letter", "sampled"]
 
 
 def write_job(folder):
@@ -114,40 +115,27 @@ def ratings_of(raw):
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
-def test_ratings_and_scores(raw, derived):
-    ratings = ratings_of(raw)
-    np.testing.assert_allclose(derived.rating.values[:, :, :, 0], ratings, rtol=1e-12)
-    turned = ratings.copy()
+def test_points_are_means_over_traits_and_wordings(raw, derived):
+    turned = ratings_of(raw)
     turned[:, 1] = 6 - turned[:, 1]  # cold
-    by_run = raw.answer_rating.values[:, :, :, 0].copy()
-    by_run[:, 1] = 6 - by_run[:, 1]
     traits = list(raw.trait.values)
     for dimension, members in DIMENSIONS.items():
         places = [traits.index(member) for member in members]
-        for measure, name in enumerate(derived.source.values):
-            cells = turned[..., measure][:, places]
-            score = derived.dimension_score.sel(source=name, dimension=dimension)
-            np.testing.assert_allclose(score, np.nanmean(cells, axis=(1, 2)), rtol=1e-12)
-            questions = np.nanmean(cells, axis=1)
-            spread = derived.spread_over_questions.sel(source=name, dimension=dimension)
-            np.testing.assert_allclose(spread, np.nanstd(questions, axis=1, ddof=1), rtol=1e-10)
-            variation = derived.variation_over_questions.sel(source=name, dimension=dimension)
-            np.testing.assert_allclose(variation, spread / np.nanmean(questions, axis=1), rtol=1e-10)
-        runs_of = np.nanmean(np.nanmean(by_run[:, places], axis=3).reshape(len(raw.group), -1, 3), axis=1)
-        spread = derived.spread_over_runs.sel(source="sampled", dimension=dimension)
-        np.testing.assert_allclose(spread, np.nanstd(runs_of, axis=1, ddof=1), rtol=1e-10)
-    assert np.isnan(derived.spread_over_runs.sel(source="option_text")).all()
+        for measure, name in enumerate(SOURCES):
+            point = derived.cluster_point.sel(cluster_source=name, cluster_dimension=dimension)
+            np.testing.assert_allclose(point, np.nanmean(turned[..., measure][:, places], axis=(1, 2)), rtol=1e-12)
 
 
 def test_position_bias(raw, derived):
     values = np.array([float(value) for value in raw.option_value.values])
     shares = special.softmax(raw.option_logprob.values, axis=-1)
     ratings = (shares * values).sum(axis=-1)  # [..., order, form]
-    np.testing.assert_allclose(derived.order_difference, ratings[..., 0, :] - ratings[..., 1, :], rtol=1e-9, atol=1e-12)
-    ratings[:, 1] = 6 - ratings[:, 1]  # cold
-    by_order = ratings.mean(axis=(2, 3))  # [group, trait, order, form]
-    variation = by_order.std(axis=2, ddof=1) / by_order.mean(axis=2)
-    np.testing.assert_allclose(derived.variation_over_orders.transpose("group", "trait", "form"), variation, rtol=1e-9)
+    differences = ratings[..., 0, :] - ratings[..., 1, :]
+    differences[:, 1] *= -1  # cold
+    for place, form in enumerate(("text", "letter")):
+        ours = derived.score.sel(measure=f"order_difference_{form}", replicate="mean")
+        ours = ours.transpose("subject", "item", "template", "rephrasing")
+        np.testing.assert_allclose(ours, differences[..., place], rtol=1e-9, atol=1e-12)
     by_place = np.stack([shares[..., 0, :, :], shares[..., 1, :, ::-1]]).mean(axis=(0, 1, 2, 3, 4))
     np.testing.assert_allclose(derived.position_share, by_place, rtol=1e-10)
 
@@ -160,16 +148,13 @@ def test_score_table(raw, derived):
     assert list(derived.item_right.values) == ["friendly", "not cold", "able", "educated"]
     turned = ratings_of(raw)
     turned[:, 1] = 6 - turned[:, 1]
-    for measure, name in enumerate(derived.source.values):
+    for measure, name in enumerate(SOURCES):
         ours = table.sel(measure=name, replicate="mean", rephrasing="none").transpose("subject", "item", "template")
         np.testing.assert_allclose(ours, turned[..., measure], rtol=1e-12)
     runs_of = np.nanmean(raw.answer_rating.values[:, :, :, 0], axis=3)
     runs_of[:, 1] = 6 - runs_of[:, 1]
     ours = table.sel(measure="sampled", rephrasing="none").isel(replicate=slice(1, None))
     np.testing.assert_allclose(ours.transpose("subject", "item", "template", "replicate"), runs_of, rtol=1e-12)
-    differences = derived.order_difference.sel(form="text").values[:, :, :, 0] * np.array([1, -1, 1, 1])[:, None]
-    ours = table.sel(measure="order_difference_text", replicate="mean", rephrasing="none")
-    np.testing.assert_array_equal(ours.transpose("subject", "item", "template"), differences)
     names = derived.score_status.attrs["flag_meanings"].split()
     status = derived.score_status.values
     assert (np.isfinite(table.values) == np.isin(status, [names.index("ok"), names.index("partial")])).all()
@@ -187,18 +172,22 @@ def test_coverage_counts_every_answer(raw, derived):
     assert int(derived.answer_count.sum()) == raw.answer_status.size
 
 
-def test_agreement_with_people(derived):
+def test_agreement_with_people(job, derived):
+    table = np.loadtxt(job.parent / "human.tsv", delimiter="\t", skiprows=1, dtype=str)
+    means = {(name.lower().replace("-", " "), dimension): float(mean) for name, dimension, mean in table}
+    groups = [str(name) for name in derived.subject.values]
     for dimension in DIMENSIONS:
-        human = derived.human_mean.sel(dimension=dimension).values
+        human = np.array([means.get((group, dimension), np.nan) for group in groups])
         known = np.isfinite(human)
         assert known.sum() == 5
-        for name in derived.source.values:
-            score = derived.dimension_score.sel(source=name, dimension=dimension).values
-            both = derived.sel(source=name, dimension=dimension)
+        for name in SOURCES:
+            score = derived.cluster_point.sel(cluster_source=name, cluster_dimension=dimension).values
+            both = derived.sel(agreement_measure=name, rated_dimension=dimension)
             r, p = stats.pearsonr(score[known], human[known])
-            np.testing.assert_allclose([both.pearson, both.pearson_p], [r, p], rtol=1e-9)
+            np.testing.assert_allclose([both.agreement_pearson, both.agreement_pearson_p], [r, p], rtol=1e-9)
             rho, p = stats.spearmanr(score[known], human[known])
-            np.testing.assert_allclose([both.spearman, both.spearman_p], [rho, p], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose([both.agreement_spearman, both.agreement_spearman_p], [rho, p], rtol=1e-9, atol=1e-12)
+            assert int(both.agreement_n) == 5
 
 
 def partitions(count, parts):
@@ -216,8 +205,8 @@ def partitions(count, parts):
 
 
 def test_clusters_are_the_best_of_all_partitions(derived):
-    for name in derived.source.values:
-        points = derived.dimension_score.sel(source=name).values.T
+    for name in SOURCES:
+        points = derived.cluster_point.sel(cluster_source=name).values
         curve = []
         for parts in range(1, 6):
             best = min(

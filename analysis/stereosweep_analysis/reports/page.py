@@ -42,7 +42,8 @@ SECTIONS = (
     ("variance", "Where scores vary", ("variance", "template_error", "rephrasing_error", "variation")),
     ("refusals", "Refusals", ("subject_refused", "template_refused")),
     ("variation", "Consistency of ratings", ("rating_variation",)),
-    ("diversity", "Diversity of texts", ("self_bleu",)),
+    ("diversity", "Diversity of texts", ("texts_over",)),
+    ("places", "Places in the list of options", ("position_share",)),
 )
 POINTS = ("contrast", "combined_effect", "word_effect", "mean_score")  # findings whose first rows are the summary
 OWN_PICTURES = {

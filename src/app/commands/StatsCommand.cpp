@@ -196,17 +196,18 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     return "";
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
-  const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
+  auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
   for (const auto& warning : kind.warnings(source.job)) {
     text += "WARNING " + warning + "\n\n";
   }
-  const auto statistics = findings::conclusions_text(asked, comparison, top, request.shown);
-  if (found.answer.empty()) {
-    text += std::string(base::trim(statistics)) + "\n\n" + measures_text(measures, request.shown) + infinite;
-  } else {
-    text += found.answer + '\n' + measures_text(measures, request.shown) + infinite + statistics;
+  auto answer = found.answer;
+  if (answer.empty() && !asked.findings.empty()) {  // definitions stand below the first statistic
+    answer = std::string(base::trim(findings::text_of(asked.findings.front(), top, request.shown))) + '\n';
+    asked.findings.erase(asked.findings.begin());
   }
+  text += answer + '\n' + measures_text(measures, request.shown) + infinite +
+          findings::conclusions_text(asked, comparison, top, request.shown);
   text += found.details.empty() ? "" : '\n' + found.details;
   return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
 }

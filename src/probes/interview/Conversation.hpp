@@ -2,6 +2,7 @@
 // answers so far before it. Plain values, and how they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -104,6 +105,9 @@ struct Conversation {
   RatingScale scale;
   std::vector<Turn> turns;
   bool operator==(const Conversation&) const = default;
+  bool rates() const {
+    return std::ranges::any_of(turns, [](const Turn& turn) { return !turn.items.empty(); });
+  }
   static constexpr const char* key_form = "{label: traits, turns: [...]}";
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {

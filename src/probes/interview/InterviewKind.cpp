@@ -143,12 +143,8 @@ class InterviewKind final : public KindOf<Interview> {
                        probe, request);
   }
 
-  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    const auto result = compute_scores(file, {}, StatsRequest::Parsing::as_stored);
-    if (detail == Detail::everything) {
-      std::cout << ratings_text(result, top) << '\n';
-    }
-    std::cout << statuses_text(result);
+  void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
+    std::cout << statuses_text(compute_scores(file, {}, StatsRequest::Parsing::as_stored));
   }
   void show_answers(const AnswersRequest& request) const override { std::cout << answers_text(request); }
 
@@ -156,20 +152,20 @@ class InterviewKind final : public KindOf<Interview> {
     return compute_scores(file, job, StatsRequest::Parsing::as_stored).table;
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"rating"}; }
+  /// Means of all measures, where something is rated.
+  sweep::Comparison comparison(const sweep::Job& job) const override {
+    auto comparison = job.comparison;
+    if (std::ranges::any_of(job.settings<Interview>().conversations, &Conversation::rates)) {
+      comparison.means = comparison.means.value_or(sweep::MeansRequest());
+    }
+    return comparison;
+  }
   StatsText stats(const StatsRequest& request) const override {
     const auto& schema = request.file.schema();
     TextDiversityCollector texts(schema);
     const auto result = compute_scores(
         request.file, request.job, request.parsing,
         [&](std::uint64_t context, const auto& block, std::uint64_t place) { texts.add(context, block, place); });
-    InterviewStatistics statistics;
-    statistics.diversities = texts.take();
-    if (const auto turns = rating_turns(schema); !turns.empty()) {
-      statistics.consistency = consistency_of(result.table, turns);
-    }
-    if (request.job.settings<Interview>().draws()) {
-      statistics.confidence = request.job.comparison.confidence;
-    }
     results::StatisticsFile written(request.file, Interview::probe_name, request.target);
     std::vector<std::string> rules;
     for (const auto version : result.rules) {
@@ -180,10 +176,21 @@ class InterviewKind final : public KindOf<Interview> {
       written.root().write_attribute("rules_warnings", rules_warning());
     }
     results::write_score_table(written.layout(), result.table);
-    write_statistics(written.layout(), schema, statistics);
+    const auto scores = findings::scores_of(written);
+    InterviewStatistics statistics{.diversities = texts.take(), .consistency = {}, .confidence = std::nullopt};
+    if (const auto turns = rating_turns(schema); !turns.empty()) {
+      statistics.consistency = consistency_of(scores, turns);
+    }
+    if (request.job.settings<Interview>().draws()) {
+      statistics.confidence = request.job.comparison.confidence;
+    }
+    std::string text;
+    for (const auto& finding : findings_of(schema, scores, statistics)) {
+      findings::write(written.layout(), finding);
+      text += findings::text_of(finding, request.top, request.shown);
+    }
     written.commit();
-    return {ratings_text(result, request.top),
-            statistics_text(schema, statistics, request.top) + "\n" + statuses_text(result)};
+    return {"", std::string(base::trim(text)) + "\n\n" + statuses_text(result)};
   }
 };
 

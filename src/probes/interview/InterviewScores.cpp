@@ -67,25 +67,24 @@ struct MeasureText {
   ScaleEnds ends;
 };
 
-/// Empty unless all items are rated on the same scale.
-ScaleEnds ends_of(const std::vector<Item>& items) {
+/// Empty unless the job is known and all its items are rated between the same ends.
+ScaleEnds ends_of(const sweep::Job& job) {
   std::optional<std::pair<double, double>> common;
-  for (const auto& item : items) {
-    if (item.option_values.empty()) {
-      return {};
+  if (job.probe_name() == Interview::probe_name) {
+    for (const auto& conversation : job.settings<Interview>().conversations) {
+      const std::pair own(conversation.scale.least(), conversation.scale.greatest());
+      if (conversation.rates() && common.value_or(own) != own) {
+        return {};
+      }
+      common = conversation.rates() ? own : common;
     }
-    const auto [least, most] = std::ranges::minmax(item.option_values);
-    if (common.value_or(std::pair(least, most)) != std::pair(least, most)) {
-      return {};
-    }
-    common = {least, most};
   }
   return common ? ScaleEnds{base::format_double(common->first), base::format_double(common->second)} : ScaleEnds();
 }
 
-results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::vector<Item>& items) {
+results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::vector<Item>& items,
+                                   const ScaleEnds& scale) {
   const ScaleEnds share = {"0", "1"};
-  const auto scale = ends_of(items);
   std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
                                        {"rating_complete_answers",
                                         "the same, where the answer counts by stereomap's rule: all items of warmth "
@@ -207,7 +206,7 @@ class Collector {
         turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
         product_(lengths_of(schema.outer_axes)),
         num_rounds_(schema.inner_axis("round").labels.size()) {
-    result_.table.axes = table_axes(schema, items_);
+    result_.table.axes = table_axes(schema, items_, ends_of(job));
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
     result_.answer_counts.resize(answer_status_names.size() + 1);

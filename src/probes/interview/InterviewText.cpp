@@ -21,29 +21,6 @@ std::string counts_line(const std::string& what, const std::vector<std::uint64_t
   return results::wrapped(line, 2) + "\n";
 }
 
-/// Mean over all cells of a subject that have a score on items of the
-/// dimension.
-std::string mean_of(const results::ScoreTable& table, std::size_t subject, const std::string& dimension) {
-  const auto& dimensions = coordinate_of(table.axes[5], "dimension");
-  double sum = 0;
-  std::size_t count = 0;
-  for (std::size_t form = 0; form < table.length(2); ++form) {
-    for (std::size_t wording = 0; wording < table.length(3); ++wording) {
-      for (std::size_t round = 0; round < table.length(4); ++round) {
-        for (std::size_t item = 0; item < table.length(5); ++item) {
-          const double value = table.values[table.index(
-              {static_cast<std::size_t>(Measure::rating), subject, form, wording, round, item})];
-          if (dimensions[item] == dimension && std::isfinite(value)) {
-            sum += value;
-            ++count;
-          }
-        }
-      }
-    }
-  }
-  return results::fixed(count == 0 ? stats::nan : sum / static_cast<double>(count), 2);
-}
-
 std::string indented(const std::string& text) {
   std::string out;
   for (const auto& line : base::split(base::printable(text), '\n')) {
@@ -106,33 +83,6 @@ std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::v
 }
 
 }  // namespace
-
-std::string ratings_text(const InterviewResult& result, std::size_t top) {
-  const auto& table = result.table;
-  if (table.axes[5].coordinates.empty()) {
-    return "";
-  }
-  std::vector<std::string> dimensions;
-  for (const auto& dimension : coordinate_of(table.axes[5], "dimension")) {
-    if (std::ranges::find(dimensions, dimension) == dimensions.end()) {
-      dimensions.push_back(dimension);
-    }
-  }
-  std::vector<std::string> head = {"group"};
-  head.insert(head.end(), dimensions.begin(), dimensions.end());
-  results::TextTable text(std::move(head));
-  const auto shown = std::min(top, table.length(1));
-  for (std::size_t subject = 0; subject < shown; ++subject) {
-    std::vector<std::string> row = {table.axes[1].labels[subject]};
-    for (const auto& dimension : dimensions) {
-      row.push_back(mean_of(table, subject, dimension));
-    }
-    text.add(std::move(row));
-  }
-  return "Mean rating by dimension, over all answers that have one; negative "
-         "items turned round\n\n" +
-         text.text() + results::rest_text(shown, table.length(1), "groups");
-}
 
 std::string statuses_text(const InterviewResult& result) {
   std::string text = counts_line("turns", result.answer_counts, answer_status_names);

@@ -1,7 +1,6 @@
 // What commands print of an interview.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "probes/ProbeKind.hpp"
@@ -9,8 +8,6 @@
 
 namespace stereosweep::probes::interview {
 
-/// Mean rating by group and dimension, of the first `top` groups.
-std::string ratings_text(const InterviewResult& result, std::size_t top);
 /// What is said of answers that were read by other rules than this program's.
 std::string rules_warning();
 /// Answers, ratings and keywords by status, and the rules by which they were

@@ -73,12 +73,7 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
   }
 }
 
-std::string correlation_text(const stats::Correlation& correlation) {
-  return correlation.defined() ? results::fixed(correlation.value) + " (p " + results::p_value(correlation.p) + ")"
-                               : std::string(stats::name_of(correlation.reason));
-}
-
-/// Answers by status; position bias.
+/// Ratings by measure, answers by status.
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
   results::TextTable table({"measure", "cells", "rated"});
@@ -101,69 +96,8 @@ std::string rating_status_text(const RatingResult& result) {
     }
     text += '\n';
   }
-  text += "\nmean probability by place in the list of options (" +
-          results::fixed(1.0 / static_cast<double>(axes.values.size())) + " without position bias):\n";
-  for (std::size_t form = 0; form < 2; ++form) {
-    text += "  " + axes.sources[form] + ":";
-    for (std::size_t place = 0; place < axes.values.size(); ++place) {
-      text += " " + results::fixed(result.position_shares[form * axes.values.size() + place]);
-    }
-    text += '\n';
-  }
   return text;
 }
-
-std::vector<std::size_t> shown_sources(const std::vector<std::string>& sources, const results::ShownMeasures& shown) {
-  std::vector<std::size_t> places;
-  for (std::size_t source = 0; source < sources.size(); ++source) {
-    if (shown.holds(sources[source])) {
-      places.push_back(source);
-    }
-  }
-  return places;
-}
-
-/// Scores of the first `top` groups by every measure that is shown.
-std::string rating_scores_text(const RatingResult& result, std::size_t top, const results::ShownMeasures& shown = {}) {
-  const auto& axes = result.axes;
-  const auto sources = shown_sources(axes.sources, shown);
-  std::vector<std::string> head = {"group"};
-  for (const auto& dimension : axes.dimensions) {
-    for (const auto source : sources) {
-      head.push_back(sources.size() == 1 ? dimension : dimension + " " + axes.sources[source]);
-    }
-  }
-  results::TextTable table(std::move(head));
-  const auto num_groups = std::min(top, axes.num_groups());
-  for (std::size_t group = 0; group < num_groups; ++group) {
-    std::vector<std::string> row = {axes.group.labels[group]};
-    for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
-      for (const auto source : sources) {
-        row.push_back(results::fixed(result.score(source, dimension, group).mean.value));
-      }
-    }
-    table.add(std::move(row));
-  }
-  return "Scores: mean rating on the dimension, negative traits turned round\n\n" + table.text() +
-         results::rest_text(num_groups, axes.num_groups(), "groups");
-}
-
-/// Agreement with people, where there is a table.
-std::string rating_agreement_text(const RatingResult& result, const results::ShownMeasures& shown) {
-  results::TextTable table({"measure - dimension", "groups", "Pearson", "Spearman"});
-  for (const auto source : shown_sources(result.axes.sources, shown)) {
-    for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
-      const std::size_t cell = source * result.axes.dimensions.size() + dimension;
-      table.add({result.axes.sources[source] + " - " + result.axes.dimensions[dimension],
-                 std::to_string(result.pearson[cell].n), correlation_text(result.pearson[cell]),
-                 correlation_text(result.spearman[cell])});
-    }
-  }
-  return table.text();
-}
-
-/// Without human ratings.
-RatingResult scores_alone(const results::ResultFile& file) { return compute_ratings(file, {}); }
 
 /// Reads `statistics.human_ratings`.
 findings::DimensionMeans human_means(const sweep::Job& job) {
@@ -177,16 +111,6 @@ findings::DimensionMeans human_means(const sweep::Job& job) {
     dimensions.push_back(trait.dimension);
   }
   return findings::read_dimension_means(rating.statistics.human_ratings, subjects, dimensions);
-}
-
-RatingOptions options_of(const sweep::Job& job) {
-  const auto& path = job.settings<Rating>().statistics.human_ratings;
-  RatingOptions options;
-  if (!path.empty()) {
-    options.human = human_means(job);
-    options.human_source = findings::source_of_ratings(path);
-  }
-  return options;
 }
 
 class RatingKind final : public KindOf<Rating> {
@@ -246,16 +170,13 @@ class RatingKind final : public KindOf<Rating> {
                         [&](std::uint64_t limit) { print_prompts(rating, job.settings<Rating>().orders, limit); }},
                        rating, request);
   }
-  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    const auto result = scores_alone(file);
-    if (detail == Detail::everything) {
-      std::cout << rating_scores_text(result, top) << '\n';
-    }
-    std::cout << rating_status_text(result);
+  void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
+    std::cout << rating_status_text(compute_ratings(file));
   }
-  /// Scores of every source are clustered, with the people's where there is a table.
+  /// Means of all measures; scores of every source are clustered, with the people's where there is a table.
   sweep::Comparison comparison(const sweep::Job& job) const override {
     auto comparison = job.comparison;
+    comparison.means = comparison.means.value_or(sweep::MeansRequest());
     auto& clusters = comparison.clusters ? *comparison.clusters : comparison.clusters.emplace();
     clusters.is_asked = job.comparison.clusters.has_value();
     const auto& rating = job.settings<Rating>();
@@ -266,18 +187,26 @@ class RatingKind final : public KindOf<Rating> {
     return comparison;
   }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
-    return score_table(scores_alone(file));
+    return score_table(compute_ratings(file));
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"option_text"}; }
   StatsText stats(const StatsRequest& request) const override {
-    const auto options = options_of(request.job);
-    const auto result = compute_ratings(request.file, options);
-    write_rating_statistics(request.file, options, result, request.target);
-    return {
-        rating_scores_text(result, request.top, request.shown),
-        (result.human.empty() ? "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n"
-                              : rating_agreement_text(result, request.shown) + "\n") +
-            rating_status_text(result)};
+    const auto result = compute_ratings(request.file);
+    auto found = findings_of(result);
+    results::StatisticsFile written(request.file, Rating::probe_name, request.target);
+    results::write_score_table(written.layout(), score_table(result));
+    const auto& people = request.job.settings<Rating>().statistics.human_ratings;
+    if (!people.empty()) {
+      found.insert(found.begin(), agreement_of(result, findings::scores_of(written), human_means(request.job)));
+      written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
+    }
+    std::string text;
+    for (const auto& finding : found) {
+      findings::write(written.layout(), finding);
+      text += findings::text_of(finding, request.top, request.shown);
+    }
+    written.commit();
+    return {"", std::string(base::trim(text)) + "\n\n" + rating_status_text(result)};
   }
 };
 

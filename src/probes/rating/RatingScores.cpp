@@ -1,15 +1,19 @@
 #include "probes/rating/RatingScores.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Cells.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "probes/rating/OptionParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"
+#include "results/TextTable.hpp"
 #include "stats/OptionProbabilities.hpp"
 #include "stats/Summary.hpp"
 
@@ -33,14 +37,9 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   axes.sentence = schema.outer_axes.at(2);
   axes.rephrasing = schema.outer_axes.at(3);
   const auto& polarities = coordinate_of(trait, "polarity");
-  for (const auto& dimension : coordinate_of(trait, "dimension")) {
-    const auto found = std::ranges::find(axes.dimensions, dimension);
-    const auto index = axes.traits.size();
-    axes.traits.push_back({trait.labels[index], static_cast<std::size_t>(found - axes.dimensions.begin()),
-                           polarities[index] == "negative"});
-    if (found == axes.dimensions.end()) {
-      axes.dimensions.push_back(dimension);
-    }
+  const auto& dimensions = coordinate_of(trait, "dimension");
+  for (std::size_t index = 0; index < trait.labels.size(); ++index) {
+    axes.traits.push_back({trait.labels[index], dimensions[index], polarities[index] == "negative"});
   }
   for (const auto& value : coordinate_of(schema.inner_axis("option"), "value")) {
     axes.values.push_back(base::parse_double(value).value_or(nan));
@@ -105,8 +104,6 @@ class Collector {
       const auto count = position_counts_[i / result_.axes.values.size()];
       result_.position_shares.push_back(count == 0 ? nan : position_sums_[i] / count);
     }
-    score_dimensions();
-    vary_orders();
     return std::move(result_);
   }
 
@@ -165,113 +162,11 @@ class Collector {
         rated(stats::mean(all).value, all.size(), num_orders * axes.num_runs);
   }
 
-  static std::vector<double> means_of(const std::vector<std::vector<double>>& columns) {
-    std::vector<double> means;
-    for (const auto& column : columns) {
-      if (!column.empty()) {
-        means.push_back(stats::mean(column).value);
-      }
-    }
-    return means;
-  }
-
-  DimensionScore score(std::size_t source, std::size_t dimension, std::size_t group) const {
-    const auto& axes = result_.axes;
-    std::vector<double> cells;
-    std::vector<std::vector<double>> by_wording(axes.num_wordings());
-    std::vector<std::vector<double>> by_run(axes.num_runs);
-    const auto first = group * axes.traits.size() * axes.num_wordings();
-    for (std::size_t cell = 0; cell < axes.traits.size() * axes.num_wordings(); ++cell) {
-      const auto trait = cell / axes.num_wordings();
-      if (axes.traits[trait].dimension != dimension) {
-        continue;
-      }
-      const double value = result_.ratings[(first + cell) * axes.sources.size() + source].value;
-      if (std::isfinite(value)) {
-        cells.push_back(turned(axes, trait, value));
-        by_wording[cell % axes.num_wordings()].push_back(cells.back());
-      }
-      for (std::size_t run = 0; source == sampled && run < axes.num_runs; ++run) {
-        const double rating = result_.run_ratings[(first + cell) * axes.num_runs + run].value;
-        if (std::isfinite(rating)) {
-          by_run[run].push_back(turned(axes, trait, rating));
-        }
-      }
-    }
-    DimensionScore score;
-    score.mean = stats::mean(cells);
-    score.num_ratings = static_cast<std::int32_t>(cells.size());
-    score.spread_questions = stats::standard_deviation(means_of(by_wording));
-    score.spread_runs = stats::standard_deviation(means_of(by_run));
-    score.variation = stats::variation(means_of(by_wording));
-    return score;
-  }
-
-  /// Over the two orders of the options; an order's value is its mean over the wordings that were asked in both.
-  void vary_orders() {
-    const auto& axes = result_.axes;
-    const auto num_traits = axes.traits.size();
-    for (std::size_t form = 0; form < num_forms; ++form) {
-      for (std::size_t cell = 0; cell < axes.num_groups() * num_traits; ++cell) {
-        std::vector<double> ratings;
-        std::vector<double> differences;
-        for (std::size_t context = cell * axes.num_wordings(); context < (cell + 1) * axes.num_wordings(); ++context) {
-          const double rating = result_.ratings[context * axes.sources.size() + form].value;
-          const double difference = result_.order_differences[context * num_forms + form];
-          if (std::isfinite(rating) && std::isfinite(difference)) {
-            ratings.push_back(turned(axes, cell % num_traits, rating));
-            differences.push_back(difference);
-          }
-        }
-        const double middle = stats::mean(ratings).value;
-        const double half = stats::mean(differences).value / 2;
-        result_.order_variations.push_back(
-            ratings.empty() ? stats::Value() : stats::variation(std::array{middle + half, middle - half}));
-      }
-    }
-  }
-
-  void score_dimensions() {
-    for (std::size_t source = 0; source < result_.axes.sources.size(); ++source) {
-      for (std::size_t dimension = 0; dimension < result_.axes.dimensions.size(); ++dimension) {
-        for (std::size_t group = 0; group < result_.axes.num_groups(); ++group) {
-          result_.scores.push_back(score(source, dimension, group));
-        }
-      }
-    }
-  }
-
   RatingResult result_;
   std::vector<double> position_sums_;  ///< [form, position]
   double position_counts_[num_forms] = {0, 0};
   std::size_t unscored_ = 0;  ///< flag of option_status
 };
-
-void compare(RatingResult& result, const findings::DimensionMeans& human) {
-  const auto& axes = result.axes;
-  const auto means = human.table(axes.group.labels, axes.dimensions);
-  for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
-    for (std::size_t group = 0; group < axes.num_groups(); ++group) {
-      result.human.push_back(means[group * axes.dimensions.size() + dimension]);
-    }
-  }
-  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
-    for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
-      std::vector<double> model;
-      std::vector<double> people;
-      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
-        const double mean = result.human[dimension * axes.num_groups() + group];
-        const auto& score = result.score(source, dimension, group).mean;
-        if (std::isfinite(mean) && score.defined()) {
-          model.push_back(score.value);
-          people.push_back(mean);
-        }
-      }
-      result.pearson.push_back(stats::pearson(model, people));
-      result.spearman.push_back(stats::spearman(model, people));
-    }
-  }
-}
 
 // The score table.
 
@@ -301,123 +196,37 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
       {"order_difference_letter", "option_letter with the options as listed minus with them reversed", -range, range});
   results::AxisSchema subject = axes.group;
   subject.name = "subject";
-  return {
-      axis_of(
-          "measure", "what a score is", measures, &Measure::name,
-          {{"units", "unit of the score", [](const auto&) { return "1"; }},
-           {"description", "definition", &Measure::description},
-           {"lowest", "least score possible", [](const auto& one) { return base::format_double(one.lowest); }},
-           {"highest", "greatest score possible", [](const auto& one) { return base::format_double(one.highest); }}}),
-      std::move(subject),
-      axes.sentence,
-      axes.rephrasing,
-      std::move(replicate),
-      axis_of(
-          "item", "what is rated", axes.traits, &TraitFacts::label,
-          {{"dimension", "dimension of the trait", [&](const auto& trait) { return axes.dimensions[trait.dimension]; }},
-           {"left", "what a low score is near to",
-            [](const auto& trait) { return (trait.is_turned ? "" : "not ") + trait.label; }},
-           {"right", "what a high score is near to",
-            [](const auto& trait) { return (trait.is_turned ? "not " : "") + trait.label; }},
-           {"direction", "turned: least + greatest value of the scale - rating",
-            [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
-}
-
-using Names = std::vector<std::string>;
-
-Names numbered(std::size_t count, std::size_t first) {
-  Names labels;
-  for (std::size_t i = 0; i < count; ++i) {
-    labels.push_back(std::to_string(first + i));
-  }
-  return labels;
-}
-
-results::CubeSchema number(const std::string& name, const std::string& what, const std::string& description = "") {
-  return results::number_cube(name, "1", what, description);
-}
-
-results::CubeSchema count(const std::string& name, const std::string& what, const std::string& description = "") {
-  return {name, results::ElementType::int32, {}, "1", what, description, {}};
-}
-
-/// Attributes and axes.
-void describe_file(results::StatisticsFile& file, const results::ResultFile& source, const RatingOptions& options,
-                   const RatingResult& result) {
-  auto& root = file.root();
-  root.write_attribute("human_ratings", options.human ? options.human_source : std::string("none"));
-  auto& layout = file.layout();
-  for (const auto& axis : source.schema().outer_axes) {
-    layout.add_axis(axis);
-  }
-  layout.add_axis({"source", "what a rating is made of", result.axes.sources, {}});
-  layout.add_axis({"form", "what was scored as the continuation", {"text", "letter"}, {}});
-  layout.add_axis({"dimension", "dimension of the traits", result.axes.dimensions, {}});
-  layout.add_axis({"position", "place in the list of options", numbered(result.axes.values.size(), 0), {}});
-  if (!result.axes.answer_statuses.empty()) {
-    layout.add_axis({"answer_status", "what became of a sampled answer", result.axes.answer_statuses, {}});
-  }
-}
-
-void write_scores(results::Layout& layout, const RatingResult& result) {
-  const Names axes = {"source", "dimension", "group"};
-  const auto& scores = result.scores;
-  layout.write(number("rating", "rating of a cell",
-                      "not turned round for negative traits; option sources: expected value over both orders of the "
-                      "options; sampled: mean over orders and runs with a usable answer"),
-               {"group", "trait", "template", "rephrasing", "source"}, result.ratings, &Rated::value);
-  layout.write(number("order_difference", "rating with the options as listed minus rating with them reversed",
-                      "0 without position bias"),
-               {"group", "trait", "template", "rephrasing", "form"}, result.order_differences);
-  layout.write(number("variation_over_orders", "standard deviation (n - 1) over mean, over the orders of the options",
-                      "of the mean over templates and rephrasings; negative traits turned round"),
-               {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.value; });
-  layout.write(results::flag_cube("variation_over_orders_status", "why there is no number", stats::reason_names()),
-               {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.reason; });
-  layout.write(number("position_share", "mean probability of the option that stands there",
-                      "1 / number of options without position bias"),
-               {"form", "position"}, result.position_shares);
-  layout.write(number("dimension_score", "mean rating on the dimension",
-                      "over traits and wordings with a rating; negative traits turned round"),
-               axes, scores, [](const auto& score) { return score.mean.value; });
-  layout.write(results::flag_cube("dimension_score_status", "why a score does not exist", stats::reason_names()), axes,
-               scores, [](const auto& score) { return score.mean.reason; });
-  layout.write(count("dimension_num_ratings", "cells with a rating"), axes, scores, &DimensionScore::num_ratings);
-  layout.write(number("spread_over_questions", "standard deviation (n - 1) over templates and rephrasings",
-                      "of the mean over traits; NaN: fewer than two of them have a rating"),
-               axes, scores, [](const auto& score) { return score.spread_questions.value; });
-  layout.write(number("spread_over_runs", "standard deviation (n - 1) over runs",
-                      "of the mean over traits, templates, rephrasings and orders; NaN: not sampled, or fewer than two "
-                      "runs with a rating"),
-               axes, scores, [](const auto& score) { return score.spread_runs.value; });
-  layout.write(number("variation_over_questions", "spread_over_questions / mean over templates and rephrasings"), axes,
-               scores, [](const auto& score) { return score.variation.value; });
-  if (!result.answer_counts.empty()) {
-    layout.write(count("answer_count", "sampled answers by status"), {"group", "answer_status"}, result.answer_counts);
-  }
-}
-
-void write_agreement(results::Layout& layout, const RatingResult& result) {
-  const Names axes = {"source", "dimension"};
-  layout.write(number("human_mean", "mean human rating"), {"dimension", "group"}, result.human);
-  layout.write(number("pearson", "Pearson's r of scores and human means over groups"), axes, result.pearson,
-               &stats::Correlation::value);
-  layout.write(number("pearson_p", "two-sided p of pearson"), axes, result.pearson, &stats::Correlation::p);
-  layout.write(number("spearman", "Spearman's rho of scores and human means over groups"), axes, result.spearman,
-               &stats::Correlation::value);
-  layout.write(number("spearman_p", "two-sided p of spearman"), axes, result.spearman, &stats::Correlation::p);
-  layout.write(count("agreement_n", "groups that are rated by both"), axes, result.pearson, &stats::Correlation::n);
-  layout.write(results::flag_cube("agreement_status", "why there is no correlation", stats::reason_names()), axes,
-               result.pearson, &stats::Correlation::reason);
+  return {axis_of("measure", "what a score is", measures, &Measure::name,
+                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
+                   {"description", "definition", &Measure::description},
+                   {"lowest", "least score possible", [](const auto& one) { return base::format_double(one.lowest); }},
+                   {"highest", "greatest score possible",
+                    [](const auto& one) { return base::format_double(one.highest); }}}),
+          std::move(subject),
+          axes.sentence,
+          axes.rephrasing,
+          std::move(replicate),
+          axis_of("item", "what is rated", axes.traits, &TraitFacts::label,
+                  {{"dimension", "dimension of the trait", &TraitFacts::dimension},
+                   {"left", "what a low score is near to",
+                    [](const auto& trait) { return (trait.is_turned ? "" : "not ") + trait.label; }},
+                   {"right", "what a high score is near to",
+                    [](const auto& trait) { return (trait.is_turned ? "not " : "") + trait.label; }},
+                   {"direction", "turned: least + greatest value of the scale - rating",
+                    [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
 }
 
 }  // namespace
 
 std::vector<std::string> source_names(std::size_t num_runs) {
-  return num_runs == 0 ? Names{"option_text", "option_letter"} : Names{"option_text", "option_letter", "sampled"};
+  std::vector<std::string> names = {"option_text", "option_letter"};
+  if (num_runs > 0) {
+    names.emplace_back("sampled");
+  }
+  return names;
 }
 
-RatingResult compute_ratings(const results::ResultFile& file, const RatingOptions& options) {
+RatingResult compute_ratings(const results::ResultFile& file) {
   const auto& schema = file.schema();
   if (find_cube(schema, "option_logprob") == nullptr || schema.outer_axes.size() != 4) {
     throw base::InputError(base::describe("'" + file.path().string() + "' is no rating result", "no option_logprob"));
@@ -425,11 +234,7 @@ RatingResult compute_ratings(const results::ResultFile& file, const RatingOption
   Collector collector(axes_of(schema), schema);
   file.for_each_context(
       [&](std::uint64_t context, const auto& block, std::uint64_t place) { collector.add(context, block, place); });
-  auto result = collector.take();
-  if (options.human) {
-    compare(result, *options.human);
-  }
-  return result;
+  return collector.take();
 }
 
 results::ScoreTable score_table(const RatingResult& result) {
@@ -465,16 +270,85 @@ results::ScoreTable score_table(const RatingResult& result) {
   return table;
 }
 
-void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
-                             const results::StatisticsTarget& target) {
-  results::StatisticsFile written(file, Rating::probe_name, target);
-  describe_file(written, file, options, result);
-  results::write_score_table(written.layout(), score_table(result));
-  write_scores(written.layout(), result);
-  if (!result.human.empty()) {
-    write_agreement(written.layout(), result);
+std::vector<findings::Finding> findings_of(const RatingResult& result) {
+  using findings::Role;
+  const auto& axes = result.axes;
+  results::AxisSchema positions{"position", "place in the list of options", {}, {}};
+  for (std::size_t place = 0; place < axes.values.size(); ++place) {
+    positions.labels.push_back(std::to_string(place));
   }
-  written.commit();
+  std::vector<findings::Finding> found;
+  auto& position = found.emplace_back(findings::Finding{
+      .name = "position_share",
+      .axes = {{"form", "what was scored as the continuation", {"text", "letter"}, {}}, std::move(positions)}});
+  position.add(Role::value, result.position_shares, "", "1", "mean probability of the option that stands there",
+               std::identity());
+  position.views = {{.title = "Mean probability of options by their place in the list",
+                     .columns = {{"form", "options as"}, {"position", "place"}, {"", "probability"}},
+                     .each = {}}};
+  position.notes = "Without a liking for a place it is 1 / number of options, " +
+                   results::fixed(1.0 / static_cast<double>(axes.values.size())) + ".";
+  if (!result.answer_counts.empty()) {
+    auto subject = axes.group;
+    subject.name = results::score_axis_names[findings::subject_axis];
+    auto& answers = found.emplace_back(findings::Finding{
+        .name = "answer_count",
+        .axes = {std::move(subject), {"answer_status", "what became of a sampled answer", axes.answer_statuses, {}}}});
+    answers.add(Role::value, result.answer_counts, "", "1", "sampled answers by status", std::identity());
+  }
+  return found;
+}
+
+findings::Finding agreement_of(const RatingResult& result, const findings::Scores& scores,
+                               const findings::DimensionMeans& people) {
+  using findings::Role;
+  using Correlation = stats::Correlation;
+  const auto& axes = result.axes;
+  const auto dimensions = findings::dimension_groups(*scores.axes[findings::item_axis]);
+  const auto names = findings::names_of(dimensions);
+  const auto ratings = people.table(axes.group.labels, names);
+  std::vector<Correlation> pearson;
+  std::vector<Correlation> spearman;
+  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+    const auto values = scores.read(source);
+    const findings::Cells cells(scores, values);
+    for (std::size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
+      std::vector<double> model;
+      std::vector<double> human;
+      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
+        const double rating = ratings[group * dimensions.size() + dimension];
+        const double mean = cells.mean(group, dimensions[dimension].items).value;
+        if (std::isfinite(rating) && std::isfinite(mean)) {
+          model.push_back(mean);
+          human.push_back(rating);
+        }
+      }
+      pearson.push_back(stats::pearson(model, human));
+      spearman.push_back(stats::spearman(model, human));
+    }
+  }
+  findings::Finding finding{.name = "agreement",
+                            .axes = {{"agreement_measure", "what is compared with people", axes.sources, {}},
+                                     {"rated_dimension", "dimension of the traits", names, {}}}};
+  finding.add(Role::value, pearson, "pearson", "1", "Pearson's r over groups of mean scores and people's means",
+              &Correlation::value);
+  finding.add(Role::p, pearson, "pearson_p", "1", "two-sided p of Pearson's r", &Correlation::p).of = "pearson";
+  finding.add(Role::value, spearman, "spearman", "1", "Spearman's rho over groups of mean scores and people's means",
+              &Correlation::value);
+  finding.add(Role::p, spearman, "spearman_p", "1", "two-sided p of Spearman's rho", &Correlation::p).of = "spearman";
+  finding.add(Role::n, pearson, "n", "1", "groups that are rated by both", &Correlation::n);
+  finding.add(Role::status, pearson, "status", "", "why there is no correlation", &Correlation::reason);
+  finding.views = {{.title = "Agreement with people's means over groups, ",
+                    .columns = {{"rated_dimension", "dimension"},
+                                {"n", "n"},
+                                {"pearson", "Pearson"},
+                                {"pearson_p", "p"},
+                                {"spearman", "Spearman"},
+                                {"spearman_p", "p of Spearman"}}}};
+  finding.notes =
+      "A score is a group's mean on the dimension over traits, templates and rephrasings. p: the formulas', two-sided; "
+      "they take groups as independent, which intersections with a group in common are not.";
+  return finding;
 }
 
 }  // namespace stereosweep::probes::rating

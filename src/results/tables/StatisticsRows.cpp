@@ -21,8 +21,8 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 /// Of p, in this order: what assumes least comes first.
 constexpr std::array<std::string_view, 3> p_names = {"p_items", "p_two_sided", "p"};
 constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "benjamini_hochberg", "yekutieli"};
-constexpr std::array<std::string_view, 6> count_names = {"n",         "num_sentences",     "num_templates",
-                                                         "num_cells", "num_intersections", "rated_texts"};
+constexpr std::array<std::string_view, 5> count_names = {"n", "num_sentences", "num_templates", "num_cells",
+                                                         "num_intersections"};
 
 std::string joined(std::string_view stem, std::string_view name) {
   return stem.empty() ? std::string(name) : std::string(stem) + "_" + std::string(name);
@@ -42,7 +42,7 @@ std::vector<std::string> stems_of(const std::string& name) {
   if (const auto found = elsewhere.find(name); found != elsewhere.end()) {
     stems.push_back(found->second);
   }
-  for (const auto* ending : {"_difference", "_coefficient", "_share"}) {
+  for (const auto* ending : {"_difference", "_coefficient"}) {
     if (name.ends_with(ending)) {
       stems.push_back(shorter(name));
     }

@@ -57,6 +57,19 @@ struct SmallTable {
     table.resize();
   }
 
+  findings::Scores scores() const {
+    findings::Scores scores;
+    for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
+      scores.axes[axis] = &table.axes[axis];
+    }
+    scores.read = [this](std::size_t measure) {
+      const auto length = static_cast<std::ptrdiff_t>(table.values.size() / table.length(0));
+      const auto first = table.values.begin() + static_cast<std::ptrdiff_t>(measure) * length;
+      return std::vector<double>(first, first + length);
+    };
+    return scores;
+  }
+
   double& at(Measure measure, std::size_t form, std::size_t round, std::size_t item) {
     return table.values[table.index({static_cast<std::size_t>(measure), 0, form, 0, round, item})];
   }
@@ -91,18 +104,17 @@ TEST(InterviewStatistics, consistency_is_of_means_and_counts_texts) {
   small.leave_out(1, 1, 1, Without::refusal);
   small.leave_out(1, 1, 2, Without::other);
   small.leave_out(1, 0, 3, Without::other);
-  const auto found = consistency_of(small.table, small.turns);
+  const auto found = consistency_of(small.scores(), small.turns);
   EXPECT_THAT(found.dimensions, ElementsAre("warmth", "competence"));
-  EXPECT_DOUBLE_EQ(found.over_rounds[0].variation.value, 1.0 / 3);  // of 2, 3 and 4
-  EXPECT_EQ(found.over_rounds[0].n, 3);
-  EXPECT_EQ(found.over_rounds[1].variation.value, 0);
-  EXPECT_EQ(found.over_rounds[2].variation.reason, stats::Reason::too_few);
-  EXPECT_EQ(found.over_rounds[3].variation.reason, stats::Reason::no_values);
-  EXPECT_EQ(found.to_first_form[0].variation.reason, stats::Reason::too_few);
-  EXPECT_DOUBLE_EQ(found.to_first_form[2].variation.value, std::sqrt(2.0) / 2);  // of 3 and 1
-  EXPECT_EQ(found.to_first_form[3].variation.reason, stats::Reason::too_few);
-  EXPECT_DOUBLE_EQ(found.over_forms[0].variation.value, std::sqrt(2.0) / 2);
-  EXPECT_EQ(found.over_forms[1].n, 1);
+  EXPECT_DOUBLE_EQ(found.over_rounds[0].mean, 1.0 / 3);  // of 2, 3 and 4
+  EXPECT_DOUBLE_EQ(found.over_rounds[0].largest, 1.0 / 3);
+  EXPECT_EQ(found.over_rounds[0].n, 1);
+  EXPECT_EQ(found.over_rounds[1].mean, 0);
+  EXPECT_EQ(found.over_rounds[2].n, 0);  // one round has a rating
+  EXPECT_TRUE(std::isnan(found.over_rounds[3].mean) && std::isnan(found.over_rounds[3].largest));
+  EXPECT_EQ(found.to_first_form[0].n, 0);
+  EXPECT_DOUBLE_EQ(found.to_first_form[2].mean, std::sqrt(2.0) / 2);  // of 3 and 1
+  EXPECT_EQ(found.to_first_form[3].n, 0);
   const auto& first = found.of_forms.at(0);
   const auto& second = found.of_forms.at(1);
   EXPECT_EQ(first.texts, 6U);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
 
+#include "findings/Cells.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "probes/Probe.hpp"
 #include "probes/interview/InterviewProbe.hpp"
 #include "probes/interview/InterviewScores.hpp"
@@ -11,111 +13,105 @@
 namespace stereosweep::probes::interview {
 namespace {
 
-class ConsistencyFinder {
- public:
-  ConsistencyFinder(const results::ScoreTable& table, const std::vector<std::string>& turns)
-      : table_(table), turns_(turns), item_dimensions_(coordinate_of(table.axes[5], "dimension")) {
-    for (const auto& dimension : item_dimensions_) {
-      if (std::ranges::find(found_.dimensions, dimension) == found_.dimensions.end()) {
-        found_.dimensions.push_back(dimension);
+using findings::item_axis;
+using findings::replicate_axis;
+using findings::subject_axis;
+using findings::template_axis;
+
+/// [subject, template, group of items]: mean over the cells with a rating; NaN: none.
+std::vector<double> means_of(const findings::Cells& cells, const std::vector<findings::ItemGroup>& groups) {
+  const auto means = cells.means({subject_axis, template_axis, item_axis});
+  const auto num_items = cells.length(item_axis);
+  std::vector<double> found;
+  for (std::size_t first = 0; first < means.size(); first += num_items) {
+    for (const auto& group : groups) {
+      double sum = 0;
+      std::int32_t count = 0;
+      for (const auto item : group.items) {
+        const auto& mean = means[first + item];
+        sum += mean.num_cells > 0 ? mean.value * mean.num_cells : 0;
+        count += mean.num_cells;
       }
+      found.push_back(count > 0 ? sum / count : stats::nan);
     }
-    found_.of_subjects.resize(table.length(1));
-    found_.of_forms.resize(table.length(2));
   }
+  return found;
+}
 
-  Consistency take() {
-    const auto num_rounds = table_.length(4);
-    for (std::size_t form = 0; form < table_.length(2); ++form) {
-      for (std::size_t subject = 0; subject < table_.length(1); ++subject) {
-        for (const auto& dimension : found_.dimensions) {
-          std::vector<double> by_round;
-          for (std::size_t round = 0; round < num_rounds; ++round) {
-            by_round.push_back(mean_rating(subject, form, {round, round + 1}, dimension));
-          }
-          found_.over_rounds.push_back(variation_of_present(by_round));
-          found_.to_first_form.push_back(
-              form == 0 ? RatingVariation{{stats::nan, stats::Reason::too_few}, 1}
-                        : variation_of_present({mean_rating(subject, 0, {0, num_rounds}, dimension),
-                                                mean_rating(subject, form, {0, num_rounds}, dimension)}));
-        }
-        count_refusals(subject, form);
-      }
-    }
-    for (std::size_t subject = 0; subject < table_.length(1); ++subject) {
-      for (const auto& dimension : found_.dimensions) {
-        std::vector<double> by_form;
-        for (std::size_t form = 0; form < table_.length(2); ++form) {
-          by_form.push_back(mean_rating(subject, form, {0, num_rounds}, dimension));
-        }
-        found_.over_forms.push_back(variation_of_present(by_form));
-      }
-    }
-    return std::move(found_);
-  }
-
- private:
-  struct Rounds {
-    std::size_t first = 0;
-    std::size_t end = 0;
-  };
-
-  static RatingVariation variation_of_present(std::vector<double> values) {
+SubjectVariation variation_over_subjects(const std::vector<std::vector<double>>& values_of_subjects) {
+  std::vector<double> sizes;
+  for (auto values : values_of_subjects) {
     std::erase_if(values, [](double value) { return std::isnan(value); });
-    return {stats::variation(values), static_cast<std::int32_t>(values.size())};
-  }
-
-  std::size_t cell(Measure measure, std::size_t subject, std::size_t form, std::size_t wording, std::size_t round,
-                   std::size_t item) const {
-    return table_.index({static_cast<std::size_t>(measure), subject, form, wording, round, item});
-  }
-
-  /// NaN: no rating.
-  double mean_rating(std::size_t subject, std::size_t form, const Rounds& rounds, const std::string& dimension) const {
-    std::vector<double> ratings;
-    for (std::size_t wording = 0; wording < table_.length(3); ++wording) {
-      for (auto round = rounds.first; round < rounds.end; ++round) {
-        for (std::size_t item = 0; item < table_.length(5); ++item) {
-          const double rating = table_.values[cell(Measure::rating, subject, form, wording, round, item)];
-          if (item_dimensions_[item] == dimension && std::isfinite(rating)) {
-            ratings.push_back(rating);
-          }
-        }
-      }
-    }
-    return stats::mean(ratings).value;
-  }
-
-  void count_refusals(std::size_t subject, std::size_t form) {
-    const auto num_items = table_.length(5);
-    for (std::size_t wording = 0; wording < table_.length(3); ++wording) {
-      for (std::size_t round = 0; round < table_.length(4); ++round) {
-        for (std::size_t first = 0, end = 0; first < num_items; first = end) {
-          std::size_t known = 0;
-          std::size_t rated = 0;
-          std::size_t refused = 0;
-          for (end = first; end < num_items && turns_[end] == turns_[first]; ++end) {
-            const double is_usable = table_.values[cell(Measure::usable, subject, form, wording, round, end)];
-            const double is_refused = table_.values[cell(Measure::refused, subject, form, wording, round, end)];
-            known += std::isfinite(is_usable) ? 1 : 0;
-            rated += is_usable == 1 ? 1 : 0;
-            refused += is_refused == 1 ? 1 : 0;
-          }
-          for (const auto& counts : {std::ref(found_.of_subjects[subject]), std::ref(found_.of_forms[form])}) {
-            counts.get().texts += known > 0 ? 1 : 0;
-            counts.get().refused += rated == 0 && refused > 0 ? 1 : 0;
-            counts.get().unrated += known > 0 && rated == 0 ? 1 : 0;
-          }
-        }
-      }
+    if (const auto variation = stats::variation(values); variation.defined()) {
+      sizes.push_back(std::abs(variation.value));
     }
   }
+  return sizes.empty() ? SubjectVariation()
+                       : SubjectVariation{stats::mean(sizes).value, std::ranges::max(sizes),
+                                          static_cast<std::int32_t>(sizes.size())};
+}
 
-  const results::ScoreTable& table_;
-  const std::vector<std::string>& turns_;
-  const std::vector<std::string>& item_dimensions_;
-  Consistency found_;
-};
+void add_variation(Consistency& found, const findings::Scores& scores) {
+  const auto groups = findings::dimension_groups(*scores.axes[item_axis]);
+  found.dimensions = findings::names_of(groups);
+  const auto values = scores.read(static_cast<std::size_t>(Measure::rating));
+  const findings::Cells cells(scores, values);
+  const auto of_all = means_of(cells, groups);
+  std::vector<std::vector<double>> by_round;
+  for (std::size_t round = 0; round < scores.length(replicate_axis); ++round) {
+    std::vector<bool> chosen(scores.length(replicate_axis), false);
+    chosen[round] = true;
+    by_round.push_back(means_of(cells.of_replicates(chosen), groups));
+  }
+  const auto num_forms = scores.length(template_axis);
+  for (std::size_t form = 0; form < num_forms; ++form) {
+    for (std::size_t dimension = 0; dimension < groups.size(); ++dimension) {
+      std::vector<std::vector<double>> rounds;
+      std::vector<std::vector<double>> forms;
+      for (std::size_t subject = 0; subject < scores.length(subject_axis); ++subject) {
+        const auto place = [&](std::size_t of_form) {
+          return (subject * num_forms + of_form) * groups.size() + dimension;
+        };
+        auto& own = rounds.emplace_back();
+        std::ranges::transform(by_round, std::back_inserter(own),
+                               [&](const auto& means) { return means[place(form)]; });
+        forms.push_back(form == 0 ? std::vector<double>() : std::vector{of_all[place(0)], of_all[place(form)]});
+      }
+      found.over_rounds.push_back(variation_over_subjects(rounds));
+      found.to_first_form.push_back(variation_over_subjects(forms));
+    }
+  }
+}
+
+/// Every text of a turn that rates: of one subject, template, rephrasing and round.
+void add_refusals(Consistency& found, const findings::Scores& scores, const std::vector<std::string>& turns) {
+  const auto usable = scores.read(static_cast<std::size_t>(Measure::usable));
+  const auto declining = scores.read(static_cast<std::size_t>(Measure::refused));
+  const auto num_forms = scores.length(template_axis);
+  found.of_subjects.resize(scores.length(subject_axis));
+  found.of_forms.resize(num_forms);
+  const auto num_conversations = usable.size() / turns.size();
+  const auto of_form = num_conversations / (found.of_subjects.size() * num_forms);
+  for (std::size_t conversation = 0; conversation < num_conversations; ++conversation) {
+    for (std::size_t first = 0, end = 0; first < turns.size(); first = end) {
+      std::size_t known = 0;
+      std::size_t rated = 0;
+      std::size_t declined = 0;
+      for (end = first; end < turns.size() && turns[end] == turns[first]; ++end) {
+        const auto cell = conversation * turns.size() + end;
+        known += std::isfinite(usable[cell]) ? 1 : 0;
+        rated += usable[cell] == 1 ? 1 : 0;
+        declined += declining[cell] == 1 ? 1 : 0;
+      }
+      const auto form = conversation / of_form;
+      for (auto* counts : {&found.of_subjects[form / num_forms], &found.of_forms[form % num_forms]}) {
+        counts->texts += known > 0 ? 1 : 0;
+        counts->refused += rated == 0 && declined > 0 ? 1 : 0;
+        counts->unrated += known > 0 && rated == 0 ? 1 : 0;
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -146,8 +142,11 @@ TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<dou
   return found;
 }
 
-Consistency consistency_of(const results::ScoreTable& table, const std::vector<std::string>& turns) {
-  return ConsistencyFinder(table, turns).take();
+Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns) {
+  Consistency found;
+  add_variation(found, scores);
+  add_refusals(found, scores, turns);
+  return found;
 }
 
 }  // namespace stereosweep::probes::interview

@@ -7,16 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "findings/Scores.hpp"
 #include "results/RawBlock.hpp"
-#include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::probes::interview {
 
-/// Coefficient of variation (standard deviation, n - 1, over mean) of a group's mean rating on a dimension.
-struct RatingVariation {
-  stats::Value variation;  ///< `too_few`: one value
-  std::int32_t n = 0;      ///< values
+/// Of the subjects' coefficients of variation (standard deviation, n - 1, over mean) of their mean rating on a
+/// dimension, as absolute values; of the subjects that have one.
+struct SubjectVariation {
+  double mean = stats::nan;
+  double largest = stats::nan;
+  std::int32_t n = 0;  ///< subjects
 };
 
 /// Texts that were asked for ratings. One that rates several items counts once.
@@ -28,9 +30,8 @@ struct RefusalCounts {
 
 struct Consistency {
   std::vector<std::string> dimensions;
-  std::vector<RatingVariation> over_rounds;    ///< [template, subject, dimension]; a value: the mean of a round
-  std::vector<RatingVariation> to_first_form;  ///< [template, subject, dimension]; two values: the means of both forms
-  std::vector<RatingVariation> over_forms;     ///< [subject, dimension]; a value: the mean of a form
+  std::vector<SubjectVariation> over_rounds;    ///< [template, dimension]; a subject's values: the means of its rounds
+  std::vector<SubjectVariation> to_first_form;  ///< [template, dimension]; two values: the means of both forms
   std::vector<RefusalCounts> of_subjects;
   std::vector<RefusalCounts> of_forms;
 };
@@ -39,9 +40,8 @@ struct Consistency {
 /// InputError where the file is no interview.
 std::vector<std::string> rating_turns(const results::RawSchema& schema);
 
-/// `turns`: by item of the table, as `rating_turns`. A mean is over all ratings that exist:
-/// negative items turned round, as the measure `rating`.
-Consistency consistency_of(const results::ScoreTable& table, const std::vector<std::string>& turns);
+/// `turns`: by item of the table, as `rating_turns`. Of the measures `rating`, `usable` and `refused`.
+Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns);
 
 /// A share of texts and, where they were drawn, its interval of this level: Clopper and Pearson. The prompts are fixed
 /// and their shares may differ, which makes the interval too wide, if anything (Hoeffding 1956). NaN without texts.
