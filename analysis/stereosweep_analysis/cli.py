@@ -62,7 +62,7 @@ def draw_figures(arguments):
     if is_contexts and "mean_pair_score" not in statistics:
         drawings.save_figures({"forest": forest(statistics)}, out)
         return
-    if is_contexts and (statistics["test_kind"].values == "weat").any():
+    if is_contexts and "weat" in statistics:
         made["forest"] = forest(statistics)
     measure = arguments.variant and require_label(statistics, "variant", arguments.variant)
     prior = arguments.prior and require_label(statistics, "prior", arguments.prior)

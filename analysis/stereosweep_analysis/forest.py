@@ -7,14 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .labels import literal, source_name
-from .open import ResultError, require_label
+from .open import ResultError
 from .pictures.style import PAGE, page_style, wrapped
 
-COMBINED = ("combined_effect", "low", "high")
-SAMPLES = ("mean_effect", "effect_deviation")
-RELABELLED = ("permutation_p_two_sided", "attribute_permutation_p_two_sided", "p_cite")
-ADJUSTED = "adjusted_p_cite"
-FAMILY = ("test_family", "family_size", "p_least")
+EFFECT, SAMPLES, INTERVAL = "weat", ("weat_mean", "weat_sd"), ("weat_sampling_low", "weat_sampling_high")
+P_VALUES = ("weat_p_targets", "weat_p_attributes", "weat_p_both", "weat_p", "weat_p_holm")
+NAMES = ("weat_test", "weat_test_title", "weat_test_family", "weat_family_size")
 NAME_WIDTH = 1.75  # inches of a test's name
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
@@ -26,31 +24,27 @@ def p_text(log10_p: float) -> str:
     return f"{10**log10_p:.3f}" if log10_p > -3 else f"10^{log10_p:.0f}"
 
 
-def weat_columns(
-    statistics: xr.Dataset, variance: str | None = None, estimator: str | None = None
-) -> dict[str, np.ndarray]:
-    """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
-    plain = ("test", "test_title", *COMBINED, *SAMPLES, *RELABELLED, *FAMILY)
-    missing = [name for name in (*plain, ADJUSTED) if name not in statistics]
+def weat_columns(statistics: xr.Dataset) -> dict[str, np.ndarray]:
+    """The tests that compare two target sets, in the file's order: {column: values}."""
+    plain = (EFFECT, *SAMPLES, *P_VALUES, *NAMES)
+    if "test" in statistics.dims and EFFECT not in statistics:
+        raise ResultError("no test compares two target sets: nothing to draw a forest of")
+    missing = [name for name in plain if name not in statistics]
     if missing:
         raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job, and of this version?")
-    rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
-    if not rows:
-        raise ResultError("no test compares two target sets: nothing to draw a forest of")
-    variance = require_label(statistics, "variance", variance or str(statistics.attrs["variance"]))
-    estimator = require_label(statistics, "estimator", estimator or str(statistics.attrs["estimator"]))
-    chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
-    return {name: chosen[name].values for name in plain} | {ADJUSTED: chosen[ADJUSTED].sel(adjustment="max_t").values}
+    nothing = np.full(statistics.sizes["weat_test"], np.nan)  # one sample: no interval
+    interval = {name: statistics[name].values if name in statistics else nothing for name in INTERVAL}
+    return {name: statistics[name].values for name in plain} | interval
 
 
 def _family_names(columns: dict[str, np.ndarray]) -> tuple[list[str], str]:
     """What stands behind each test's name, and what the title says; one family of all needs no name on every row."""
-    families, sizes = columns["test_family"], columns["family_size"]
+    families, sizes = columns["weat_test_family"], columns["weat_family_size"]
     if len(set(families)) == 1 and families[0]:
-        return [""] * len(families), f"adjusted by max-T in the family “{families[0]}” of {sizes[0]}"
+        return [""] * len(families), f"adjusted by Holm in the family “{families[0]}” of {sizes[0]}"
     rows = [f"\n[{family}, {size}]" if family else "\n[no family]"
             for family, size in zip(families, sizes, strict=True)]  # fmt: skip
-    return rows, "adjusted by max-T in its family [name, tests]"
+    return rows, "adjusted by Holm in its family [name, tests]"
 
 
 def _draw_row(
@@ -82,16 +76,16 @@ def _names(columns: dict[str, np.ndarray], families: list[str]) -> list[str]:
     """Of the tests, in lines of NAME_WIDTH inches."""
     titled = [
         f"{label}: {title}" if str(title) else str(label)
-        for label, title in zip(columns["test"], columns["test_title"], strict=True)
+        for label, title in zip(columns["weat_test"], columns["weat_test_title"], strict=True)
     ]
     return [wrapped(literal(name), NAME_WIDTH) + literal(family) for name, family in zip(titled, families, strict=True)]
 
 
-def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str | None = None) -> Figure:
+def forest(statistics: xr.Dataset) -> Figure:
     """One row per test: diamond and line are the combined effect and its Monte Carlo error, the grey band the samples'
     mean and one deviation to either side."""
-    columns = weat_columns(statistics, variance, estimator)
-    effect, low, high = (columns[name] for name in COMBINED)
+    columns = weat_columns(statistics)
+    effect, low, high = (columns[name] for name in (EFFECT, *INTERVAL))
     mean, deviation = (columns[name] for name in SAMPLES)
     heights = -np.arange(len(effect))
     families, adjustment = _family_names(columns)
@@ -100,7 +94,7 @@ def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str |
     title = [
         source_name(statistics),
         f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation",
-        "right: effect, that error, two-sided p of relabelling target words, attribute words, the larger, adjusted",
+        "right: effect, that error, two-sided p of target words, attribute words, both, the largest, adjusted",
         literal(adjustment, 120),
     ]
     with page_style():
@@ -111,7 +105,7 @@ def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str |
         axes.set_yticks(heights, names)
         axes.set_ylim(-len(effect) + 0.4, 0.6)
         right = axes.secondary_yaxis("right")
-        p_values = [columns[name] for name in (*RELABELLED, ADJUSTED)]
+        p_values = [columns[name] for name in P_VALUES]
         texts = map(_row_text, effect, low, high, *p_values)
         right.set_yticks(heights, texts, fontsize=6.5, family="monospace")
         reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])

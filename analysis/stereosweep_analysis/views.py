@@ -67,7 +67,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
         views = json.loads(variable.attrs["views"]) if is_declared else OLDER_VIEWS.get(name, [])
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
         tables = [
-            table for view in views for table in _View(_restricted(statistics, view), name, view).tables(shown)
+            table for view in views for table in _View(statistics, name, view).tables(shown)
         ]
         if tables:
             said = (line.partition("\t") for line in str(variable.attrs.get("sentences", "")).splitlines())
@@ -75,12 +75,6 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]
             found.append(Finding(name, tables, sentences, str(variable.attrs.get("notes", "")), warnings))
     return found
-
-
-def _restricted(statistics: xr.Dataset, view: View) -> xr.Dataset:
-    """Of an axis that a reader did not ask for the label that the file itself takes, or the first one."""
-    chosen = {axis: str(statistics.attrs.get(axis, label)) for axis, label in view.get("fixed", {}).items()}
-    return statistics.sel({axis: label for axis, label in chosen.items() if axis in statistics.dims})
 
 
 class _View:
@@ -116,8 +110,6 @@ class _View:
         rows = np.arange(self.main.size)
         if only := self.view.get("only"):
             rows = rows[np.isfinite(self._values(only)[rows].astype(float))]
-        for axis, label in self.view.get("chosen", {}).items():
-            rows = rows[self._values(axis)[rows].astype(str) == label]
         if self._label_source("measure") is not None:
             measures = self._values("measure").astype(str)
             is_shown = np.isin(measures[rows], shown)

@@ -9,41 +9,33 @@ from stereosweep_analysis import ResultError, cli, open_result, open_vectors
 from stereosweep_analysis.drawings import heat_map, heat_maps
 from stereosweep_analysis.forest import forest, p_text, weat_columns
 
-KINDS = ["weat", "wefat", "weat", "weat"]
-EFFECTS = np.array([1.55, np.nan, -0.45, np.nan])
+EFFECTS = np.array([1.55, -0.45, np.nan])
 
 
 @pytest.fixture
 def statistics():
-    """As the program writes them: a strong test, a wefat test, a negative one, one without an effect size."""
-    cubes = {}
-    for name, values in [("combined_effect", EFFECTS), ("low", EFFECTS - 0.1), ("high", EFFECTS + 0.1)]:
-        shifted = [[values + 0.01 * (3 * v + e) for e in range(3)] for v in range(3)]
-        cubes[name] = (("test", "variance", "estimator"), np.moveaxis(np.array(shifted), 2, 0))
-    for name, value in [
-        ("mean_effect", EFFECTS + 0.05),
-        ("effect_deviation", np.full(4, 0.3)),
-        ("permutation_p_two_sided", np.array([5.8e-9, np.nan, 0.248, np.nan])),
-        ("attribute_permutation_p_two_sided", np.array([2.9e-9, np.nan, 0.876, np.nan])),
-        ("p_cite", np.array([5.8e-9, np.nan, 0.876, np.nan])),
-        ("p_least", np.array([1e-9, np.nan, 1e-4, np.nan])),
-    ]:
-        cubes[name] = ("test", value)
-    adjusted = np.full((4, 4), np.nan)
-    adjusted[:, 3] = [1e-6, np.nan, 0.98, np.nan]
-    cubes["adjusted_p_cite"] = (("test", "adjustment"), adjusted)
-    cubes["family_size"] = ("test", [2, 0, 2, 2])
+    """As the program writes them: a strong test, a negative one, one without an effect size."""
+    columns = {
+        "weat": EFFECTS,
+        "weat_sampling_low": EFFECTS - 0.1,
+        "weat_sampling_high": EFFECTS + 0.1,
+        "weat_mean": EFFECTS + 0.05,
+        "weat_sd": np.full(3, 0.3),
+        "weat_p_targets": [5.8e-9, 0.248, np.nan],
+        "weat_p_attributes": [2.9e-9, 0.876, np.nan],
+        "weat_p_both": [1e-7, 0.5, np.nan],
+        "weat_p": [1e-7, 0.876, np.nan],
+        "weat_p_holm": [1e-6, 0.98, np.nan],
+        "weat_family_size": [2, 2, 2],
+    }
     return xr.Dataset(
-        cubes,
+        {name: ("weat_test", values) for name, values in columns.items()},
         coords={
-            "test": ["C1", "scores", "C8", "C3"], "test_kind": ("test", KINDS),
-            "test_title": ("test", ["flowers", "s", "science", ""]),
-            "test_family": ("test", ["all", "", "all", "all"]),
-            "adjustment": ["holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"],
-            "variance": ["paper", "cohen", "permutation"], "estimator": ["dersimonian_laird", "reml", "paule_mandel"],
+            "weat_test": ["C1", "C8", "C3"], "weat_test_title": ("weat_test", ["flowers", "science", ""]),
+            "weat_test_family": ("weat_test", ["all"] * 3), "test": ["C1", "scores", "C8", "C3"],
         },
         attrs={"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "confidence": 0.95,
-               "variance": "paper", "estimator": "dersimonian_laird", "model": "models/tiny"},
+               "model": "models/tiny"},
     )  # fmt: skip
 
 
@@ -55,12 +47,10 @@ def texts_of(figure):
     return " ".join(text.get_text() for text in figure.findobj(plt.Text))
 
 
-def test_rows_are_the_weat_tests_of_the_chosen_combination(statistics):
+def test_rows_are_the_weat_tests(statistics):
     columns = weat_columns(statistics)
-    assert list(columns["test"]) == ["C1", "C8", "C3"]
-    np.testing.assert_allclose(columns["combined_effect"], [1.55, -0.45, np.nan])
-    other = weat_columns(statistics, "cohen", "paule_mandel")
-    np.testing.assert_allclose(other["combined_effect"], [1.60, -0.40, np.nan])
+    assert list(columns["weat_test"]) == ["C1", "C8", "C3"]
+    np.testing.assert_allclose(columns["weat"], [1.55, -0.45, np.nan])
 
 
 def test_effect_interval_and_spread_are_drawn(statistics):
@@ -78,8 +68,8 @@ def test_effect_interval_and_spread_are_drawn(statistics):
 def test_labels_say_what_is_shown(statistics):
     figure = forest(statistics)
     text = texts_of(figure)
-    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]   10^-8   10^-9   10^-8   10^-6",
-                 "0.248   0.876   0.876   0.980", "in the family “all” of 2",
+    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]   10^-8   10^-9   10^-7   10^-7   10^-6",
+                 "0.248   0.876   0.500   0.876   0.980", "in the family “all” of 2",
                  "Monte Carlo error of the mean over samples (95 %)", "tiny", "no effect size exists"):  # fmt: skip
         assert part in text, text[text.find("1.550"):][:400]
     assert "scores" not in text
@@ -87,15 +77,15 @@ def test_labels_say_what_is_shown(statistics):
 
 
 def test_one_sample_has_an_effect_and_no_interval(statistics):
-    nothing = {name: statistics[name] * np.nan for name in ("low", "high", "effect_deviation")}
-    figure = forest(statistics.assign(nothing))
+    one = statistics.drop_vars(["weat_sampling_low", "weat_sampling_high"])
+    figure = forest(one.assign(weat_sd=one["weat_sd"] * np.nan))
     assert "1.550       one sample" in texts_of(figure)
     assert any(len(line) == 1 and np.isclose(line[0], 1.55) for line in lines_of(figure))
     plt.close(figure)
 
 
 def test_declared_families_stand_beside_their_tests(statistics):
-    declared = {"test_family": ("test", ["taste", "", "", "sex"]), "family_size": ("test", [1, 0, 0, 1])}
+    declared = {"weat_test_family": ("weat_test", ["taste", "", "sex"]), "weat_family_size": ("weat_test", [1, 0, 1])}
     figure = forest(statistics.assign(declared))
     text = texts_of(figure)
     for part in ("C1: flowers\n[taste, 1]", "C8: science\n[no family]", "C3\n[sex, 1]", "in its family [name, tests]"):
@@ -110,10 +100,10 @@ def test_small_p_values_keep_their_size(log10_p, text):
 
 
 def test_other_statistics_are_refused(statistics):
-    with pytest.raises(ResultError, match="lack combined_effect"):
-        forest(statistics.drop_vars("combined_effect"))
+    with pytest.raises(ResultError, match="lack weat_p_holm"):
+        forest(statistics.drop_vars("weat_p_holm"))
     with pytest.raises(ResultError, match="two target sets"):
-        forest(statistics.isel(test=[1]))
+        forest(statistics.drop_vars("weat"))
 
 
 def test_vectors_beside_a_result_are_opened_by_name(tmp_path):
@@ -185,8 +175,8 @@ def test_word_tests_are_named_by_what_they_compare(word_tests):
 
 
 def test_names_are_no_formulas_and_do_not_fill_the_figure(statistics, tmp_path):
-    names = ["é $x^{2$", "scores", "$a$", "n" * 300]
-    figure = forest(statistics.assign_coords(test=names, test_title=("test", ["5 $ or $6", "", "$", "t" * 300])))
+    names, titles = ["é $x^{2$", "$a$", "n" * 300], ["5 $ or $6", "$", "t" * 300]
+    figure = forest(statistics.assign_coords(weat_test=names, weat_test_title=("weat_test", titles)))
     figure.savefig(tmp_path / "odd.png")
     text = texts_of(figure)
     assert r"é \$x^{2\$: 5 \$ or \$6" in text and "n" * 59 + "…" in text.replace("\n", ""), text
@@ -201,11 +191,7 @@ def test_an_unfinished_run_is_said(statistics):
         plt.close(figure)
 
 
-def test_unknown_choices_are_refused(statistics):
-    with pytest.raises(ResultError, match="unknown variance 'papr': the file has paper, cohen, permutation"):
-        forest(statistics, variance="papr")
-    with pytest.raises(ResultError, match="unknown estimator 'x'"):
-        forest(statistics, estimator="x")
+def test_other_pictures_are_refused(statistics):
     with pytest.raises(ResultError, match="heat map and scatter are of"):
         heat_map(statistics)
 

@@ -82,29 +82,24 @@ def test_several_runs_stand_side_by_side():
 
 
 def contexts():
-    tests = ["C1", "EM/EF pleasant", "EM/EF math", "only one set"]
-    by_fit = ("test", "variance", "estimator")
+    columns = {
+        "weat": [1.0, 3.0, 5.0],
+        "weat_sampling_log10_p": [-1.0, -3.0, -5.0],
+        "weat_sd": [0.1, 0.2, 0.3],
+        "weat_p": [0.01, 0.02, 0.03],
+        "weat_samples": [1000, 1000, 900],
+    }
     return xr.Dataset(
-        {
-            "combined_effect": (by_fit, np.arange(8.0).reshape(4, 2, 1)),
-            "log10_p_two_sided": (by_fit, -np.arange(8.0).reshape(4, 2, 1)),
-            "effect_deviation": ("test", [0.1, 0.2, 0.3, 0.4]),
-            "p_cite": ("test", [0.01, 0.02, 0.03, np.nan]),
-            "num_samples_used": ("test", [1000, 1000, 900, 0]),
-        },
-        coords={
-            "test": texts(tests), "test_kind": ("test", texts(["weat"] * 3 + ["wefat"])),
-            "variance": texts(["cohen", "paper"]), "estimator": texts(["dersimonian_laird"]),
-        },
-        attrs={"variance": "paper", "estimator": "dersimonian_laird"},
-    )  # fmt: skip
+        {name: ("weat_test", values) for name, values in columns.items()},
+        coords={"weat_test": texts(["C1", "EM/EF pleasant", "EM/EF math"])},
+    )
 
 
 def test_effects_of_single_tests_and_of_pairs_of_groups():
     single, pairs = tables(guo2021, contexts(), "seed: 1\ndraws: shared\nstatistics:\n  draws: 10\n")
     assert (single.number, pairs.number) == ("2", "4")
     assert tables(guo2021, contexts(), "draws: own\n")[1].number == "3"
-    assert tables(guo2021, contexts().assign(num_samples_used=("test", [10000] * 4)))[0].number == "1"
+    assert tables(guo2021, contexts().assign(weat_samples=("weat_test", [10000] * 3)))[0].number == "1"
     assert single.rows == [("C1", 1.0, 0.1, 0.01, pytest.approx(0.1))]
     assert pairs.columns[:3] == ("groups", "pleasant d", "pleasant p")
     assert pairs.rows == [("EM/EF", 3.0, 0.02, None, None, 5.0, 0.03, None, None)]

@@ -64,8 +64,8 @@ void monte_carlo(std::size_t n, std::uint64_t draws, unsigned threads) {
   const auto result =
       stats::monte_carlo_permutation(x, y, {.seed = 1, .draws = draws, .confidence = 0.95, .num_threads = threads});
   std::printf("Monte Carlo %zu of %zu, %llu draws: %.3f s, p %.6g (%.6g .. %.6g)\n", n, 2 * n,
-              static_cast<unsigned long long>(draws), seconds_since(start), result.p, result.interval.low,
-              result.interval.high);
+              static_cast<unsigned long long>(draws), seconds_since(start), result.one_sided.p,
+              result.one_sided.interval.low, result.one_sided.interval.high);
 }
 
 /// Templates flip with all their rephrasings.

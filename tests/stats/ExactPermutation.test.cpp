@@ -133,19 +133,35 @@ TEST(ExactPermutation, CountsTheSameHoweverItIsCut) {
   }
 }
 
+/// What an announcement says is never less than what a count can go through.
+TEST(ExactPermutation, SumsAreBounded) {
+  for (const auto& [n, m] : {std::pair{9U, 9U}, std::pair{3U, 14U}, std::pair{16U, 1U}}) {
+    const auto sides = draw_sides(7, n, m, 0);
+    for (const std::size_t items : {3U, 24U}) {
+      const ExactPermutation exact(sides.x, sides.y, 1, items);
+      std::uint64_t sums = 0;  // subsets of a half that some partition has
+      for (const std::size_t half : {(n + m + 1) / 2, (n + m) / 2}) {
+        for (std::uint32_t subset = 0; subset < 1U << half; ++subset) {
+          const auto chosen = static_cast<std::size_t>(std::popcount(subset));
+          sums += chosen <= n && n - chosen <= n + m - half ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(exact.num_sums(), sums);
+      EXPECT_LE(sums, most_sums(n + m));
+      int counts = 0;
+      count_reaching(exact, [&](std::int64_t threshold) {
+        ++counts;
+        return exact.count_share(threshold, 0, 1, 1);
+      });
+      EXPECT_LE(counts, 3);
+    }
+  }
+}
+
 TEST(ExactPermutation, SharesAddUp) {
   const auto sides = draw_sides(5, 11, 10, 0);
   const ExactPermutation exact(sides.x, sides.y, 2, 6);
   EXPECT_EQ(exact.num_pieces(), 12U * 64U);
-  EXPECT_TRUE(exact.is_long());
-  EXPECT_FALSE(ExactPermutation(sides.x, sides.y).is_long());
-  EXPECT_GT(exact.measured_seconds(exact.scores().threshold), 0);
-  int counts = 0;
-  count_reaching(exact, [&](std::int64_t threshold) {
-    ++counts;
-    return exact.count_share(threshold, 0, 1, 1);
-  });
-  EXPECT_EQ(counts, num_counts(exact));
   const auto whole = exact.count_share(exact.scores().threshold, 0, 1, 1);
   for (const unsigned ranks : {1U, 2U, 3U, 7U}) {
     for (const unsigned threads : {1U, 2U}) {

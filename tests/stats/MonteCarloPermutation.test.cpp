@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -75,15 +76,17 @@ TEST(MonteCarloPermutation, EstimatesTheExactP) {
       const ExactPermutation exact(x, y);
       const double truth = exact_p(exact.count_share(exact.scores().threshold, 0, 1, 1), exact.num_partitions());
       const auto result = monte_carlo_permutation(x, y, {.seed = 5, .draws = 100'000, .confidence = 0.99999});
-      EXPECT_EQ(result.draws, 100'000U);
-      EXPECT_LE(result.interval.low, truth);
-      EXPECT_GE(result.interval.high, truth);
-      EXPECT_EQ(result.p, static_cast<double>(result.exceedances + 1) / 100'001);
+      EXPECT_EQ(result.one_sided.draws, 100'000U);
+      EXPECT_LE(result.one_sided.interval.low, truth);
+      EXPECT_GE(result.one_sided.interval.high, truth);
+      EXPECT_EQ(result.one_sided.p, static_cast<double>(result.one_sided.exceedances + 1) / 100'001);
       const auto both =
           count_reaching(exact, [&](std::int64_t threshold) { return exact.count_share(threshold, 0, 1, 1); });
       const double two_sided = exact_p(both.two_sided, exact.num_partitions());
-      EXPECT_NEAR(result.two_sided, two_sided, 5 * std::sqrt(two_sided * (1 - two_sided) / 100'000) + 2e-5);
-      EXPECT_EQ(result.two_sided, static_cast<double>(result.two_sided_exceedances + 1) / 100'001);
+      EXPECT_NEAR(result.two_sided.p, two_sided, 5 * std::sqrt(two_sided * (1 - two_sided) / 100'000) + 2e-5);
+      EXPECT_EQ(result.two_sided.p, static_cast<double>(result.two_sided.exceedances + 1) / 100'001);
+      EXPECT_LE(result.two_sided.interval.low, two_sided);
+      EXPECT_GE(result.two_sided.interval.high, two_sided);
     }
   }
 }
@@ -97,52 +100,65 @@ TEST(MonteCarloPermutation, DoesNotDependOnThreads) {
     for (const unsigned threads : {2U, 3U, 5U}) {
       settings.num_threads = threads;
       const auto more = monte_carlo_permutation(x, y, settings);
-      EXPECT_EQ(more.draws, one.draws);
-      EXPECT_EQ(more.exceedances, one.exceedances);
-      EXPECT_EQ(more.p, one.p);
-      EXPECT_EQ(more.end, one.end);
+      for (const auto tail : {&MonteCarloResult::one_sided, &MonteCarloResult::two_sided}) {
+        EXPECT_EQ((more.*tail).draws, (one.*tail).draws);
+        EXPECT_EQ((more.*tail).exceedances, (one.*tail).exceedances);
+        EXPECT_EQ((more.*tail).p, (one.*tail).p);
+        EXPECT_EQ((more.*tail).ended_early, (one.*tail).ended_early);
+      }
     }
   }
 }
 
-/// The rule draw by draw, from the counts themselves.
+/// The rule draw by draw, from the counts themselves: each p ends by its own count.
 TEST(MonteCarloPermutation, EndsWithTheDrawThatBringsEnough) {
-  const auto x = scores(1, 8, 0.12);
-  const auto y = scores(2, 8);
-  const auto fixed = fix_scores(x, y);
-  const RandomSubsets subsets(16, 8, {.seed = 4, .purpose = base::Purpose::permutation, .test = 6});
-  std::vector<std::int64_t> scratch(16);
-  for (const std::uint64_t wanted : {1U, 3U, 60U, 400U}) {
-    std::uint64_t found = 0;
-    std::uint32_t draw = 0;
-    while (found < wanted) {
-      found += subsets.sum(draw++, fixed.values, scratch) >= fixed.threshold ? 1 : 0;
+  for (const double shift : {0.12, -0.03}) {
+    const auto x = scores(1, 8, shift);
+    const auto y = scores(2, 8);
+    const auto fixed = fix_scores(x, y);
+    const RandomSubsets subsets(16, 8, {.seed = 4, .purpose = base::Purpose::permutation, .test = 6});
+    std::vector<std::int64_t> scratch(16);
+    for (const std::uint64_t wanted : {1U, 3U, 60U, 400U}) {
+      for (const auto tail : {&MonteCarloResult::one_sided, &MonteCarloResult::two_sided}) {
+        const bool is_one_sided = tail == &MonteCarloResult::one_sided;
+        std::uint64_t found = 0;
+        std::uint32_t draw = 0;
+        while (found < wanted) {
+          const auto sum = subsets.sum(draw++, fixed.values, scratch);
+          found += (is_one_sided ? sum >= fixed.threshold : std::abs(sum) >= fixed.far) ? 1 : 0;
+        }
+        const auto result =
+            monte_carlo_permutation(x, y, {.seed = 4, .test = 6, .draws = 1'000'000, .exceedances = wanted}).*tail;
+        EXPECT_TRUE(result.ended_early);
+        EXPECT_EQ(result.draws, draw);
+        EXPECT_EQ(result.p, static_cast<double>(wanted) / draw);
+        EXPECT_LE(result.interval.low, result.p);
+        EXPECT_GE(result.interval.high, result.p);
+        const auto short_test =
+            monte_carlo_permutation(x, y, {.seed = 4, .test = 6, .draws = draw - 1, .exceedances = wanted}).*tail;
+        EXPECT_FALSE(short_test.ended_early);
+        EXPECT_EQ(short_test.p, static_cast<double>(wanted) / draw);
+      }
     }
-    const auto result =
-        monte_carlo_permutation(x, y, {.seed = 4, .test = 6, .draws = 1'000'000, .exceedances = wanted});
-    EXPECT_EQ(result.end, MonteCarloResult::End::exceedances);
-    EXPECT_EQ(result.draws, draw);
-    EXPECT_EQ(result.p, static_cast<double>(wanted) / draw);
-    const auto short_test =
-        monte_carlo_permutation(x, y, {.seed = 4, .test = 6, .draws = draw - 1, .exceedances = wanted});
-    EXPECT_EQ(short_test.end, MonteCarloResult::End::all_draws);
-    EXPECT_EQ(short_test.p, static_cast<double>(wanted) / draw);
   }
 }
 
 /// Under exchangeable labels p <= 0.05 happens in at most about one in twenty tests.
 TEST(MonteCarloPermutation, HoldsItsLevelWithEarlyEnds) {
-  int rejected = 0;
+  std::array<int, 2> rejected{};
   std::uint64_t draws = 0;
   constexpr int repeats = 2000;
   for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
     const auto x = scores(100 + repeat, 8);
     const auto y = scores(10'000 + repeat, 8);
     const auto result = monte_carlo_permutation(x, y, {.seed = 1, .test = repeat, .draws = 999, .exceedances = 20});
-    rejected += result.p <= 0.05 ? 1 : 0;
-    draws += result.draws;
+    rejected[0] += result.one_sided.p <= 0.05 ? 1 : 0;
+    rejected[1] += result.two_sided.p <= 0.05 ? 1 : 0;
+    draws += result.two_sided.draws;
   }
-  EXPECT_NEAR(rejected, 0.05 * repeats, 5 * std::sqrt(0.05 * 0.95 * repeats));
+  for (const int count : rejected) {
+    EXPECT_NEAR(count, 0.05 * repeats, 5 * std::sqrt(0.05 * 0.95 * repeats));
+  }
   EXPECT_LT(static_cast<double>(draws) / repeats, 250);  // instead of 999
 }
 

@@ -67,10 +67,10 @@ def agreement(statistics):
 
 def detection(statistics):
     """Curves of the detection of (emergent) intersectional words."""
-    if "true_positive_rate" not in statistics:
+    if "detection_curve_accuracy" not in statistics:
         return []
     rates = [
-        statistics[f"{side}_positive_rate"].transpose("detection", "detection_kind", "threshold").values
+        statistics[f"detection_curve_{side}_positive_rate"].transpose("detection", "detection_kind", "threshold").values
         for side in ("false", "true")
     ]
     kinds, names = (texts(statistics, axis, axis) for axis in ("detection_kind", "detection"))

@@ -28,9 +28,10 @@ NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentence
 # Sections of findings: anchor, title, how the names of their first arrays begin.
 SECTIONS = (
     ("contrasts", "Contrasts", ("contrast",)),
-    ("tests", "Tests of word sets", ("combined_effect",)),
-    ("words", "Single words", ("word_effect",)),
-    ("detection", "Detected words", ("best_threshold",)),
+    ("tests", "Tests of word sets", ("weat",)),
+    ("words", "Single words", ("wefat",)),
+    ("detection", "Detected words", ("detection",)),
+    ("samples", "Samples", ("samples_by_status",)),
     ("people", "Agreement with people", ("people", "tau", "agreement", "human")),
     (
         "intersections", "Intersections",
@@ -45,7 +46,7 @@ SECTIONS = (
     ("diversity", "Diversity of texts", ("texts_over",)),
     ("places", "Places in the list of options", ("position_share",)),
 )
-POINTS = ("contrast", "combined_effect", "word_effect", "mean_score")  # findings whose first rows are the summary
+POINTS = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are the summary
 OWN_PICTURES = {
     "intersections": own_pictures.single_traits, "people": own_pictures.agreement, "clusters": own_pictures.clusters,
     "detection": own_pictures.detection,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <limits>
 #include <thread>
@@ -77,12 +76,12 @@ std::string contexts_summary(const sweep::Job& job) {
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
 stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std::int64_t threshold,
                                        const parallel::Communicator& world, unsigned num_threads) {
-  if (world.rank() == 0 && exact.is_long() && threshold == exact.scores().threshold) {
-    const double seconds = stats::num_counts(exact) * exact.measured_seconds(threshold) / (num_threads * world.size());
+  constexpr std::uint64_t long_count = std::uint64_t{1} << 30U;
+  if (world.rank() == 0 && threshold == exact.scores().threshold && exact.num_sums() >= long_count) {
     base::log(base::LogLevel::info,
-              "an exact test of " + stats::to_text(exact.num_partitions()) + " partitions: about " +
-                  with_thousands(static_cast<std::uint64_t>(std::ceil(seconds))) +
-                  " s at the speed of this machine now (statistics.permutation: monte_carlo draws some of them)");
+              "an exact test of " + stats::to_text(exact.num_partitions()) + " partitions: one to three counts of " +
+                  with_thousands(exact.num_sums()) +
+                  " sums, about 100 million a second and core (statistics.permutation: automatic draws partitions)");
   }
   return world.sum(exact.count_share(threshold, static_cast<unsigned>(world.rank()),
                                      static_cast<unsigned>(world.size()), num_threads));
@@ -360,10 +359,7 @@ class ContextsKind final : public KindOf<Contexts> {
     ContextsOptions options;
     options.depth = ContextsDepth::effects;
     const auto result = compute_contexts(file, options);
-    std::cout << contexts_status_text(result);
-    if (detail == Detail::everything) {
-      std::cout << '\n' << contexts_effects_text(result, top);
-    }
+    std::cout << contexts_text(result, detail, top);
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override {
     return {"effect_size", "ceat_combined"};
@@ -376,15 +372,8 @@ class ContextsKind final : public KindOf<Contexts> {
       options.ratings_source = findings::source_of_ratings(ratings);
     }
     const auto result = write_contexts(request.file, options, request.target);
-    std::string text;
-    for (const auto& part :
-         {contexts_tests_text(result, request.detail), contexts_detections_text(result, request.detail),
-          contexts_words_text(result, request.top, request.detail)}) {
-      text += part + (part.empty() || text.empty() ? "" : "\n");
-    }
-    const auto agreement =
-        result.agreement ? findings::agreement_text(*result.agreement, request.top, request.shown) : std::string();
-    return {text, agreement + (agreement.empty() ? "" : "\n") + contexts_notes_text(result)};
+    return {contexts_text(result, request.detail, request.top),
+            result.agreement ? findings::agreement_text(*result.agreement, request.top, request.shown) : ""};
   }
   void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
 };

@@ -19,14 +19,12 @@ namespace {
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Of p, in this order: what assumes least comes first.
-constexpr std::array<std::string_view, 3> p_names = {"p_items", "p_two_sided", "p"};
+constexpr std::array<std::string_view, 2> p_names = {"p_items", "p"};
 constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "benjamini_hochberg", "yekutieli"};
 constexpr std::array<std::string_view, 5> count_names = {"n", "num_sentences", "num_templates", "num_cells",
                                                          "num_intersections"};
 
-std::string joined(std::string_view stem, std::string_view name) {
-  return stem.empty() ? std::string(name) : std::string(stem) + "_" + std::string(name);
-}
+std::string joined(std::string_view stem, std::string_view name) { return std::string(stem) + "_" + std::string(name); }
 
 /// The name without its last word: "people_tau" -> "people", "mean" -> "".
 std::string shorter(const std::string& name) {
@@ -36,12 +34,7 @@ std::string shorter(const std::string& name) {
 
 /// Stems of what stands beside a statistic: itself; and, where interval and p are named after what is compared, that.
 std::vector<std::string> stems_of(const std::string& name) {
-  static const std::map<std::string, std::string> elsewhere = {
-      {"combined_effect", ""}, {"mean_effect", "permutation"}, {"word_effect", "word_permutation"}};
   std::vector<std::string> stems = {name};
-  if (const auto found = elsewhere.find(name); found != elsewhere.end()) {
-    stems.push_back(found->second);
-  }
   for (const auto* ending : {"_difference", "_coefficient"}) {
     if (name.ends_with(ending)) {
       stems.push_back(shorter(name));

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -306,8 +305,6 @@ class RunPairs {
 constexpr std::size_t most_walks = 16;
 /// Small enough that every rank gets many of every size.
 constexpr std::uint64_t slices_of_runs = 64;
-/// One piece of so many is timed.
-constexpr std::uint64_t timed_share = 32;
 
 }  // namespace exact_permutation
 
@@ -320,6 +317,10 @@ std::string to_text(PartitionCount count) {
     count /= 10;
   } while (count > 0);
   return text;
+}
+
+std::uint64_t most_sums(std::size_t pool) {
+  return (std::uint64_t{1} << pool / 2) + (std::uint64_t{1} << (pool - pool / 2));
 }
 
 PartitionCount num_subsets(std::size_t n, std::size_t k) {
@@ -463,24 +464,14 @@ PartitionCount ExactPermutation::count_share(std::int64_t threshold, unsigned ra
   return sum;
 }
 
-double ExactPermutation::measured_seconds(std::int64_t threshold) const {
-  Counter counter{*this, threshold};
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::uint64_t piece = 0; piece < num_pieces(); ++piece) {
-    // other ranges for other numbers of scores, since the middle ones cost most
-    if ((piece / num_slices_ + piece % num_slices_) % timed_share == 0) {
-      counter.count(piece);
+std::uint64_t ExactPermutation::num_sums() const {
+  std::uint64_t sums = 0;
+  for (std::size_t chosen = 0; chosen <= std::min(first_->size, scores_.num_chosen); ++chosen) {
+    if (scores_.num_chosen - chosen <= second_->size) {
+      sums += size_of(first_->runs(chosen)) + size_of(second_->runs(scores_.num_chosen - chosen));
     }
   }
-  return timed_share * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-int num_counts(const ExactPermutation& exact) {
-  const auto& scores = exact.scores();
-  if (scores.far <= 0) {
-    return 1;
-  }
-  return 1 + (scores.far == scores.threshold ? 0 : 1) + (2 * scores.num_chosen == scores.values.size() ? 0 : 1);
+  return sums;
 }
 
 ReachingPartitions count_reaching(const ExactPermutation& exact,

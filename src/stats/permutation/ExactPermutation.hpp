@@ -26,6 +26,10 @@ PartitionCount num_subsets(std::size_t n, std::size_t k);
 /// Most scores of both sides together.
 constexpr std::size_t max_exact_pool = 80;
 
+/// Subsets of both halves of a pool, whose sums one count goes through at most: about 1e8 a second and core. Each once,
+/// in pools of 49 to 52 scores up to four times; counts of both tails are up to three.
+std::uint64_t most_sums(std::size_t pool);
+
 /// The pool is cut in two halves. Sums of subsets of at most `max_list_items` scores of a half are kept as sorted
 /// lists; its other scores, where there are some, move those lists: 2^rest runs, which are merged range by range and
 /// never as a whole. A piece of work is one number of scores from the first half and, with runs, one range of their
@@ -42,11 +46,8 @@ class ExactPermutation {
   const FixedScores& scores() const { return scores_; }
   PartitionCount num_partitions() const { return num_partitions_; }
   std::uint64_t num_pieces() const;
-  /// Whether a count takes more than a second or two: the pool has more than 52 scores.
-  bool is_long() const { return num_slices_ > 1; }
-  /// Seconds that one thread of this machine takes for a count with this threshold: a part of its pieces is counted and
-  /// timed. Of a long one.
-  double measured_seconds(std::int64_t threshold) const;
+  /// Sums that a count with any threshold goes through at most: those of subsets that are part of some partition.
+  std::uint64_t num_sums() const;
   /// Partitions with a sum of at least `threshold` (FixedScores), over the pieces of one of `num_ranks` shares, by
   /// `num_threads` threads. Local.
   PartitionCount count_share(std::int64_t threshold, unsigned rank, unsigned num_ranks, unsigned num_threads) const;
@@ -67,10 +68,7 @@ struct ReachingPartitions {
   PartitionCount one_sided = 0;  ///< mean_X - mean_Y >= the observed one
   PartitionCount two_sided = 0;  ///< its magnitude is at least the observed one
 };
-/// How often count_reaching counts: once to three times.
-int num_counts(const ExactPermutation& exact);
-/// `count(threshold)`: partitions with a sum of at least that; called as often on every rank, first with the threshold
-/// of the scores.
+/// `count(threshold)`: partitions with a sum of at least that; called once to three times, as often on every rank.
 ReachingPartitions count_reaching(const ExactPermutation& exact,
                                   const std::function<PartitionCount(std::int64_t threshold)>& count);
 

@@ -15,8 +15,7 @@ FOUND_EVERYWHERE = ("C1", "C2")
 
 def effects(statistics):
     """{test: (effect, p)} of the tests that must be there, as the job's statistics combine them; p one-sided."""
-    chosen = statistics.sel(variance=statistics.attrs["variance"], estimator=statistics.attrs["estimator"])
-    return {test: tuple(float(chosen[name].sel(test=test)) for name in ("combined_effect", "permutation_p"))
+    return {test: tuple(float(statistics[name].sel(weat_test=test)) for name in ("weat", "weat_p_targets_one_sided"))
             for test in FOUND_EVERYWHERE}
 
 

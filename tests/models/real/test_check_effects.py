@@ -15,11 +15,9 @@ import xarray
      ([1.1, 0.2, 0.5], [0.001, 0.06, 0.1], 1), ([numpy.nan, 0.2, 0.5], [numpy.nan, 0.01, 0.1], 1)],
 )  # fmt: skip
 def test_effects_must_be_found(tmp_path, effect, p, status):
-    axes = ("test", "variance", "estimator")
     data = xarray.Dataset(
-        {"combined_effect": (axes, numpy.array(effect)[:, None, None]), "permutation_p": ("test", p)},
-        coords={"test": ["C1", "C2", "C9"], "variance": ["paper"], "estimator": ["reml"]},
-        attrs={"variance": "paper", "estimator": "reml"},
+        {"weat": ("weat_test", effect), "weat_p_targets_one_sided": ("weat_test", p)},
+        coords={"weat_test": ["C1", "C2", "C9"]},
     )
     data.to_netcdf(tmp_path / "contexts.stats.h5", engine="h5netcdf")
     command = [sys.executable, check_effects.__file__, tmp_path / "contexts.stats.h5"]

@@ -1,5 +1,6 @@
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,14 +43,18 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
     }
   }
   const auto truth = stats::combine_effects(effects, variances, stats::TauEstimator::dersimonian_laird, 0.95);
-  EXPECT_EQ(summary.combinations[0].effect, truth.effect);
-  EXPECT_EQ(summary.combinations[0].log10_p_two_sided, truth.log10_p_two_sided);
+  EXPECT_EQ(summary.combined.effect, truth.effect);
+  EXPECT_EQ(summary.combined.log10_p_two_sided, truth.log10_p_two_sided);
   EXPECT_EQ(summary.effect.num_used, 11);
   EXPECT_NEAR(summary.effect.mean, std::accumulate(effects.begin(), effects.end(), 0.0) / 11, 1e-14);
   EXPECT_NEAR(summary.effect.deviation, stats::standard_deviation(effects).value, 1e-14);
   EXPECT_EQ(summary.samples_by_status, (std::vector<std::uint64_t>{11, 0, 1, 0, 0}));
-  const auto cohen = summary.combinations[3 * static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)];
-  EXPECT_NE(cohen.standard_error, summary.combinations[0].standard_error);
+  ContextsOptions options;
+  options.settings.variance = EmbeddingStatistics::Variance::cohen;
+  std::vector<double> cohen;
+  std::ranges::transform(effects, std::back_inserter(cohen), [](double d) { return stats::cohen_variance(d, 5, 4); });
+  EXPECT_EQ(compute_contexts(*file, options).summaries.front().combined.standard_error,
+            stats::combine_effects(effects, cohen, stats::TauEstimator::dersimonian_laird, 0.95).standard_error);
 }
 
 /// Relabels the target words in all samples together and recomputes the weighted mean effect, weights held fixed.
@@ -114,18 +119,17 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
         }
       }
       EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
-      EXPECT_EQ(permutation.partitions, std::to_string(partitions));
-      EXPECT_EQ(permutation.reaching, std::to_string(above));
-      EXPECT_EQ(permutation.p, above / static_cast<double>(partitions));
+      EXPECT_EQ(permutation.relabellings, partitions);
+      EXPECT_EQ(permutation.one_sided, above / static_cast<double>(partitions));
+      EXPECT_EQ(permutation.interval.low, permutation.two_sided);
       EXPECT_EQ(permutation.two_sided, far / static_cast<double>(partitions));
       EXPECT_EQ(permutation.least, 1 / static_cast<double>(partitions));
     };
     check(summary.targets, mean_effect, 9, 4, 126);
     check(summary.attributes, by_attributes, 7, 3, 35);
-    EXPECT_EQ(summary.cited, std::max(summary.targets.two_sided, summary.attributes.two_sided));
+    EXPECT_EQ(summary.cited, std::max({summary.targets.two_sided, summary.attributes.two_sided, summary.crossed}));
     EXPECT_EQ(summary.least, 1 / 35.0);
     EXPECT_DOUBLE_EQ(summary.adjusted[0], summary.cited);  // a family of one
-    EXPECT_EQ(summary.adjusted[3], summary.cited);
   }
 }
 
@@ -156,27 +160,16 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   EXPECT_DOUBLE_EQ(all[0].adjusted[0], holm[0]);
   EXPECT_DOUBLE_EQ(all[3].adjusted[0], holm[1]);
   for (const auto p : all[1].adjusted) {
-    EXPECT_NEAR(p, all[1].cited, 0.01);  // a family of one
+    EXPECT_DOUBLE_EQ(p, all[1].cited);  // a family of one
   }
-  EXPECT_EQ(all[1].adjusted[3], all[1].cited);
-  EXPECT_EQ(all[1].adjusted_log10_p[2], all[1].combined.log10_p_two_sided);
-  for (std::size_t method = 0; method < 4; ++method) {
-    EXPECT_TRUE(std::isnan(all[4].adjusted[method]));
-    EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p[method % 3]));
+  for (const double p : all[4].adjusted) {
+    EXPECT_TRUE(std::isnan(p));
   }
   EXPECT_FALSE(std::isnan(all[4].cited));
-  const auto text = contexts_tests_text(result, Detail::main);
-  EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
+  const auto notes = findings_of(result).front().notes;
+  EXPECT_TRUE(notes.ends_with("Families: first (2 effects), second (1 effect); in none, not adjusted: out.")) << notes;
   const auto written = hdf5::File::open(target);
-  EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
-  auto without = result;
-  without.summaries[3].combined = {};
-  for (auto& word : without.summaries[2].words) {
-    word.combined = {};
-  }
-  EXPECT_NE(contexts_tests_text(without, Detail::main).find("first (2 tests, 1 without p)"), std::string::npos);
-  EXPECT_NE(contexts_words_text(without, 3, Detail::main).find("traits: no word of 'traits' has an effect\n"),
-            std::string::npos);
+  EXPECT_TRUE(written.root().contains("weat_test_family") && written.root().contains("weat_family_size"));
 
   options.settings.families = {{"first", {"three", "one", "two", "out"}}};
   const auto declared = compute_contexts(*file, options);
@@ -196,21 +189,17 @@ TEST(ContextsStatistics, WordsOfAllTestsAreOneFamilyUnlessDeclared) {
   const auto file = run.write();
   const auto check = [](const std::vector<const TestSummary*>& tests) {
     std::vector<const WordSummary*> words;
-    std::vector<double> of_z;
     std::vector<double> cited;
     for (const auto* test : tests) {
       for (const auto& word : test->words) {
         words.push_back(&word);
-        of_z.push_back(std::pow(10, word.combined.log10_p_two_sided));
         cited.push_back(word.cited);
       }
     }
-    const auto holm = by_holm(of_z);
-    const auto holm_of_cited = by_holm(cited);
+    const auto holm = by_holm(cited);
     for (std::size_t word = 0; word < words.size(); ++word) {
-      EXPECT_NEAR(std::pow(10, words[word]->adjusted_log10_p[0]), holm[word], 1e-12 * holm[word]);
-      EXPECT_NEAR(words[word]->adjusted[0], holm_of_cited[word], 1e-12);
-      EXPECT_GE(words[word]->adjusted_log10_p[2], words[word]->adjusted_log10_p[1]);
+      EXPECT_NEAR(words[word]->adjusted[0], holm[word], 1e-12);
+      EXPECT_GE(words[word]->adjusted[2], words[word]->adjusted[1]);
     }
   };
   ContextsOptions options;
@@ -263,7 +252,7 @@ TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
     }
     const auto& permutation = result.summaries[0].words[word].attributes;
     EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
-    EXPECT_EQ(permutation.p, above / 35.0);
+    EXPECT_EQ(permutation.one_sided, above / 35.0);
     EXPECT_EQ(permutation.two_sided, far / 35.0);
     EXPECT_EQ(result.summaries[0].words[word].cited, permutation.two_sided);
     two_sided.push_back(permutation.two_sided);
@@ -310,19 +299,15 @@ TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
       options.settings.draws = 300;
       options.settings.exceedances = seed % 2 == 0 ? 0 : 10;
       options.settings.families = families;
-      const auto before = compared;
       for (const auto& summary : compute_contexts(*file, options).summaries) {
         check(summary, "test");
         for (const auto& word : summary.words) {
           check(word, word.word);
         }
       }
-      if (options.settings.exceedances == 0) {  // a draw that ends early has no p to cite
-        EXPECT_EQ(compared - before, 4U * (14 + 10)) << seed;
-      }
     }
   }
-  EXPECT_EQ(compared, 2888U);
+  EXPECT_EQ(compared, 2U * 20 * 3 * (14 + 10));  // also where draws end early
 }
 
 TEST(ContextsStatistics, OneSampleHasNoZ) {
@@ -331,15 +316,47 @@ TEST(ContextsStatistics, OneSampleHasNoZ) {
   const auto target = run.folder() / "contexts.stats.h5";
   const auto result = write_contexts(*file, {}, target);
   const auto& word = result.summaries[1].words[0];
-  EXPECT_TRUE(std::isfinite(result.summaries[0].combinations[0].effect) && std::isfinite(word.combined.effect));
-  EXPECT_TRUE(std::isnan(result.summaries[0].combinations[0].z) && std::isnan(word.combined.log10_p_two_sided));
-  EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p[0]) && std::isnan(word.adjusted_log10_p[0]));
+  EXPECT_TRUE(std::isfinite(result.summaries[0].combined.effect) && std::isfinite(word.combined.effect));
+  EXPECT_TRUE(std::isnan(result.summaries[0].combined.z) && std::isnan(word.combined.log10_p_two_sided));
   EXPECT_TRUE(std::isfinite(result.summaries[0].cited) && std::isfinite(word.cited));
-  const auto all = contexts_tests_text(result, Detail::everything) + contexts_words_text(result, 3, Detail::everything);
-  EXPECT_NE(all.find("one sample"), std::string::npos);
   const auto written = hdf5::File::open(target);
-  EXPECT_TRUE(written.root().contains("z_status"));
-  EXPECT_TRUE(written.root().contains("word_z_status"));
+  EXPECT_TRUE(written.root().contains("weat") && written.root().contains("wefat"));
+  EXPECT_FALSE(written.root().contains("weat_sampling_z"));
+}
+
+/// The p of both kinds of words, from its definition, and early ends that leave a p to cite.
+TEST(ContextsStatistics, CitesTheLargestOfThree) {
+  Synthetic run({weat("one", 6, 5)}, 1);
+  run.set_shift(0.6);
+  const auto file = run.write();
+  ContextsOptions options;
+  options.settings.permutation = EmbeddingStatistics::Permutation::monte_carlo;
+  for (const std::int64_t exceedances : {0, 5}) {
+    options.settings.exceedances = exceedances;
+    const auto found = compute_contexts(*file, options).summaries.front();
+    std::vector<std::vector<double>> sets(4);
+    for (std::size_t target = 0; target < 11; ++target) {
+      sets[target < 6 ? 0 : 1].push_back(run.association(0, 0, target));
+    }
+    const auto attributes = run.attribute_associations(0, 0);
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      sets[i < 3 ? 2 : 3].push_back(attributes[i]);
+    }
+    double variance = 0;
+    double squares = 0;
+    for (const auto& set : sets) {
+      const double part = std::pow(stats::standard_deviation(set).value, 2) / static_cast<double>(set.size());
+      variance += part;
+      squares += part * part / static_cast<double>(set.size() - 1);
+    }
+    const double t = (stats::mean(sets[0]).value - stats::mean(sets[1]).value) / std::sqrt(variance);
+    const boost::math::students_t distribution(variance * variance / squares);
+    EXPECT_NEAR(found.crossed, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t))), 1e-9);
+    EXPECT_EQ(found.cited, std::max({found.targets.two_sided, found.attributes.two_sided, found.crossed}));
+    EXPECT_LE(found.targets.interval.low, found.targets.two_sided);
+    EXPECT_GE(found.targets.interval.high, found.targets.two_sided);
+    EXPECT_EQ(found.targets.relabellings == 1'000'000, exceedances == 0);
+  }
 }
 
 TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
@@ -359,7 +376,7 @@ TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
   };
   const auto shared = compute_contexts(*file, options);
   for (std::size_t test = 0; test < 2; ++test) {
-    EXPECT_EQ(shared.summaries[test].targets.reaching, whole.summaries[test].targets.reaching);
+    EXPECT_EQ(shared.summaries[test].targets.two_sided, whole.summaries[test].targets.two_sided);
     EXPECT_EQ(shared.summaries[test].cited, whole.summaries[test].cited);
   }
   const auto by_rank_zero = counted;
@@ -378,10 +395,9 @@ TEST(ContextsStatistics, MonteCarloDoesNotDependOnThreadsOrOtherTests) {
   options.num_threads = 3;
   const auto both = compute_contexts(*first.write(), options);
   EXPECT_EQ(one.summaries[0].cited, both.summaries[0].cited);
-  EXPECT_EQ(one.summaries[0].targets.draws, 5000);
-  EXPECT_LE(one.summaries[0].targets.interval.low, one.summaries[0].targets.p);
+  EXPECT_EQ(one.summaries[0].targets.relabellings, 5000);
+  EXPECT_LE(one.summaries[0].targets.interval.low, one.summaries[0].targets.two_sided);
   EXPECT_GE(both.summaries[0].adjusted[0], both.summaries[0].cited);
-  EXPECT_GE(both.summaries[0].adjusted[3], both.summaries[0].cited);
 }
 
 TEST(ContextsStatistics, WordsHaveEffectsOfTheirOwn) {
@@ -479,36 +495,28 @@ TEST(ContextsStatistics, WritesAndPrints) {
   const auto result = write_contexts(*file, options, target);
   const auto written = hdf5::File::open(target);
   EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
-  const auto text_with = [&](Detail detail) {
-    return contexts_effects_text(result, 3) + contexts_tests_text(result, detail) +
-           contexts_words_text(result, 3, detail) + contexts_detections_text(result, detail) +
-           contexts_notes_text(result);
-  };
-  const auto text = text_with(Detail::main);
-  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p to cite", "p attributes", "traits", "EIBD",
-                           "shrinks with the number of samples", "20 words have fewer than 20 contexts: a0 5"}) {
+  const auto text = contexts_text(result, Detail::main, 3);
+  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p Holm", "p attributes", "p both", "traits",
+                           "EIBD", "20 words have fewer than 20 contexts: a0 5"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
-  EXPECT_EQ(text.find("Monte Carlo error"), std::string::npos);
+  EXPECT_EQ(text.find("p of z"), std::string::npos);
   auto rare = result;
   rare.word_contexts["a0"] = 1;
-  EXPECT_NE(contexts_notes_text(rare).find("WARNING: 1 word has fewer than 2 contexts: a0 1"), std::string::npos);
-  const auto all = text_with(Detail::everything);
-  for (const auto* part : {"Monte Carlo error of the mean over samples", "p of z", "max-T", "70"}) {
+  EXPECT_NE(contexts_text(rare, Detail::status_only, 3).find("WARNING: 1 word has fewer than 2 contexts: a0 1"),
+            std::string::npos);
+  const auto all = contexts_text(result, Detail::everything, 3);
+  for (const auto* part : {"How far the samples", "log10 p of z"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }
+  auto effects = result;
+  effects.depth = ContextsDepth::effects;
+  EXPECT_EQ(contexts_text(effects, Detail::everything, 3).find("p Holm"), std::string::npos);
   for (const auto& whole : {text, all}) {
     for (const auto& line : base::split(whole, '\n')) {
       EXPECT_LE(line.size(), 100U) << line;
     }
   }
-}
-
-TEST(ContextsText, KeepsProbabilitiesBelowTheSmallestDouble) {
-  EXPECT_EQ(p_of_log10(-2173.5705128733703), "2.7e-2174");
-  EXPECT_EQ(p_of_log10(-400.0000001), "1.0e-400");
-  EXPECT_EQ(p_of_log10(std::log10(0.25)), "0.250");
-  EXPECT_EQ(p_of_log10(nan), "-");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
@@ -23,12 +24,10 @@ namespace {
 using Kind = EmbeddingTest::Kind;
 using stats::nan;
 
-/// An automatic test is exact up to this many words, the largest published test (32 and 32): about a minute of one
-/// core, a second up to 52. It does not depend on the number of ranks.
-constexpr std::size_t automatic_exact_pool = 64;
-/// And where it has many effects, the words of a wefat test, up to this many subset sums of half a pool: 128 words with
-/// 25 and 25 attributes, about half a minute of one core.
-constexpr std::size_t automatic_exact_sums = std::size_t{1} << 32;
+/// An automatic test is exact up to so many sums of all effects of a test: one effect of 56 words, 8 words of a wefat
+/// test with 25 and 25 attributes. A bound of counts, so that a result depends on no machine: about five seconds of one
+/// core for each of one to three counts.
+constexpr std::uint64_t automatic_exact_sums = std::uint64_t{1} << 29U;
 
 SampleSummary summarise(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
@@ -56,20 +55,20 @@ struct Effects {
     published.push_back(variance);
   }
   /// V of each sample.
-  std::vector<double> variances(std::size_t choice) const {
+  std::vector<double> variances(EmbeddingStatistics::Variance choice) const {
     auto all = published;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (choice == static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)) {
+      if (choice == EmbeddingStatistics::Variance::cohen) {
         all[i] = stats::cohen_variance(values[i], sizes[0], sizes[1]);
-      } else if (choice == static_cast<std::size_t>(EmbeddingStatistics::Variance::permutation)) {
+      } else if (choice == EmbeddingStatistics::Variance::permutation) {
         all[i] = stats::permutation_variance(sizes[0], sizes[1]);
       }
     }
     return all;
   }
-  stats::RandomEffects combined(std::size_t combination, double confidence) const {
-    return stats::combine_effects(values, variances(combination / estimator_names.size()),
-                                  static_cast<stats::TauEstimator>(combination % estimator_names.size()), confidence);
+  stats::RandomEffects combined(const EmbeddingStatistics& settings) const {
+    return stats::combine_effects(values, variances(settings.variance),
+                                  static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
   }
 };
 
@@ -95,11 +94,6 @@ Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples
   return effects;
 }
 
-std::size_t chosen_combination(const EmbeddingStatistics& settings) {
-  return static_cast<std::size_t>(settings.variance) * estimator_names.size() +
-         static_cast<std::size_t>(settings.estimator);
-}
-
 /// One score per word of two sets: the mean over samples of its part of the effect / deviation, weighted as in the
 /// combined effect, so that the difference of the sets' means is that effect. The effect is linear in the words of
 /// either kind, so the same holds for target words and for attribute words; weights and deviations are held fixed.
@@ -112,7 +106,7 @@ std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics&
   if (!combined.defined()) {
     return std::nullopt;
   }
-  const auto variances = effects.variances(chosen_combination(settings) / estimator_names.size());
+  const auto variances = effects.variances(settings.variance);
   std::vector<double> scores(sizes[0] + sizes[1], 0);
   double weights = 0;
   for (std::size_t i = 0; i < effects.used.size(); ++i) {
@@ -133,8 +127,8 @@ std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics&
 /// Whether the permutations of a test are counted: `num_effects` words of a wefat test, or the test itself.
 bool is_exact(std::size_t pool, std::size_t num_effects, EmbeddingStatistics::Permutation choice) {
   return choice == EmbeddingStatistics::Permutation::exact ||
-         (choice == EmbeddingStatistics::Permutation::automatic && pool <= automatic_exact_pool &&
-          (num_effects == 1 || num_effects << pool / 2 <= automatic_exact_sums));
+         (choice == EmbeddingStatistics::Permutation::automatic && pool <= stats::max_exact_pool &&
+          num_effects * stats::most_sums(pool) <= automatic_exact_sums);
 }
 
 stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptions& options) {
@@ -149,21 +143,17 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
   PermutationSummary summary;
   const auto& settings = options.settings;
   const auto pool = sides.x.size() + sides.y.size();
-  const auto partitions = stats::num_subsets(pool, sides.x.size());
-  summary.least = 0;
-  if (pool <= stats::max_exact_pool) {
-    summary.partitions = stats::to_text(partitions);
-    // with sets of one size, changed places are as far from zero
-    summary.least = stats::exact_p(sides.x.size() == sides.y.size() ? 2 : 1, partitions);
-  }
+  // with sets of one size, changed places are as far from zero
+  const stats::PartitionCount fewest = sides.x.size() == sides.y.size() ? 2 : 1;
+  const auto partitions = pool <= stats::max_exact_pool ? stats::num_subsets(pool, sides.x.size()) : 0;
+  summary.least = partitions > 0 ? stats::exact_p(fewest, partitions) : 0;
   if (exact) {
     const auto count = count_reaching(sides, options);
     summary.method = PermutationSummary::Method::exact;
-    summary.reaching = stats::to_text(count.one_sided);
-    summary.two_sided_reaching = stats::to_text(count.two_sided);
-    summary.p = stats::exact_p(count.one_sided, partitions);
+    summary.relabellings = static_cast<double>(partitions);
+    summary.one_sided = stats::exact_p(count.one_sided, partitions);
     summary.two_sided = stats::exact_p(count.two_sided, partitions);
-    summary.interval = {summary.p, summary.p};
+    summary.interval = {summary.two_sided, summary.two_sided};
     return summary;
   }
   const auto result = stats::monte_carlo_permutation(sides.x, sides.y,
@@ -173,18 +163,12 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
                                                       .exceedances = static_cast<std::uint64_t>(settings.exceedances),
                                                       .confidence = settings.confidence,
                                                       .num_threads = options.num_threads});
-  summary.method = result.end == stats::MonteCarloResult::End::exceedances
-                       ? PermutationSummary::Method::monte_carlo_early_end
-                       : PermutationSummary::Method::monte_carlo;
+  summary.method = PermutationSummary::Method::monte_carlo;
   summary.least = std::max(summary.least, 1 / static_cast<double>(settings.draws + 1));
-  summary.reaching = std::to_string(result.exceedances);
-  summary.draws = static_cast<std::int64_t>(result.draws);
-  summary.p = result.p;
-  summary.two_sided = result.two_sided;
-  if (result.end == stats::MonteCarloResult::End::all_draws) {
-    summary.two_sided_reaching = std::to_string(result.two_sided_exceedances);
-  }
-  summary.interval = result.interval;
+  summary.relabellings = static_cast<double>(result.two_sided.draws);
+  summary.one_sided = result.one_sided.p;
+  summary.two_sided = result.two_sided.p;
+  summary.interval = result.two_sided.interval;
   return summary;
 }
 
@@ -195,32 +179,22 @@ struct Relabelled {
   std::optional<Sides> sides;  ///< nothing: no effect
   bool exact = false;          ///< all ways are counted
   std::string name;            ///< of the draws
-  std::uint32_t pool = 0;
 };
-
-/// Tests about the same words share a pool, whatever the others.
-std::uint32_t pool_of(const std::vector<std::string>& first, const std::vector<std::string>& second) {
-  return draw_name(base::join(first, "\n") + "\n\n" + base::join(second, "\n"));
-}
 
 std::vector<Relabelled> summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
   const auto effects = effects_of_test(test, samples);
-  for (std::size_t i = 0; i < summary.combinations.size(); ++i) {
-    summary.combinations[i] = effects.combined(i, settings.confidence);
-  }
   summary.effect = summarise(effects.values);
-  summary.combined = summary.combinations[chosen_combination(settings)];
+  summary.combined = effects.combined(settings);
   const auto& words = test.words;
   const auto target = [&](auto sample, auto word) { return samples.association(sample, word); };
   const auto attribute = [&](auto sample, auto word) { return samples.attribute_association(sample, word); };
   return {{&summary, &EffectSummary::targets,
            sides_of(effects, settings, summary.combined, {words[0].size(), words[1].size()}, target),
-           is_exact(test.num_targets(), 1, settings.permutation), test.label, pool_of(words[0], words[1])},
+           is_exact(test.num_targets(), 1, settings.permutation), test.label},
           {&summary, &EffectSummary::attributes,
            sides_of(effects, settings, summary.combined, {words[2].size(), words[3].size()}, attribute),
-           is_exact(test.num_attributes(), 1, settings.permutation), test.label + "\nattributes",
-           pool_of(words[2], words[3])}};
+           is_exact(test.num_attributes(), 1, settings.permutation), test.label + "\nattributes"}};
 }
 
 std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
@@ -244,12 +218,11 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
     word.word = test.words[0][target];
     word.association = summarise(associations);
     word.effect = summarise(effects.values);
-    word.combined = effects.combined(chosen_combination(settings), settings.confidence);
+    word.combined = effects.combined(settings);
     const auto part = [&](auto sample, auto attribute) { return samples.cosine(sample, target, attribute); };
-    relabelled.push_back({&word, &EffectSummary::attributes,
-                          sides_of(effects, settings, word.combined, effects.sizes, part),
-                          is_exact(test.num_attributes(), num_targets, settings.permutation),
-                          test.label + "\n" + word.word, pool_of(test.words[2], test.words[3])});
+    relabelled.push_back(
+        {&word, &EffectSummary::attributes, sides_of(effects, settings, word.combined, effects.sizes, part),
+         is_exact(test.num_attributes(), num_targets, settings.permutation), test.label + "\n" + word.word});
   }
   summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
   return relabelled;
@@ -262,17 +235,23 @@ std::vector<Relabelled> summarise_test(const ContextsTest& test, const ContextsS
   return (test.kind == Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
 }
 
-/// The largest p of the ways to relabel each effect, and the largest of their smallest. NaN where one has none.
-void cite(const std::vector<Relabelled>& relabelled) {
-  std::map<EffectSummary*, std::pair<double, double>> largest;
+/// The largest p of an effect whose words were relabelled, and the largest of their smallest.
+void cite(const std::vector<Relabelled>& relabelled, double confidence) {
+  std::map<EffectSummary*, std::vector<std::vector<double>>> sets;
   for (const auto& way : relabelled) {
     const auto& found = way.effect->*way.of;
-    auto& [p, least] = largest.try_emplace(way.effect, 0, 0).first->second;
-    p = std::isnan(p) || std::isnan(found.two_sided) ? nan : std::max(p, found.two_sided);
-    least = std::isnan(least) || std::isnan(found.least) ? nan : std::max(least, found.least);
+    if (way.sides && found.method != PermutationSummary::Method::none) {
+      way.effect->cited = std::fmax(way.effect->cited, found.two_sided);
+      way.effect->least = std::fmax(way.effect->least, found.least);
+      sets[way.effect].insert(sets[way.effect].end(), {way.sides->x, way.sides->y});
+    }
   }
-  for (const auto& [effect, both] : largest) {
-    std::tie(effect->cited, effect->least) = both;
+  for (const auto& [effect, words] : sets) {
+    if (words.size() == 4) {  // a weat test: both kinds of words are samples
+      const auto error = stats::error_of_group_means(words);
+      effect->crossed = stats::test_mean(effect->combined.effect, error, confidence).p;
+      effect->cited = std::fmax(effect->cited, effect->crossed);
+    }
   }
 }
 
@@ -346,66 +325,6 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
   return summary;
 }
 
-/// One of the effects that are adjusted together: what was relabelled of it.
-struct Member {
-  EffectSummary* effect = nullptr;
-  std::vector<const Relabelled*> relabelled;
-};
-
-/// max-T of each way to relabel, by common draws; of a member the largest of its ways. Alone there is nothing to adjust
-/// for.
-std::vector<double> largest_max_t(const std::vector<Member>& members, const ContextsOptions& options) {
-  std::vector<double> adjusted(members.size(), nan);
-  for (const auto of : {&EffectSummary::targets, &EffectSummary::attributes}) {
-    std::vector<stats::FamilyTest> permuted;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      for (const auto* way : members[i].relabelled) {
-        if (way->of == of && way->sides && std::isfinite(members[i].effect->cited)) {
-          permuted.push_back({way->sides->x, way->sides->y, way->pool});
-          places.push_back(i);
-        }
-      }
-    }
-    const auto max_t = places.size() > 1
-                           ? stats::max_t_p(permuted, {.seed = options.seed,
-                                                       .draws = static_cast<std::uint64_t>(options.settings.draws),
-                                                       .num_threads = options.num_threads,
-                                                       .tail = stats::Tail::both})
-                           : std::vector<double>(places.size(), 0);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      adjusted[places[i]] = std::fmax(adjusted[places[i]], max_t[i]);
-    }
-  }
-  return adjusted;
-}
-
-/// The cited p, and the p of z.
-void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
-  std::vector<double> cited;
-  std::vector<double> log10_of_z;
-  for (const auto& member : members) {
-    cited.push_back(member.effect->cited);
-    log10_of_z.push_back(member.effect->combined.log10_p_two_sided);
-  }
-  const auto set = [&](std::size_t place, std::size_t method, double p) {
-    // never below the plain p: powers of ten round, and max-T counts draws where that p counts all partitions
-    members[place].effect->adjusted[method] = std::isnan(p) ? p : std::max(p, members[place].effect->cited);
-  };
-  for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
-    const auto of_z = stats::adjust_log10_p(log10_of_z, static_cast<stats::Adjustment>(method));
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      set(i, method, adjusted[i]);
-      members[i].effect->adjusted_log10_p[method] = of_z[i];
-    }
-  }
-  const auto max_t = largest_max_t(members, options);
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    set(i, num_step_adjustments, max_t[i]);
-  }
-}
-
 /// The declared families; of a kind of tests of which none is declared, one of all its tests. Throws InputError if a
 /// family names a test that is not among `tests`, or one that another family has.
 std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
@@ -446,21 +365,27 @@ std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
   return families;
 }
 
-/// Adjusts the p values in every family: of its weat tests, and of the words of its wefat tests.
-void adjust_tests(ContextsResult& result, const std::vector<std::vector<Relabelled>>& relabelled,
-                  const ContextsOptions& options) {
+/// Adjusts the cited p in every family: of its weat tests, and of the words of its wefat tests.
+void adjust_tests(ContextsResult& result) {
   for (auto& family : result.families) {
-    std::vector<Member> members;
+    std::vector<EffectSummary*> members;
     for (const auto test : family.tests) {
-      for (const auto& way : relabelled[test]) {
-        if (members.empty() || members.back().effect != way.effect) {
-          members.push_back({way.effect, {}});
-        }
-        members.back().relabelled.push_back(&way);
+      auto& summary = result.summaries[test];
+      summary.family = static_cast<std::size_t>(&family - result.families.data());
+      if (result.tests[test].kind == Kind::weat) {
+        members.push_back(&summary);
       }
+      std::ranges::transform(summary.words, std::back_inserter(members), [](auto& word) { return &word; });
     }
     family.num_effects = members.size();
-    adjust_together(members, options);
+    std::vector<double> cited;
+    std::ranges::transform(members, std::back_inserter(cited), &EffectSummary::cited);
+    for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
+      const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        members[i]->adjusted[method] = adjusted[i];
+      }
+    }
   }
 }
 
@@ -514,42 +439,58 @@ std::optional<findings::PairAgreement> compute_agreement(const ContextsResult& r
   return agreement;
 }
 
+/// The axes variant, prior, group and pair, and what `write_pair_agreement` writes over them.
+void write_agreement(results::Layout& layout, const findings::PairAgreement& agreement,
+                     const std::vector<ContextsTest>& tests) {
+  const auto& axes = agreement.scores.axes;
+  const std::vector<std::string> descriptions = {"mean over samples of the word's effect size",
+                                                 "combined effect size of the word (random effects)"};
+  layout.add_axis({"variant", "variant of the score", axes.measures, {{"description", "definition", descriptions}}});
+  layout.add_axis({"prior", "no prior: effects are differences of cosines", axes.priors, {}});
+  layout.add_axis({"group", "target word of the WEFAT tests", axes.groups, {}});
+  results::AxisSchema pairs{"pair", "WEFAT test; a score above 0 is nearer to A, the right pole", axes.pairs, {}};
+  pairs.coordinates = {{"dimension", "title of the test", {}}, {"left", "B", {}}, {"right", "A", {}}};
+  for (const auto& test : tests) {
+    if (test.kind == Kind::wefat) {
+      pairs.coordinates[0].values.push_back(test.title);
+      pairs.coordinates[1].values.push_back(test.sets[3]);
+      pairs.coordinates[2].values.push_back(test.sets[2]);
+    }
+  }
+  layout.add_axis(pairs);
+  findings::write_pair_agreement(layout, agreement, "1");
+}
+
 }  // namespace
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file, options.settings.samples);
   ContextsResult result;
+  result.depth = options.depth;
   result.tests = reader.tests();
   result.status_names = reader.status_names();
   result.num_samples = reader.num_samples();
   result.settings = options.settings;
-  result.chosen = chosen_combination(options.settings);
   result.families = families_in_use(result.tests, options.settings.families);
   result.word_contexts = reader.word_contexts();
   result.summaries.resize(result.tests.size());
-  std::vector<std::vector<Relabelled>> relabelled;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto samples = reader.read(i);
     auto& summary = result.summaries[i];
-    relabelled.push_back(summarise_test(result.tests[i], samples, options.settings, summary));
+    const auto relabelled = summarise_test(result.tests[i], samples, options.settings, summary);
     summary.samples_by_status.resize(result.status_names.size());
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
       ++summary.samples_by_status.at(samples.status(sample));
     }
-    for (const auto& way : relabelled.back()) {
+    for (const auto& way : relabelled) {
       if (way.sides && options.depth == ContextsDepth::everything) {
         way.effect->*way.of = permute(*way.sides, way.exact, way.name, options);
       }
     }
-    cite(relabelled.back());
+    cite(relabelled, options.settings.confidence);
   }
-  for (std::size_t family = 0; family < result.families.size(); ++family) {
-    for (const auto test : result.families[family].tests) {
-      result.summaries[test].family = family;
-    }
-  }
+  adjust_tests(result);
   if (options.depth == ContextsDepth::everything) {
-    adjust_tests(result, relabelled, options);
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }
@@ -561,7 +502,25 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
 ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
                               const results::StatisticsTarget& target) {
   auto result = compute_contexts(file, options);
-  write_contexts_file(file, result, options, target);
+  results::StatisticsFile written(file, "contexts", target);
+  auto& root = written.root();
+  root.write_attribute("variance", variance_names.at(static_cast<std::size_t>(options.settings.variance)));
+  root.write_attribute("estimator", estimator_names.at(static_cast<std::size_t>(options.settings.estimator)));
+  root.write_attribute("confidence", options.settings.confidence);
+  root.write_attribute("draws", options.settings.draws);
+  root.write_attribute("exceedances", options.settings.exceedances);
+  root.write_attribute("permutation_seed", std::to_string(options.seed));
+  root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
+  written.layout().add_axis(file.schema().outer_axes.front());  // all tests, with their words
+  for (const auto& finding : findings_of(result)) {
+    findings::write(written.layout(), finding);
+  }
+  if (result.agreement) {
+    write_agreement(written.layout(), *result.agreement, result.tests);
+  }
+  write_score_table(written.layout(), ContextsReader(file, options.settings.samples),
+                    options.job == nullptr ? Contexts() : *options.job);
+  written.commit();
   return result;
 }
 
@@ -575,15 +534,6 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
       }
     }
   }
-}
-
-std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test) {
-  std::optional<std::uint64_t> fewest;
-  for (const auto& word : result.tests[test].words | std::views::join) {
-    const auto contexts = result.word_contexts.at(word);
-    fewest = std::min(fewest.value_or(contexts), contexts);
-  }
-  return fewest;
 }
 
 }  // namespace stereosweep::probes::contexts

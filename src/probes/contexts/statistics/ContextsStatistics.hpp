@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Finding.hpp"
 #include "findings/agreement/Alignment.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
@@ -124,8 +125,7 @@ struct ContextsOptions {
 
 constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
 constexpr std::array<const char*, 3> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
-constexpr std::array<const char*, 4> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"};
-constexpr std::size_t num_step_adjustments = 3;  ///< those of a list of p values; the fourth is max-T
+constexpr std::array<const char*, 3> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli"};
 
 /// Mean and deviation (n - 1) of numbers over the samples that have one.
 struct SampleSummary {
@@ -136,16 +136,13 @@ struct SampleSummary {
 
 /// One way to relabel words.
 struct PermutationSummary {
-  enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
+  enum class Method : std::uint8_t { none, exact, monte_carlo };
   Method method = Method::none;
-  double p = stats::nan;                                        ///< one-sided: as large as observed, or larger
-  double two_sided = stats::nan;                                ///< as far from zero; NaN where a test ended early
-  double least = stats::nan;                                    ///< smallest two-sided p that so many words can have
-  std::string reaching;                                         ///< partitions or draws that do, in decimal
-  std::string two_sided_reaching;                               ///< of either sign; empty where a test ended early
-  std::string partitions;                                       ///< of the pool
-  std::int64_t draws = 0;                                       ///< Monte Carlo: made
-  stats::ProbabilityInterval interval{stats::nan, stats::nan};  ///< Monte Carlo: of the exact p
+  double one_sided = stats::nan;  ///< p: as large as observed, or larger
+  double two_sided = stats::nan;  ///< p: as far from zero
+  double least = stats::nan;      ///< smallest two-sided p that so many words can have
+  double relabellings = 0;        ///< of the two-sided p: all partitions (exact), or draws
+  stats::ProbabilityInterval interval{stats::nan, stats::nan};  ///< of the exact two-sided p
 };
 
 /// Of a weat test or of a word of a wefat test.
@@ -154,15 +151,15 @@ struct EffectSummary {
   stats::RandomEffects combined;  ///< by the chosen variance and estimator
   PermutationSummary targets;     ///< of a weat test: X and Y relabelled
   PermutationSummary attributes;  ///< A and B relabelled
-  /// The largest two-sided p of the relabellings that the effect has: it is small only where the effect would be as
-  /// unlikely with other words of either kind. NaN where one of them ended early.
-  double cited = stats::nan;
+  /// Of a weat test: two-sided p of Student's t over other words of both kinds. The variance of the effect is what the
+  /// words of X, Y, A and B add to it, each set by its own spread (Welch 1947; crossed random factors: Westfall, Kenny
+  /// and Judd 2014). What a target and an attribute word do together counts in both, so that p is too large where words
+  /// share no topic. NaN with a set of one word.
+  double crossed = stats::nan;
+  double cited = stats::nan;  ///< the largest of the p above, of a word that of the attributes
   double least = stats::nan;  ///< smallest value of `cited` that so many words can have
-  /// `cited` by `adjustment_names`: in the test's family, or among the words of its test; never below it. NaN without a
-  /// family.
-  std::array<double, adjustment_names.size()> adjusted = {stats::nan, stats::nan, stats::nan, stats::nan};
-  /// log10 of the two-sided p of z, adjusted likewise by Holm, Benjamini-Hochberg, Benjamini-Yekutieli.
-  std::array<double, num_step_adjustments> adjusted_log10_p = {stats::nan, stats::nan, stats::nan};
+  /// `cited` by `adjustment_names`, in the test's family; NaN without one.
+  std::array<double, adjustment_names.size()> adjusted = {stats::nan, stats::nan, stats::nan};
 };
 
 struct WordSummary : EffectSummary {
@@ -173,7 +170,6 @@ struct WordSummary : EffectSummary {
 /// Of a wefat test `effect` alone: the mean effect of its words (the variant of cao2022 for a group's words).
 struct TestSummary : EffectSummary {
   std::vector<std::uint64_t> samples_by_status;
-  std::array<stats::RandomEffects, variance_names.size() * estimator_names.size()> combinations;  ///< of a weat test
   std::optional<std::size_t> family;  ///< index; nothing: the test is not adjusted
   std::vector<WordSummary> words;     ///< of a wefat test
 };
@@ -196,20 +192,17 @@ struct FamilyInUse {
 };
 
 struct ContextsResult {
+  ContextsDepth depth = ContextsDepth::everything;
   std::vector<ContextsTest> tests;
   std::vector<std::string> status_names;
   std::size_t num_samples = 0;
   std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
-  std::size_t chosen = 0;                              ///< of the combinations
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
   std::vector<FamilyInUse> families;  ///< disjoint
   std::vector<DetectionSummary> detections;
   std::optional<findings::PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
-
-/// Contexts of the rarest word that takes part in the test; nothing where no word has a context.
-std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test);
 
 /// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test
 /// that it has not.
@@ -224,31 +217,14 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 
 // Parts of it.
 
-/// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
-void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
-                         const ContextsOptions& options, const results::StatisticsTarget& target);
+/// Axes and variables `score` and `score_status`. `job` says which words are groups, and which have no vector.
+void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job);
 
-// What `stats` and `show` print of it.
+/// What the file and the tables of `stats` and `show` say of it, in their order: WEAT tests, the samples behind them,
+/// detections, words of WEFAT tests, the samples behind these, WEFAT tests, statuses of samples.
+std::vector<findings::Finding> findings_of(const ContextsResult& result);
 
-/// A p from its logarithm: "0.012", "2.1e-2174"; "-" for NaN.
-std::string p_of_log10(double log10_p);
-
-/// Samples by status.
-std::string contexts_status_text(const ContextsResult& result);
-/// For `show`: means and deviations of the effect sizes of every test and of the `top` words of WEFAT tests; no p.
-std::string contexts_effects_text(const ContextsResult& result, std::size_t top);
-/// The WEAT tests. main: effects and the p of relabelling, adjusted by Holm. everything: also the random-effects model,
-/// p of its z, and every adjustment.
-std::string contexts_tests_text(const ContextsResult& result, Detail detail);
-/// The `top` words of each WEFAT test with the largest effects.
-std::string contexts_words_text(const ContextsResult& result, std::size_t top, Detail detail);
-/// Detected words.
-std::string contexts_detections_text(const ContextsResult& result, Detail detail);
-/// What keeps a reader from taking the numbers as they stand: words with few contexts, words that a test lacks, sets so
-/// small that no p can be small. Sentences, which the file holds as its attribute
-/// `contexts_warnings`, one a line.
-std::vector<std::string> contexts_warnings(const ContextsResult& result);
-/// Titles and sizes of the tests, the warnings, samples by status.
-std::string contexts_notes_text(const ContextsResult& result);
+/// Of these what `stats` prints. `only_main`: also what only an expert asks for.
+std::string contexts_text(const ContextsResult& result, Detail detail, std::size_t top);
 
 }  // namespace stereosweep::probes::contexts

@@ -1,0 +1,555 @@
+// What is written and shown of the tests, words, samples and detections.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ranges>
+#include <set>
+#include <tuple>
+
+#include "base/text/Text.hpp"
+#include "findings/Means.hpp"
+#include "probes/Probe.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using findings::Finding;
+using findings::Role;
+using findings::View;
+using Kind = EmbeddingTest::Kind;
+using Heads = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::uint64_t few_contexts = 20;
+constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
+constexpr double level = 0.05;
+
+/// A weat test, a word of a wefat test, or a wefat test. Borrowed.
+struct Row {
+  const ContextsTest* test;
+  std::string word;  ///< of a wefat test
+  const EffectSummary* of;
+  double association = stats::nan;
+  std::string family;  ///< tests or words that are adjusted together; empty: none
+  std::size_t family_size = 0;
+  std::uint64_t contexts = 0;  ///< of the rarest word, or of the word
+  std::int32_t rank = 0;       ///< among the words of the test, by evidence
+};
+
+/// One vector per word: no samples of contexts.
+bool is_static(const ContextsResult& result) {
+  return result.num_samples == 1 &&
+         std::ranges::all_of(result.word_contexts, [](const auto& word) { return word.second <= 1; });
+}
+
+std::uint64_t fewest_contexts(const ContextsResult& result, const ContextsTest& test) {
+  auto fewest = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& word : test.words | std::views::join) {
+    fewest = std::min(fewest, result.word_contexts.at(word));
+  }
+  return fewest == std::numeric_limits<std::uint64_t>::max() ? 0 : fewest;
+}
+
+Row row_of(const ContextsResult& result, std::size_t test) {
+  const auto& summary = result.summaries[test];
+  Row row{.test = &result.tests[test], .word = "", .of = &summary, .family = ""};
+  row.contexts = fewest_contexts(result, *row.test);
+  if (summary.family) {
+    row.family = result.families[*summary.family].label;
+    row.family_size = result.families[*summary.family].num_effects;
+  }
+  return row;
+}
+
+std::vector<Row> tests_of(const ContextsResult& result, Kind kind) {
+  std::vector<Row> rows;
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    if (result.tests[test].kind == kind) {
+      rows.push_back(row_of(result, test));
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> words_of(const ContextsResult& result) {
+  std::vector<Row> rows;
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    const auto& words = result.summaries[test].words;
+    std::vector<double> p;
+    std::vector<double> effects;
+    for (const auto& word : words) {
+      p.push_back(word.cited);
+      effects.push_back(word.combined.effect);
+    }
+    const auto ranks = findings::evidence_ranks(p, effects);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      auto& row = rows.emplace_back(row_of(result, test));
+      std::tie(row.word, row.of, row.association, row.contexts, row.rank) = std::tuple(
+          words[i].word, &words[i], words[i].association.mean, result.word_contexts.at(words[i].word), ranks[i]);
+    }
+  }
+  return rows;
+}
+
+/// "25 and 25 words, 25 and 25 attributes"
+std::string sizes_of(const ContextsTest& test) {
+  const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
+  return size(0) + (test.kind == Kind::weat ? " and " + size(1) : "") + " words, " + size(2) + " and " + size(3) +
+         " attributes";
+}
+
+results::AxisSchema axis_of_rows(const std::string& name, const std::string& long_name, const std::vector<Row>& rows) {
+  const auto set = [](std::size_t place) { return [place](const Row& row) { return row.test->sets[place]; }; };
+  auto axis = axis_of(name, long_name, rows,
+                      [](const Row& row) { return row.test->label + (row.word.empty() ? "" : " | " + row.word); },
+                      {{"test", "association test", [](const Row& row) { return row.test->label; }},
+                       {"title", "what the test compares", [](const Row& row) { return row.test->title; }},
+                       {"sizes", "words that take part", [](const Row& row) { return sizes_of(*row.test); }},
+                       {"x", "target set X", set(0)},
+                       {"y", "target set Y", set(1)},
+                       {"a", "attribute set A", set(2)},
+                       {"b", "attribute set B", set(3)},
+                       {"family", "effects that are adjusted together; empty: not adjusted",
+                        [](const Row& row) { return row.family; }}});
+  if (!rows.empty() && !rows.front().word.empty()) {
+    axis.coordinates.push_back({"word", "target word", {}});
+    std::ranges::transform(rows, std::back_inserter(axis.coordinates.back().values), &Row::word);
+  }
+  return axis;
+}
+
+/// A column of what `member` of the effect says.
+template <class Member>
+findings::Column& add(Finding& finding, Role role, const std::vector<Row>& rows, const std::string& name,
+                      const std::string& what, Member member) {
+  return finding.add(role, rows, name, "1", what, [member](const Row& row) { return std::invoke(member, *row.of); });
+}
+
+void add_relabelling(Finding& finding, const std::vector<Row>& rows, const std::string& kind,
+                     PermutationSummary EffectSummary::*of) {
+  const auto name = "p_" + kind;
+  const auto column = [&](Role role, const std::string& ending, const std::string& what, auto member) -> auto& {
+    return add(finding, role, rows, name + ending, what,
+               [of, member](const EffectSummary& effect) { return std::invoke(member, effect.*of); });
+  };
+  const auto relabelled = kind == "targets" ? "X and Y" : "A and B";
+  column(Role::p, "", std::string("two-sided p of relabelling the words of ") + relabelled,
+         &PermutationSummary::two_sided);
+  column(Role::low, "_low", "lower end of the interval of the p of all relabellings (Clopper and Pearson)",
+         [](const auto& found) { return found.interval.low; })
+      .of = name;
+  column(Role::high, "_high", "upper end of that interval, equal to the lower one where all were counted",
+         [](const auto& found) { return found.interval.high; })
+      .of = name;
+  column(Role::n, "_n", "relabellings that were counted (all of them) or drawn", &PermutationSummary::relabellings).of =
+      name;
+  column(Role::p, "_one_sided", "one-sided p of the same", &PermutationSummary::one_sided);
+}
+
+void add_effects(Finding& finding, const std::vector<Row>& rows) {
+  add(finding, Role::value, rows, "", "effect size d, combined over the samples of contexts",
+      [](const auto& effect) { return effect.combined.effect; });
+  add(finding, Role::n, rows, "samples", "samples with an effect size",
+      [](const auto& effect) { return effect.effect.num_used; });
+  add(finding, Role::p, rows, "p", "two-sided p to cite: the largest of those below", &EffectSummary::cited);
+  for (std::size_t way = 0; way < adjustment_names.size(); ++way) {
+    add(finding, Role::adjusted, rows, std::string("p_") + adjustment_names[way], "p adjusted in its family",
+        [way](const auto& effect) { return effect.adjusted[way]; });
+  }
+  add(finding, Role::p, rows, "p_least", "smallest p to cite that so many words can have", &EffectSummary::least);
+  finding.add(Role::status, rows, "status", "", "why there is no effect size",
+              [](const Row& row) { return row.of->combined.reason; });
+  add(finding, Role::value, rows, "mean", "mean of the effect size over samples",
+      [](const auto& effect) { return effect.effect.mean; });
+  add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of the effect size over samples",
+      [](const auto& effect) { return effect.effect.deviation; });
+  finding.add(Role::value, rows, "contexts", "1", "contexts with a vector of the word, of a test of its rarest word",
+              &Row::contexts);
+  finding.add(Role::value, rows, "family_size", "1", "effects in the family; 0: in none", &Row::family_size);
+}
+
+/// What the tables' columns mean, and what each p assumes.
+std::string notes_of(const ContextsResult& result, Kind kind) {
+  const bool is_weat = kind == Kind::weat;
+  std::string text =
+      is_static(result)
+          ? "d: the effect size of one vector per word. There is one sample, and so no interval, no z and "
+            "no p of z."
+          : "d: the effect sizes of " + base::counted(result.num_samples, "sample") +
+                " of contexts, combined. sd: their spread. contexts: of the " + (is_weat ? "rarest word." : "word.");
+  if (result.depth == ContextsDepth::effects) {
+    return text + " p values: stereosweep stats.";
+  }
+  text +=
+      is_weat
+          ? " p is the largest of three two-sided p, the one to cite. p targets: the share of all ways to "
+            "relabel the words of X and Y whose d is as far from 0; it takes these attribute words as given. p "
+            "attributes: the same of A and B; it takes these target words as given. p both: Student's t over "
+            "other words of both kinds; its variance is the sum of both spreads, up to twice too large where words of "
+            "a set share no topic."
+          : " p: the share of all ways to relabel the words of A and B whose d is as far from 0; it takes the "
+            "word as given and says nothing of words like it. Words: first those with the best evidence.";
+  text += " least: the smallest p that so many words can have. p Holm: adjusted in its family.";
+  std::vector<std::string> parts;
+  std::vector<std::string> outside;
+  for (const auto& family : result.families) {
+    if (std::ranges::any_of(family.tests, [&](auto test) { return result.tests[test].kind == kind; })) {
+      parts.push_back(family.label + " (" + base::counted(family.num_effects, "effect") + ")");
+    }
+  }
+  for (const auto& row : tests_of(result, kind)) {
+    if (row.family.empty()) {
+      outside.push_back(row.test->label);
+    }
+  }
+  return text + " Families: " + base::join(parts, ", ") +
+         (outside.empty() ? "" : "; in none, not adjusted: " + base::join(outside, ", ")) + ".";
+}
+
+/// Columns of effects that the tables show; p only where they were computed.
+Heads heads_of(const ContextsResult& result, Heads heads, const Heads& p_heads) {
+  heads.emplace_back("", "d");
+  if (!is_static(result)) {
+    heads.insert(heads.end(), {{"sd", "sd"}, {"contexts", "contexts"}});
+  }
+  if (result.depth == ContextsDepth::everything) {
+    heads.insert(heads.end(), p_heads.begin(), p_heads.end());
+  }
+  return heads;
+}
+
+/// "2 words have fewer than 20 contexts: aster 3, clover 12", the rarest first, of the words that take part; "" where
+/// none has.
+std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
+  std::set<std::pair<std::uint64_t, std::string>> rare;
+  for (const auto& test : result.tests) {
+    for (const auto& word : test.words | std::views::join) {
+      if (const auto contexts = result.word_contexts.at(word); contexts < bound) {
+        rare.insert({contexts, word});
+      }
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [contexts, word] : rare) {
+    parts.push_back(word + " " + std::to_string(contexts));
+  }
+  return rare.empty() ? ""
+                      : base::counted(rare.size(), "word") + (rare.size() == 1 ? " has" : " have") + " fewer than " +
+                            std::to_string(bound) + " contexts: " + results::first_names(parts, 20);
+}
+
+/// What keeps a reader from taking the numbers as they stand: words with few contexts, words that a test lacks, sets so
+/// small that no p can be small.
+std::vector<std::string> warnings_of(const ContextsResult& result) {
+  std::vector<std::string> warnings;
+  if (const auto few = rare_words(result, few_contexts); !few.empty() && !is_static(result)) {
+    warnings.push_back(few);
+    if (const auto alike = rare_words(result, least_contexts); !alike.empty()) {
+      warnings.push_back(alike + "; the samples draw the same sentence every time");
+    }
+  }
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    const auto& [label, consequence] = std::tie(result.tests[test].label, result.tests[test].consequence);
+    if (consequence != "all words") {
+      warnings.push_back(label + ": " + consequence);
+    }
+    const auto& words = result.summaries[test].words;
+    const double least = words.empty() ? result.summaries[test].least : words.front().least;
+    if (least > level) {
+      warnings.push_back(label + ": so few words cannot have a p below " + results::p_value(least));
+    }
+  }
+  return warnings;
+}
+
+Finding finding_of_tests(const ContextsResult& result) {
+  const auto rows = tests_of(result, Kind::weat);
+  Finding finding{.name = "weat", .axes = {axis_of_rows("weat_test", "test of two target sets", rows)}};
+  add_effects(finding, rows);
+  add_relabelling(finding, rows, "targets", &EffectSummary::targets);
+  add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
+  add(finding, Role::p, rows, "p_both", "two-sided p of Student's t over other words of both kinds",
+      &EffectSummary::crossed);
+  finding.views = {
+      {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
+       .columns = heads_of(result, {{"weat_test", "test"}},
+                           {{"p", "p"},
+                            {"p_holm", "p Holm"},
+                            {"p_least", "least"},
+                            {"p_targets", "p targets"},
+                            {"p_attributes", "p attributes"},
+                            {"p_both", "p both"}})},
+      {.title = "Words of these tests", .columns = {{"weat_test", "test"}, {"sizes", "sizes"}, {"title", "title"}}}};
+  finding.notes = notes_of(result, Kind::weat);
+  return finding;
+}
+
+Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& rows) {
+  Finding finding{.name = "wefat", .axes = {axis_of_rows("wefat_word", "word of a test of one target set", rows)}};
+  add_effects(finding, rows);
+  add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
+  finding.add(Role::value, rows, "association", "1", "mean over samples of the word's association", &Row::association);
+  finding.add(Role::value, rows, "rank", "1", "place among the test's words, the smallest p first, then the largest d",
+              &Row::rank);
+  finding.views = {
+      {.title = "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: ",
+       .columns = heads_of(result, {{"word", "word"}}, {{"p", "p"}, {"p_holm", "p Holm"}, {"p_least", "least"}}),
+       .by = "rank",
+       .each = {"test", "a", "b"}}};
+  finding.notes = notes_of(result, Kind::wefat);
+  return finding;
+}
+
+/// The variant of cao2022 for a group's words.
+Finding finding_of_word_means(const ContextsResult& result) {
+  const auto rows = tests_of(result, Kind::wefat);
+  Finding finding{.name = "wefat_mean_effect", .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
+  add(finding, Role::value, rows, "", "mean over samples of the mean effect size of the test's words",
+      [](const auto& effect) { return effect.effect.mean; });
+  add(finding, Role::n, rows, "samples", "samples in which every word has an effect size",
+      [](const auto& effect) { return effect.effect.num_used; });
+  add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of that mean over samples",
+      [](const auto& effect) { return effect.effect.deviation; });
+  finding.views = {{.title = "Mean effect of the words of each test",
+                    .columns = {{"wefat_test", "test"},
+                                {"", "mean"},
+                                {"sd", "sd"},
+                                {"samples", "samples"},
+                                {"sizes", "sizes"},
+                                {"title", "title"}}}};
+  return finding;
+}
+
+/// Random effects of the samples. `axis`: of the rows.
+Finding finding_of_samples(const ContextsResult& result, const std::string& name, const results::AxisSchema& axis,
+                           const std::vector<Row>& rows) {
+  using Combined = stats::RandomEffects;
+  Finding finding{.name = name + "_sampling", .axes = {axis}};
+  const auto column = [&](const char* of, const char* what, double Combined::*member) {
+    add(finding, Role::value, rows, of, what, [member](const auto& effect) { return effect.combined.*member; });
+  };
+  column("error", "standard error of d over samples of contexts", &Combined::standard_error);
+  column("low", "lower end of the interval of d over other samples", &Combined::low);
+  column("high", "upper end of the interval of d over other samples", &Combined::high);
+  column("tau_squared", "variance of d between samples", &Combined::tau_squared);
+  column("q", "Cochran's Q", &Combined::q);
+  column("i_squared", "share of Q above its degrees of freedom", &Combined::i_squared);
+  column("fixed_effect", "combined effect with tau^2 = 0", &Combined::fixed_effect);
+  column("z", "d over its standard error", &Combined::z);
+  column("log10_p", "log10 of the two-sided p of z (as the paper states it)", &Combined::log10_p_two_sided);
+  column("log10_p_one_sided", "log10 of the one-sided p of z (as the published code computes it)",
+         &Combined::log10_p_one_sided);
+  finding.add(Role::status, rows, "status", "", "why samples give no error",
+              [](const Row& row) { return row.of->combined.error_reason; });
+  finding.views = {{.title = std::string("How far the samples of contexts determine d (variance ") +
+                             variance_names.at(static_cast<std::size_t>(result.settings.variance)) + ", " +
+                             estimator_names.at(static_cast<std::size_t>(result.settings.estimator)) + ")",
+                    .columns = {{axis.name, name == "weat" ? "test" : "test | word"},
+                                {"error", "error"},
+                                {"low", "low"},
+                                {"high", "high"},
+                                {"tau_squared", "tau^2"},
+                                {"z", "z"},
+                                {"log10_p", "log10 p of z"}}}};
+  finding.notes =
+      "low, high: " + results::percent(result.settings.confidence) +
+      " interval over other samples of the same contexts. p of z is no evidence: it shrinks with the number "
+      "of samples, so that any difference becomes significant when enough samples are drawn.";
+  return finding;
+}
+
+/// One kind of detection of one group.
+struct DetectionRow {
+  const DetectionSummary* of;
+  std::size_t kind;
+  const stats::DetectionCurve& curve() const { return of->curves[kind]; }
+  bool exists() const { return curve().reason == stats::Reason::ok; }
+};
+
+std::vector<DetectionRow> rows_of(const std::vector<DetectionSummary>& detections) {
+  std::vector<DetectionRow> rows;
+  for (const auto& detection : detections) {
+    for (std::size_t kind = 0; kind < detection.curves.size(); ++kind) {
+      rows.push_back({&detection, kind});
+    }
+  }
+  return rows;
+}
+
+std::vector<results::AxisSchema> detection_axes(const std::vector<DetectionSummary>& detections) {
+  return {
+      axis_of("detection", "intersectional group", detections, &DetectionSummary::label),
+      {"detection_kind", "words of the intersection (IBD), or of it and of neither part (EIBD)", {"IBD", "EIBD"}, {}}};
+}
+
+Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
+  const auto rows = rows_of(detections);
+  Finding finding{.name = "detection", .axes = detection_axes(detections)};
+  const auto point = [&](const std::string& name, const std::string& what, std::size_t stats::DetectionCurve::*place,
+                         auto member) {
+    finding.add(Role::value, rows, name, "1", what, [=](const DetectionRow& row) {
+      const auto at = place == nullptr ? row.of->used : row.curve().*place;
+      return row.exists() ? static_cast<double>(std::invoke(member, row.curve().points[at])) : stats::nan;
+    });
+  };
+  using Curve = stats::DetectionCurve;
+  using Point = stats::DetectionPoint;
+  point("accuracy", "words that are detected or not as validated, at IBD's threshold of highest accuracy", nullptr,
+        &Point::accuracy);
+  finding.add(Role::n, rows, "words", "1", "words with all scores",
+              [](const DetectionRow& row) { return row.of->words.size(); });
+  finding.add(Role::status, rows, "status", "", "why there are no numbers",
+              [](const DetectionRow& row) { return row.curve().reason; });
+  point("threshold", "IBD's threshold of highest accuracy", nullptr, &Point::threshold);
+  const auto count = [&](const char* name, std::size_t stats::DetectionCurve::*place) {
+    finding.add(Role::value, rows, name, "1", "words detected there", [=](const DetectionRow& row) {
+      const auto& points = row.curve().points;
+      const auto at = place == nullptr ? row.of->used : row.curve().*place;
+      return row.exists() ? points[at].true_positives + points[at].false_positives : 0;
+    });
+  };
+  count("detected", nullptr);
+  point("true_positive_rate", "validated words that are detected there", nullptr, &Point::true_positive_rate);
+  point("false_positive_rate", "other words that are detected there", nullptr, &Point::false_positive_rate);
+  finding.add(Role::value, rows, "area", "1", "area under the curve of IBD",
+              [](const DetectionRow& row) { return row.kind == 0 ? row.of->area.value : stats::nan; });
+  finding.add(Role::value, rows, "chance", "1", "validated words / words",
+              [](const DetectionRow& row) { return row.exists() ? row.curve().chance : stats::nan; });
+  point("best_threshold", "own threshold of highest accuracy, the lowest of several", &Curve::most_accurate,
+        &Point::threshold);
+  point("best_accuracy", "accuracy there", &Curve::most_accurate, &Point::accuracy);
+  count("best_detected", &Curve::most_accurate);
+  point("split_threshold", "threshold of highest true minus false positive rate", &Curve::most_separating,
+        &Point::threshold);
+  const Heads groups = {{"detection", "group"}, {"detection_kind", "kind"}};
+  const auto heads = [&](Heads more) {
+    more.insert(more.begin(), groups.begin(), groups.end());
+    return more;
+  };
+  finding.views = {{.title = "Detected words against validated ones, at IBD's threshold of highest accuracy",
+                    .columns = heads({{"words", "words"},
+                                      {"threshold", "at"},
+                                      {"detected", "detected"},
+                                      {"accuracy", "accuracy"},
+                                      {"true_positive_rate", "true rate"},
+                                      {"false_positive_rate", "false rate"},
+                                      {"area", "area"},
+                                      {"chance", "chance"}})},
+                   {.title = "Each at its own threshold of highest accuracy, and the threshold that separates best",
+                    .columns = heads({{"best_threshold", "at"},
+                                      {"best_accuracy", "accuracy"},
+                                      {"best_detected", "detected"},
+                                      {"split_threshold", "separates best at"}})}};
+  for (const auto& row : rows) {
+    const auto name = row.of->label + ", " + (row.kind == 0 ? "IBD" : "EIBD");
+    const auto& found = row.of->detected[row.kind];
+    if (row.exists()) {
+      finding.sentences.push_back(
+          {"",
+           name + (found.empty() ? " detects nothing" : " detects at IBD's threshold: " + base::join(found, ", "))});
+    }
+    if (row.exists() && !row.of->unknown[row.kind].empty()) {
+      finding.warnings.push_back(name +
+                                 ": validation words without scores: " + base::join(row.of->unknown[row.kind], ", "));
+    }
+  }
+  return finding;
+}
+
+/// Rates over thresholds, and which words are detected at IBD's.
+std::vector<Finding> curves_of(const std::vector<DetectionSummary>& detections) {
+  const auto rows = rows_of(detections);
+  std::vector<std::string> thresholds;
+  for (const double threshold : stats::published_thresholds()) {
+    thresholds.push_back(results::fixed(threshold, 2));
+  }
+  std::set<std::string> words;
+  for (const auto& detection : detections) {
+    words.insert(detection.words.begin(), detection.words.end());
+  }
+  Finding curves{.name = "detection_curve", .axes = detection_axes(detections)};
+  curves.axes.push_back({"threshold", "effect size above which a word counts", thresholds, {}});
+  const auto add_rate = [&](const char* name, const char* what, double stats::DetectionPoint::*rate) {
+    std::vector<double> values;
+    for (const auto& row : rows) {
+      for (std::size_t place = 0; place < thresholds.size(); ++place) {
+        values.push_back(row.exists() ? row.curve().points[place].*rate : stats::nan);
+      }
+    }
+    curves.columns.push_back({Role::value, name, "1", what, "", "", std::move(values)});
+  };
+  add_rate("accuracy", "words that are detected or not as validated", &stats::DetectionPoint::accuracy);
+  add_rate("true_positive_rate", "validated words that are detected", &stats::DetectionPoint::true_positive_rate);
+  add_rate("false_positive_rate", "other words that are detected", &stats::DetectionPoint::false_positive_rate);
+  Finding lists{.name = "detection_of_word", .axes = detection_axes(detections)};
+  lists.axes.push_back({"detection_word", "word of the tests", {words.begin(), words.end()}, {}});
+  findings::Flags flags{{}, {"not_detected", "detected", "not_scored"}};
+  for (const auto& row : rows) {
+    for (const auto& word : words) {
+      const bool is_scored = row.exists() && std::ranges::find(row.of->words, word) != row.of->words.end();
+      const auto& found = row.of->detected[row.kind];
+      flags.places.push_back(!is_scored ? 2 : std::ranges::find(found, word) != found.end() ? 1 : 0);
+    }
+  }
+  lists.columns.push_back({Role::value, "", "", "whether the word is detected at IBD's threshold", "", "", flags});
+  return {std::move(curves), std::move(lists)};
+}
+
+Finding finding_of_statuses(const ContextsResult& result) {
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+  for (std::size_t status = 0; status < result.status_names.size(); ++status) {
+    std::uint64_t total = 0;
+    for (const auto& summary : result.summaries) {
+      total += summary.samples_by_status[status];
+    }
+    if (total > 0) {
+      counts.emplace_back(result.status_names[status], total);
+    }
+  }
+  Finding finding{.name = "samples_by_status",
+                  .axes = {axis_of("sample_status", "status of a sample of a test", counts,
+                                   [](const auto& count) { return count.first; })}};
+  finding.add(Role::value, counts, "", "1", "samples of all tests", [](const auto& count) { return count.second; });
+  finding.views = {{.title = "Samples of all tests by status",
+                    .columns = {{"sample_status", "status of a sample"}, {"", "samples"}}}};
+  finding.warnings = warnings_of(result);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const ContextsResult& result) {
+  std::vector<Finding> all = {finding_of_tests(result)};
+  const bool has_p = result.depth == ContextsDepth::everything;
+  if (has_p && result.num_samples > 1) {
+    all.push_back(finding_of_samples(result, "weat", all.front().axes.front(), tests_of(result, Kind::weat)));
+  }
+  if (!result.detections.empty()) {
+    all.push_back(finding_of_detections(result.detections));
+    std::ranges::move(curves_of(result.detections), std::back_inserter(all));
+  }
+  const auto words = words_of(result);
+  all.push_back(finding_of_words(result, words));
+  if (has_p && result.num_samples > 1) {
+    all.push_back(finding_of_samples(result, "wefat", axis_of_rows("wefat_word", "", words), words));
+  }
+  all.push_back(finding_of_word_means(result));
+  all.push_back(finding_of_statuses(result));
+  std::erase_if(all, [](const Finding& finding) { return finding.num_rows() == 0; });
+  return all;
+}
+
+std::string contexts_text(const ContextsResult& result, Detail detail, std::size_t top) {
+  std::string text;
+  for (const auto& finding : findings_of(result)) {
+    const bool is_for_experts = finding.name.ends_with("_sampling");
+    const bool is_status = finding.name == "samples_by_status";
+    if (detail == Detail::everything || (detail == Detail::main ? !is_for_experts : is_status)) {
+      text += findings::text_of(finding, finding.name == "weat" ? std::numeric_limits<std::size_t>::max() : top);
+    }
+  }
+  return text.substr(text.starts_with('\n') ? 1 : 0);
+}
+
+}  // namespace stereosweep::probes::contexts

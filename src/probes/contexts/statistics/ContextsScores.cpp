@@ -1,0 +1,202 @@
+// The score table of contexts.stats.h5.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "probes/Probe.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
+#include "results/ScoreTable.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/EffectSize.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using results::AxisSchema;
+using results::ScoreStatus;
+using Kind = EmbeddingTest::Kind;
+
+constexpr std::size_t most_numbers = std::size_t{16} << 20U;  ///< in memory at a time
+
+constexpr std::size_t num_measures = 3;
+using Scores = std::array<double, num_measures>;  ///< effect_size, association, deviation; NaN where there is none
+
+/// One value of the axis subject: label, then the coordinates kind, name, domain, first, second.
+using SubjectRow = std::array<std::string, 6>;
+
+AxisSchema measure_axis() {
+  return {
+      results::score_axis_names[0],
+      "what is measured",
+      {"effect_size", "association", "deviation"},
+      {{"units", "unit of the score", {"1", "1", "1"}},
+       {"description",
+        "definition",
+        {"association / deviation: the effect size of the sample",
+         "WEAT: mean association of X minus that of Y; WEFAT: mean cosine of the word with A minus that with B",
+         "standard deviation (ddof 1). WEAT: of the associations in X and Y; WEFAT: of the cosines with A and B"}}}};
+}
+
+AxisSchema subject_axis(const std::vector<SubjectRow>& rows) {
+  const auto part = [](std::size_t place) { return [place](const SubjectRow& row) { return row[place]; }; };
+  return axis_of(results::score_axis_names[1], "pair of target sets (WEAT) or target word (WEFAT)", rows, part(0),
+                 {{"kind", "word sets, word, group or intersection", part(1)},
+                  {"name", "label of the group or intersection", part(2)},
+                  {"domain", "domain of the group, or of both groups", part(3)},
+                  {"first", "first group; of word sets: X", part(4)},
+                  {"second", "second group; of word sets: Y", part(5)}});
+}
+
+AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
+  return axis_of(
+      results::score_axis_names[5], "association test; more is nearer to right", tests, &ContextsTest::label,
+      {{"dimension", "title of the test", &ContextsTest::title},
+       {"left", "attribute set B", [](const auto& test) { return test.sets[3]; }},
+       {"right", "attribute set A", [](const auto& test) { return test.sets[2]; }},
+       {"kind", "weat: two sets of targets; wefat: one", [](const auto& test) { return name_of(test.kind); }}});
+}
+
+/// The subjects of all tests, and which of them a test has.
+class Subjects {
+ public:
+  Subjects(const std::vector<ContextsTest>& tests, const Contexts& job) {
+    for (const auto& test : tests) {
+      auto& of_test = of_tests_.emplace_back();
+      if (test.kind == Kind::weat) {
+        of_test.push_back(add({test.sets[0] + " - " + test.sets[1], "word sets", "", "", test.sets[0], test.sets[1]}));
+        without_vector_.emplace_back();
+        continue;
+      }
+      for (const auto& word : test.words[0]) {
+        of_test.push_back(add(row_of(word, job)));
+      }
+      without_vector_.push_back(find_missing(test, job));
+    }
+  }
+  const std::vector<SubjectRow>& rows() const { return rows_; }
+  /// Of a weat test its pair of sets, of a wefat test its target words.
+  const std::vector<std::size_t>& of_test(std::size_t test) const { return of_tests_[test]; }
+  const std::vector<std::size_t>& without_vector(std::size_t test) const { return without_vector_[test]; }
+
+ private:
+  static SubjectRow row_of(const std::string& word, const Contexts& job) {
+    const auto known = std::ranges::find(job.subjects, word, &TargetSubject::word);
+    if (known == job.subjects.end()) {
+      return {word, "word", "", "", "", ""};
+    }
+    const auto* kind = known->second.empty() ? "group" : "intersection";
+    return {word, kind, known->label, known->domain, known->first, known->second};
+  }
+
+  std::vector<std::size_t> find_missing(const ContextsTest& test, const Contexts& job) {
+    std::vector<std::size_t> missing;
+    const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
+    for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
+      if (std::ranges::find(test.words[0], word) == test.words[0].end()) {
+        missing.push_back(add(row_of(word, job)));
+      }
+    }
+    return missing;
+  }
+
+  /// Word sets of one name are one subject, whatever the test.
+  std::size_t add(SubjectRow row) {
+    const auto [place, is_new] = places_.try_emplace({row[0], row[1] == "word sets"}, rows_.size());
+    if (is_new) {
+      rows_.push_back(std::move(row));
+    }
+    return place->second;
+  }
+
+  std::vector<SubjectRow> rows_;
+  std::map<std::pair<std::string, bool>, std::size_t> places_;  ///< by label, and whether it names word sets
+  std::vector<std::vector<std::size_t>> of_tests_;
+  std::vector<std::vector<std::size_t>> without_vector_;
+};
+
+/// Scores of a pair of target sets.
+Scores scores_of_sets(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample) {
+  std::array<std::vector<double>, 2> associations;
+  for (std::size_t target = 0; target < test.num_targets(); ++target) {
+    associations[target < test.words[0].size() ? 0 : 1].push_back(samples.association(sample, target));
+  }
+  return {samples.effect_size(sample), stats::mean(associations[0]).value - stats::mean(associations[1]).value,
+          std::sqrt(samples.association_variance(sample))};
+}
+
+Scores scores_of_word(const ContextsSamples& samples, std::size_t sample, std::size_t target) {
+  const double association = samples.association(sample, target);
+  const double deviation = samples.deviation(sample, target);
+  return {deviation > stats::cosine_rounding ? association / deviation : stats::nan, association, deviation};
+}
+
+/// Some samples of one test.
+void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjects& subjects, std::size_t item,
+          const ContextsSamples& samples) {
+  const auto& test = reader.tests()[item];
+  const auto set = [&](std::size_t subject, std::size_t sample, const Scores& scores, ScoreStatus missing) {
+    for (std::size_t measure = 0; measure < num_measures; ++measure) {
+      const bool exists = std::isfinite(scores[measure]);
+      const auto place = table.index({measure, subject, 0, 0, sample, item});
+      table.values[place] = exists ? scores[measure] : stats::nan;
+      table.statuses[place] = exists ? ScoreStatus::ok : missing;
+    }
+  };
+  constexpr Scores none = {stats::nan, stats::nan, stats::nan};
+  const auto& rows = subjects.of_test(item);
+  for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+    const auto status = samples.status(sample);
+    const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
+    const bool is_scored = reader.status_names().at(status) != results::not_scored;
+    const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      set(rows[i], sample,
+          why != ScoreStatus::undefined ? none
+          : test.kind == Kind::weat     ? scores_of_sets(test, samples, sample)
+                                        : scores_of_word(samples, sample, i),
+          why);
+    }
+    for (const auto subject : subjects.without_vector(item)) {
+      set(subject, sample, none, ScoreStatus::missing);
+    }
+  }
+}
+
+}  // namespace
+
+/// Adds the score table, some samples at a time. Measures (README.md): effect_size, association, deviation. Subjects:
+/// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples; items: the
+/// tests, of which A is the right pole. `job` adds what the result does not say: which words are groups, and which have
+/// no vector.
+void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job) {
+  const auto& tests = reader.tests();
+  const Subjects subjects(tests, job);
+  if (subjects.rows().empty()) {
+    return;
+  }
+  const results::ScoreTableAxes axes = {
+      measure_axis(),
+      subject_axis(subjects.rows()),
+      results::ScoreTable::no_axis(2),
+      results::ScoreTable::no_axis(3),
+      numbered_axis(results::score_axis_names[4], "sample: a draw of one context per word", reader.num_samples()),
+      item_axis(tests)};
+  results::ScoreTableWriter writer(layout, axes);
+  const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
+  const auto at_a_time = std::clamp<std::size_t>(most_numbers / per_sample, 1, reader.num_samples());
+  for (std::size_t first = 0; first < reader.num_samples(); first += at_a_time) {
+    const auto count = std::min(at_a_time, reader.num_samples() - first);
+    results::ScoreTable table{axes, {}, {}};
+    table.axes[4].labels.resize(count);
+    table.resize();
+    std::ranges::fill(table.statuses, ScoreStatus::not_applicable);
+    for (std::size_t item = 0; item < tests.size(); ++item) {
+      fill(table, reader, subjects, item, reader.read(item, first, count));
+    }
+    writer.write({{0, 0, 0, 0, first, 0}, {num_measures, subjects.rows().size(), 1, 1, count, tests.size()}},
+                 table.values, table.statuses);
+  }
+}
+
+}  // namespace stereosweep::probes::contexts
