@@ -2,6 +2,7 @@
 against numpy."""
 
 import json
+import re
 import os
 import pathlib
 import random
@@ -539,6 +540,22 @@ def test_words_stand_where_the_templates_have_them(generated):
             assert len(set(rows.sentence.values[kept])) == kept.sum()
 
 
+def units_by_frame(vectors, word, everything):
+    """{sentence without both words: unit vectors of the word in the sentences of that template and rephrasing}."""
+    rows = vectors.sel(word=word)
+    units = {}
+    for context in numpy.flatnonzero(rows.status.values == 0):
+        begin, end = map(int, rows.span.values[context])
+        whole = str(rows.sentence.values[context]).encode()
+        before, after = whole[:begin].decode(), whole[end:].decode()
+        rest = f"{before}_{after}".lower()
+        partner = next(other for other in everything if re.search(rf"\b{re.escape(other.lower())}\b", rest))
+        vector = rows.vector.values[context].astype(numpy.float64)
+        frame = re.sub(rf"\b{re.escape(partner.lower())}\b", "_", rest)
+        units.setdefault(frame, []).append(vector / numpy.linalg.norm(vector))
+    return {frame: numpy.array(found) for frame, found in units.items()}
+
+
 def test_an_intersections_effect_is_what_numpy_makes_of_its_vectors(generated):
     vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf")
     table = xarray.open_dataset(generated / "contexts.stats.h5", engine="h5netcdf")
@@ -549,18 +566,26 @@ def test_an_intersections_effect_is_what_numpy_makes_of_its_vectors(generated):
     assert described == ["intersection", "race x gender", "Black people", "women"]
     assert [str(subject["item_" + name].values) for name in ("dimension", "left", "right")] == ["communion", "cold", "warm"]
     sets = [json.loads(str(effects.sel(test="cold - warm")[f"test_{name}_words"].values)) for name in "ab"]
-    drawn = {}
-    for word in ["Black women", *sets[0], *sets[1]]:
-        rows = vectors.vector.sel(word=word).values[vectors.status.sel(word=word).values == 0].astype(numpy.float64)
-        units = rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
-        drawn[word] = units[philox.contexts_drawn(2022, "cold - warm", 200, word, len(units))]
-    cosines = [[(drawn["Black women"] * drawn[word]).sum(1) for word in words] for words in sets]
-    association = numpy.mean(cosines[0], axis=0) - numpy.mean(cosines[1], axis=0)
-    deviation = numpy.std(cosines[0] + cosines[1], axis=0, ddof=1)
-    expected = {"effect_size": association / deviation, "association": association, "deviation": deviation}
-    for measure, values in expected.items():
-        ours = subject.score.sel(measure=measure).values[0, 0]
-        numpy.testing.assert_allclose(ours, values, rtol=1e-11, atol=1e-13)
+    words = ["Black women", *sets[0], *sets[1]]
+    everything = sorted(map(str, vectors.word.values), key=len, reverse=True)
+    units = {word: units_by_frame(vectors, word, everything) for word in words}
+    frames = sorted(units[words[0]])
+    assert len(frames) == 21 and all(sorted(units[word]) == frames for word in words)
+    found = []
+    for place in range(21):  # samples are of every template and rephrasing in turn, and draw from their sentences alone
+        samples = numpy.arange(place, 210, 21)
+        cell = {axis: str(effects[f"sample_{axis}"].values[place]) for axis in ("template", "rephrasing")}
+        ours = {measure: subject.score.sel(measure=measure, **cell).values for measure in ("effect_size", "association", "deviation")}
+        for frame in frames:
+            drawn = {word: units[word][frame][philox.contexts_drawn(2022, "cold - warm", 210, word, len(units[word][frame]))[samples]]
+                     for word in words}  # fmt: skip
+            cosines = [[(drawn[words[0]] * drawn[word]).sum(1) for word in side] for side in sets]
+            association = numpy.mean(cosines[0], axis=0) - numpy.mean(cosines[1], axis=0)
+            deviation = numpy.std(cosines[0] + cosines[1], axis=0, ddof=1)
+            expected = {"effect_size": association / deviation, "association": association, "deviation": deviation}
+            if all(numpy.allclose(ours[measure], expected[measure], rtol=1e-11, atol=1e-13) for measure in ours):
+                found.append(frame)
+    assert sorted(found) == frames
     assert set(numpy.unique(table.score_status)) == {0}
 
 

@@ -303,3 +303,63 @@ def tau_squared_of(effects, variances):
     weights = 1 / variances
     q = (weights * (effects - (weights * effects).sum() / weights.sum()) ** 2).sum()
     return max(0, (q - len(effects) + 1) / (weights.sum() - (weights**2).sum() / weights.sum()))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Samples and tables of job 61, whose sentences are made of 7 templates of a plural in 3 rephrasings."""
+    output = tmp_path_factory.mktemp("made") / "run"
+    code, _, err = runs.run(runs.ROOT / "jobs/61_generated_contexts.yaml", output, "samples=60")
+    assert code == 0, err
+    sides = "left: {subject: women}, right: {subject: men}"
+    tables, out = statistics(
+        output, "--means", f"statistics.contrasts=[{{name: gender, {sides}}}]", "statistics.variance_shares={}"
+    )
+    raw = xr.open_dataset(output / "contexts.h5", engine="h5netcdf").load()
+    return raw, tables, out
+
+
+def effects_by_cell(raw, test, word):
+    """{(template, rephrasing): effects of the word in the samples of these}."""
+    place = list(raw["test"].values).index(test)
+    target = json.loads(str(raw["test_x_words"].values[place])).index(word)
+    effects = raw["association"].values[place, :, target] / raw["association_deviation"].values[place, :, target]
+    cells = {}
+    for sample, effect in enumerate(effects):
+        cell = str(raw["sample_template"].values[sample]), str(raw["sample_rephrasing"].values[sample])
+        cells.setdefault(cell, []).append(effect)
+    return cells
+
+
+def test_made_sentences_keep_template_and_rephrasing(made):
+    raw, tables, _ = made
+    score = tables["score"].sel(measure="effect_size")
+    assert dict(score.sizes) == {"subject": 17, "template": 7, "rephrasing": 3, "replicate": 3, "item": 2}
+    for test in raw["test"].values:
+        for word in ("women", "men with disabilities"):
+            cells = effects_by_cell(raw, test, word)
+            assert len(cells) == 21
+            for (template, rephrasing), effects in cells.items():
+                kept = score.sel(subject=word, template=template, rephrasing=rephrasing, item=test).values
+                np.testing.assert_allclose(kept[: len(effects)], effects, rtol=1e-12)
+                assert np.isnan(kept[len(effects) :]).all()
+
+
+def test_means_and_contrasts_of_made_sentences_as_numpy(made):
+    raw, tables, out = made
+    for test in raw["test"].values:
+        means = {}
+        for word in ("women", "men"):
+            cells = {cell: np.mean(effects) for cell, effects in effects_by_cell(raw, test, word).items()}
+            means[word] = np.array([cells[cell] for cell in sorted(cells)]).reshape(7, 3)
+            row = tables.sel(mean_measure="effect_size") if "mean_measure" in tables.dims else tables.sel(measure="effect_size")
+            row = row.sel(subject=word, item=test)
+            assert float(row["mean_score"]) == pytest.approx(means[word].mean(), rel=1e-10)
+            assert int(row["mean_score_n"]) == 21 and row["mean_score_low"] < row["mean_score"] < row["mean_score_high"]
+        chosen = (tables["contrast_measure"] == "effect_size") & (tables["contrast_item"] == test)
+        contrast = tables.isel(contrast=np.flatnonzero(chosen.values)).squeeze("contrast")
+        difference = means["women"] - means["men"]
+        assert float(contrast["contrast_difference"]) == pytest.approx(difference.mean(), rel=1e-9)
+        assert contrast["contrast_low"] < contrast["contrast_difference"] < contrast["contrast_high"]
+        assert 0 < contrast["contrast_p"] <= 1
+    assert "template" in out and "rephrasing" in out

@@ -359,7 +359,8 @@ class ContextsKind final : public KindOf<Contexts> {
     ContextsOptions options;
     options.depth = ContextsDepth::effects;
     const auto result = compute_contexts(file, options);
-    std::cout << contexts_text(result, detail, top);
+    const auto text = contexts_text(result, detail, top);
+    std::cout << text.answer << (text.answer.empty() ? "" : "\n") << text.details;
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override {
     return {"effect_size", "ceat_combined"};
@@ -372,8 +373,11 @@ class ContextsKind final : public KindOf<Contexts> {
       options.ratings_source = findings::source_of_ratings(ratings);
     }
     const auto result = write_contexts(request.file, options, request.target);
-    return {contexts_text(result, request.detail, request.top),
-            result.agreement ? findings::agreement_text(*result.agreement, request.top, request.shown) : ""};
+    auto text = contexts_text(result, request.detail, request.top);
+    if (result.agreement) {
+      text.details = findings::agreement_text(*result.agreement, request.top, request.shown) + '\n' + text.details;
+    }
+    return text;
   }
   void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
 };

@@ -18,11 +18,24 @@ namespace {
 
 using parallel::coordinated;
 
+/// Places of the files that hold made sentences, by label; empty where sentences were found.
+std::map<std::string, std::uint32_t> places_of_frames(const Contexts& settings) {
+  std::map<std::string, std::uint32_t> places;
+  if (settings.is_generated()) {
+    for (const auto& label : frame_labels(settings.contextual().corpus)) {
+      places.emplace(label, static_cast<std::uint32_t>(places.size()));
+    }
+  }
+  return places;
+}
+
 /// The journal's blocks as a store: read one by one, in order.
 std::vector<WordVectors> write_store(const std::filesystem::path& file, const VectorsProbe& probe,
                                      const results::JournalStore& journal, const StageRequest& request) {
   VectorStoreWriter writer(file, probe.words(), probe.dimension());
   const auto contexts = probe.schema().outer_axes[1].labels.size();
+  const auto places = places_of_frames(request.job.settings<Contexts>());
+  std::vector<std::vector<std::uint32_t>> frames(probe.words().size());
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
     const auto* record = journal.find_block(index);
@@ -36,12 +49,20 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
     const std::span<const float> vectors(std::get<std::vector<float>>(raw.columns[0]));
     for (std::size_t i = 0; i < status.size(); ++i) {
       if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
-        writer.add((block.first_context + i) / contexts, vectors.subspan(i * probe.dimension(), probe.dimension()));
+        const auto word = (block.first_context + i) / contexts;
+        writer.add(word, vectors.subspan(i * probe.dimension(), probe.dimension()));
+        if (!places.empty()) {
+          frames[word].push_back(places.at(probe.file_of(block.first_context + i)));
+        }
       }
     }
   }
   request.check_lease();
-  return writer.finish();
+  auto words = writer.finish();
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    words[word].frames = std::move(frames[word]);
+  }
+  return words;
 }
 
 class VectorsStage final : public Stage {

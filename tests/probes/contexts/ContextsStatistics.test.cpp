@@ -166,7 +166,7 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
     EXPECT_TRUE(std::isnan(p));
   }
   EXPECT_FALSE(std::isnan(all[4].cited));
-  const auto notes = findings_of(result).front().notes;
+  const auto notes = findings_of(result, Detail::main).front().notes;
   EXPECT_TRUE(notes.ends_with("Families: first (2 effects), second (1 effect); in none, not adjusted: out.")) << notes;
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("weat_test_family") && written.root().contains("weat_family_size"));
@@ -495,7 +495,11 @@ TEST(ContextsStatistics, WritesAndPrints) {
   const auto result = write_contexts(*file, options, target);
   const auto written = hdf5::File::open(target);
   EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
-  const auto text = contexts_text(result, Detail::main, 3);
+  const auto text_of = [](const ContextsResult& found, Detail detail) {
+    const auto text = contexts_text(found, detail, 3);
+    return text.answer + text.details;
+  };
+  const auto text = text_of(result, Detail::main);
   for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p Holm", "p attributes", "p both", "traits",
                            "EIBD", "20 words have fewer than 20 contexts: a0 5"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -503,15 +507,15 @@ TEST(ContextsStatistics, WritesAndPrints) {
   EXPECT_EQ(text.find("p of z"), std::string::npos);
   auto rare = result;
   rare.word_contexts["a0"] = 1;
-  EXPECT_NE(contexts_text(rare, Detail::status_only, 3).find("WARNING: 1 word has fewer than 2 contexts: a0 1"),
+  EXPECT_NE(text_of(rare, Detail::status_only).find("WARNING: 1 word has fewer than 2 contexts: a0 1"),
             std::string::npos);
-  const auto all = contexts_text(result, Detail::everything, 3);
+  const auto all = text_of(result, Detail::everything);
   for (const auto* part : {"How far the samples", "log10 p of z"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }
   auto effects = result;
   effects.depth = ContextsDepth::effects;
-  EXPECT_EQ(contexts_text(effects, Detail::everything, 3).find("p Holm"), std::string::npos);
+  EXPECT_EQ(text_of(effects, Detail::everything).find("p Holm"), std::string::npos);
   for (const auto& whole : {text, all}) {
     for (const auto& line : base::split(whole, '\n')) {
       EXPECT_LE(line.size(), 100U) << line;

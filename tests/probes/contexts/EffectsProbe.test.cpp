@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
 
 #include "base/Error.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/vectors/RunFiles.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -272,6 +274,67 @@ TEST_F(EffectsProbeTest, EveryDamageOfAStoreIsSeen) {
   others[1].word = "another";
   refused(content);
   EXPECT_THROW(VectorStore(file, others, dimension), base::InputError);
+}
+
+/// Words whose vectors are of three templates in turn; p and q lack the second.
+TEST_F(EffectsProbeTest, SamplesOfMadeSentencesKeepToOneTemplate) {
+  auto settings = job.settings<Contexts>();
+  auto& corpus = std::get<ContextualVectors>(settings.vectors).corpus;
+  corpus.templates = {{"one", "", "", sweep::NounForm::plural},
+                      {"two", "", "", sweep::NounForm::plural},
+                      {"three", "", "", sweep::NounForm::plural}};
+  corpus.rephrasings = {{"none", "{prompt}", {}}};
+  settings.tests[1] = {"T2", "", EmbeddingTest::Kind::wefat, {"X", {"p", "q"}}, {}, {"A", {"u"}}, {"B", {"v", "r"}}};
+  job.probe = settings;
+  auto words = write_store();
+  for (auto& word : words) {
+    for (std::uint64_t vector = 0; vector < word.usable; ++vector) {
+      word.frames.push_back(static_cast<std::uint32_t>(vector % 3));
+    }
+    if (word.word == "q") {
+      std::ranges::replace(word.frames, 1U, 0U);
+    } else if (word.word == "p") {
+      word.frames = {0, 2};
+    }
+  }
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto& samples = probe.schema().outer_axes[1];
+  EXPECT_EQ(samples.coordinates[0].values[1], "two");
+  EXPECT_EQ(samples.coordinates[0].values[5], "three");
+  EXPECT_EQ(samples.coordinates[1].values[5], "none");
+  const auto weat = probe.fold(probe.blocks().block(0), {});
+  const auto& status = std::get<std::vector<std::uint8_t>>(weat.columns[3]);
+  // r, of X too, has the second template
+  EXPECT_EQ(status[0], static_cast<std::uint8_t>(EffectStatus::ok));
+  EXPECT_EQ(status[1], static_cast<std::uint8_t>(EffectStatus::missing_words));
+  EXPECT_EQ(status[2], static_cast<std::uint8_t>(EffectStatus::ok));
+  const auto wefat = probe.fold(probe.blocks().block(3), {});
+  const auto& of_words = std::get<std::vector<std::uint8_t>>(wefat.columns[3]);
+  const auto slots = probe.schema().inner_axis("target").labels.size();
+  const auto& association = std::get<std::vector<double>>(wefat.columns[0]);
+  EXPECT_EQ(of_words[1], static_cast<std::uint8_t>(EffectStatus::no_sentence));  // neither p nor q
+  EXPECT_TRUE(std::isnan(association[slots]));
+  // p has one vector of the third template, its second one
+  const auto place = [&](const char* word) {
+    return static_cast<std::uint32_t>(std::ranges::find(words, word, &WordVectors::word) - words.begin());
+  };
+  const auto drawn_of = [&](const char* word, std::uint64_t sample) {
+    std::vector<std::uint64_t> own;
+    const auto at = place(word);
+    for (std::uint64_t vector = 0; vector < words[at].frames.size(); ++vector) {
+      if (words[at].frames[vector] == sample % 3) {
+        own.push_back(vector);
+      }
+    }
+    return vector_of(at, own[EffectsProbe::draw(job.seed, draw_name("T2"), sample, draw_name(word), own.size())]);
+  };
+  for (const std::uint64_t sample : {2U, 8U, 30U}) {
+    const auto p = drawn_of("p", sample);
+    const double expected =
+        cosine(p, drawn_of("u", sample)) - (cosine(p, drawn_of("v", sample)) + cosine(p, drawn_of("r", sample))) / 2;
+    EXPECT_NEAR(association[sample * slots], expected, 1e-12);
+  }
+  EXPECT_EQ(decode_words(encode(WordsFile{"", dimension, {}, words})), (WordsFile{"", dimension, {}, words}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 
 #include "probes/contexts/vectors/ContextSample.hpp"
 
@@ -84,6 +85,24 @@ TEST(GeneratedCorpus, the_sample_depends_on_names_alone) {
   std::ranges::reverse(std::get<ContextualVectors>(settings.vectors).corpus.templates);
   EXPECT_EQ(sentences_of(generate_contexts(settings, 3).words[0]), sentences_of(few.words[0]));
   EXPECT_NE(sentences_of(generate_contexts(settings, 4).words[0]), sentences_of(few.words[0]));
+}
+
+TEST(GeneratedCorpus, a_sample_has_as_many_of_every_template_and_rephrasing) {
+  for (const std::int64_t most : {3, 4, 6, 9}) {
+    for (const auto& word : generate_contexts(settings_of(most), 3).words) {
+      std::map<std::string, std::int64_t> counts;
+      for (const auto& context : word.contexts) {
+        ++counts[context.file];
+      }
+      std::int64_t fewest = counts.size() < 4 ? 0 : most;  // 2 templates of a plural in 2 rephrasings
+      std::int64_t largest = 0;
+      for (const auto& [frame, count] : counts) {
+        fewest = std::min(fewest, count);
+        largest = std::max(largest, count);
+      }
+      EXPECT_LE(largest - fewest, 1) << word.word;
+    }
+  }
 }
 
 }  // namespace

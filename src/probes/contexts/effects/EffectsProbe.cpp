@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
@@ -68,9 +69,15 @@ class Sampler {
   template <class Draw>
   void compute(const VectorStore& store, const Draw& draw, const EffectPlace& out) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      const auto context = draw(places_[i]);
-      drawn_[i] = {store.row(places_[i], context), store.inverse_length(places_[i], context)};
-      prefetch(drawn_[i].vector);
+      const std::optional<std::uint64_t> context = draw(places_[i]);
+      drawn_[i] = {};
+      if (context) {
+        drawn_[i] = {store.row(places_[i], *context), store.inverse_length(places_[i], *context)};
+        prefetch(drawn_[i].vector);
+      }
+    }
+    if (lacks_words(out.status)) {
+      return;
     }
     if (test_.test.kind == EmbeddingTest::Kind::weat) {
       compute_weat(out);
@@ -80,6 +87,19 @@ class Sampler {
   }
 
  private:
+  /// Whether the sample cannot be computed for want of sentences; of a wefat test one target is enough.
+  bool lacks_words(std::uint8_t& status) const {
+    const auto is_there = [](const Drawn& word) { return word.vector != nullptr; };
+    const auto targets = std::span(drawn_).first(num_targets_);
+    const bool is_weat = test_.test.kind == EmbeddingTest::Kind::weat;
+    if (std::ranges::none_of(targets, is_there)) {
+      status = static_cast<std::uint8_t>(EffectStatus::no_sentence);
+      return true;
+    }
+    return (is_weat && !std::ranges::all_of(targets, is_there)) ||
+           !std::ranges::all_of(std::span(drawn_).subspan(num_targets_), is_there);
+  }
+
   /// The beginning of a row; what follows is fetched by the processor itself.
   void prefetch(const float* row) const {
     constexpr std::size_t floats_per_line = 16;
@@ -143,6 +163,9 @@ class Sampler {
     auto status = EffectStatus::ok;
     for (std::size_t target = 0; target < num_targets_; ++target) {
       const auto& drawn = drawn_[target];
+      if (drawn.vector == nullptr) {
+        continue;
+      }
       for (std::size_t i = 0; i < attributes; ++i) {
         cosines_[i] = drawn.inverse_length * stats::dot(drawn.vector, units_.data() + i * dimension_, dimension_);
       }
@@ -218,6 +241,19 @@ results::AxisSchema test_axis(const std::vector<TestInUse>& tests, const std::ve
        {"consequence", "what missing and trimmed words change", &TestInUse::consequence}});
 }
 
+/// Template and rephrasing of every sample, and the status of those in which no target stands.
+void add_frames(results::RawSchema& schema, const Corpus& corpus, const std::vector<std::uint32_t>& frames) {
+  auto& samples = schema.outer_axes[1];
+  samples.coordinates = {{"template", "template of the sample's sentences", {}},
+                         {"rephrasing", "rephrasing of the sample's sentences", {}}};
+  for (std::size_t sample = 0; sample < samples.labels.size(); ++sample) {
+    const auto frame = frames[sample % frames.size()];
+    samples.coordinates[0].values.push_back(corpus.templates.at(frame / corpus.rephrasings.size()).label);
+    samples.coordinates[1].values.push_back(corpus.rephrasings.at(frame % corpus.rephrasings.size()).label);
+  }
+  schema.cubes.at(static_cast<std::size_t>(EffectColumn::status)).flag_meanings.emplace_back("no_sentence");
+}
+
 }  // namespace
 
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
@@ -286,6 +322,18 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
   for (const auto& word : words_) {
     word_names_.push_back(draw_name(word.word));
   }
+  std::set<std::uint32_t> frames;
+  for (const auto& word : words_) {
+    auto& of_frames = vectors_of_frames_.emplace_back();
+    for (std::uint64_t vector = 0; vector < word.frames.size(); ++vector) {
+      of_frames[word.frames[vector]].push_back(vector);
+      frames.insert(word.frames[vector]);
+    }
+  }
+  frames_.assign(frames.begin(), frames.end());
+  if (!frames_.empty()) {
+    add_frames(schema_, job.settings<Contexts>().contextual().corpus, frames_);
+  }
   num_weat_attributes_ = schema_.inner_axis("weat_attribute").labels.size();
   if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
     num_attributes_ = schema_.inner_axis("attribute").labels.size();
@@ -303,6 +351,17 @@ std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, st
                                     .test = test_name,
                                     .sample = static_cast<std::uint32_t>(sample),
                                     .word = word_name});
+}
+
+std::optional<std::uint64_t> EffectsProbe::drawn(std::uint32_t test_name, std::uint64_t sample,
+                                                 std::uint32_t word) const {
+  if (frames_.empty()) {
+    return draw(seed_, test_name, sample, word_names_[word], store_->count(word));
+  }
+  const auto found = vectors_of_frames_[word].find(frames_[sample % frames_.size()]);
+  return found == vectors_of_frames_[word].end()
+             ? std::nullopt
+             : std::optional(found->second[draw(seed_, test_name, sample, word_names_[word], found->second.size())]);
 }
 
 std::uint32_t EffectsProbe::draws_of(const TestInUse& test) const {
@@ -331,9 +390,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
     Sampler sampler(test, *store_);
     const auto test_name = draws_of(test);
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-      const auto draw_word = [&](std::uint32_t place) {
-        return draw(seed_, test_name, at[1] + i, word_names_[place], store_->count(place));
-      };
+      const auto draw_word = [&](std::uint32_t place) { return drawn(test_name, at[1] + i, place); };
       sampler.compute(*store_, draw_word,
                       {std::span(association).subspan(i * slots, slots),
                        std::span(of_attributes).subspan(i * num_weat_attributes_, num_weat_attributes_),
@@ -359,8 +416,10 @@ void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) c
     for (const auto place : set) {
       hash.field(words_[place].word).number(words_[place].usable);
       hash.update(std::as_bytes(std::span(words_[place].digest)));
+      hash.update(std::as_bytes(std::span(words_[place].frames)));
     }
   }
+  hash.update(std::as_bytes(std::span(frames_)));
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,10 @@ enum class EffectColumn : std::uint8_t {
 };
 
 /// Why an effect size is NaN. missing_words: a set has no word with a vector (the test's coordinate `consequence` names
-/// them); zero_deviation: all associations are equal; not_finite: a vector has no direction (all zeros).
-enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_finite };
+/// them; of made sentences also a word without one in the sample's template and rephrasing); zero_deviation: all
+/// associations are equal; not_finite: a vector has no direction (all zeros); no_sentence, of made sentences alone: no
+/// target of the test stands in the sample's template.
+enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_finite, no_sentence };
 
 /// Outer axes [test, sample], inner axes target, weat_attribute, word and (with a wefat test) attribute.
 /// Coordinates of axis `test`: kind ("weat", "wefat"), title, x, y, a, b (labels of the sets), x_words, y_words,
@@ -42,7 +46,8 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std
 /// A text coordinate of JSON, back as words. Throws base::Error where it is no array of texts.
 std::vector<std::string> words_of_coordinate(const std::string& json);
 
-/// Contexts are [test, sample].
+/// Contexts are [test, sample]. Of made sentences every sample is of one template and rephrasing, in turn: coordinates
+/// of its axis. It draws from the sentences of these alone.
 class EffectsProbe final : public Probe {
  public:
   /// Samples of one block: a fixed number, since the stage has nothing that a batch budget could mean.
@@ -65,6 +70,8 @@ class EffectsProbe final : public Probe {
                             std::uint64_t count);
 
  private:
+  /// Which vector of a word stands for it; nothing where the sample's template and rephrasing have none.
+  std::optional<std::uint64_t> drawn(std::uint32_t test_name, std::uint64_t sample, std::uint32_t word) const;
   /// What keys the draws of a test besides sample and word.
   std::uint32_t draws_of(const TestInUse& test) const;
 
@@ -77,6 +84,8 @@ class EffectsProbe final : public Probe {
   std::vector<TestInUse> tests_;
   sweep::BlockPlan blocks_;
   results::RawSchema schema_;
+  std::vector<std::uint32_t> frames_;  ///< that have a sentence, ascending; empty: sentences were found
+  std::vector<std::map<std::uint32_t, std::vector<std::uint64_t>>> vectors_of_frames_;  ///< of each word
   std::size_t num_weat_attributes_ = 0;  ///< slots of the axis weat_attribute
   std::size_t num_attributes_ = 0;       ///< slots of the axis attribute; 0: no wefat test
 };

@@ -21,6 +21,8 @@ struct WordVectors {
   std::uint64_t stored = 0;  ///< of these, in the sample
   std::uint64_t usable = 0;  ///< of these, with a vector
   base::Digest digest{};     ///< of the usable vectors
+  /// Of made sentences: template x rephrasing of each usable vector, as a place in `frame_labels`. Else empty.
+  std::vector<std::uint32_t> frames = {};
 };
 
 /// Distinct words of all sets, in order of first appearance (x, y, a, b of each test).

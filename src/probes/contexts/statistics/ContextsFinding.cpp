@@ -24,6 +24,7 @@ using Heads = std::vector<std::pair<std::string, std::string>>;
 constexpr std::uint64_t few_contexts = 20;
 constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
 constexpr double level = 0.05;
+constexpr const char* status_finding = "samples_by_status";
 
 /// A weat test, a word of a wefat test, or a wefat test. Borrowed.
 struct Row {
@@ -117,6 +118,14 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
     std::ranges::transform(rows, std::back_inserter(axis.coordinates.back().values), &Row::word);
   }
   return axis;
+}
+
+/// With what the tests compare, where all say it.
+Heads with_titles(const std::vector<Row>& rows, Heads heads) {
+  if (std::ranges::none_of(rows, [](const Row& row) { return row.test->title.empty(); })) {
+    heads.emplace_back("title", "title");
+  }
+  return heads;
 }
 
 /// A column of what `member` of the effect says.
@@ -280,7 +289,7 @@ Finding finding_of_tests(const ContextsResult& result) {
                             {"p_targets", "p targets"},
                             {"p_attributes", "p attributes"},
                             {"p_both", "p both"}})},
-      {.title = "Words of these tests", .columns = {{"weat_test", "test"}, {"sizes", "sizes"}, {"title", "title"}}}};
+      {.title = "Words of these tests", .columns = with_titles(rows, {{"weat_test", "test"}, {"sizes", "sizes"}})}};
   finding.notes = notes_of(result, Kind::weat);
   return finding;
 }
@@ -311,19 +320,16 @@ Finding finding_of_word_means(const ContextsResult& result) {
       [](const auto& effect) { return effect.effect.num_used; });
   add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of that mean over samples",
       [](const auto& effect) { return effect.effect.deviation; });
-  finding.views = {{.title = "Mean effect of the words of each test",
-                    .columns = {{"wefat_test", "test"},
-                                {"", "mean"},
-                                {"sd", "sd"},
-                                {"samples", "samples"},
-                                {"sizes", "sizes"},
-                                {"title", "title"}}}};
+  finding.views = {
+      {.title = "Mean effect of the words of each test",
+       .columns = with_titles(
+           rows, {{"wefat_test", "test"}, {"", "mean"}, {"sd", "sd"}, {"samples", "samples"}, {"sizes", "sizes"}})}};
   return finding;
 }
 
-/// Random effects of the samples. `axis`: of the rows.
+/// Random effects of the samples. `axis`: of the rows. Only an expert is shown tables of them.
 Finding finding_of_samples(const ContextsResult& result, const std::string& name, const results::AxisSchema& axis,
-                           const std::vector<Row>& rows) {
+                           const std::vector<Row>& rows, Detail detail) {
   using Combined = stats::RandomEffects;
   Finding finding{.name = name + "_sampling", .axes = {axis}};
   const auto column = [&](const char* of, const char* what, double Combined::*member) {
@@ -342,6 +348,9 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
          &Combined::log10_p_one_sided);
   finding.add(Role::status, rows, "status", "", "why samples give no error",
               [](const Row& row) { return row.of->combined.error_reason; });
+  if (detail != Detail::everything) {
+    return finding;
+  }
   finding.views = {{.title = std::string("How far the samples of contexts determine d (variance ") +
                              variance_names.at(static_cast<std::size_t>(result.settings.variance)) + ", " +
                              estimator_names.at(static_cast<std::size_t>(result.settings.estimator)) + ")",
@@ -507,7 +516,7 @@ Finding finding_of_statuses(const ContextsResult& result) {
       counts.emplace_back(result.status_names[status], total);
     }
   }
-  Finding finding{.name = "samples_by_status",
+  Finding finding{.name = status_finding,
                   .axes = {axis_of("sample_status", "status of a sample of a test", counts,
                                    [](const auto& count) { return count.first; })}};
   finding.add(Role::value, counts, "", "1", "samples of all tests", [](const auto& count) { return count.second; });
@@ -519,11 +528,11 @@ Finding finding_of_statuses(const ContextsResult& result) {
 
 }  // namespace
 
-std::vector<Finding> findings_of(const ContextsResult& result) {
+std::vector<Finding> findings_of(const ContextsResult& result, Detail detail) {
   std::vector<Finding> all = {finding_of_tests(result)};
   const bool has_p = result.depth == ContextsDepth::everything;
   if (has_p && result.num_samples > 1) {
-    all.push_back(finding_of_samples(result, "weat", all.front().axes.front(), tests_of(result, Kind::weat)));
+    all.push_back(finding_of_samples(result, "weat", all.front().axes.front(), tests_of(result, Kind::weat), detail));
   }
   if (!result.detections.empty()) {
     all.push_back(finding_of_detections(result.detections));
@@ -532,7 +541,7 @@ std::vector<Finding> findings_of(const ContextsResult& result) {
   const auto words = words_of(result);
   all.push_back(finding_of_words(result, words));
   if (has_p && result.num_samples > 1) {
-    all.push_back(finding_of_samples(result, "wefat", axis_of_rows("wefat_word", "", words), words));
+    all.push_back(finding_of_samples(result, "wefat", axis_of_rows("wefat_word", "", words), words, detail));
   }
   all.push_back(finding_of_word_means(result));
   all.push_back(finding_of_statuses(result));
@@ -540,16 +549,18 @@ std::vector<Finding> findings_of(const ContextsResult& result) {
   return all;
 }
 
-std::string contexts_text(const ContextsResult& result, Detail detail, std::size_t top) {
-  std::string text;
-  for (const auto& finding : findings_of(result)) {
-    const bool is_for_experts = finding.name.ends_with("_sampling");
-    const bool is_status = finding.name == "samples_by_status";
-    if (detail == Detail::everything || (detail == Detail::main ? !is_for_experts : is_status)) {
-      text += findings::text_of(finding, finding.name == "weat" ? std::numeric_limits<std::size_t>::max() : top);
+StatsText contexts_text(const ContextsResult& result, Detail detail, std::size_t top) {
+  StatsText text;
+  for (const auto& finding : findings_of(result, detail)) {
+    if (detail == Detail::status_only && finding.name != status_finding) {
+      continue;
     }
+    const bool is_answer = finding.name == "weat" || finding.name == "wefat" || finding.name == "detection";
+    auto& part = is_answer ? text.answer : text.details;
+    const auto shown = findings::text_of(finding, finding.name == "weat" ? result.tests.size() : top);
+    part += shown.substr(part.empty() && shown.starts_with('\n') ? 1 : 0);
   }
-  return text.substr(text.starts_with('\n') ? 1 : 0);
+  return text;
 }
 
 }  // namespace stereosweep::probes::contexts

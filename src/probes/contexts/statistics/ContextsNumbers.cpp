@@ -64,6 +64,7 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
                                               " samples in '" + file.path().string() + "'",
                                           "each test has " + std::to_string(num_in_file_)));
   }
+  place_samples(axes[1]);
   status_names_ = require_cube(file, "status", results::ElementType::uint8, {}).flag_meanings;
   require_cube(file, "association", results::ElementType::float64, {"target"});
   require_cube(file, "attribute_association", results::ElementType::float64, {"weat_attribute"});
@@ -102,6 +103,38 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
     }
     tests_.push_back(std::move(test));
   }
+}
+
+void ContextsReader::place_samples(const results::AxisSchema& samples) {
+  const bool is_made = !samples.coordinates.empty();
+  auto& [templates, rephrasings, replicates] = sample_axes_;
+  templates = results::ScoreTable::no_axis(2);
+  rephrasings = results::ScoreTable::no_axis(3);
+  const auto place_in = [&](results::AxisSchema& axis, const char* name, std::size_t sample) -> std::size_t {
+    if (!is_made) {
+      return 0;
+    }
+    const auto& label = coordinate_of(samples, name)[sample];
+    const auto found = std::ranges::find(axis.labels, label);
+    const auto place = static_cast<std::size_t>(found - axis.labels.begin());
+    if (found == axis.labels.end()) {
+      axis.labels.push_back(label);
+    }
+    return place;
+  };
+  if (is_made) {
+    templates = {templates.name, "template that the sentences were made of", {}, {}};
+    rephrasings = {rephrasings.name, "rephrasing that the sentences were made of", {}, {}};
+  }
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts;
+  std::size_t most = 1;
+  for (std::size_t sample = 0; sample < num_samples_; ++sample) {
+    SampleCell cell{place_in(templates, "template", sample), place_in(rephrasings, "rephrasing", sample), 0};
+    cell.replicate = counts[{cell.template_place, cell.rephrasing}]++;
+    most = std::max(most, cell.replicate + 1);
+    cells_.push_back(cell);
+  }
+  replicates = numbered_axis(results::score_axis_names[4], "sample: a draw of one context per word", most);
 }
 
 std::size_t ContextsReader::numbers_per_sample() const {

@@ -131,14 +131,16 @@ Scores scores_of_word(const ContextsSamples& samples, std::size_t sample, std::s
   return {deviation > stats::cosine_rounding ? association / deviation : stats::nan, association, deviation};
 }
 
-/// Some samples of one test.
+/// Some samples of one test, from `first_sample` on; the table's replicates begin with that sample's.
 void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjects& subjects, std::size_t item,
-          const ContextsSamples& samples) {
+          const ContextsSamples& samples, std::size_t first_sample) {
   const auto& test = reader.tests()[item];
   const auto set = [&](std::size_t subject, std::size_t sample, const Scores& scores, ScoreStatus missing) {
     for (std::size_t measure = 0; measure < num_measures; ++measure) {
       const bool exists = std::isfinite(scores[measure]);
-      const auto place = table.index({measure, subject, 0, 0, sample, item});
+      const auto& cell = reader.cells()[first_sample + sample];
+      const auto replicate = cell.replicate - reader.cells()[first_sample].replicate;
+      const auto place = table.index({measure, subject, cell.template_place, cell.rephrasing, replicate, item});
       table.values[place] = exists ? scores[measure] : stats::nan;
       table.statuses[place] = exists ? ScoreStatus::ok : missing;
     }
@@ -149,13 +151,18 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
     const auto status = samples.status(sample);
     const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
     const bool is_scored = reader.status_names().at(status) != results::not_scored;
+    if (is_scored && status == static_cast<std::uint8_t>(EffectStatus::no_sentence)) {
+      continue;  // not applicable
+    }
     const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool has_sentence = test.kind == Kind::weat || !std::isnan(samples.association(sample, i)) ||
+                                status == static_cast<std::uint8_t>(EffectStatus::not_finite);
       set(rows[i], sample,
           why != ScoreStatus::undefined ? none
           : test.kind == Kind::weat     ? scores_of_sets(test, samples, sample)
                                         : scores_of_word(samples, sample, i),
-          why);
+          why == ScoreStatus::undefined && !has_sentence ? ScoreStatus::missing : why);
     }
     for (const auto subject : subjects.without_vector(item)) {
       set(subject, sample, none, ScoreStatus::missing);
@@ -166,36 +173,37 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
 }  // namespace
 
 /// Adds the score table, some samples at a time. Measures (README.md): effect_size, association, deviation. Subjects:
-/// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples; items: the
-/// tests, of which A is the right pole. `job` adds what the result does not say: which words are groups, and which have
-/// no vector.
+/// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples (of made
+/// sentences: of each template and rephrasing); items: the tests, of which A is the right pole. `job` adds what the
+/// result does not say: which words are groups, and which have no vector.
 void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job) {
   const auto& tests = reader.tests();
   const Subjects subjects(tests, job);
   if (subjects.rows().empty()) {
     return;
   }
-  const results::ScoreTableAxes axes = {
-      measure_axis(),
-      subject_axis(subjects.rows()),
-      results::ScoreTable::no_axis(2),
-      results::ScoreTable::no_axis(3),
-      numbered_axis(results::score_axis_names[4], "sample: a draw of one context per word", reader.num_samples()),
-      item_axis(tests)};
+  const results::ScoreTableAxes axes = {measure_axis(),          subject_axis(subjects.rows()), reader.sample_axes()[0],
+                                        reader.sample_axes()[1], reader.sample_axes()[2],       item_axis(tests)};
   results::ScoreTableWriter writer(layout, axes);
   const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
-  const auto at_a_time = std::clamp<std::size_t>(most_numbers / per_sample, 1, reader.num_samples());
+  // whole rounds through the templates and rephrasings
+  const auto round =
+      static_cast<std::size_t>(std::ranges::count(reader.cells(), std::size_t{0}, &SampleCell::replicate));
+  const auto at_a_time = std::max<std::size_t>(most_numbers / per_sample / round, 1) * round;
   for (std::size_t first = 0; first < reader.num_samples(); first += at_a_time) {
     const auto count = std::min(at_a_time, reader.num_samples() - first);
+    const auto first_replicate = reader.cells()[first].replicate;
     results::ScoreTable table{axes, {}, {}};
-    table.axes[4].labels.resize(count);
+    table.axes[4].labels.resize((count + round - 1) / round);
     table.resize();
     std::ranges::fill(table.statuses, ScoreStatus::not_applicable);
     for (std::size_t item = 0; item < tests.size(); ++item) {
-      fill(table, reader, subjects, item, reader.read(item, first, count));
+      fill(table, reader, subjects, item, reader.read(item, first, count), first);
     }
-    writer.write({{0, 0, 0, 0, first, 0}, {num_measures, subjects.rows().size(), 1, 1, count, tests.size()}},
-                 table.values, table.statuses);
+    writer.write(
+        {{0, 0, 0, 0, first_replicate, 0},
+         {num_measures, subjects.rows().size(), table.length(2), table.length(3), table.length(4), tests.size()}},
+        table.values, table.statuses);
   }
 }
 

@@ -512,7 +512,7 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
   root.write_attribute("permutation_seed", std::to_string(options.seed));
   root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
   written.layout().add_axis(file.schema().outer_axes.front());  // all tests, with their words
-  for (const auto& finding : findings_of(result)) {
+  for (const auto& finding : findings_of(result, Detail::main)) {
     findings::write(written.layout(), finding);
   }
   if (result.agreement) {

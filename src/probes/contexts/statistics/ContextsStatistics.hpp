@@ -80,6 +80,13 @@ class ContextsSamples {
   const std::vector<float>* cosine_ = nullptr;
 };
 
+/// Where a sample stands in the score table.
+struct SampleCell {
+  std::size_t template_place = 0;
+  std::size_t rephrasing = 0;
+  std::size_t replicate = 0;
+};
+
 class ContextsReader {
  public:
   /// The first `num_samples` samples of each test; 0: all. `file` is borrowed. Throws InputError if it is no contexts
@@ -88,6 +95,11 @@ class ContextsReader {
   const std::vector<ContextsTest>& tests() const { return tests_; }
   std::size_t num_samples() const { return num_samples_; }
   const std::vector<std::string>& status_names() const { return status_names_; }
+  /// Axes template, rephrasing and replicate of the score table. Of made sentences samples are of every template and
+  /// rephrasing in turn, of found ones of none.
+  const std::array<results::AxisSchema, 3>& sample_axes() const { return sample_axes_; }
+  /// One for each sample.
+  const std::vector<SampleCell>& cells() const { return cells_; }
   /// Contexts with a vector of every word of the job; 1 or 0 with static vectors.
   const std::map<std::string, std::uint64_t>& word_contexts() const { return word_contexts_; }
   ContextsSamples read(std::size_t test) const { return read(test, 0, num_samples_); }
@@ -101,7 +113,11 @@ class ContextsReader {
   std::size_t num_in_file_ = 0;
   std::size_t num_samples_ = 0;  ///< that are read
   std::vector<std::string> status_names_;
+  std::array<results::AxisSchema, 3> sample_axes_;
+  std::vector<SampleCell> cells_;
   std::map<std::string, std::uint64_t> word_contexts_;
+
+  void place_samples(const results::AxisSchema& samples);
 };
 
 // What is computed of it.
@@ -222,9 +238,9 @@ void write_score_table(results::Layout& layout, const ContextsReader& reader, co
 
 /// What the file and the tables of `stats` and `show` say of it, in their order: WEAT tests, the samples behind them,
 /// detections, words of WEFAT tests, the samples behind these, WEFAT tests, statuses of samples.
-std::vector<findings::Finding> findings_of(const ContextsResult& result);
+std::vector<findings::Finding> findings_of(const ContextsResult& result, Detail detail);
 
 /// Of these what `stats` prints. `only_main`: also what only an expert asks for.
-std::string contexts_text(const ContextsResult& result, Detail detail, std::size_t top);
+StatsText contexts_text(const ContextsResult& result, Detail detail, std::size_t top);
 
 }  // namespace stereosweep::probes::contexts

@@ -58,11 +58,10 @@ class Generator {
   Generator(const Contexts& settings, std::uint64_t seed)
       : settings_(settings), seed_(seed), words_(list_words(settings.tests)), partners_(words_.size()) {
     const auto& corpus = settings.contextual().corpus;
-    for (const auto& sentence : corpus.templates) {
-      for (const auto& rephrasing : corpus.rephrasings) {
-        const auto label = sentence.label + ", " + rephrasing.label;
-        frames_.push_back({&sentence, &rephrasing, label, draw_name(label)});
-      }
+    for (const auto& label : frame_labels(corpus)) {
+      const auto place = frames_.size();
+      frames_.push_back({&corpus.templates[place / corpus.rephrasings.size()],
+                         &corpus.rephrasings[place % corpus.rephrasings.size()], label, draw_name(label)});
     }
     for (std::uint32_t place = 0; place < words_.size(); ++place) {
       places_.emplace(words_[place], place);
@@ -84,9 +83,7 @@ class Generator {
       found.occurrences = sentences.size();
       sample.lines += static_cast<std::uint64_t>(
           std::ranges::count(sentences, Place::group, [](const auto& sentence) { return sentence.place; }));
-      std::ranges::sort(sentences, {}, [](const auto& sentence) {
-        return std::tuple(sentence.key, sentence.place, sentence.frame, sentence.partner);
-      });
+      deal(sentences);
       sentences.resize(std::min<std::uint64_t>(sentences.size(), sample.max_contexts));
       for (const auto& sentence : sentences) {
         found.contexts.push_back(compose(word, sentence));
@@ -97,6 +94,19 @@ class Generator {
   }
 
  private:
+  /// Sorts them; keys then begin with the place among those of the frame, so that frames have equally many in a sample.
+  static void deal(std::vector<Sentence>& sentences) {
+    const auto order = [](const auto& sentence) {
+      return std::tuple(sentence.key, sentence.place, sentence.frame, sentence.partner);
+    };
+    std::ranges::sort(sentences, {}, order);
+    std::unordered_map<std::uint32_t, std::uint64_t> of_frame;
+    for (auto& sentence : sentences) {
+      sentence.key = of_frame[sentence.frame]++ << 32U | sentence.key >> 32U;
+    }
+    std::ranges::sort(sentences, {}, order);
+  }
+
   struct Partners {
     std::set<std::uint32_t> attributes;  ///< beside the word as a target
     std::set<std::uint32_t> targets;     ///< beside the word as an attribute
@@ -459,6 +469,16 @@ std::vector<std::byte> read_files(const StageRequest& job) {
 }
 
 }  // namespace
+
+std::vector<std::string> frame_labels(const Corpus& corpus) {
+  std::vector<std::string> labels;
+  for (const auto& sentence : corpus.templates) {
+    for (const auto& rephrasing : corpus.rephrasings) {
+      labels.push_back(sentence.label + ", " + rephrasing.label);
+    }
+  }
+  return labels;
+}
 
 corpus::Sample generate_contexts(const Contexts& settings, std::uint64_t seed) {
   return Generator(settings, seed).take();

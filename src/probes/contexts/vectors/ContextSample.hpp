@@ -16,9 +16,13 @@ namespace stereosweep::probes::contexts {
 /// Sentences made of templates x rephrasings in which the words of the tests stand: a target in the group's place, an
 /// attribute in the trait's.
 /// Every sentence of a target and an attribute of one test, in the templates that ask for the target's form (a target
-/// that is no group stands in every template). Of each word a uniform sample of its sentences, whose draw depends on
-/// the seed, the word, the labels of template and rephrasing, and the other word. `lines` counts the sentences.
+/// that is no group stands in every template). Of each word a sample of its sentences: one of every template and
+/// rephrasing, then a second one of each, and so on; whose draw depends on the seed, the word, the labels of template
+/// and rephrasing, and the other word. `lines` counts the sentences.
 corpus::Sample generate_contexts(const Contexts& settings, std::uint64_t seed);
+
+/// Labels of the files of made sentences: every template in every rephrasing, in the job's order.
+std::vector<std::string> frame_labels(const Corpus& corpus);
 
 /// What a run will ask about, found or made here and now: what `plan` counts. Errors as `collect_contexts`.
 corpus::Sample sample_of(const sweep::Job& job);

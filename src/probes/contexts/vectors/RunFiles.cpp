@@ -65,6 +65,11 @@ std::vector<std::byte> encode(const WordsFile& content) {
     out.text(word.word).number(word.found).number(word.stored).number(word.usable);
     out.raw(std::as_bytes(std::span(word.digest)));
   }
+  if (std::ranges::any_of(content.words, [](const auto& word) { return !word.frames.empty(); })) {
+    for (const auto& word : content.words) {
+      out.array(std::span(word.frames));
+    }
+  }
   return out.take();
 }
 
@@ -87,6 +92,11 @@ WordsFile decode_words(std::span<const std::byte> bytes) {
     word.usable = in.number<std::uint64_t>();
     const auto digest = in.take(word.digest.size());
     std::memcpy(word.digest.data(), digest.data(), digest.size());
+  }
+  if (!in.rest().empty()) {
+    for (auto& word : content.words) {
+      word.frames = in.array<std::uint32_t>();
+    }
   }
   return content;
 }

@@ -37,6 +37,10 @@ class VectorsProbe final : public Probe {
   const std::vector<WordVectors>& words() const { return words_; }
   /// What the model is asked of one cell of the product; nothing where the word has fewer contexts.
   std::optional<query::Embed> query(std::uint64_t cell) const;
+  /// Where the sentence of a cell that has one is from.
+  const std::string& file_of(std::uint64_t cell) const {
+    return sample_->words[cell / contexts_].contexts.at(cell % contexts_).file;
+  }
 
  private:
   std::shared_ptr<const corpus::Sample> sample_;
