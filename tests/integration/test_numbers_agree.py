@@ -45,6 +45,10 @@ JOBS = {
          "axes.rating_questions={file: scm_questions, only: [regarded]}", "sampling=none"),
         ("statistics.clusters={number: 2}",), None,
     ),
+    "60_ceat": (  # vectors of the fake engine, of every word of the pieces in two sentences
+        ("model.path=tests/models/letters", "execution.engine=fake", "corpus.files=[FOLDER/words.txt]", "samples=20"),
+        ("statistics.draws=1000",), None,
+    ),
     "61_generated_contexts": (("samples=20",), (), None),
     "63_guo2021_ibd": ((), (), None),
     "70_stereomap": ((SMALL_TALK, "sampling.rounds=2"), (QUICK, "statistics.clusters={number: 2}"), "stereomap"),
@@ -189,6 +193,9 @@ class Run:
         if parsed.pop("sweep", None):  # over models that are not here
             path = folder / f"{job}.yaml"
             path.write_text(yaml.safe_dump(parsed))
+        words = sorted(set(re.findall("[A-Za-z]+", (runs.ROOT / "configs/tests/caliskan.yaml").read_text())))
+        (folder / "words.txt").write_text("".join(f"a {word} is here\nthere is a {word} too\n" for word in words))
+        settings = [setting.replace("FOLDER", str(folder)) for setting in settings]
         self.folder = folder / job
         code, _, err = runs.run(path, self.folder, *settings)
         assert code == 0, err
