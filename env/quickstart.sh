@@ -89,10 +89,10 @@ current="comparison with what was planted"
 "$python" - <<'END'
 import sys
 from stereosweep_analysis import open_statistics
-tau = open_statistics("results/planted")["tau_pooled"].sel(prior="prior_word")
+tau = open_statistics("results/planted")["people_tau"].sel(people_group="all", people_row="pooled")
 for measure in ("ilps_first", "ilps_star", "set_paper_augmented"):
-    print(f"   {measure:26} {float(tau.sel(variant=measure)):6.3f}")
-sys.exit(0 if float(tau.sel(variant="ilps_first")) >= 0.9 else "quickstart: tau-b of ilps_first is under 0.9")
+    print(f"   {measure:26} {float(tau.sel(measure=f'{measure} prior_word')):6.3f}")
+sys.exit(0 if float(tau.sel(measure="ilps_first prior_word")) >= 0.9 else "quickstart: tau-b of ilps_first is under 0.9")
 END
 "$python" tests/models/planted_causal/recover.py results/winoidentity/coreference.h5 results/ratings/rating.h5
 
@@ -101,9 +101,9 @@ finding "2. What does a small real encoder associate with groups? (the five larg
 "$python" - <<'END'
 from stereosweep_analysis import open_statistics
 statistics = open_statistics("results/real")
-score = statistics["mean_pair_score"].sel(variant="ilps_star", prior="prior_word").to_series().dropna()
+score = statistics["mean_score"].sel(measure="ilps_star prior_word").to_series().dropna()
 for group, pair in score.abs().sort_values(ascending=False).index[:5]:
-    left, right = (str(statistics[name].sel(pair=pair).item()) for name in ("pair_left", "pair_right"))
+    left, right = (str(statistics[name].sel(item=pair).item()) for name in ("item_left", "item_right"))
     value = score[group, pair]
     towards, rather = (right, left) if value > 0 else (left, right)
     print(f"   {group[:30]:30} {towards[:20]:>20} rather than {rather[:20]:20} {value:7.3f}")

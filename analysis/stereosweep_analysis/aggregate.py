@@ -90,14 +90,9 @@ def pair_scores(raw: xr.Dataset, measure: str, prior: str, aggregate: str = "med
     return (right - left).assign_coords(pair=pairs).transpose("group", "template", "rephrasing", "pair")
 
 
-def mean_pair_scores(raw: xr.Dataset, measure: str, prior: str, aggregate: str = "median") -> xr.DataArray:
-    """Mean over sentences that have a score: [group, pair]."""
-    return pair_scores(raw, measure, prior, aggregate).mean(("template", "rephrasing"), skipna=True)
-
-
-def order_by_domain(dataset: xr.Dataset, groups: Iterable[int] | None = None) -> np.ndarray:
-    """Indices of `groups` (default: all), sorted by domain in order of appearance; stable within a domain."""
-    domains = dataset["group_domain"].values if "group_domain" in dataset.coords else [""] * dataset.sizes["group"]
-    groups = np.arange(dataset.sizes["group"]) if groups is None else np.asarray(groups)
+def order_by_domain(scores: xr.DataArray, subjects: Iterable[int] | None = None) -> np.ndarray:
+    """Indices of `subjects` (default: all), sorted by domain in order of appearance; stable within a domain."""
+    domains = scores["subject_domain"].values if "subject_domain" in scores.coords else [""] * scores.sizes["subject"]
+    subjects = np.arange(scores.sizes["subject"]) if subjects is None else np.asarray(subjects)
     first = {domain: place for place, domain in reversed(list(enumerate(domains)))}
-    return np.array(sorted(groups, key=lambda group: (first[domains[group]], group)), dtype=int)
+    return np.array(sorted(subjects, key=lambda subject: (first[domains[subject]], subject)), dtype=int)

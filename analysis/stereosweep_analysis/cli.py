@@ -19,7 +19,7 @@ from . import drawings, text_commands
 from .answers import read_answers, write_answers
 from .forest import forest
 from .glossary import glossary, matching
-from .open import ResultError, open_statistics, require_label
+from .open import ResultError, open_statistics
 from .papers import command as paper_command
 from .ratings import read_ratings
 from .reports import command as report_command
@@ -32,8 +32,7 @@ def _parser():
     draw.add_argument("directory", help="run directory or PROBE.stats.h5")
     draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
-    draw.add_argument("--variant", help="default: ilps_star")
-    draw.add_argument("--prior", help="default: the first of the file")
+    draw.add_argument("--measure", help="a label of the score table, as 'ilps_star prior_word'; default: recommended")
     draw.add_argument(
         "--subjects", choices=drawings.SUBJECTS,
         help="rows of the heat map; default: groups, or intersections where there are no groups",
@@ -59,23 +58,22 @@ def draw_figures(arguments):
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
     made = {}
     is_contexts = drawings.is_contexts(statistics)
-    if is_contexts and "mean_pair_score" not in statistics:
+    if is_contexts and "mean_score" not in statistics:
         drawings.save_figures({"forest": forest(statistics)}, out)
         return
     if is_contexts and "weat" in statistics:
         made["forest"] = forest(statistics)
-    measure = arguments.variant and require_label(statistics, "variant", arguments.variant)
-    prior = arguments.prior and require_label(statistics, "prior", arguments.prior)
-    made |= drawings.heat_maps(statistics, measure, prior, arguments.subjects)
-    ratings = statistics.get("human_mean")
+    measure = arguments.measure or drawings.default_measure(statistics)
+    made |= drawings.heat_maps(statistics, measure, arguments.subjects)
+    ratings = drawings.people_means(statistics) if "people_mean" in statistics else None
     if arguments.ratings:
         ratings = read_ratings(arguments.ratings, statistics)
     if ratings is not None:
         name, draw = ("recovery", drawings.recovery_scatter) if arguments.planted else ("human", drawings.human_scatter)
-        made[name] = draw(statistics, ratings, measure, prior)
+        made[name] = draw(statistics, ratings, measure)
     drawings.save_figures(made, out)
     if ratings is None:
-        print("no ratings: no scatter (name a table with --ratings, or statistics.human_ratings in the job)")
+        print("no ratings: no scatter (name a table with --ratings, or statistics.people in the job)")
 
 
 def make_answers(arguments):

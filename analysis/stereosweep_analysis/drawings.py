@@ -17,6 +17,7 @@ from .glossary import title_of
 from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
 from .tables import number_text, p_text
+from .views import measures_of, recommended_measures, texts
 
 DIVERGING = "RdBu_r"
 UNDEFINED = "0.85"
@@ -25,47 +26,45 @@ SUBJECTS = ("groups", "intersections", "all")
 
 
 def default_measure(statistics: xr.Dataset) -> str:
-    """ILPS* if it was measured, else what comes first. Raises ResultError where there are no scores."""
-    if "mean_pair_score" not in statistics:
-        raise ResultError(
-            "the dataset lacks mean_pair_score: heat map and scatter are of statistics of association and contexts runs"
-        )
-    measures = [str(name) for name in statistics["variant"].values]
-    return "ilps_star" if "ilps_star" in measures else measures[0]
+    """The recommended one of those whose means the file has, else the first. Raises ResultError where it has none."""
+    if "mean_score" not in statistics:
+        raise ResultError("the dataset lacks mean_score: ask 'stereosweep stats' for them with statistics.means=all")
+    known = [str(name) for name in statistics[statistics["mean_score"].dims[0]].values]
+    return next((name for name in recommended_measures(statistics) if name in known), known[0])
 
 
-def default_prior(statistics: xr.Dataset) -> str:
-    return str(statistics["prior"].values[0])
+def mean_scores(statistics: xr.Dataset, measure: str) -> xr.DataArray:
+    """[subject, item] of one measure, of single words where there are sets of words, too. Raises ResultError."""
+    default_measure(statistics)
+    axis = str(statistics["mean_score"].dims[0])
+    require_label(statistics, axis, measure)
+    scores = statistics["mean_score"].sel({axis: measure}).transpose("subject", "item")
+    for of, kind in (("subject", "word sets"), ("item", "weat")):
+        if f"{of}_kind" in statistics.coords:
+            scores = scores.isel({of: np.flatnonzero(scores[f"{of}_kind"].values != kind)})
+    return scores
 
 
-def select(statistics: xr.Dataset, measure: str, prior: str) -> xr.DataArray:
-    """mean_pair_score [group, pair] of one measure and prior. Raises ResultError."""
-    require_label(statistics, "variant", measure)
-    require_label(statistics, "prior", prior)
-    return statistics["mean_pair_score"].sel(variant=measure, prior=prior).transpose("group", "pair")
+def subtitle(statistics: xr.Dataset, measure: str) -> str:
+    return f"{source_name(statistics)} · {literal(title_of('measure', measure))}"
 
 
-def subtitle(statistics: xr.Dataset, measure: str, prior: str) -> str:
-    text = f"{source_name(statistics)} · {literal(title_of('measure', measure))}"
-    return text if prior == "none" else f"{text} · prior “{literal(prior)}”"
-
-
-def unit(statistics: xr.Dataset) -> str:
+def unit(statistics: xr.Dataset, measure: str) -> str:
     """Of the scores: nat, or 1 for effect sizes."""
-    units = str(statistics["mean_pair_score"].attrs.get("units", "nat"))
-    return "effect size" if units == "1" else units
+    units = dict(zip(measures_of(statistics), texts(statistics, "measure_units", "measure"), strict=True))[measure]
+    return "effect size" if units == "1" else units or "nat"
 
 
 def is_contexts(statistics: xr.Dataset) -> bool:
     return str(statistics.attrs.get("schema", "")).endswith("/contexts")
 
 
-def _rows_of(statistics: xr.Dataset, scores: xr.DataArray, subjects: str | None) -> tuple[np.ndarray, str]:
+def _rows_of(scores: xr.DataArray, subjects: str | None) -> tuple[np.ndarray, str]:
     """Subjects to draw, by domain, and what is left out. Default: the groups, or intersections where there are none;
     the strongest ones of more than MAX_ROWS."""
-    kinds = statistics["group_kind"].values if "group_kind" in statistics.coords else None
-    chosen = np.arange(scores.sizes["group"])
-    if kinds is not None and subjects != "all":
+    kinds = scores["subject_kind"].values if "subject_kind" in scores.coords else None
+    chosen = np.arange(scores.sizes["subject"])
+    if kinds is not None and subjects != "all" and "word" not in kinds:
         wanted = (subjects or ("groups" if (kinds == "group").any() else "intersections")).removesuffix("s")
         chosen = chosen[kinds == wanted]
         if not chosen.size:
@@ -75,13 +74,13 @@ def _rows_of(statistics: xr.Dataset, scores: xr.DataArray, subjects: str | None)
         strength = np.nan_to_num(np.abs(scores.values[rows])).max(axis=1)
         rows = np.sort(rows[np.argsort(-strength, kind="stable")[:MAX_ROWS]])
     left_out = []
-    other = scores.sizes["group"] - len(chosen)
-    if kinds is not None and other:
+    other = scores.sizes["subject"] - len(chosen)
+    if kinds is not None and other and chosen.size:
         kind = "group" if kinds[chosen[0]] == "intersection" else "intersection"
         left_out.append(f"{other} {kind}{'' if other == 1 else 's'} (--subjects all)")
     if weaker := len(chosen) - len(rows):
         left_out.append(f"the {weaker} weakest of {len(chosen)} rows")
-    return order_by_domain(statistics, rows), "not drawn: " + ", ".join(left_out) if left_out else ""
+    return order_by_domain(scores, rows), "not drawn: " + ", ".join(left_out) if left_out else ""
 
 
 def _blocks(labels: Sequence[str] | np.ndarray) -> list[tuple[str, int, int]]:
@@ -96,45 +95,44 @@ def _symmetric_limit(values: np.ndarray) -> float:
 
 
 def heat_maps(
-    statistics: xr.Dataset, measure: str | None = None, prior: str | None = None, subjects: str | None = None
+    statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None
 ) -> dict[str, Figure]:
     """{name: heat map}: one; of WEFAT tests one for all that share their target words."""
+    scores = mean_scores(statistics, measure or default_measure(statistics))
     if not is_contexts(statistics) or "test_x_words" not in statistics.coords:
-        return {"heat-map": heat_map(statistics, measure, prior, subjects)}
-    default_measure(statistics)
+        return {"heat-map": heat_map(statistics, measure, subjects)}
     targets = words_of(statistics, "x")
-    parts: dict[tuple[str, ...], list[int]] = {}
-    for place, pair in enumerate(statistics["pair"].values):
-        parts.setdefault(tuple(targets[str(pair)]), []).append(place)
+    parts: dict[tuple[str, ...], list[str]] = {}
+    for item in map(str, scores["item"].values):
+        parts.setdefault(tuple(targets[item]), []).append(item)
     figures: dict[str, Figure] = {}
-    for words, places in parts.items():
-        rows = np.flatnonzero(np.isin(statistics["group"].values.astype(str), words))
+    for words, items in parts.items():
+        rows = np.flatnonzero(np.isin(statistics["subject"].values.astype(str), words))
+        columns = np.flatnonzero(np.isin(statistics["item"].values.astype(str), items))
         name = "heat-map" if len(parts) == 1 else f"heat-map-{len(figures) + 1}"
-        figures[name] = heat_map(statistics.isel(pair=places, group=rows), measure, prior, subjects)
+        figures[name] = heat_map(statistics.isel(item=columns, subject=rows), measure, subjects)
     return figures
 
 
-def _headline(statistics: xr.Dataset) -> str:
+def _headline(statistics: xr.Dataset, scores: xr.DataArray) -> str:
     """What the picture shows: of WEFAT tests their common title."""
     if not is_contexts(statistics):
         return "How the model associates groups with traits"
-    titles = list(dict.fromkeys(str(title) for title in statistics["pair_dimension"].values if str(title)))
+    titles = list(dict.fromkeys(str(title) for title in scores["item_dimension"].values if str(title)))
     if len(titles) == 1:
         return literal(titles[0])
-    tests = [str(pair) for pair in statistics["pair"].values]
+    tests = [str(item) for item in scores["item"].values]
     return literal(tests[0]) if len(tests) == 1 else "To which of two sets of words is each word nearer?"
 
 
-def heat_map(
-    statistics: xr.Dataset, measure: str | None = None, prior: str | None = None, subjects: str | None = None
-) -> Figure:
+def heat_map(statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None) -> Figure:
     """Groups (by domain) x trait pairs (by dimension); red leans to the pole above, blue to the one below."""
-    measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
-    scores = select(statistics, measure, prior)
-    rows, left_out = _rows_of(statistics, scores, subjects)
+    measure = measure or default_measure(statistics)
+    scores = mean_scores(statistics, measure)
+    rows, left_out = _rows_of(scores, subjects)
     values = scores.values[rows]
     limit = _symmetric_limit(values)
-    poles = [list(map(literal, names)) for names in pole_names(statistics)]
+    poles = [list(map(literal, names)) for names in pole_names(statistics, scores)]
     figure, axes = plt.subplots(
         figsize=(max(8.0, 3.2 + 0.46 * values.shape[1]), max(4.5, 3.6 + 0.2 * len(rows))), layout="constrained"
     )
@@ -142,7 +140,7 @@ def heat_map(
     image = axes.imshow(
         np.ma.masked_invalid(values), aspect="auto", cmap=DIVERGING, norm=TwoSlopeNorm(0.0, -limit, limit)
     )
-    axes.set_yticks(range(len(rows)), map(literal, statistics["group"].values[rows]), fontsize=8)
+    axes.set_yticks(range(len(rows)), map(literal, scores["subject"].values[rows]), fontsize=8)
     axes.tick_params(length=0)
     top = axes.secondary_xaxis("top")
     top.tick_params(length=0)
@@ -152,9 +150,9 @@ def heat_map(
         side.set_xticks(range(values.shape[1]), names, fontsize=9, **turn)
     for spine in [*axes.spines.values(), *top.spines.values()]:
         spine.set_visible(False)
-    for _, first, _ in _blocks(statistics["pair_dimension"].values)[1:]:
+    for _, first, _ in _blocks(scores["item_dimension"].values)[1:]:
         axes.axvline(first - 0.5, color="white", linewidth=3)
-    domains = statistics["group_domain"].values if "group_domain" in statistics.coords else np.full(len(scores), "")
+    domains = scores["subject_domain"].values if "subject_domain" in scores.coords else np.full(len(scores), "")
     for domain, first, end in _blocks(domains[rows]):
         if first > 0:
             axes.axhline(first - 0.5, color="white", linewidth=2.5)
@@ -168,13 +166,14 @@ def heat_map(
             color="0.3",
         )
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.02, extend="both")
+    in_unit = unit(statistics, measure)
     if is_contexts(statistics):
-        label = f"{unit(statistics)}: red words are nearer to the set above (A), blue ones to the set below (B)"
+        label = f"{in_unit}: red words are nearer to the set above (A), blue ones to the set below (B)"
     else:
-        label = f"trait-pair score ({unit(statistics)}): red leans to the pole above, blue to the one below"
+        label = f"trait-pair score ({in_unit}): red leans to the pole above, blue to the one below"
     bar.set_label(label, fontsize=9)
     bar.outline.set_visible(False)
-    title = f"{_headline(statistics)}\n{subtitle(statistics, measure, prior)}"
+    title = f"{_headline(statistics, scores)}\n{subtitle(statistics, measure)}"
     if left_out:
         title += f"\n{left_out}"
     if np.isnan(values).any():
@@ -183,13 +182,19 @@ def heat_map(
     return figure
 
 
-def _tau_text(statistics: xr.Dataset, reference: xr.DataArray, measure: str, prior: str, count: int) -> str:
+def _tau_text(statistics: xr.Dataset, reference: xr.DataArray, measure: str, count: int) -> str:
     """What the program found for its own ratings; of others only how many cells there are."""
-    own = statistics.get("human_mean")
-    if own is None or "tau_pooled_p_items" not in statistics or not np.array_equal(own, reference, equal_nan=True):
+    if "people_tau" not in statistics or not np.array_equal(people_means(statistics), reference, equal_nan=True):
         return f"{count} cells"
-    tau, p = (float(statistics[f"tau_pooled{end}"].sel(variant=measure, prior=prior)) for end in ("", "_p_items"))
-    return f"Kendall's τ-b = {number_text(tau)} (p = {p_text(p)}, {count} cells; p: trait pairs shuffled)"
+    axis = statistics["people_tau"].dims[0]
+    here = {axis: measure, "people_group": "all", "people_row": "pooled"}
+    tau, p = (float(statistics[name].sel(here)) for name in ("people_tau", "people_tau_p_cite"))
+    return f"Kendall's τ-b = {number_text(tau)} (p = {p_text(p)}, {count} cells; p: items or subjects shuffled)"
+
+
+def people_means(statistics: xr.Dataset) -> xr.DataArray:
+    """[subject, item] of all annotators."""
+    return statistics["people_mean"].sel(people_group="all").transpose("subject", "item")
 
 
 def _name_extremes(axes: Axes, x: np.ndarray, y: np.ndarray, names: np.ndarray, count: int, middle: float) -> None:
@@ -214,17 +219,17 @@ def _scatter(
     statistics: xr.Dataset,
     reference: xr.DataArray,
     measure: str | None,
-    prior: str | None,
     middle: float,
     x_label: str,
     headline: str,
 ) -> Figure:
-    measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
-    scores = select(statistics, measure, prior)
-    x_all = reference.transpose("group", "pair").values
+    measure = measure or default_measure(statistics)
+    scores = mean_scores(statistics, measure)
+    reference = reference.sel(subject=scores["subject"], item=scores["item"])
+    x_all = reference.transpose("subject", "item").values
     good = np.isfinite(x_all) & np.isfinite(scores.values)
     figure, axes = plt.subplots(figsize=(8.5, 6.8), layout="constrained")
-    dimensions = statistics["pair_dimension"].values
+    dimensions = scores["item_dimension"].values
     colors = plt.get_cmap("Dark2")(range(8))
     markers = "osD^vP*X"
     unnamed = "all" if (dimensions == "").all() else "no dimension"
@@ -241,39 +246,39 @@ def _scatter(
         slope, intercept = np.polyfit(x, y, 1)
         ends = np.array([x.min(), x.max()])
         axes.plot(ends, slope * ends + intercept, color="0.3", linewidth=1.2, linestyle="--", label="least squares")
-    left, right = pole_names(statistics)
+    left, right = pole_names(statistics, scores)
     poles = np.where(x_all > middle, right, left)
-    groups = statistics["group"].values
+    groups = scores["subject"].values
     names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
     _name_extremes(axes, x, y, names[good], 12, middle)
     axes.set_xlabel(x_label)
-    axes.set_ylabel(f"model: trait-pair score ({unit(statistics)}), right pole minus left pole")
+    axes.set_ylabel(f"model: trait-pair score ({unit(statistics, measure)}), right pole minus left pole")
     axes.margins(x=0.12)
     axes.legend(frameon=False, fontsize=9, loc="best")
     axes.spines[["top", "right"]].set_visible(False)
-    found = _tau_text(statistics, reference, measure, prior, int(good.sum()))
-    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{found}"
+    found = _tau_text(statistics, reference, measure, int(good.sum()))
+    text = f"{headline}\n{subtitle(statistics, measure)}\n{found}"
     axes.set_title(text, fontsize=11, loc="left")
     return figure
 
 
 def human_scatter(
-    statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None, prior: str | None = None
+    statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None
 ) -> Figure:
     """Every rated (group, trait pair): human mean against the model's score."""
     return _scatter(
-        statistics, ratings, measure, prior, 50.0,
+        statistics, ratings, measure, 50.0,
         "people: mean rating (0 = left pole, 100 = right pole)", "Do model and people agree?",
     )  # fmt: skip
 
 
 def recovery_scatter(
-    statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None, prior: str | None = None
+    statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None
 ) -> Figure:
     """Planted association against the measured score: a truth test of the whole program."""
     middle = 50.0 if float(np.nanmax(planted.values)) > 1 and float(np.nanmin(planted.values)) >= 0 else 0.0
     return _scatter(
-        statistics, planted, measure, prior, middle,
+        statistics, planted, measure, middle,
         "planted association of the group with the right pole", "Does the sweep recover what was planted?",
     )  # fmt: skip
 

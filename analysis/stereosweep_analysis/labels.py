@@ -38,13 +38,13 @@ def words_of(statistics: xr.Dataset, role: str) -> dict[str, list[str]]:
     return {str(test): json.loads(str(text)) for test, text in zip(statistics["test"].values, texts, strict=True)}
 
 
-def pole_names(statistics: xr.Dataset) -> list[list[str]]:
-    """Names of the left and of the right poles of all pairs; of WEFAT tests: of their sets B and A."""
-    poles = [[str(name) for name in statistics[side].values] for side in ("pair_left", "pair_right")]
+def pole_names(statistics: xr.Dataset, scores: xr.DataArray) -> list[list[str]]:
+    """Names of the left and of the right poles of the items of `scores`; of WEFAT tests: of their sets B and A."""
+    poles = [[str(name) for name in scores[side].values] for side in ("item_left", "item_right")]
     if "test_a_words" not in statistics.coords:
         return poles
-    pairs = [str(pair) for pair in statistics["pair"].values]
+    items = [str(item) for item in scores["item"].values]
     return [
-        [set_name(name, words[pair]) for name, pair in zip(names, pairs, strict=True)]
+        [set_name(name, words[item]) for name, item in zip(names, items, strict=True)]
         for names, words in zip(poles, (words_of(statistics, "b"), words_of(statistics, "a")), strict=True)
     ]

@@ -13,7 +13,7 @@ MEAN_COLUMNS = ("mean", "mean_recomputed", "mean_published")
 
 
 def read_ratings(path: PathLike, statistics: xr.Dataset) -> xr.DataArray:
-    """The table's means on the axes of a statistics dataset: [group, pair]; NaN where there is none.
+    """The table's means on the axes of a statistics dataset: [subject, item]; NaN where there is none.
 
     Columns: group (or group_in_groups_tsv_plural), pair, mean (or mean_recomputed, mean_published).
     Names are compared without regard to capitals. Raises ResultError.
@@ -31,8 +31,8 @@ def read_ratings(path: PathLike, statistics: xr.Dataset) -> xr.DataArray:
     mean_column = next((name for name in MEAN_COLUMNS if name in columns), None)
     if group_column is None or mean_column is None or "pair" not in columns:
         raise ResultError(f"'{path}' lacks a column group, pair or mean; it has {list(columns)}")
-    groups = {str(name).casefold(): place for place, name in enumerate(statistics["group"].values)}
-    pairs = {str(name).casefold(): place for place, name in enumerate(statistics["pair"].values)}
+    groups = {str(name).casefold(): place for place, name in enumerate(statistics["subject"].values)}
+    pairs = {str(name).casefold(): place for place, name in enumerate(statistics["item"].values)}
     means = np.full((len(groups), len(pairs)), np.nan)
     for number, row in enumerate(rows, start=2):
         group = groups.get(str(row[group_column]).casefold())
@@ -50,5 +50,5 @@ def read_ratings(path: PathLike, statistics: xr.Dataset) -> xr.DataArray:
         means[group, pair] = mean
     if np.isnan(means).all():
         raise ResultError(f"'{path}' rates no group and trait pair of this result")
-    coords = {"group": statistics["group"], "pair": statistics["pair"]}
-    return xr.DataArray(means, dims=("group", "pair"), coords=coords, name="human_mean")
+    coords = {"subject": statistics["subject"].values, "item": statistics["item"].values}
+    return xr.DataArray(means, dims=("subject", "item"), coords=coords, name="people_mean")

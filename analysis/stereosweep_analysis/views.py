@@ -7,13 +7,12 @@ and `of`. Definitions: src/findings/Finding.hpp.
 """
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from .glossary import title_of
-from .older_views import OLDER_VIEWS, View
 from .tables import Column, Missing, Table
 
 
@@ -63,8 +62,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
     found = []
     for name in map(str, statistics.data_vars):
         variable = statistics[name]
-        is_declared = "views" in variable.attrs
-        views = json.loads(variable.attrs["views"]) if is_declared else OLDER_VIEWS.get(name, [])
+        views = json.loads(variable.attrs.get("views", "[]"))
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
         tables = [
             table for view in views for table in _View(statistics, name, view).tables(shown)
@@ -78,9 +76,8 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
 
 
 class _View:
-    def __init__(self, statistics: xr.Dataset, first: str, view: View) -> None:
+    def __init__(self, statistics: xr.Dataset, first: str, view: dict[str, Any]) -> None:
         self.statistics, self.view = statistics, view
-        self.roles = view.get("roles", {})
         self.main = statistics[first]
         by = view["by"].removeprefix("-")
         self.by = self._values(by) if by in statistics.data_vars else None
@@ -124,8 +121,7 @@ class _View:
         return [
             Table(
                 self.view["title"] + ", ".join(title), columns,
-                [tuple(values[row] for values in cells) for row in places], self.view.get("note", ""),
-                max(len(self.labels), 1),
+                [tuple(values[row] for values in cells) for row in places], "", max(len(self.labels), 1),
             )
             for title, places in sorted(parts.items(), key=lambda part: min(part[1]))
         ]  # fmt: skip
@@ -145,7 +141,7 @@ class _View:
 
     def _column(self, name: str, head: str) -> Column:
         variable = self.statistics[name]
-        role = str(variable.attrs.get("role") or self.roles.get(name, "value"))
+        role = str(variable.attrs.get("role", "value"))
         kind = "text" if "flag_meanings" in variable.attrs else "p" if role in ("p", "adjusted") else "number"
         return Column(head, str(variable.attrs.get("long_name", "")), kind, role)
 

@@ -14,9 +14,9 @@ def texts_of(figure):
 
 def test_heat_map_shows_the_numbers(run):
     statistics = open_statistics(run).load()
-    figure = drawings.heat_map(statistics, "set_code_plain")
+    figure = drawings.heat_map(statistics, "set_code_plain prior_word")
     image = figure.axes[0].images[0]
-    scores = statistics["mean_pair_score"].sel(variant="set_code_plain", prior="prior_word").values
+    scores = statistics["mean_score"].sel(measure="set_code_plain prior_word").values
     np.testing.assert_allclose(np.sort(image.get_array().compressed()), np.sort(scores[np.isfinite(scores)]))
     assert image.norm.vcenter == 0 and image.norm.vmin == -image.norm.vmax
     text = texts_of(figure)
@@ -27,21 +27,22 @@ def test_heat_map_shows_the_numbers(run):
 
 def test_rows_and_labels_belong_together(run):
     statistics = open_statistics(run).load()
-    axes = drawings.heat_map(statistics, "ilps_star").axes[0]
+    axes = drawings.heat_map(statistics, "ilps_star prior_word").axes[0]
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     row = labels.index("women")
-    expected = statistics["mean_pair_score"].sel(variant="ilps_star", prior="prior_word", group="women").values
+    expected = statistics["mean_score"].sel(measure="ilps_star prior_word", subject="women").values
     np.testing.assert_allclose(axes.images[0].get_array()[row], expected)
     plt.close("all")
 
 
 def test_scatter_states_the_agreement_of_the_file(run):
     statistics = open_statistics(run).load()
-    figure = drawings.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
-    chosen = statistics.sel(variant="ilps_star", prior="prior_word")
-    tau, p = (float(chosen[name]) for name in ("tau_pooled", "tau_pooled_p_items"))
-    assert f"{number_text(tau)} (p = {p:.3f}, 24 cells; p: trait pairs shuffled)" in texts_of(figure)
-    other = drawings.human_scatter(statistics, statistics["human_mean"] + 1, "ilps_star", "prior_word")
+    people = drawings.people_means(statistics)
+    figure = drawings.human_scatter(statistics, people, "ilps_star prior_word")
+    chosen = statistics.sel(measure="ilps_star prior_word", people_group="all", people_row="pooled")
+    tau, p = (float(chosen[name]) for name in ("people_tau", "people_tau_p_cite"))
+    assert f"{number_text(tau)} (p = {p:.3f}, 24 cells; p: items or subjects shuffled)" in texts_of(figure)
+    other = drawings.human_scatter(statistics, people + 1, "ilps_star prior_word")
     assert "24 cells" in texts_of(other) and "τ-b" not in texts_of(other)
     plt.close("all")
 
@@ -50,15 +51,14 @@ def subjects_of(num_groups, num_intersections):
     """Statistics of one measure, one pair: a score per group and intersection."""
     count = num_groups + num_intersections
     kinds = ["group"] * num_groups + ["intersection"] * num_intersections
-    dims = ("variant", "prior", "group", "pair")
-    scores = xr.DataArray(np.arange(count, dtype=float).reshape(1, 1, count, 1), dims=dims)
+    scores = xr.DataArray(np.arange(count, dtype=float).reshape(1, count, 1), dims=("measure", "subject", "item"))
     coords = {
-        "variant": ["ilps_star"], "prior": ["prior_word"], "pair": ["cold - warm"],
-        "group": [f"s{number}" for number in range(count)], "group_kind": ("group", kinds),
-        "pair_left": ("pair", ["cold"]), "pair_right": ("pair", ["warm"]), "pair_dimension": ("pair", ["communion"]),
+        "measure": ["ilps_star prior_word"], "measure_units": ("measure", ["nat"]), "item": ["cold - warm"],
+        "subject": [f"s{number}" for number in range(count)], "subject_kind": ("subject", kinds),
+        "item_left": ("item", ["cold"]), "item_right": ("item", ["warm"]), "item_dimension": ("item", ["communion"]),
     }  # fmt: skip
     attributes = {"schema": "stereosweep-statistics/association", "schema_version": "1.0", "complete": 1, "model": "m"}
-    return xr.Dataset({"mean_pair_score": scores}, coords).assign_attrs(attributes)
+    return xr.Dataset({"mean_score": scores}, coords).assign_attrs(attributes)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_command_says_what_is_left_out(tmp_path, capsys):
 
 def test_missing_scores_are_said(run):
     statistics = open_statistics(run).load()
-    statistics["mean_pair_score"][..., 0, 0] = np.nan
+    statistics["mean_score"][..., 0, 0] = np.nan
     figure = drawings.heat_map(statistics)
     assert "no score exists" in texts_of(figure)
     assert figure.axes[0].images[0].get_array().mask.sum() == 1
@@ -115,7 +115,7 @@ def test_command_writes_pictures(run, tmp_path, planted, capsys):
 def test_ratings_table_lies_on_the_axes(run, ratings):
     statistics = open_statistics(run).load()
     table = read_ratings(ratings, statistics)
-    np.testing.assert_array_equal(table.values, statistics["human_mean"].values)
+    np.testing.assert_array_equal(table.values, drawings.people_means(statistics).values)
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
@@ -124,7 +124,7 @@ def test_ratings_as_spreadsheets_write_them(run, ratings, tmp_path, separator):
     lines = [separator.join(f'"{cell}"' for cell in line.split("\t")) for line in ratings.read_text().splitlines()]
     (tmp_path / "people.csv").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8-sig")
     table = read_ratings(tmp_path / "people.csv", statistics)
-    np.testing.assert_array_equal(table.values, statistics["human_mean"].values)
+    np.testing.assert_array_equal(table.values, drawings.people_means(statistics).values)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_other_encodings_and_missing_tables_are_refused(run, tmp_path):
 def test_errors_are_one_line(run, tmp_path, capsys):
     assert cli.main(["figures", str(tmp_path)]) == 1
     assert "stereosweep stats" in capsys.readouterr().err
-    assert cli.main(["figures", str(run), "--variant", "nonsense"]) == 1
+    assert cli.main(["figures", str(run), "--measure", "nonsense"]) == 1
     assert "ilps_star" in capsys.readouterr().err
 
 

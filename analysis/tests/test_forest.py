@@ -124,18 +124,18 @@ def test_command_writes_the_picture(statistics, tmp_path, capsys):
 
 
 def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
-    axes = {"variant": ["ceat_mean"], "prior": ["none"], "group": ["women", "men", "robots"], "pair": ["warm", "rich"]}
-    scores = xr.DataArray([[[[0.5, -1.2], [0.1, float("nan")], [1.5, 0.2]]]], dims=list(axes), attrs={"units": "1"})
-    coordinates = {f"pair_{name}": ("pair", ["", ""]) for name in ("dimension", "left", "right")}
-    coordinates |= {"test": ["warm"], "test_kind": ("test", ["wefat"])}
-    dataset = xr.Dataset({"mean_pair_score": scores}, {**axes, **coordinates})
+    axes = {"measure": ["effect_size"], "subject": ["women", "men", "robots"], "item": ["warm", "rich"]}
+    scores = xr.DataArray([[[0.5, -1.2], [0.1, float("nan")], [1.5, 0.2]]], dims=list(axes))
+    coordinates = {f"item_{name}": ("item", ["", ""]) for name in ("dimension", "left", "right")}
+    coordinates |= {"test": ["warm"], "test_kind": ("test", ["wefat"]), "measure_units": ("measure", ["1"])}
+    dataset = xr.Dataset({"mean_score": scores}, {**axes, **coordinates})
     attributes = {"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "model": "m"}
     dataset.assign_attrs(attributes).to_netcdf(tmp_path / "contexts.stats.h5", engine="h5netcdf")
     assert cli.main(["figures", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "heat-map.png" in out and "forest" not in out
     figure = heat_map(dataset)
-    assert "CEAT of a word" in figure.axes[0].get_title(loc="left")
+    assert "effect size" in figure.axes[0].get_title(loc="left")
     assert any("effect size" in axis.get_xlabel() for axis in figure.axes)
     plt.close(figure)
 
@@ -143,23 +143,23 @@ def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
 @pytest.fixture
 def word_tests():
     """Two WEFAT tests of the same words, one of others."""
-    groups, pairs = ["nurse", "judge", "rose"], ["C9", "C10", "flowers"]
-    axes = {"variant": ["ceat_mean"], "prior": ["none"], "group": groups, "pair": pairs}
-    numbers = [[[[0.5, -1.2, np.nan], [0.1, 0.3, np.nan], [np.nan, np.nan, 1.5]]]]
+    subjects, items = ["nurse", "judge", "rose"], ["C9", "C10", "flowers"]
+    axes = {"measure": ["effect_size"], "subject": subjects, "item": items}
+    numbers = [[[0.5, -1.2, np.nan], [0.1, 0.3, np.nan], [np.nan, np.nan, 1.5]]]
     words = {
         "x": [["nurse", "judge"], ["nurse", "judge"], ["rose"]],
         "a": [["she", "her", "woman", "girl"], ["kind"], ["joy"]],
         "b": [["he", "his"], ["just", "strict"], ["pain", "war"]],
     }  # fmt: skip
     coordinates = {
-        "pair_dimension": ("pair", ["jobs and sexes", "jobs and sexes", "flowers, pleasant or not"]),
-        "pair_left": ("pair", ["B", "stern words", "B"]), "pair_right": ("pair", ["A", "A", "A"]),
-        "test": pairs, "test_kind": ("test", ["wefat"] * 3),
+        "item_dimension": ("item", ["jobs and sexes", "jobs and sexes", "flowers, pleasant or not"]),
+        "item_left": ("item", ["B", "stern words", "B"]), "item_right": ("item", ["A", "A", "A"]),
+        "measure_units": ("measure", ["1"]), "test": items, "test_kind": ("test", ["wefat"] * 3),
     }  # fmt: skip
     coordinates |= {f"test_{role}_words": ("test", [json.dumps(item) for item in sets]) for role, sets in words.items()}
-    scores = xr.DataArray(numbers, dims=list(axes), attrs={"units": "1"})
+    scores = xr.DataArray(numbers, dims=list(axes))
     attributes = {"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "model": "m"}
-    return xr.Dataset({"mean_pair_score": scores}, {**axes, **coordinates}).assign_attrs(attributes)
+    return xr.Dataset({"mean_score": scores}, {**axes, **coordinates}).assign_attrs(attributes)
 
 
 def test_word_tests_are_named_by_what_they_compare(word_tests):
@@ -192,7 +192,7 @@ def test_an_unfinished_run_is_said(statistics):
 
 
 def test_other_pictures_are_refused(statistics):
-    with pytest.raises(ResultError, match="heat map and scatter are of"):
+    with pytest.raises(ResultError, match="lacks mean_score"):
         heat_map(statistics)
 
 

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from stereosweep_analysis.citations import citations, program_citation
 from stereosweep_analysis.cli import main
-from stereosweep_analysis.glossary import TECHNICAL, glossary, words_without_term
-from stereosweep_analysis.older_views import OLDER_VIEWS
-from stereosweep_analysis.reasons import STOP_WORDS
+from stereosweep_analysis.glossary import glossary
 from stereosweep_analysis.reports.probes import PROBES
 
 
@@ -43,15 +41,6 @@ def test_without_a_word_all_are_printed(capsys):
 def test_what_is_not_there_is_refused(capsys):
     code, text = printed(capsys, "no_such_word")
     assert code == 1 and "no_such_word" in text.err and not text.out
-
-
-def test_the_words_of_tables_are_explained():
-    views = [view for of_array in OLDER_VIEWS.values() for view in of_array]
-    heads = {head for view in views for _, head in view["columns"]}
-    lacking = {(head, word) for head in heads for word in words_without_term(head) - STOP_WORDS}
-    said = [f"{view['title']}. {view['note']}" for view in views]
-    lacking |= {(text, word) for text in said for word in words_without_term(text, TECHNICAL)}
-    assert views and not lacking
 
 
 def test_every_key_to_cite_has_its_entry_and_every_entry_is_cited():

@@ -23,30 +23,37 @@ HOSTILE = 'R&D 50 % | _a_, "b"'
 
 
 def association():
-    by_group = ("variant", "prior", "group")
-    numbers = np.array([0.1, 0.2, np.nan, 0.4, 0.5, np.nan]).reshape(2, 1, 3)
-    overall = {name: (("variant", "prior"), np.array([[start], [start + 0.1]])) for start, name in enumerate(
-        ("tau_pooled", "tau_pooled_p_items", "tau_pooled_p_groups", "precision_at_3_mean", "precision_at_3_chance")
-    )}  # fmt: skip
+    axes = ("measure", "people_group", "people_row")
+    numbers = np.array([[0.9, 0.1, 0.2, np.nan], [0.8, 0.4, 0.5, np.nan]])[:, np.newaxis]
+    of_rows = ("tau", "precision_top_3", "precision_bottom_3")
+    names = ("tau_mean", "precision_at_3", "precision_at_3_chance", "tau_p_items", "tau_p_subjects", "tau_p_cite")
+    overall = {f"people_{name}": (axes, numbers + place) for place, name in enumerate(names, start=1)}
     return xr.Dataset(
-        {**overall, **dict.fromkeys(("tau", "precision_top_3", "precision_bottom_3"), (by_group, numbers))},
-        coords={"variant": texts(["ilps", "set"]), "prior": texts(["word"]), "group": texts(["x", HOSTILE, "unrated"])},
-    )
+        {**overall, **{f"people_{name}": (axes, numbers) for name in of_rows}},
+        coords={
+            "measure": texts(["ilps word", "set word"]), "people_group": texts(["all"]),
+            "people_row": texts(["pooled", "subject: x", f"subject: {HOSTILE}", "subject: unrated"]),
+            "people_row_kind": ("people_row", texts(["pooled", "subject", "subject", "subject"])),
+            "people_row_name": ("people_row", texts(["pooled", "x", HOSTILE, "unrated"])),
+        },
+    )  # fmt: skip
 
 
 def test_agreement_by_measure_and_by_group():
     overall, tau, *_ = tables(cao2022, association())
-    assert overall.rows == [("ilps word", 0, 3, 4, 1, 2), ("set word", 0.1, 3.1, 4.1, 1.1, 2.1)]
-    assert tau.columns == ("group", "ilps", "set")
+    expected = [(0.9, 2.9, 3.9, 4.9, 5.9, 6.9), (0.8, 2.8, 3.8, 4.8, 5.8, 6.8)]
+    assert [row[0] for row in overall.rows] == ["ilps word", "set word"]
+    np.testing.assert_allclose([row[1:] for row in overall.rows], expected)
+    assert tau.columns == ("group", "ilps word", "set word")
     assert [row[0] for row in tau.rows] == ["x", HOSTILE, "mean"]
-    np.testing.assert_allclose([row[1:] for row in tau.rows], [(0.1, 0.4), (0.2, 0.5), (0.15, 0.45)])
+    np.testing.assert_allclose([row[1:] for row in tau.rows], [(0.1, 0.4), (0.2, 0.5), (1.9, 1.8)])
 
 
 def test_every_format_holds_hostile_names_and_all_rows():
     made = tables(cao2022, association())
     rows = list(csv.reader(io.StringIO(render(made, "csv"))))
     assert rows[0] == ["table", "row", "column", "value"]
-    assert ["A11", HOSTILE, "ilps", "0.2"] in rows and len(rows) == 1 + 2 * 5 + 3 * 3 * 2
+    assert ["A11", HOSTILE, "ilps word", "0.2"] in rows and len(rows) == 1 + 2 * 6 + 3 * 3 * 2
     markdown = render(made, "markdown")
     assert r'| R\&D 50 % \| \_a\_, "b" | 0.200 | 0.500 |' in markdown
     latex = render(made, "latex")

@@ -10,7 +10,7 @@ import pytest
 
 from stereosweep_analysis import open_statistics, report
 
-KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pair_", "pole_score", "word_score")
+KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pole_score")
 COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size")
 
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
@@ -22,29 +24,26 @@ std::vector<Value> read_measure(results::StatisticsFile& file, const char* name,
   return values;
 }
 
-constexpr const char* pole_dataset = "pole_score";
-
-/// Place on the axis `name` of what the measure's coordinate of the same name says.
-std::size_t place_of(results::StatisticsFile& file, const std::string& name, std::size_t measure) {
-  const auto* values = file.layout().axis(results::score_axis_names[measure_axis]).find_coordinate(name);
-  STEREOSWEEP_ASSERT(values != nullptr, "an axis that tells measures apart is a coordinate of theirs");
-  const auto found = results::place_of(file.layout().axis(name).labels, (*values)[measure]);
-  STEREOSWEEP_ASSERT(found.has_value(), "the measure's coordinate is a label of its axis");
-  return *found;
-}
-
-/// The axes between the sentences and the poles tell measures apart.
-std::vector<double> read_poles(results::StatisticsFile& file, std::size_t measure) {
-  constexpr std::size_t num_outer_axes = 3;  // subject, template, rephrasing
-  const auto dataset = file.root().open_dataset(pole_dataset);
-  auto where = dataset.all();
-  for (auto axis = num_outer_axes; axis + 1 < where.start.size(); ++axis) {
-    where.start[axis] = place_of(file, dataset.scale_name(static_cast<unsigned>(axis)), measure);
-    where.count[axis] = 1;
-  }
-  std::vector<double> values(hdf5::product(where.count));
-  dataset.read(where, std::span<double>(values));
-  return values;
+/// `read` [subject, template, ...], of these templates alone.
+template <class Value>
+std::function<std::vector<Value>(std::size_t)> of_templates(const std::function<std::vector<Value>(std::size_t)>& read,
+                                                            std::size_t num_templates,
+                                                            const std::shared_ptr<const results::AxisSchema>& chosen,
+                                                            const std::vector<std::size_t>& places,
+                                                            std::size_t num_subjects) {
+  return [=](std::size_t measure) {  // `chosen` keeps the axis that the table borrows
+    const auto all = read(measure);
+    const auto length = all.size() / (num_subjects * num_templates);
+    std::vector<Value> some;
+    some.reserve(num_subjects * chosen->labels.size() * length);
+    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+      for (const auto place : places) {
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>((subject * num_templates + place) * length);
+        some.insert(some.end(), first, first + static_cast<std::ptrdiff_t>(length));
+      }
+    }
+    return some;
+  };
 }
 
 }  // namespace
@@ -58,9 +57,11 @@ Scores scores_of(results::StatisticsFile& file) {
   scores.read_statuses = [&file](std::size_t measure) {
     return read_measure<std::uint8_t>(file, "score_status", measure);
   };
-  if (file.root().contains(pole_dataset)) {
+  if (file.root().contains(results::pole_score_name)) {
     scores.poles = &file.layout().axis("pole");
-    scores.read_poles = [&file](std::size_t measure) { return read_poles(file, measure); };
+    scores.read_poles = [&file](std::size_t measure) {
+      return read_measure<double>(file, results::pole_score_name, measure);
+    };
   }
   return scores;
 }
@@ -72,6 +73,33 @@ Scores scores_of(const results::ScoreFile& file) {
   }
   scores.read = [&file](std::size_t measure) { return file.read(measure); };
   return scores;
+}
+
+Scores with_templates(const Scores& scores, const std::vector<std::string>& labels) {
+  const auto& all = *scores.axes[template_axis];
+  std::vector<std::size_t> places;
+  for (const auto& label : labels) {
+    const auto place = results::place_of(all.labels, label);
+    if (!place) {
+      throw base::InputError(base::describe("unknown template '" + label + "' in statistics.templates",
+                                            "the score table has none", base::did_you_mean(label, all.labels)));
+    }
+    places.push_back(*place);
+  }
+  std::ranges::sort(places);
+  auto axis = part_of(all, places);
+  axis.name = "chosen_template";
+  const auto chosen = std::make_shared<const results::AxisSchema>(std::move(axis));
+  const auto num_subjects = scores.length(subject_axis);
+  const auto narrowed = [&]<class Value>(const std::function<std::vector<Value>(std::size_t)>& read) {
+    return read ? of_templates(read, all.labels.size(), chosen, places, num_subjects) : read;
+  };
+  auto some = scores;
+  some.axes[template_axis] = chosen.get();
+  some.read = narrowed(scores.read);
+  some.read_statuses = narrowed(scores.read_statuses);
+  some.read_poles = narrowed(scores.read_poles);
+  return some;
 }
 
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,

@@ -50,9 +50,12 @@ struct Scores {
 };
 
 /// The table of a statistics file that is being written; its variables must be closed. Poles are read where the file
-/// has `pole_score` [subject, template, rephrasing, ..., pole]; each axis between is a coordinate of the measures of
-/// the same name, which says where a measure's scores stand.
+/// has `pole_score`.
 Scores scores_of(results::StatisticsFile& file);
+
+/// The same scores in these templates alone, on an axis `chosen_template`. Throws InputError for a label that the table
+/// does not have.
+Scores with_templates(const Scores& scores, const std::vector<std::string>& labels);
 
 /// The table of a statistics file that is read.
 Scores scores_of(const results::ScoreFile& file);

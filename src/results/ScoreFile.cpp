@@ -1,6 +1,7 @@
 #include "results/ScoreFile.hpp"
 
 #include <span>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "results/AxisReader.hpp"
@@ -66,24 +67,31 @@ std::vector<double> ScoreFile::read(std::size_t measure) const {
 
 std::optional<PeoplesMeans> ScoreFile::peoples_means() const {
   return naming(path_, [&]() -> std::optional<PeoplesMeans> {
-    if (!file_.root().contains("human_mean")) {
+    const bool is_of_table = file_.root().contains("people_mean");
+    if (!is_of_table && !file_.root().contains("human_mean")) {
       return std::nullopt;
     }
-    const auto dataset = open_checked(file_.root(), "human_mean", file_bytes_);
-    if (dataset.shape().size() != 2 || dataset.type() != ElementType::float64) {
+    const auto dataset = open_checked(file_.root(), is_of_table ? "people_mean" : "human_mean", file_bytes_);
+    const unsigned first = is_of_table ? 1 : 0;  // behind the groups of annotators, of which the first are all
+    if (dataset.shape().size() != 2 + first || dataset.type() != ElementType::float64) {
       return std::nullopt;
     }
-    const bool is_turned = dataset.scale_name(0) != "group";
     const auto labels = [&](unsigned axis) {
       return read_texts(open_checked(file_.root(), dataset.scale_name(axis), file_bytes_));
     };
-    PeoplesMeans people{labels(is_turned ? 1 : 0), labels(is_turned ? 0 : 1), {}};
-    std::vector<double> values(hdf5::product(dataset.shape()));
-    dataset.read(dataset.all(), std::span<double>(values));
+    auto where = dataset.all();
+    if (is_of_table) {
+      where.count[0] = 1;
+    }
+    std::vector<double> values(hdf5::product(where.count));
+    dataset.read(where, std::span<double>(values));
+    if (is_of_table) {
+      return PeoplesMeans{labels(1), labels(2), std::move(values)};
+    }
+    PeoplesMeans people{labels(1), labels(0), {}};
     for (std::size_t subject = 0; subject < people.subjects.size(); ++subject) {
       for (std::size_t item = 0; item < people.items.size(); ++item) {
-        people.means.push_back(
-            values[is_turned ? item * people.subjects.size() + subject : subject * people.items.size() + item]);
+        people.means.push_back(values[item * people.subjects.size() + subject]);
       }
     }
     return people;

@@ -81,11 +81,13 @@ std::vector<std::string> add_axes(Layout& layout, const ScoreTableAxes& axes) {
 
 }  // namespace
 
-ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes)
-    : scores_(layout.add_cube(number_cube("score", "", "score of the item for the subject", "unit: measure_units"),
-                              add_axes(layout, axes))),
-      statuses_(layout.add_cube(flag_cube("score_status", "whether the score exists, and why not", score_status_names),
-                                {score_axis_names.begin(), score_axis_names.end()})),
+ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name)
+    : scores_(layout.add_cube(
+          number_cube(name, "", "score of the " + axes.back().name + " for the subject", "unit: measure_units"),
+          add_axes(layout, axes))),
+      statuses_(
+          layout.add_cube(flag_cube(name + "_status", "whether the score exists, and why not", score_status_names),
+                          add_axes(layout, axes))),
       shape_(scores_.shape()) {
   const auto subject_bytes = shape_[2] * shape_[3] * shape_[4] * shape_[5] * sizeof(double);
   subjects_together_ = std::clamp<std::uint64_t>(hdf5::chunk_bytes / subject_bytes, 1, shape_[1]);

@@ -87,12 +87,15 @@ struct ScoreTable {
   std::size_t index(const std::array<std::size_t, 6>& place) const;
 };
 
-/// Adds the axes and the variables `score` and `score_status` to a statistics file, which has no axis of the same names
-/// yet, unless with the same labels. Throws base::Error for files.
+/// The same of the poles of items, where these are scored by themselves: `pole` stands in the place of `item`.
+inline constexpr const char* pole_score_name = "pole_score";
+
+/// Adds the axes and the variables `score` and `score_status` (or those of another name) to a statistics file, which
+/// has no axis of the same names yet, unless with the same labels. Throws base::Error for files.
 class ScoreTableWriter {
  public:
   /// `layout` is borrowed for this call.
-  ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes);
+  ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name = "score");
   /// Consecutive sentences (a sentence: one [template, rephrasing]) of one subject.
   struct Part {
     std::uint64_t subject = 0;

@@ -33,7 +33,9 @@ constexpr std::array<MeasureTexts, all_measures.size()> measure_texts = {{
 const MeasureTexts& texts_of(Measure measure) { return measure_texts.at(static_cast<std::size_t>(measure)); }
 
 Score scored(double value) {
-  return std::isfinite(value) ? Score{value, ScoreStatus::ok} : Score{.status = ScoreStatus::group_not_scored};
+  return std::isfinite(value) ? Score{value, ScoreStatus::ok}
+         : std::isinf(value)  ? Score{value, ScoreStatus::group_infinite}
+                              : Score{.status = ScoreStatus::group_not_scored};
 }
 
 Score chain(std::span<const double> logprob) { return scored(std::accumulate(logprob.begin(), logprob.end(), 0.0)); }
@@ -82,6 +84,8 @@ ScoreStatus as_prior(ScoreStatus group_status) {
       return ScoreStatus::prior_distance_at_least_one;
     case ScoreStatus::group_distance_zero:
       return ScoreStatus::prior_distance_zero;
+    case ScoreStatus::group_infinite:
+      return ScoreStatus::prior_infinite;
     case ScoreStatus::ok:
       return ScoreStatus::ok;
     default:
@@ -122,13 +126,14 @@ Score fold_subwords(Measure measure, const WordNumbers& numbers) {
 }
 
 Score association(const Score& group, const Score& prior) {
+  const double difference = group.value - prior.value;  // of an infinite side infinite, of two NaN
   if (group.status != ScoreStatus::ok) {
-    return {.status = group.status};
+    return {difference, group.status};
   }
   if (prior.status != ScoreStatus::ok) {
-    return {.status = as_prior(prior.status)};
+    return {difference, as_prior(prior.status)};
   }
-  return scored(group.value - prior.value);
+  return scored(difference);
 }
 
 }  // namespace stereosweep::stats

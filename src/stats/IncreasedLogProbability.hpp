@@ -57,9 +57,11 @@ enum class ScoreStatus : std::uint8_t {
   prior_distance_at_least_one = 4,
   group_distance_zero = 5,  ///< ln(D^2) does not exist: the word already wins
   prior_distance_zero = 6,
+  group_infinite = 7,  ///< the logarithm of a probability of 0
+  prior_infinite = 8,
 };
 
-constexpr std::array<std::string_view, 7> score_status_names = {
+constexpr std::array<std::string_view, 9> score_status_names = {
     "ok",
     "group_not_scored",
     "prior_not_scored",
@@ -67,6 +69,8 @@ constexpr std::array<std::string_view, 7> score_status_names = {
     "prior_distance_at_least_one",
     "group_distance_zero",
     "prior_distance_zero",
+    "group_infinite",
+    "prior_infinite",
 };
 
 /// Raw numbers of one word in one sentence, each over the word's subwords; empty where a measure was not taken.
@@ -79,7 +83,7 @@ struct WordNumbers {
 };
 
 struct Score {
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< nat
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< nat; infinite where the status says so
   ScoreStatus status = ScoreStatus::group_not_scored;
 };
 

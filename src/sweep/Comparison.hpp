@@ -26,6 +26,8 @@ struct Comparison {
   double confidence = 0.95;        ///< of intervals
   std::int64_t replicates = 2000;  ///< of the bootstrap
   std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
+  /// Labels of those whose scores count, empty: all. The key is a probe's.
+  std::vector<std::string> templates = {};
   std::optional<MeansRequest> means = {};
   std::optional<VarianceRequest> variance = {};
   std::optional<IntersectionQuestions> intersections = {};

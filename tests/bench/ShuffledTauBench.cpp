@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
                                              std::end(stats::testing::null_kinds));
   kinds.insert(kinds.end(), std::begin(stats::testing::block_kinds), std::end(stats::testing::block_kinds));
   std::printf("%zu null tables of %zu x %zu cells; share with p <= 0.05 in %%\n", num_tables, num_rows, num_columns);
-  std::printf("%-28s %18s %16s %13s %12s %20s %17s %12s\n", "kind", "independent cells", "columns shuffled",
-              "rows shuffled", "larger of both", "columns, in blocks", "rows, in blocks", "s a 10,000");
+  std::printf("%-26s %6s %8s %6s %7s %15s %12s %17s %8s %7s\n", "kind", "cells", "columns", "rows", "larger",
+              "columns, blocks", "rows, blocks", "larger of blocks", "of four", "s a 10,000");
   for (const auto& effects : kinds) {
     std::mt19937_64 random(20220710);
     std::size_t analytic = 0;
@@ -36,6 +36,8 @@ int main(int argc, char** argv) {
     std::size_t by_both = 0;
     std::size_t by_column_block = 0;
     std::size_t by_row_block = 0;
+    std::size_t by_blocks = 0;
+    std::size_t by_four = 0;
     double seconds = 0;
     for (std::size_t table = 0; table < num_tables; ++table) {
       const auto left = stats::testing::null_table(random, num_rows, num_columns, effects);
@@ -52,14 +54,19 @@ int main(int argc, char** argv) {
       by_column += column <= 0.05 ? 1 : 0;
       by_row += row <= 0.05 ? 1 : 0;
       by_both += std::max(column, row) <= 0.05 ? 1 : 0;
-      by_column_block += p(stats::Shuffle::columns, column_blocks) <= 0.05 ? 1 : 0;
-      by_row_block += p(stats::Shuffle::rows, row_blocks) <= 0.05 ? 1 : 0;
+      const double in_column_blocks = p(stats::Shuffle::columns, column_blocks);
+      const double in_row_blocks = p(stats::Shuffle::rows, row_blocks);
+      by_column_block += in_column_blocks <= 0.05 ? 1 : 0;
+      by_row_block += in_row_blocks <= 0.05 ? 1 : 0;
+      by_blocks += std::max(in_column_blocks, in_row_blocks) <= 0.05 ? 1 : 0;
+      by_four += std::max({column, row, in_column_blocks, in_row_blocks}) <= 0.05 ? 1 : 0;
     }
     const auto percent = [&](std::size_t count) {
       return 100 * static_cast<double>(count) / static_cast<double>(num_tables);
     };
-    std::printf("%-28s %18.1f %16.1f %13.1f %14.1f %18.1f %15.1f %12.3f\n", effects.name, percent(analytic),
+    std::printf("%-26s %6.1f %8.1f %6.1f %7.1f %15.1f %12.1f %17.1f %8.1f %7.3f\n", effects.name, percent(analytic),
                 percent(by_column), percent(by_row), percent(by_both), percent(by_column_block), percent(by_row_block),
-                1e4 / num_draws * seconds / static_cast<double>(num_tables));
+                percent(by_blocks), percent(by_four), 1e4 / num_draws * seconds / static_cast<double>(num_tables));
+    std::fflush(stdout);
   }
 }

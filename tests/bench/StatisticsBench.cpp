@@ -68,7 +68,9 @@ void conclude_one(const findings::RandomScores& random, const sweep::Comparison&
   {
     results::Layout layout(file.root());
     results::write_score_table(layout, random.table);
-    findings::write_conclusions(layout, findings::conclude(random.scores(), comparison, seed), comparison);
+    for (const auto& finding : findings::conclude(random.scores(), comparison, seed)) {
+      findings::write(layout, finding);
+    }
   }
   file.finish();
 }

@@ -287,7 +287,7 @@ def check_shuffles(report, number, found, scores, ratings, label, status, infere
     for name, axis in (("tau_p_items", 1), ("tau_p_subjects", 0)):
         p = numpy.nan
         length = scores.shape[axis]
-        if status == OK and not label.startswith("subject") and length > 1:
+        if status == OK and length > 1:
             observed = tau_b(scores.ravel(), ratings.ravel())
             draws = min(inference["draws"], 10000)
             order = numpy.tile(numpy.arange(length), (draws, 1))

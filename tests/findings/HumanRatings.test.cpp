@@ -1,10 +1,12 @@
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/people/HumanRatings.hpp"
 
 #include <gmock/gmock.h>
 
+#include "base/Error.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/contexts/Contexts.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -15,18 +17,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-sweep::Job job_with(const std::filesystem::path& table) {
-  sweep::Job job;
-  job.probe = probes::association::Association();
-  job.settings<probes::association::Association>().axes.groups = {
-      {"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
-      {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
-  job.settings<probes::association::Association>().axes.traits = {
-      {"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
-      {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
-      {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
-  job.settings<probes::association::Association>().statistics.human_ratings = table.string();
-  return job;
+RatedNames names() {
+  return {{"Black people", "trans people"},
+          {{"low-status - high-status", "low-status", "high-status"},
+           {"egotistic - altruistic", "egotistic", "altruistic"},
+           {"cold - warm", "cold", "warm"}}};
+}
+
+Ratings read(const std::filesystem::path& table, std::vector<std::pair<std::string, std::string>> aliases = {}) {
+  return read_ratings({.ratings = table.string(), .aliases = std::move(aliases)}, names());
 }
 
 std::vector<std::string> lines_of(const Ratings& ratings) {
@@ -39,15 +38,14 @@ std::vector<std::string> lines_of(const Ratings& ratings) {
 
 TEST(Ratings, names_are_those_of_the_job) {
   const config::JobFolder folder;
-  auto job = job_with(folder.write("r.tsv",
-                                   "group\tpair\tn\tmean\n"
-                                   "BLACK  people\tlow status - high status\t3\t40\n"
-                                   "Black person\tegoistic - altruistic\t3\t61.5\n"
-                                   "trans-people\twarm - cold\t3\t30\n"
-                                   "everyone\tcold - warm\t3\t1\n"
-                                   "transgender people\tcold - hot\t3\t2\n"));
-  job.settings<probes::association::Association>().statistics.rating_aliases = {{"Transgender People", "trans people"}};
-  const Ratings ratings = read_ratings(probes::association::rating_names(job));
+  const Ratings ratings = read(folder.write("r.tsv",
+                                            "group\tpair\tn\tmean\n"
+                                            "BLACK  people\tlow status - high status\t3\t40\n"
+                                            "Black person\tegoistic - altruistic\t3\t61.5\n"
+                                            "trans-people\twarm - cold\t3\t30\n"
+                                            "everyone\tcold - warm\t3\t1\n"
+                                            "transgender people\tcold - hot\t3\t2\n"),
+                               {{"Transgender People", "trans people"}, {"Black person", "Black people"}});
   EXPECT_THAT(lines_of(ratings),
               ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|61.5",
                           "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
@@ -58,10 +56,8 @@ TEST(Ratings, names_are_those_of_the_job) {
 
 TEST(Ratings, a_pole_can_have_an_alias) {
   const config::JobFolder folder;
-  auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
-  job.settings<probes::association::Association>().statistics.rating_aliases = {{"hot", "warm"}};
-  EXPECT_THAT(lines_of(read_ratings(probes::association::rating_names(job))),
-              ElementsAre("Black people|cold - warm|2"));
+  const auto table = folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n");
+  EXPECT_THAT(lines_of(read(table, {{"hot", "warm"}})), ElementsAre("Black people|cold - warm|2"));
 }
 
 TEST(Ratings, separators_and_quotes_as_spreadsheets_write_them) {
@@ -71,20 +67,17 @@ TEST(Ratings, separators_and_quotes_as_spreadsheets_write_them) {
        {"group,pair,mean\n\"Black people\",cold - warm,40\n\ntrans people,\"cold - warm\",\"71\"\n",
         "\xEF\xBB\xBFgroup;pair;mean\r\nBlack people;cold - warm;40\r\n\"trans people\";cold - warm;71\r\n",
         "\"group\"\t\"pair\"\t\"mean\"\nBlack people\tcold - warm\t40\ntrans people\tcold - warm\t71"}) {
-    EXPECT_EQ(lines_of(read_ratings(probes::association::rating_names(job_with(folder.write("r.csv", table))))), wanted)
-        << table;
+    EXPECT_EQ(lines_of(read(folder.write("r.csv", table))), wanted) << table;
   }
-  auto job = job_with(folder.write("r.csv", "group,pair,mean\n\"the \"\"Black\"\" people, all\",cold - warm,40\n"));
-  EXPECT_THAT(read_ratings(probes::association::rating_names(job)).unmatched_groups,
-              ElementsAre("the \"Black\" people, all"));
+  const auto table = folder.write("r.csv", "group,pair,mean\n\"the \"\"Black\"\" people, all\",cold - warm,40\n");
+  EXPECT_THAT(read(table).unmatched_groups, ElementsAre("the \"Black\" people, all"));
 }
 
 TEST(Ratings, another_scale_is_noticed) {
   const config::JobFolder folder;
   const auto notes = [&](const std::string& first, const std::string& second) {
-    return read_ratings(probes::association::rating_names(
-                            job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
-                                                               "\ntrans people\tcold - warm\t" + second + "\n"))))
+    return read(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
+                                          "\ntrans people\tcold - warm\t" + second + "\n"))
         .notes;
   };
   EXPECT_THAT(notes("1.5", "4.5"), ElementsAre(HasSubstr("no mean is above 50")));
@@ -92,30 +85,11 @@ TEST(Ratings, another_scale_is_noticed) {
   EXPECT_THAT(notes("49", "51"), IsEmpty());
 }
 
-TEST(Ratings, of_a_contexts_job_are_of_words_and_tests) {
-  const config::JobFolder folder;
-  sweep::Job job;
-  probes::contexts::Contexts contexts;
-  using Kind = probes::contexts::EmbeddingTest::Kind;
-  contexts.tests = {
-      {"warmth", "", Kind::wefat, {"groups", {"women", "men"}}, {}, {"warm", {"kind"}}, {"cold", {"icy"}}},
-      {"C1", "", Kind::weat, {"X", {"rose"}}, {"Y", {"ant"}}, {"A", {"joy"}}, {"B", {"war"}}}};
-  contexts.statistics.human_ratings =
-      folder.write("r.tsv", "group\tpair\tmean\nWomen\tcold - warm\t60\nladies\twarm - cold\t30\nrose\tC1\t1\n")
-          .string();
-  contexts.statistics.rating_aliases = {{"ladies", "men"}};
-  job.probe = contexts;
-  const auto ratings = read_ratings(probes::contexts::rating_names(job));
-  EXPECT_THAT(lines_of(ratings), ElementsAre("women|warmth|60", "men|warmth|70", "rose|C1|1"));
-  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("rose"));
-  EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("C1"));
-}
-
 TEST(Ratings, bad_rows_are_named) {
   const config::JobFolder folder;
   const auto complaint = [&](const std::string& text) {
     try {
-      read_ratings(probes::association::rating_names(job_with(folder.write("r.tsv", text))));
+      check_ratings({.ratings = folder.write("r.tsv", text).string()});
       return std::string();
     } catch (const base::InputError& error) {
       return std::string(error.what());
@@ -136,7 +110,15 @@ TEST(Ratings, the_published_means_match_the_shipped_pieces) {
   const auto job = config::load_jobs(source_directory() + "/jobs/01_example.yaml",
                                      {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
                        .front();
-  const Ratings ratings = read_ratings(probes::association::rating_names(job));
+  const auto& axes = job.settings<probes::association::Association>().axes;
+  RatedNames known;
+  for (const auto& group : axes.groups) {
+    known.subjects.push_back(group.label);
+  }
+  for (const auto& pair : axes.traits) {
+    known.items.push_back({pair.label, pair.left.name, pair.right.name});
+  }
+  const Ratings ratings = read_ratings(*probes::kind_of(job).comparison(job).people, known);
   EXPECT_EQ(ratings.rows.size(), 26u * 16u);
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("average people"));
   EXPECT_THAT(ratings.unmatched_pairs, IsEmpty());

@@ -7,6 +7,7 @@
 
 #include "config/JobText.hpp"
 #include "findings/RandomScores.hpp"
+#include "stats/NullTables.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -133,6 +134,46 @@ TEST(TemplateChoice, IsTheBestOfSinglesAndPairs) {
   }
 }
 
+/// bench_shuffled_tau has figures of 900 tables.
+TEST(ShuffledP, TheCitedOneKeepsItsLevelWhereWholeBlocksMoveTogether) {
+  constexpr std::size_t num_rows = 15;
+  constexpr std::size_t num_columns = 9;
+  constexpr std::size_t num_tables = 600;
+  const auto dimensions = stats::testing::column_blocks(num_columns);
+  const auto domains = stats::testing::row_blocks(num_rows);
+  std::vector<stats::testing::Effects> kinds(std::begin(stats::testing::null_kinds),
+                                             std::end(stats::testing::null_kinds));
+  kinds.insert(kinds.end(), std::begin(stats::testing::block_kinds), std::end(stats::testing::block_kinds));
+  for (const auto& effects : kinds) {
+    std::mt19937_64 random(5);
+    double alarms = 0;
+    for (std::size_t place = 0; place < num_tables; ++place) {
+      const RatedTable table{num_columns, stats::testing::null_table(random, num_rows, num_columns, effects),
+                             stats::testing::null_table(random, num_rows, num_columns, effects, 0.1)};
+      const auto found = shuffled_p(table, dimensions, domains, {.draws = 79, .seed = place});
+      EXPECT_EQ(found.cited(), std::max(found.dimensions.value, found.domains.value));
+      alarms += found.cited() <= ShuffledP::level ? 1 : 0;
+    }
+    EXPECT_LT(alarms / num_tables, 0.065) << effects.name;
+  }
+}
+
+TEST(ShuffledP, BlocksThatCannotReachTheLevelDoNotCount) {
+  std::mt19937_64 random(4);
+  const RatedTable table{4, stats::testing::null_table(random, 3, 4, {"", 0, 0}),
+                         stats::testing::null_table(random, 3, 4, {"", 0, 0})};
+  const std::vector<std::size_t> dimensions = {0, 0, 1, 1};  // 2! 2! 2! = 8 orders
+  const std::vector<std::size_t> domains = {0, 1, 2};        // 6
+  const auto found = shuffled_p(table, dimensions, domains, {.draws = 99, .seed = 1});
+  EXPECT_FALSE(found.dimensions.defined() || found.domains.defined());
+  EXPECT_EQ(found.cited(), std::max(found.items.value, found.subjects.value));
+  EXPECT_DOUBLE_EQ(found.smallest, 2.0 / 6);  // of three subjects
+  const auto known = shuffled_p(table, {}, {}, {.draws = 99, .seed = 1});
+  EXPECT_EQ(known.cited(), found.cited());
+  const RatedTable one{4, {1, 2, 3, 4}, {2, 1, 4, 3}};
+  EXPECT_EQ(shuffled_p(one, {}, {}, {.draws = 99}).cited(), shuffled_p(one, {}, {}, {.draws = 99}).items.value);
+}
+
 TEST(People, AScoreTableOfAnyProbeWillDo) {
   RandomScores random({2, 4, 3, 2, 2, 5});
   random.fill(8, 0.1);
@@ -151,8 +192,9 @@ TEST(People, AScoreTableOfAnyProbeWillDo) {
     const auto& cell = people.cell(measure, 0, 0);
     EXPECT_EQ(cell.agreement.tau.n, 20U);
     EXPECT_LT(cell.interval.low, cell.interval.high);
-    EXPECT_GE(cell.p_items.value, 2.0 / 201);
-    EXPECT_FALSE(people.cell(measure, 0, 1).p_items.defined());
+    EXPECT_GE(cell.shuffled.items.value, 2.0 / 201);
+    EXPECT_FALSE(people.cell(measure, 0, 1).shuffled.subjects.defined());
+    EXPECT_EQ(people.cell(measure, 0, 1).shuffled.cited(), people.cell(measure, 0, 1).shuffled.items.value);
   }
 }
 

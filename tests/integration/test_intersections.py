@@ -47,10 +47,9 @@ def found(associations):
 
 def tables(data, measure):
     """(prefix of variables, axis of items, scores [subject, template, rephrasing, item]) of items and poles."""
-    variant, prior = measure.split()
-    axes = ("group", "template", "rephrasing", "pole")
-    yield "", "item", data["score"].sel(measure=measure).isel(replicate=0).transpose("subject", "template", "rephrasing", "item").values
-    yield "pole_", "pole", data["pole_score"].sel(variant=variant, prior=prior).transpose(*axes).values
+    for prefix, axis in (("", "item"), ("pole_", "pole")):
+        scores = data[f"{prefix}score"].sel(measure=measure).isel(replicate=0)
+        yield prefix, axis, scores.transpose("subject", "template", "rephrasing", axis).values
 
 
 def parts_of(data):

@@ -67,7 +67,7 @@ def precision(scores, ratings, middle=50):
     top = sum(ratings[place] > middle for place in order) / 3
     order = sorted(range(len(scores)), key=lambda place: scores[place])[:3]
     bottom = sum(ratings[place] < middle for place in order) / 3
-    return (top + bottom) / 2, sum(rating != middle for rating in ratings) / len(ratings) / 2
+    return (top + bottom) / 2, sum(rating != middle for rating in ratings) / len(ratings) / 2, top, bottom
 
 
 def expected(scores, ratings):
@@ -116,10 +116,17 @@ def check_against_scipy(data, rows_of_group):
                                               atol=1e-6 if on_line else 1e-12, err_msg=f"{i} {j} {label} {name}")
             both = [~(numpy.isnan(a) | numpy.isnan(b)) for a, b in zip(x, y)]
             precisions = [precision(a[here], b[here]) for a, b, here in zip(x, y, both) if here.sum() >= 3]
-            for name, values in zip(("precision_at_3", "precision_at_3_chance"), zip(*precisions)):
+            for name, values in zip(("precision_at_3", "precision_at_3_chance", "precision_top_3", "precision_bottom_3"),
+                                    zip(*precisions)):
                 numpy.testing.assert_allclose(found["people_" + name][i, j, k], numpy.mean(values), rtol=1e-12)
             assert precisions or math.isnan(found["people_precision_at_3"][i, j, k])
-            assert kind != "subject" or math.isnan(found["people_tau_p_items"][i, j, k])
+            assert kind != "subject" or math.isnan(found["people_tau_p_subjects"][i, j, k])
+            taus = [one["tau"] for one in itertools.starmap(expected, zip(x, y)) if one["status"] == 0]
+            wanted = numpy.mean(taus) if taus and kind != "subject" else math.nan
+            numpy.testing.assert_allclose(found["people_tau_mean"][i, j, k], wanted, rtol=1e-10, atol=1e-12)
+            p = [found[f"people_tau_p_{name}"][i, j, k] for name in ("items", "dimensions", "subjects", "domains")]
+            sides = [narrow if not math.isnan(narrow) else wide for wide, narrow in (p[:2], p[2:])]
+            numpy.testing.assert_equal(found["people_tau_p_cite"][i, j, k], numpy.fmax(*sides))
             seen[REASONS[want["status"]]] += 1
     return seen
 
@@ -147,7 +154,7 @@ def test_random_tables_against_scipy(run, tmp_path):
     table = write_table(tmp_path / "answers.tsv", ["annotator", "group", "pair", "rating", "part"], rows)
     text = program("stats", run, "statistics.inference={draws: 100, replicates: 100}",
                    f"statistics.people={{ratings: {table}, subgroups: part}}")
-    assert "Agreement with people, tau-b pooled over 5 subjects x 8 items" in text
+    assert "Agreement with people, tau-b over 5 subjects x 8 items" in text
     data = opened(run)
     assert data.sizes["people_group"] == 41
 
@@ -182,25 +189,44 @@ def test_ties_on_both_sides(tmp_path):
     assert len(numpy.unique(scores)) < len(scores) / 2
 
 
-def test_the_older_key_finds_the_same(run, tmp_path):
+def test_the_older_key_asks_the_same(run, tmp_path):
     draw = random.Random(3)
     rows = [(group, pair, draw.randint(0, 100)) for group in GROUPS[1:] for pair in PAIRS[1:]]
     table = write_table(tmp_path / "means.tsv", ["group", "pair", "mean"], rows)
-    program("stats", run, f"statistics.human_ratings={table}", "statistics.inference.draws=10000",
-            f"statistics.people={{ratings: {table}}}")
+    found = []
+    for settings in (f"statistics.people={{ratings: {table}}}", f"statistics.human_ratings={table}"):
+        program("stats", run, settings, "statistics.inference.draws=1000", "statistics.inference.replicates=100")
+        found.append(opened(run))
+        found[-1].attrs.clear()
+    xarray.testing.assert_identical(*found)
+    spelt = [({"women": "woman", "elderly people": "Elderly person"}.get(group, group), *row) for group, *row in rows]
+    program("stats", run, f"statistics.human_ratings={write_table(table, ['group', 'pair', 'mean'], spelt)}",
+            "statistics.inference={draws: 1000, replicates: 100}")
+    numpy.testing.assert_array_equal(opened(run)["people_mean"], found[0]["people_mean"])
+
+
+def test_chosen_templates_are_those_of_everything(run, tmp_path):
+    rows = [(group, pair, 7 * place % 101) for place, (group, pair) in enumerate(itertools.product(GROUPS, PAIRS))]
+    table = write_table(tmp_path / "means.tsv", ["group", "pair", "mean"], rows)
+    program("stats", run, f"statistics.people={{ratings: {table}}}", f"statistics.templates=[{TEMPLATES[3]}, {TEMPLATES[1]}]",
+            "statistics.inference={draws: 100, replicates: 100}")
     data = opened(run)
-    pooled = data.sel(people_group="all", people_row="pooled")
+    places = [place for place, name in enumerate(data["template"].values) if name in (TEMPLATES[3], TEMPLATES[1])]
+    assert len(places) == 2 and list(data["chosen_template"].values) == list(data["template"].values[places])
+    ratings = people_means(data, rows)
     for measure in data["measure"].values:
-        here = pooled.sel(measure=measure)
-        older = data.sel(variant=here["measure_variant"].item(), prior=here["measure_prior"].item())
-        for ours, theirs in {"people_tau": "tau_pooled", "people_tau_p_items": "tau_pooled_p_items",
-                             "people_tau_p_subjects": "tau_pooled_p_groups", "people_tau_p_cells": "tau_pooled_p",
-                             "people_precision_at_3": "precision_at_3_mean",
-                             "people_precision_at_3_chance": "precision_at_3_chance"}.items():
-            numpy.testing.assert_allclose(here[ours].item(), older[theirs].item(), rtol=1e-12, err_msg=ours)
-        for group in GROUPS[1:]:
-            row = data.sel(measure=measure, people_group="all", people_row="subject: " + group)
-            numpy.testing.assert_allclose(row["people_tau"], older["tau"].sel(group=group), rtol=1e-12)
+        here = data.sel(measure=measure, people_group="all")
+        means = model_means(data, measure, places)
+        numpy.testing.assert_allclose(here["mean_score"].transpose("subject", "item"), means, rtol=1e-11)
+        want = expected(means.ravel(), ratings.ravel())
+        numpy.testing.assert_allclose(here["people_tau"].sel(people_row="pooled"), want["tau"], rtol=1e-11)
+        for place in places:
+            alone = expected(model_means(data, measure, [place]).ravel(), ratings.ravel())
+            found = here.sel(chosen_template=data["template"].values[place])
+            numpy.testing.assert_allclose(found["people_template_tau"], alone["tau"], rtol=1e-11)
+            assert found["people_template_n"] == alone["n"]
+    said = program("stats", run, "statistics.templates=[nowhere]", code=2)
+    assert "unknown template 'nowhere'" in said
 
 
 def mix(value):

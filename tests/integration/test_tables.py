@@ -14,7 +14,7 @@ JOBS = {
     "rating": (runs.ROOT / "jobs/50_ratings.yaml", "execution.engine=fake", "sampling.runs=1",
                "axes.rating_questions={file: scm_questions, only: [regarded]}"),
 }  # fmt: skip
-REST = {"association": "groups", "coreference": "rows", "rating": "groups"}
+REST = {"association": "rows", "coreference": "rows", "rating": "groups"}
 
 
 def program(*arguments, code=0):
@@ -60,7 +60,7 @@ def test_long_tables_say_how_to_see_the_rest(finished):
     assert "shows all" not in program("stats", run, "--top", "100000", *settings)
 
 
-FIRST = {"association": "Strongest associations", "coreference": "Contrasts in share", "rating": "Scores: "}
+FIRST = {"association": "Means of", "coreference": "Contrasts in share", "rating": "Scores: "}
 
 
 def test_the_answer_comes_first(finished):
@@ -79,7 +79,6 @@ def test_agreement_names_what_its_p_assume(finished):
     if probe != "association":
         return
     text = program("stats", run, *settings)
-    head = next(line for line in text.splitlines() if line.startswith("measure - prior"))
-    words = [word for word in head.split() if word != "p"]  # which stands above where the table is narrow
-    assert words[:7] == "measure - prior tau-b items groups cells".split()
-    assert "p cells: assumes independent cells" in text and "10,000 draws" in text
+    head = next(line for line in text.splitlines() if line.startswith("cells ") and "tau-b" in line)
+    assert [word for word in head.split() if word != "p"][:6] == "cells tau-b low high cite Holm".split()
+    assert "p cite: two-sided, the larger of two" in " ".join(text.split()) and "10,000 draws" in " ".join(text.split())

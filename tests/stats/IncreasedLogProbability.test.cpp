@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -91,6 +92,20 @@ TEST(Measure, HasItsOwnNameAndDescription) {
     names.insert(description_of(measure));
   }
   EXPECT_EQ(names.size(), 2 * all_measures.size());
+}
+
+TEST(Association, AnInfiniteSideIsNoMissingOne) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Score finite{-2, ScoreStatus::ok};
+  const std::vector<double> logprob = {-1, -infinity};
+  const auto infinite = fold_subwords(Measure::ilps_chain, {.logprob = logprob});
+  EXPECT_EQ(infinite.status, ScoreStatus::group_infinite);
+  EXPECT_EQ(association(infinite, finite).value, -infinity);
+  EXPECT_EQ(association(infinite, finite).status, ScoreStatus::group_infinite);
+  EXPECT_EQ(association(finite, infinite).value, infinity);
+  EXPECT_EQ(association(finite, infinite).status, ScoreStatus::prior_infinite);
+  EXPECT_TRUE(std::isnan(association(infinite, infinite).value));
+  EXPECT_TRUE(std::isnan(association(infinite, Score{}).value));
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ inline std::vector<std::size_t> row_blocks(std::size_t num_rows) {
 constexpr Effects block_kinds[] = {
     {"columns of a block alike", 0, 0, 1, 0},
     {"rows of a block alike", 0, 0, 0, 1},
-    {"both", 0.5, 0.5, 1, 1},
+    {"both, and cols, rows", 0.5, 0.5, 1, 1},
+    {"both", 0, 0, 1, 1},
 };
 
 constexpr Effects null_kinds[] = {

@@ -13,55 +13,58 @@ def _texts(statistics, name):
     return [str(label) for label in statistics[name].values]
 
 
+def _of_all(statistics, name):
+    """[measure, row] of all annotators, and the measures' labels."""
+    axis = statistics[name].dims[0]
+    values = statistics[name].sel(people_group="all").transpose(axis, "people_row").values
+    return values, _texts(statistics, axis)
+
+
 def _overall(statistics, _):
-    columns = (
-        "tau_pooled",
-        "precision_at_3_mean",
-        "precision_at_3_chance",
-        "tau_pooled_p_items",
-        "tau_pooled_p_groups",
-    )
-    rows = [
-        (f"{variant} {prior}", *(float(statistics[name].sel(variant=variant, prior=prior)) for name in columns))
-        for variant in _texts(statistics, "variant")
-        for prior in _texts(statistics, "prior")
-    ]
-    head = ("measure", "tau-b", "P@3", "chance", "p items", "p groups")
-    note = "tau-b over all groups and trait pairs; p by shuffled trait pairs and groups, two-sided, not adjusted."
+    names = ("tau", "precision_at_3", "precision_at_3_chance", "tau_p_items", "tau_p_subjects", "tau_p_cite")
+    pooled = _texts(statistics, "people_row").index("pooled")
+    measures = _of_all(statistics, "people_tau")[1]
+    columns = [_of_all(statistics, f"people_{name}")[0][:, pooled] for name in names]
+    rows = [(measure, *map(float, values)) for measure, *values in zip(measures, *columns, strict=True)]
+    head = ("measure", "tau-b", "P@3", "chance", "p items", "p subjects", "p cite")
+    note = "tau-b over all subjects and items; p by shuffled items and subjects, two-sided, not adjusted. Cite p cite."
     return [PaperTable("6", "Agreement with people over all groups", head, rows, note, paper_columns=2)]
 
 
-def _by_group(number, title, variable):
+def _by_subject(number, title, name, mean):
+    """`name`: of the subjects' rows; `mean`: of the row of all cells."""
+
     def make(statistics, _):
-        prior = _texts(statistics, "prior")[0]
-        variants = _texts(statistics, "variant")
-        values = statistics[variable].sel(prior=prior).transpose("group", "variant").values
+        values, measures = _of_all(statistics, f"people_{name}")
+        means = _of_all(statistics, f"people_{mean}")[0]
+        kinds, names = _texts(statistics, "people_row_kind"), _texts(statistics, "people_row_name")
         rows = [
-            (group, *map(float, row))
-            for group, row in zip(_texts(statistics, "group"), values, strict=True)
-            if np.isfinite(row).any()
+            (names[row], *map(float, values[:, row]))
+            for row, kind in enumerate(kinds)
+            if kind == "subject" and np.isfinite(values[:, row]).any()
         ]
         if not rows:
             return []
-        rows.append(("mean", *map(float, np.nanmean([row[1:] for row in rows], axis=0))))
-        return [PaperTable(number, title, ("group", *variants), rows, f"Prior: {prior}.")]
+        rows.append(("mean", *map(float, means[:, kinds.index("pooled")])))
+        return [PaperTable(number, title, ("group", *measures), rows, "mean: over groups.")]
 
     return make
 
 
 def _selection(statistics, _):
     """Tables 5 and A19: the templates that a pilot chose, and how they agree with people outside of it."""
-    templates = np.array(_texts(statistics, "template"))
-    measures = _texts(statistics, "people_measure")
+    templates = np.array(_texts(statistics, str(statistics["people_selected"].dims[1])))
+    axis = str(statistics["people_selection_tau"].dims[0])
+    measures = _texts(statistics, axis)
     chosen = {
-        measure: "; ".join(templates[statistics["people_selected"].sel(people_measure=measure).values == 1])
+        measure: "; ".join(templates[statistics["people_selected"].sel({axis: measure}).values == 1])
         for measure in measures
     }
 
     def number(name, measure, part):
         return float(
             statistics[f"people_selection_{name}"].sel(
-                people_measure=measure, people_choice="chosen", people_part=part
+                {axis: measure, "people_choice": "chosen", "people_part": part}
             )
         )
 
@@ -105,12 +108,13 @@ def _demographic_agreement(statistics, _):
     annotators = [name for name in _texts(statistics, "people_group") if name != "all"]
     if not annotators:
         return []
-    tau = statistics["people_tau"].transpose("people_measure", "people_row", "people_group")
+    axis = str(statistics["people_tau"].dims[0])
+    tau = statistics["people_tau"].transpose(axis, "people_row", "people_group")
     kinds, names = _texts(statistics, "people_row_kind"), _texts(statistics, "people_row_name")
     order = [place for kind in ("subject", "pooled") for place, of in enumerate(kinds) if of == kind]
     rows = [
-        (measure, names[place], *map(float, tau.sel(people_measure=measure, people_group=annotators).values[place]))
-        for measure in _texts(statistics, "people_measure")
+        (measure, names[place], *map(float, tau.sel({axis: measure, "people_group": annotators}).values[place]))
+        for measure in _texts(statistics, axis)
         for place in order
     ]
     head = ("measure", "group", *annotators)
@@ -176,22 +180,23 @@ def _emergent(statistics, _):
     return [PaperTable("A10", "Emergent traits of intersections", head, rows, note, paper_columns=2)]
 
 
-HUMAN = "'stereosweep stats DIR statistics.human_ratings=TABLE'"
+PEOPLE = "'stereosweep stats DIR statistics.people={ratings: TABLE}'"
 SUBGROUPS = "statistics.people of single answers, with subgroups: a column of the annotators"
 CROSSED = "intersections of two groups, and statistics.intersections"
 LAYOUTS = (
     Layout("5, A19", "people_selection_tau", _selection, "statistics.people with a selection"),
-    Layout("6", "tau_pooled", _overall, HUMAN),
+    Layout("6", "people_tau", _overall, PEOPLE),
     Layout("A8, A9", "dominance", _dominance, CROSSED),
     Layout("A10", "pole_emerge_max", _emergent, CROSSED),
-    Layout("A11", "tau", _by_group("A11", "Kendall's tau-b by group", "tau"), HUMAN),
-    Layout(
-        "A12", "precision_top_3",
-        _by_group("A12", "Precision of the three highest scores by group", "precision_top_3"), HUMAN,
-    ),
-    Layout(
-        "A13", "precision_bottom_3",
-        _by_group("A13", "Precision of the three lowest scores by group", "precision_bottom_3"), HUMAN,
+    Layout("A11", "people_tau", _by_subject("A11", "Kendall's tau-b by group", "tau", "tau_mean"), PEOPLE),
+    *(
+        Layout(
+            number, f"people_{name}",
+            _by_subject(number, f"Precision of the three {which} scores by group", name, name), PEOPLE,
+        )
+        for number, which, name in (
+            ("A12", "highest", "precision_top_3"), ("A13", "lowest", "precision_bottom_3"),
+        )
     ),
     Layout("A14 to A17", "people_mean", _demographic_means, SUBGROUPS),
     Layout("A18", "people_tau", _demographic_agreement, SUBGROUPS),

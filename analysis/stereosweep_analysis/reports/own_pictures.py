@@ -7,7 +7,7 @@ from ..pictures.bars import supported_bars
 from ..pictures.curves import detection_curves, elbow_curves
 from ..pictures.plane import alignment_scatter, cluster_plane
 from ..tables import Column, Table, number_text
-from ..views import measure_label, recommended_measure, texts
+from ..views import measure_label, recommended_measure, recommended_measures, texts
 from .blocks import Picture
 from .shown import LEVEL
 
@@ -45,23 +45,25 @@ def single_traits(statistics):
 
 
 def agreement(statistics):
-    """People's means against the model's scores, one mark a group and trait pair."""
-    if any(name not in statistics for name in ("human_mean", "mean_pair_score", "tau_pooled")):
+    """People's means against the model's scores, one mark a subject and item."""
+    if any(name not in statistics for name in ("people_mean", "mean_score", "people_tau")):
         return []
-    variants, priors = (texts(statistics, axis, axis) for axis in ("variant", "prior"))
-    parts = recommended_measure(statistics).split(" ")
-    variant = parts[0] if parts[0] in variants else variants[0]
-    prior = parts[-1] if parts[-1] in priors else priors[0]
-    scores = statistics["mean_pair_score"].sel(variant=variant, prior=prior).transpose("group", "pair")
-    people = statistics["human_mean"].transpose("group", "pair")
-    labels = [f"{group}: {pair}" for group in scores["group"].values for pair in scores["pair"].values]
+    axes = [statistics[name].dims[0] for name in ("mean_score", "people_tau")]
+    known = [label for label in texts(statistics, axes[0], axes[0]) if label in texts(statistics, axes[1], axes[1])]
+    if not known:
+        return []
+    measure = next((label for label in recommended_measures(statistics) if label in known), known[0])
+    scores = statistics["mean_score"].sel({axes[0]: measure}).transpose("subject", "item")
+    people = statistics["people_mean"].sel(people_group="all").transpose("subject", "item")
+    labels = [f"{subject}: {item}" for subject in scores["subject"].values for item in scores["item"].values]
     figure = alignment_scatter(
         people.values.ravel(), scores.values.ravel(), labels,
-        texts(statistics, "pair_dimension", "pair") * scores.sizes["group"],
-        ("people: mean rating (0 left pole, 100 right pole)", measure_label(statistics, f"{variant} {prior}")), 50.0,
+        texts(statistics, "item_dimension", "item") * scores.sizes["subject"],
+        ("people: mean rating (0 left pole, 100 right pole)", measure_label(statistics, measure)), 50.0,
     )  # fmt: skip
-    tau = number_text(float(statistics["tau_pooled"].sel(variant=variant, prior=prior)))
-    caption = f"People's mean ratings and the model's scores, one mark a group and trait pair; tau-b {tau}."
+    pooled = statistics["people_tau"].sel({axes[1]: measure, "people_group": "all", "people_row": "pooled"})
+    tau = number_text(float(pooled))
+    caption = f"People's mean ratings and the model's scores, one mark a subject and item; tau-b {tau}."
     return [Picture(figure, "Agreement with people", caption)]
 
 

@@ -32,7 +32,7 @@ SECTIONS = (
     ("words", "Single words", ("wefat",)),
     ("detection", "Detected words", ("detection",)),
     ("samples", "Samples", ("samples_by_status",)),
-    ("people", "Agreement with people", ("people", "tau", "agreement", "human")),
+    ("people", "Agreement with people", ("people",)),
     (
         "intersections", "Intersections",
         ("emerge", "pole_emerge", "interaction", "pole_interaction", "dominance", "order"),

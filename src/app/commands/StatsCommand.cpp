@@ -18,7 +18,6 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/contrasts/Conclusions.hpp"
-#include "findings/contrasts/ShownConclusions.hpp"
 #include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
@@ -152,7 +151,7 @@ std::string infinite_text(const findings::Scores& scores, const results::ShownMe
 std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
   const auto& kind = probes::kind_of(source.job);
   const auto top = line.number("top", 1);
-  findings::Conclusions conclusions;
+  std::vector<findings::Finding> conclusions;
   results::StatisticsTarget target = source.target;
   auto comparison = kind.comparison(source.job);
   const bool adds_means = line.has("means") && !comparison.means;
@@ -174,7 +173,9 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     if (asks) {
       const auto scores = findings::scores_of(file);
       conclude(&scores);
-      findings::write_conclusions(file.layout(), conclusions, comparison);
+      for (const auto& finding : conclusions) {
+        findings::write(file.layout(), finding);
+      }
     }
   };
   const probes::StatsRequest request{
@@ -196,18 +197,20 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     return "";
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
-  auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
   for (const auto& warning : kind.warnings(source.job)) {
     text += "WARNING " + warning + "\n\n";
   }
-  auto answer = found.answer;
-  if (answer.empty() && !asked.findings.empty()) {  // definitions stand below the first statistic
-    answer = std::string(base::trim(findings::text_of(asked.findings.front(), top, request.shown))) + '\n';
-    asked.findings.erase(asked.findings.begin());
+  std::vector<std::string> parts = {found.answer};  // the first one that says something stands above the definitions
+  for (const auto& finding : conclusions) {
+    parts.push_back(findings::text_of(finding, top, request.shown));
   }
-  text += answer + '\n' + measures_text(measures, request.shown) + infinite +
-          findings::conclusions_text(asked, comparison, top, request.shown);
+  std::erase(parts, "");
+  const auto first = parts.empty() ? std::string() : std::string(base::trim(parts.front()));
+  text += first + "\n\n" + measures_text(measures, request.shown) + infinite;
+  for (std::size_t part = 1; part < parts.size(); ++part) {
+    text += parts[part];
+  }
   text += found.details.empty() ? "" : '\n' + found.details;
   return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
 }

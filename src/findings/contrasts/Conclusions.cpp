@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace stereosweep::findings {
 namespace {
 
-Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  Conclusions conclusions;
-  const auto add = [&](std::vector<Finding> findings) {
-    std::ranges::move(findings, std::back_inserter(conclusions.findings));
-  };
+std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  std::vector<Finding> found;
+  const auto add = [&](std::vector<Finding> findings) { std::ranges::move(findings, std::back_inserter(found)); };
   if (!comparison.contrasts.empty()) {
-    conclusions.findings.push_back(finding_of(compare(scores, comparison, seed), comparison));
+    found.push_back(finding_of(compare(scores, comparison, seed), comparison));
   }
   if (comparison.means) {
-    conclusions.findings.push_back(finding_of(means_of(scores, comparison), comparison));
+    found.push_back(finding_of(means_of(scores, comparison), comparison));
   }
   if (comparison.variance) {
     add(findings_of(variance_of(scores, comparison), comparison));
@@ -25,7 +24,7 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
     add(findings_of(intersections_of(scores, comparison, seed), comparison));
   }
   if (comparison.people) {
-    conclusions.people = agree_with_people(scores, comparison, seed);
+    add(findings_of(agree_with_people(scores, comparison, seed), comparison));
   }
   std::optional<Clusters> clusters;
   if (comparison.clusters) {
@@ -35,7 +34,7 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
     add(findings_of(correlations_of(scores, comparison, clusters ? &*clusters : nullptr, seed), comparison));
   }
   if (comparison.extremes) {
-    conclusions.findings.push_back(finding_of(extremes_of(scores, comparison), comparison));
+    found.push_back(finding_of(extremes_of(scores, comparison), comparison));
   }
   if (clusters) {
     add(findings_of(*clusters, *comparison.clusters, seed));
@@ -43,45 +42,27 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
   if (comparison.variation) {
     add(findings_of(variation_of(scores, *comparison.variation), *comparison.variation));
   }
-  return conclusions;
+  return found;
 }
 
 }  // namespace
 
-Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed) {
+  const auto scores = comparison.templates.empty() ? all : with_templates(all, comparison.templates);
   if (scores.ranks.size() == 1) {
     return conclude_all(scores, comparison, seed);
   }
   // Whatever the ranks do together begins with word of each that it has come so far: whoever fails says so there.
-  std::optional<Conclusions> conclusions;
+  std::vector<Finding> found;
   try {
-    conclusions = conclude_all(scores, comparison, seed);
+    found = conclude_all(scores, comparison, seed);
   } catch (const parallel::SharedError&) {
     throw;
   } catch (const std::exception&) {
     parallel::run_coordinated(scores.ranks, "", [] { throw; });
   }
   parallel::run_coordinated(scores.ranks, "", [] {});
-  return std::move(*conclusions);
-}
-
-void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison) {
-  for (const auto& finding : conclusions.findings) {
-    write(layout, finding);
-  }
-  if (conclusions.people) {
-    write_people(layout, *conclusions.people, comparison);
-  }
-}
-
-std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top,
-                             const results::ShownMeasures& shown) {
-  // what was asked first, what it rests on last
-  std::string text;
-  for (const auto& finding : conclusions.findings) {
-    text += text_of(finding, top, shown);
-  }
-  return text + (conclusions.people ? people_text(*conclusions.people, comparison, top) : "");
+  return found;
 }
 
 }  // namespace stereosweep::findings

@@ -1,6 +1,6 @@
 #include "findings/intersections/Intersections.hpp"
 
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/people/HumanRatings.hpp"
 
 namespace stereosweep::findings {
 

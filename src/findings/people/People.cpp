@@ -11,8 +11,10 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/text/Text.hpp"
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/Cells.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "findings/sharing/Sharing.hpp"
+#include "stats/PValues.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -26,28 +28,32 @@ constexpr std::size_t most_subgroups = 200;
   throw base::InputError(base::describe(std::string(key) + ": " + problem, why, suggestion));
 }
 
-RatingNames names_of(const Scores& scores, const People& people) {
-  RatingNames names{.path = people.ratings,
-                    .aliases = people.aliases,
-                    .groups = {},
-                    .pairs = {},
-                    .form = {.rows = RatingNames::Form::Rows::answers,
-                             .low = people.low,
-                             .high = people.high,
-                             .only = people.only,
-                             .subgroups = people.subgroups}};
-  for (const auto& label : scores.axes[subject_axis]->labels) {
-    names.groups.push_back({label, {}});
-  }
+RatedNames names_of(const Scores& scores) {
+  RatedNames names{scores.axes[subject_axis]->labels, {}};
   const auto& schema = *scores.axes[item_axis];
   const auto* left = schema.find_coordinate("left");
   const auto* right = schema.find_coordinate("right");
   for (std::size_t item = 0; item < schema.labels.size(); ++item) {
     const auto& label = schema.labels[item];
     const bool has_poles = left != nullptr && right != nullptr;
-    names.pairs.push_back({label, has_poles ? (*left)[item] : label, has_poles ? (*right)[item] : label});
+    names.items.push_back({label, has_poles ? (*left)[item] : label, has_poles ? (*right)[item] : label});
   }
   return names;
+}
+
+/// Which of the labels that these places have of a coordinate each place has, counted from 0; an empty label is one of
+/// its own. Empty without the coordinate.
+std::vector<std::size_t> blocks_of(const results::AxisSchema& axis, const char* coordinate,
+                                   const std::vector<std::size_t>& places) {
+  const auto* labels = axis.find_coordinate(coordinate);
+  std::vector<std::size_t> blocks;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t place = 0; labels != nullptr && place < places.size(); ++place) {
+    const auto& label = (*labels)[places[place]];
+    blocks.push_back(
+        known.try_emplace(label.empty() ? "\n" + std::to_string(place) : label, known.size()).first->second);
+  }
+  return blocks;
 }
 
 /// The table's answers by their places among the rated subjects and items.
@@ -124,27 +130,16 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
   return answers;
 }
 
-/// The rated cells of one measure, replicates averaged.
+/// The rated cells of one measure.
 ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& answers) {
   const auto values = scores.read(measure);
-  const auto num_replicates = scores.length(replicate_axis);
-  const auto num_items = scores.length(item_axis);
+  const Cells all(scores, values);
   ScoreCells cells{scores.length(template_axis), scores.length(rephrasing_axis), {}};
-  const auto num_sentences = cells.num_templates * cells.num_rephrasings;
-  cells.values.reserve(num_sentences * answers.subjects.size() * answers.items.size());
-  for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
+  cells.values.reserve(all.num_sentences() * answers.subjects.size() * answers.items.size());
+  for (std::size_t sentence = 0; sentence < all.num_sentences(); ++sentence) {
     for (const auto subject : answers.subjects) {
       for (const auto item : answers.items) {
-        long double sum = 0;  // as stats::mean
-        std::size_t count = 0;
-        for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
-          const auto place = ((subject * num_sentences + sentence) * num_replicates + replicate) * num_items + item;
-          if (std::isfinite(values[place])) {
-            sum += values[place];
-            ++count;
-          }
-        }
-        cells.values.push_back(count > 0 ? static_cast<double>(sum / static_cast<long double>(count)) : stats::nan);
+        cells.values.push_back(all.at(subject, sentence, item));
       }
     }
   }
@@ -167,6 +162,16 @@ struct PlannedRow {
     return list;
   }
 };
+
+/// The blocks of these members alone, counted from 0.
+std::vector<std::size_t> some_of(const std::vector<std::size_t>& blocks, const std::vector<std::size_t>& members) {
+  std::vector<std::size_t> some;
+  std::map<std::size_t, std::size_t> known;
+  for (const auto member : blocks.empty() ? std::vector<std::size_t>() : members) {
+    some.push_back(known.try_emplace(blocks[member], known.size()).first->second);
+  }
+  return some;
+}
 
 std::vector<std::size_t> all_of(std::size_t count) {
   std::vector<std::size_t> places(count);
@@ -308,6 +313,10 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   return split;
 }
 
+TemplateAgreement judge_templates(const RatedTable& table) {
+  return {pooled_tau(table), mean_over(agreement_by_subject(table), precision_of)};
+}
+
 SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answers, const Split& split,
                                    const People::Pilot& pilot) {
   const auto by_template = scores.by_template();
@@ -318,10 +327,9 @@ SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answ
   const std::array ratings = {answers.table(split.pilot).means(), answers.table(split.rest).means()};
   SelectedTemplates selected;
   selected.choice = choose_templates(by_template, ratings[0], static_cast<std::size_t>(pilot.most));
-  const auto judge = [&](const std::vector<double>& of_templates, std::array<SelectedTemplates::Judged, 2>& judged) {
+  const auto judge = [&](const std::vector<double>& of_templates, std::array<TemplateAgreement, 2>& judged) {
     for (std::size_t part = 0; part < ratings.size(); ++part) {
-      const RatedTable table{answers.items.size(), of_templates, ratings[part]};
-      judged[part] = {pooled_tau(table), mean_over(agreement_by_subject(table), precision_of)};
+      judged[part] = judge_templates({answers.items.size(), of_templates, ratings[part]});
     }
   };
   if (selected.choice) {
@@ -336,15 +344,20 @@ class PeopleComparer {
   PeopleComparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
       : scores_(scores), comparison_(comparison), people_(*comparison.people) {
     result_.measures = chosen_measures(scores, people_.measures, key);
-    const auto ratings = read_ratings(names_of(scores, people_));
+    const auto ratings = read_ratings(people_, names_of(scores));
     answers_ = place_answers(ratings, scores, people_);
     rows_ = plan_rows(scores, answers_);
+    dimensions_ = blocks_of(*scores.axes[item_axis], "dimension", answers_.items);
+    domains_ = blocks_of(*scores.axes[subject_axis], "domain", answers_.subjects);
     result_.source = source_of_ratings(people_.ratings);
     result_.bootstrap = bootstrap_of(scores, answers_, comparison, seed);
     result_.shuffles = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
                         .seed = seed,
                         .num_threads = result_.bootstrap.num_threads};
-    result_.templates = scores.axes[template_axis]->labels;
+    result_.measure_axis = measure_axis_of(scores, result_.measures, "people_measure");
+    result_.subject_axis = *scores.axes[subject_axis];
+    result_.item_axis = *scores.axes[item_axis];
+    result_.template_axis = *scores.axes[template_axis];
     result_.num_subjects = answers_.subjects.size();
     result_.num_items = answers_.items.size();
     result_.notes = ratings.notes;
@@ -369,10 +382,15 @@ class PeopleComparer {
     const auto split = people_.pilot ? split_answers(scores_, answers_, *people_.pilot) : Split();
     result_.pilot = split.description;
     for (const auto measure : result_.measures) {
-      result_.measure_names.push_back(scores_.axes[measure_axis]->labels[measure]);
       const auto cells = cells_of(scores_, measure, answers_);
       for (const auto& table : tables_) {
         add_cells(cells, table);
+      }
+      if (cells.num_templates > 1) {
+        for (auto& scores : cells.by_template()) {
+          result_.by_template.push_back(
+              judge_templates({answers_.items.size(), std::move(scores), tables_.front().means()}));
+        }
       }
       if (people_.pilot) {
         result_.selected.push_back(select_templates(cells, answers_, split, *people_.pilot));
@@ -423,26 +441,48 @@ class PeopleComparer {
     }
     for (const auto& unit : share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
            const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
-           auto cell = cell_of(table, rows_[row].row.kind);
+           auto cell = cell_of(table, rows_[row]);
            add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
            return std::vector{cell};
          })) {
       result_.cells.push_back(unit.front());
     }
+    adjust(std::span(result_.cells).last(rows_.size()));
   }
 
-  PeopleCell cell_of(const RatedTable& table, PeopleRow::Kind kind) const {
+  /// Each p to cite among those of the rows of its kind.
+  void adjust(std::span<PeopleCell> cells) const {
+    for (const auto kind : {PeopleRow::Kind::pooled, PeopleRow::Kind::dimension, PeopleRow::Kind::subject}) {
+      std::vector<double> p;
+      for (std::size_t row = 0; row < cells.size(); ++row) {
+        p.push_back(rows_[row].row.kind == kind ? cells[row].shuffled.cited() : stats::nan);
+      }
+      const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
+      for (std::size_t row = 0; row < cells.size(); ++row) {
+        cells[row].p_holm = rows_[row].row.kind == kind ? adjusted[row] : cells[row].p_holm;
+      }
+    }
+  }
+
+  PeopleCell cell_of(const RatedTable& table, const PlannedRow& planned) const {
     PeopleCell cell;
     cell.agreement = agreement_of(table.scores, table.ratings);
     const auto by_subject = agreement_by_subject(table);
-    cell.precision = mean_over(by_subject, precision_of);
-    cell.chance = mean_over(by_subject, chance_of);
-    if (kind == PeopleRow::Kind::subject) {
-      cell.precision = precision_of(cell.agreement);
-      cell.chance = chance_of(cell.agreement);
-    } else if (cell.agreement.tau.defined()) {
-      cell.p_items = shuffled_p(table, stats::Shuffle::columns, result_.shuffles);
-      cell.p_subjects = shuffled_p(table, stats::Shuffle::rows, result_.shuffles);
+    const auto mean_of = [&](stats::Value stats::Precision::*part) {
+      return mean_over(by_subject, [&](const Agreement& one) { return one.precision.*part; });
+    };
+    cell.top = mean_of(&stats::Precision::top);
+    cell.bottom = mean_of(&stats::Precision::bottom);
+    cell.precision = mean_of(&stats::Precision::mean);
+    cell.chance = mean_of(&stats::Precision::chance);
+    if (planned.row.kind != PeopleRow::Kind::subject) {
+      cell.mean_tau = mean_over(by_subject, [](const Agreement& one) {
+        return stats::Value{one.tau.value, one.tau.reason};
+      });
+    }
+    if (cell.agreement.tau.defined()) {
+      cell.shuffled =
+          shuffled_p(table, some_of(dimensions_, planned.items), some_of(domains_, planned.subjects), result_.shuffles);
     }
     return cell;
   }
@@ -466,7 +506,9 @@ class PeopleComparer {
   const People& people_;
   Answers answers_;
   std::vector<PlannedRow> rows_;
-  std::vector<AnswerTable> tables_;  ///< [group]
+  std::vector<std::size_t> dimensions_;  ///< [rated item]
+  std::vector<std::size_t> domains_;     ///< [rated subject]
+  std::vector<AnswerTable> tables_;      ///< [group]
   PeopleAgreement result_;
 };
 

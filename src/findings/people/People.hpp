@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Finding.hpp"
 #include "findings/people/TableAgreement.hpp"
 #include "findings/people/TauBootstrap.hpp"
 #include "stats/Bootstrap.hpp"
@@ -26,40 +26,47 @@ struct PeopleRow {
 
 /// One measure, group of annotators and row.
 struct PeopleCell {
-  Agreement agreement;      ///< its tau's p assumes independent cells; its precision is of a subject's row only
-  stats::Value precision;   ///< at 3; of more than one subject, the mean over them
-  stats::Value chance;      ///< of `precision` for scores in random order
-  stats::Value p_items;     ///< of tau: items shuffled, the same way in every subject; of no subject's row
-  stats::Value p_subjects;  ///< subjects shuffled
+  Agreement agreement;     ///< its tau's p assumes independent cells; its precision is of a subject's row only
+  stats::Value mean_tau;   ///< of the subjects' tau-b; of no subject's row
+  stats::Value top;        ///< precision of the three highest scores; of more than one subject, the mean over them
+  stats::Value bottom;     ///< of the three lowest
+  stats::Value precision;  ///< at 3: of both
+  stats::Value chance;     ///< of `precision` for scores in random order
+  ShuffledP shuffled;
+  double p_holm = stats::nan;  ///< `shuffled.cited()`, adjusted among the rows of its kind
   /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).
   stats::Interval interval{stats::nan, stats::nan, stats::Reason::too_few};
   double bias = stats::nan;  ///< mean of the replicates minus tau: by so much noise would lower a tau of this size
 };
 
+/// Of all rated cells in one template, or in chosen ones.
+struct TemplateAgreement {
+  stats::Correlation tau;
+  stats::Value precision;  ///< at 3, mean over subjects
+};
+
 /// Templates that the pilot chose for one measure, and how the pilot and the rest judge them.
 struct SelectedTemplates {
   std::optional<TemplateChoice> choice;
-  /// [chosen, all templates][pilot, held out]
-  struct Judged {
-    stats::Correlation tau;
-    stats::Value precision;
-  };
-  std::array<std::array<Judged, 2>, 2> judged;
+  std::array<std::array<TemplateAgreement, 2>, 2> judged;  ///< [chosen, all templates][pilot, held out]
 };
 
 struct PeopleAgreement {
-  std::vector<std::size_t> measures;  ///< places on the table's axis
-  std::vector<std::string> measure_names;
+  std::vector<std::size_t> measures;        ///< places on the table's axis
+  results::AxisSchema measure_axis;         ///< of the chosen ones
   std::vector<std::string> groups;          ///< "all", then "COLUMN: VALUE" of each subgroup
   std::vector<std::size_t> num_annotators;  ///< [group]; 0: the table holds means
   std::vector<std::size_t> num_answers;     ///< [group]
   std::vector<PeopleRow> rows;
-  std::vector<PeopleCell> cells;            ///< [measure, group, row]
-  std::vector<double> means;                ///< [group, subject, item] of the whole score table; NaN: not rated
-  std::vector<SelectedTemplates> selected;  ///< [measure]; none where no pilot is named
-  std::string pilot;                        ///< in words: of whom, of what
-  std::vector<std::string> templates;       ///< labels
-  std::size_t num_subjects = 0;             ///< that are rated
+  std::vector<PeopleCell> cells;  ///< [measure, group, row]
+  std::vector<double> means;      ///< [group, subject, item] of the whole score table; NaN: not rated
+  results::AxisSchema subject_axis;
+  results::AxisSchema item_axis;
+  results::AxisSchema template_axis;
+  std::vector<TemplateAgreement> by_template;  ///< [measure, template]; none where there is one template
+  std::vector<SelectedTemplates> selected;     ///< [measure]; none where no pilot is named
+  std::string pilot;                           ///< in words: of whom, of what
+  std::size_t num_subjects = 0;                ///< that are rated
   std::size_t num_items = 0;
   std::string source;              ///< of the ratings
   std::vector<std::string> notes;  ///< what was notable in the table, and what did not match
@@ -74,13 +81,8 @@ struct PeopleAgreement {
 /// Needs `comparison.people`. Throws InputError for a table that cannot be used, and for labels that there are not.
 PeopleAgreement agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 
-/// "annotators (within each subject), templates"
-std::string drawn_words(const BootstrapSettings& bootstrap);
-
-/// Variables over (measure, people_group, people_row), people_mean and, with a pilot, people_selection_...
-void write_people(results::Layout& layout, const PeopleAgreement& people, const sweep::Comparison& comparison);
-
-/// Pooled figures of each measure, dimensions, subgroups, the first `top` subjects, and the choice of templates.
-std::string people_text(const PeopleAgreement& people, const sweep::Comparison& comparison, std::size_t top);
+/// people_mean, how many answered, the figures over (measure, people_group, people_row), those of single templates and,
+/// with a pilot, people_selection and people_selected.
+std::vector<Finding> findings_of(const PeopleAgreement& people, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

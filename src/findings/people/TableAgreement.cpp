@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <ranges>
 #include <utility>
 
@@ -51,8 +52,37 @@ std::vector<Agreement> agreement_by_subject(const RatedTable& table) {
 
 stats::Correlation pooled_tau(const RatedTable& table) { return tau_of_cells(table.scores, table.ratings); }
 
-stats::Value shuffled_p(const RatedTable& table, stats::Shuffle shuffle, const stats::ShuffleSettings& settings) {
-  return stats::shuffled_tau_p(table.scores, table.ratings, table.num_items, shuffle, settings);
+double ShuffledP::cited() const {
+  const double of_items = dimensions.defined() ? dimensions.value : items.value;
+  return std::fmax(of_items, domains.defined() ? domains.value : subjects.value);  // the other one of a NaN
+}
+
+ShuffledP shuffled_p(const RatedTable& table, std::span<const std::size_t> dimensions,
+                     std::span<const std::size_t> domains, const stats::ShuffleSettings& settings) {
+  ShuffledP found;
+  const auto of = [&](stats::Shuffle shuffle, std::span<const std::size_t> blocks) {
+    return stats::shuffled_tau_p(table.scores, table.ratings, table.num_items, shuffle, settings, blocks);
+  };
+  const auto add = [&](stats::Shuffle shuffle, std::span<const std::size_t> blocks, std::size_t size,
+                       stats::Value& free, stats::Value& within) {
+    free = of(shuffle, {});
+    if (!free.defined()) {
+      within = free;
+      return;
+    }
+    const bool has_blocks = std::ranges::adjacent_find(blocks, std::not_equal_to()) != blocks.end();
+    auto smallest = has_blocks ? stats::smallest_shuffled_p(size, blocks, settings) : 1;
+    within = {stats::nan, stats::Reason::too_few};
+    if (has_blocks && smallest <= ShuffledP::level) {
+      within = of(shuffle, blocks);
+    } else {
+      smallest = stats::smallest_shuffled_p(size, {}, settings);
+    }
+    found.smallest = std::fmax(found.smallest, smallest);
+  };
+  add(stats::Shuffle::columns, dimensions, table.num_items, found.items, found.dimensions);
+  add(stats::Shuffle::rows, domains, table.scores.size() / table.num_items, found.subjects, found.domains);
+  return found;
 }
 
 stats::Value mean_over(std::span<const Agreement> agreements,
@@ -66,9 +96,7 @@ stats::Value mean_over(std::span<const Agreement> agreements,
   return stats::mean(defined);
 }
 
-stats::Value tau_of(const Agreement& agreement) { return {agreement.tau.value, agreement.tau.reason}; }
 stats::Value precision_of(const Agreement& agreement) { return agreement.precision.mean; }
-stats::Value chance_of(const Agreement& agreement) { return agreement.precision.chance; }
 
 std::vector<double> mean_of_templates(std::span<const std::vector<double>> by_template,
                                       std::span<const std::size_t> templates) {

@@ -1,5 +1,4 @@
-// How well scores of subjects on items agree with people's ratings of them: by subject, pooled, by template. What the
-// tables of both kinds of `stats` (Alignment, People) are made of.
+// How well scores of subjects on items agree with people's ratings of them: by subject, pooled, by template.
 #pragma once
 
 #include <cstddef>
@@ -37,15 +36,30 @@ std::vector<Agreement> agreement_by_subject(const RatedTable& table);
 /// Tau-b over all cells. Its p assumes that they are independent.
 stats::Correlation pooled_tau(const RatedTable& table);
 
-/// P of the pooled tau-b where whole columns (items, the same way in every subject) or rows (subjects) change places.
-stats::Value shuffled_p(const RatedTable& table, stats::Shuffle shuffle, const stats::ShuffleSettings& settings);
+/// Two-sided p of the pooled tau-b of shuffled tables (stats::shuffled_tau_p).
+struct ShuffledP {
+  stats::Value items;     ///< items change places, the same way in every subject
+  stats::Value subjects;  ///< subjects change places
+  /// Items change places within their dimension, and whole dimensions of one size; `too_few`: there is one dimension,
+  /// or no p could be as small as `level`.
+  stats::Value dimensions;
+  stats::Value domains;          ///< the same of subjects and their domains
+  double smallest = stats::nan;  ///< value that `cited` can reach
+
+  static constexpr double level = 0.05;
+  /// The larger of two: of items, in dimensions where that p is defined, and of subjects, in domains likewise. So each
+  /// allows for what moves together as far as the table can tell. Of one subject that of items, NaN without one.
+  double cited() const;
+};
+
+/// `dimensions`: which one each item is in, from 0; `domains`: of each subject. Empty: not known.
+ShuffledP shuffled_p(const RatedTable& table, std::span<const std::size_t> dimensions,
+                     std::span<const std::size_t> domains, const stats::ShuffleSettings& settings);
 
 /// Of what `read` gives of each, where it exists.
 stats::Value mean_over(std::span<const Agreement> agreements,
                        const std::function<stats::Value(const Agreement&)>& read);
-stats::Value tau_of(const Agreement& agreement);
 stats::Value precision_of(const Agreement& agreement);
-stats::Value chance_of(const Agreement& agreement);
 
 /// One template or the mean of several, and the pooled tau-b on the data that chose it.
 struct TemplateChoice {

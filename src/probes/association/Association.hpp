@@ -11,9 +11,6 @@
 #include "config/axes/AxisSource.hpp"
 #include "sweep/Axes.hpp"
 
-namespace stereosweep::findings {
-struct RatingNames;
-}
 namespace stereosweep::probes {
 class ProbeKind;
 }
@@ -35,13 +32,13 @@ struct Statistics {
   std::string human_ratings;                     ///< path of a table of human means; empty: none
   /// Name in the table (group, pair or pole) -> our label, where spelling rules do not find it.
   std::vector<std::pair<std::string, std::string>> rating_aliases;
-  std::vector<std::string> templates;  ///< labels to average over; empty: all
+  std::vector<std::string> templates;  ///< labels whose scores count; empty: all
   bool operator==(const Statistics&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.choice("word_aggregate", self.word_aggregate, {"median", "mean"}, "over the words of a pole");
     ratings_key(keys, self.human_ratings, self.rating_aliases);
-    keys.unless_default().lines("templates", self.templates, config::Emptiness::refused, "labels to average over");
+    keys.unless_default().lines("templates", self.templates, config::Emptiness::refused, "labels whose scores count");
   }
 };
 
@@ -78,7 +75,5 @@ void check_settings(const config::ProbeReading& job, Association& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& association_kind();
-/// What the rows of `statistics.human_ratings` are held against.
-findings::RatingNames rating_names(const sweep::Job& job);
 
 }  // namespace stereosweep::probes::association

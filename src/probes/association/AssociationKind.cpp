@@ -2,11 +2,10 @@
 #include <iostream>
 #include <limits>
 #include <set>
-#include <thread>
 
 #include "base/text/Text.hpp"
-#include "findings/agreement/Alignment.hpp"
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/Names.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"
@@ -230,17 +229,22 @@ void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64
   }
 }
 
-StatisticsOptions options_of(const sweep::Job& job) {
-  const auto& statistics = job.settings<Association>().statistics;
-  StatisticsOptions result;
-  result.word_aggregate = statistics.word_aggregate;
-  result.templates = statistics.templates;
-  if (!statistics.human_ratings.empty()) {
-    result.ratings = findings::ratings_of(rating_names(job));
-    result.ratings_source = findings::source_of_ratings(statistics.human_ratings);
-    result.shuffles = {.seed = job.seed, .num_threads = std::max(1U, std::thread::hardware_concurrency())};
+/// What `statistics.human_ratings` asks: the table's groups may be spelt as the singular or plural of the job's.
+sweep::People people_of(const Association& settings) {
+  sweep::People people{.ratings = settings.statistics.human_ratings, .aliases = settings.statistics.rating_aliases};
+  std::vector<std::string> labels;
+  for (const auto& group : settings.axes.groups) {
+    labels.push_back(group.label);
   }
-  return result;
+  const findings::NameIndex known(labels);
+  for (const auto& group : settings.axes.groups) {
+    for (const auto& spelling : {group.plural, group.singular}) {
+      if (!spelling.empty() && !known.find(spelling)) {
+        people.aliases.emplace_back(spelling, group.label);
+      }
+    }
+  }
+  return people;
 }
 
 class AssociationKind final : public KindOf<Association> {
@@ -253,7 +257,9 @@ class AssociationKind final : public KindOf<Association> {
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Association>().statistics.human_ratings;
   }
-  void check_human_ratings(const sweep::Job& job) const override { findings::read_ratings(rating_names(job)); }
+  void check_human_ratings(const sweep::Job& job) const override {
+    findings::check_ratings(people_of(job.settings<Association>()));
+  }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::masked; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_association(job, tokenizer);
@@ -298,16 +304,12 @@ class AssociationKind final : public KindOf<Association> {
     }
   }
 
-  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
+  void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
     if (file.schema().num_priors == 0) {
       std::cout << "No scores: they are differences to a prior.\n";
       return;
     }
-    const auto result = compute_statistics(file, {});
-    if (detail == Detail::everything) {
-      std::cout << top_associations_text(result, top) << '\n';
-    }
-    std::cout << status_text(result);
+    std::cout << status_text(file);
   }
 
   std::vector<std::string> recommended_measures(const sweep::Job& job) const override {
@@ -318,12 +320,20 @@ class AssociationKind final : public KindOf<Association> {
                                             : stats::Measure::ilps_chain;
     return {std::string(stats::name_of(measure)) + (settings.priors.word ? " prior_word" : " prior_mask")};
   }
+  /// Means of every measure, and agreement with people where the job names their ratings by the older key.
+  sweep::Comparison comparison(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Association>();
+    auto comparison = job.comparison;
+    comparison.templates = settings.statistics.templates;
+    comparison.means = comparison.means.value_or(sweep::MeansRequest());
+    if (!comparison.people && !settings.statistics.human_ratings.empty()) {
+      comparison.people = people_of(settings);
+    }
+    return comparison;
+  }
   StatsText stats(const StatsRequest& request) const override {
-    const auto result = write_statistics(request.file, options_of(request.job), request.target, request.world);
-    return {top_associations_text(result, request.top, request.shown),
-            (result.ratings ? findings::agreement_text(result, request.top, request.shown) + "\n"
-                            : "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n") +
-                status_text(result, request.shown)};
+    const auto aggregate = request.job.settings<Association>().statistics.word_aggregate;
+    return {"", write_statistics(request.file, aggregate, request.target, request.shown, request.world)};
   }
   void assist(const StatsRequest& request) const override {
     assist_statistics(request.file, request.job.settings<Association>().statistics.word_aggregate, request.world);
@@ -359,18 +369,6 @@ ModelCost model_cost(const model::MaskedSpecification& config) {
   return {.parameters = tables * width + 2 * width + projection + stored_layers * layer + head,
           .flops_per_token = 2.0 * static_cast<double>(layers * products),
           .flops_per_row = 2.0 * static_cast<double>(hidden * width + width * vocabulary)};
-}
-
-findings::RatingNames rating_names(const sweep::Job& job) {
-  const auto& settings = job.settings<Association>();
-  findings::RatingNames names{settings.statistics.human_ratings, settings.statistics.rating_aliases, {}, {}};
-  for (const auto& group : settings.axes.groups) {
-    names.groups.push_back({group.label, {group.plural, group.singular}});
-  }
-  for (const auto& pair : settings.axes.traits) {
-    names.pairs.push_back({pair.label, pair.left.name, pair.right.name});
-  }
-  return names;
 }
 
 const ProbeKind& association_kind() {

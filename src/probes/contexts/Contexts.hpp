@@ -17,9 +17,6 @@
 #include "query/Query.hpp"
 #include "sweep/Subjects.hpp"
 
-namespace stereosweep::findings {
-struct RatingNames;
-}
 namespace stereosweep::probes {
 class ProbeKind;
 class Stage;
@@ -224,8 +221,6 @@ void check_settings(const config::ProbeReading& job, Contexts& settings);
 
 /// The probe for the rest of the program.
 const ProbeKind& contexts_kind();
-/// What the rows of `statistics.human_ratings` are held against.
-findings::RatingNames rating_names(const sweep::Job& job);
 
 // Parts of it.
 

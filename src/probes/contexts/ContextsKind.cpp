@@ -11,8 +11,7 @@
 #include "engine/causal/TokenTreePlan.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
-#include "findings/agreement/Alignment.hpp"
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
@@ -316,6 +315,12 @@ void plan_contexts(const PlanRequest& request) {
   }
 }
 
+/// What `statistics.human_ratings` asks: a wefat test is a trait pair (A right, B left), its words are groups, the
+/// score is the mean over samples of a word's effect size (the variant of CEAT that cao2022 §3.2 compares with people).
+sweep::People people_of(const EmbeddingStatistics& statistics) {
+  return {.ratings = statistics.human_ratings, .aliases = statistics.rating_aliases, .measures = {"effect_size"}};
+}
+
 class ContextsKind final : public KindOf<Contexts> {
  public:
   Defaults defaults() const override {
@@ -326,7 +331,9 @@ class ContextsKind final : public KindOf<Contexts> {
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Contexts>().statistics.human_ratings;
   }
-  void check_human_ratings(const sweep::Job& job) const override { findings::read_ratings(rating_names(job)); }
+  void check_human_ratings(const sweep::Job& job) const override {
+    findings::check_ratings(people_of(job.settings<Contexts>().statistics));
+  }
 
   std::optional<query::Prediction> prediction() const override { return std::nullopt; }
   std::optional<query::Embed> vectors(const sweep::Job& job) const override {
@@ -362,43 +369,29 @@ class ContextsKind final : public KindOf<Contexts> {
     const auto text = contexts_text(result, detail, top);
     std::cout << text.answer << (text.answer.empty() ? "" : "\n") << text.details;
   }
-  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override {
-    return {"effect_size", "ceat_combined"};
+  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"effect_size"}; }
+  /// Means of words by WEFAT test, and agreement with people where the job names their ratings by the older key.
+  sweep::Comparison comparison(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Contexts>();
+    auto comparison = job.comparison;
+    const bool has_words = std::ranges::count(settings.tests, EmbeddingTest::Kind::wefat, &EmbeddingTest::kind) > 0;
+    if (!comparison.means && has_words) {
+      comparison.means = sweep::MeansRequest{.measures = {"effect_size"}};
+    }
+    if (!comparison.people && !settings.statistics.human_ratings.empty()) {
+      comparison.people = people_of(settings.statistics);
+    }
+    return comparison;
   }
   StatsText stats(const StatsRequest& request) const override {
-    auto options = options_of(request);
-    const auto& ratings = options.settings.human_ratings;
-    if (!ratings.empty()) {
-      options.ratings = findings::ratings_of(rating_names(request.job));
-      options.ratings_source = findings::source_of_ratings(ratings);
-    }
+    const auto options = options_of(request);
     const auto result = write_contexts(request.file, options, request.target);
-    auto text = contexts_text(result, request.detail, request.top);
-    if (result.agreement) {
-      text.details = findings::agreement_text(*result.agreement, request.top, request.shown) + '\n' + text.details;
-    }
-    return text;
+    return contexts_text(result, request.detail, request.top);
   }
   void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
 };
 
 }  // namespace
-
-/// A wefat test is a trait pair (A right, B left), its words are groups.
-findings::RatingNames rating_names(const sweep::Job& job) {
-  const auto& settings = job.settings<Contexts>();
-  findings::RatingNames names{settings.statistics.human_ratings, settings.statistics.rating_aliases, {}, {}};
-  for (const auto& test : settings.tests) {
-    if (test.kind != EmbeddingTest::Kind::wefat) {
-      continue;
-    }
-    names.pairs.push_back({test.label, test.b.label, test.a.label});
-    for (const auto& word : test.x.words) {
-      names.groups.push_back({word, {}});
-    }
-  }
-  return names;
-}
 
 const ProbeKind& contexts_kind() {
   static const ContextsKind kind;

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "base/text/Text.hpp"
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/rating/RatingProbe.hpp"

@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "engine/FakeEngine.hpp"
-#include "findings/agreement/Alignment.hpp"
+#include "hdf5/File.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
@@ -29,7 +30,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-using ::testing::ThrowsMessage;
 
 class StatisticsTest : public ::testing::Test {
  protected:
@@ -122,126 +122,34 @@ class StatisticsTest : public ::testing::Test {
   results::RawBlock raw_;
 };
 
-TEST_F(StatisticsTest, MeanPairScoresFollowTheDefinitions) {
-  const auto result = compute_statistics(*file_, {});
-  const auto& axes = result.scores.axes;
-  ASSERT_EQ(axes.measures.size(), 10U);
-  ASSERT_EQ(axes.priors.size(), 2U);
-  ASSERT_THAT(axes.pairs, ElementsAre("powerless - powerful", "cold - warm"));
-  std::size_t num_defined = 0;
-  for (std::size_t measure = 0; measure < 10; ++measure) {
-    for (std::size_t prior = 0; prior < 2; ++prior) {
-      for (std::size_t group = 0; group < axes.groups.size(); ++group) {
-        for (std::size_t pair = 0; pair < 2; ++pair) {
-          std::vector<double> defined;
-          for (std::uint64_t sentence = 0; sentence < 8; ++sentence) {
-            const auto score = pair_score(axes.measures[measure], prior, group, sentence, axes.pairs[pair]);
-            if (!std::isnan(score)) {
-              defined.push_back(score);
-            }
-          }
-          const auto& ours = result.scores.overall[result.scores.overall_index(measure, prior, group, pair)];
-          ASSERT_EQ(ours.count, static_cast<std::int32_t>(defined.size())) << axes.measures[measure];
-          if (!defined.empty()) {
-            EXPECT_NEAR(ours.value(), stats::mean(defined).value, 1e-12) << axes.measures[measure];
-            ++num_defined;
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(num_defined, 60U);
-}
-
 TEST_F(StatisticsTest, CountsEveryCellAndScore) {
-  const auto result = compute_statistics(*file_, {});
-  const auto cells = result.scores.axes.groups.size() * 8 * result.scores.axes.words.size();
-  std::uint64_t sum = 0;
-  for (const auto count : result.scores.cells_by_status) {
-    sum += count;
+  const ScoreReader reader(*file_, Statistics::Aggregate::median);
+  auto counts = reader.no_counts();
+  reader.for_each([&](const ScoreSlab& slab) { counts.add(slab.counts); });
+  const auto cells = 3 * 8 * file_->schema().inner_axis("word").labels.size();
+  EXPECT_EQ(std::accumulate(counts.cells.begin(), counts.cells.end(), std::uint64_t{0}), cells);
+  ASSERT_EQ(counts.scores.size(), 20U);
+  for (const auto& of_variant : counts.scores) {
+    EXPECT_EQ(std::accumulate(of_variant.begin(), of_variant.end(), std::uint64_t{0}), cells);
   }
-  EXPECT_EQ(sum, cells);
-  for (const auto& table : result.scores.scores_by_status) {
-    std::uint64_t scores = 0;
-    for (const auto count : table) {
-      scores += count;
-    }
-    EXPECT_EQ(scores, cells);
-  }
-  EXPECT_THAT(status_text(result), HasSubstr("no_form"));  // "the old" have no singular
-}
-
-TEST_F(StatisticsTest, OnlySelectedTemplatesCount) {
-  StatisticsOptions options;
-  options.templates = {"question"};
-  const auto result = compute_statistics(*file_, options);
-  const auto& mean = result.scores.overall[result.scores.overall_index(2, 0, 0, 1)];
-  EXPECT_EQ(mean.count, 2);
-  EXPECT_NEAR(mean.value(),
-              (pair_score("ilps_chain", 0, 0, 4, "cold - warm") + pair_score("ilps_chain", 0, 0, 5, "cold - warm")) / 2,
-              1e-12);
-  options.templates = {"questoin"};
-  EXPECT_THAT([&] { compute_statistics(*file_, options); },
-              ThrowsMessage<base::InputError>(HasSubstr("did you mean 'question'")));
-}
-
-TEST_F(StatisticsTest, AgreementIsThatOfTheRatedCells) {
-  StatisticsOptions options;
-  const auto plain = compute_statistics(*file_, options).scores;
-  std::vector<findings::Rating> ratings = {{"robots", "cold - warm", 3}};
-  const auto& axes = plain.axes;
-  for (std::size_t group = 0; group < axes.groups.size(); ++group) {
-    for (std::size_t pair = 0; pair < 2; ++pair) {  // people agree with ilps_chain - the first prior
-      const auto score = plain.overall[plain.overall_index(2, 0, group, pair)].value();
-      ratings.push_back({axes.groups[group], axes.pairs[pair], 50 + score});
-    }
-  }
-  options.ratings = ratings;
-  const auto result = compute_statistics(*file_, options);
-  EXPECT_THAT(result.ratings->unmatched_groups, ElementsAre("robots"));
-  EXPECT_EQ(result.ratings->rated_groups.size(), axes.groups.size());
-  const auto& alignment = result.alignments[2 * 2 + 0];
-  EXPECT_DOUBLE_EQ(alignment.pooled.value, 1);
-  EXPECT_EQ(alignment.pooled.n, 2 * axes.groups.size());
-  EXPECT_DOUBLE_EQ(alignment.mean_tau.value, 1);
-  // two trait pairs have two orders, so that no order of them is rare; groups have more
-  EXPECT_GT(alignment.pooled_p_items.value, 0.9);
-  EXPECT_LT(alignment.pooled_p_groups.value, 1);
-  EXPECT_EQ(alignment.mean_precision.reason, stats::Reason::no_values);  // two pairs have no three highest
-  ASSERT_TRUE(alignment.choice.has_value());
-  EXPECT_LE(alignment.choice->templates.size(), 2U);
-  for (const auto& pooled : alignment.pooled_by_template) {
-    EXPECT_LE(pooled.value, alignment.choice->pooled.value);
-  }
-  EXPECT_GE(2 * alignment.choice->pooled.n, alignment.pooled.n);
-  EXPECT_THAT(findings::agreement_text(result, 5), HasSubstr("1 rated group not in the result: robots"));
-}
-
-TEST_F(StatisticsTest, UnusableRatingsAreRefused) {
-  StatisticsOptions options;
-  options.ratings = std::vector<findings::Rating>{{"woman", "cold - warm", 1}};
-  EXPECT_THAT([&] { compute_statistics(*file_, options); },
-              ThrowsMessage<base::InputError>(HasSubstr("did you mean 'women'")));
-  options.ratings = std::vector<findings::Rating>{{"women", "cold - warm", 1}, {"women", "cold - warm", 2}};
-  EXPECT_THAT([&] { compute_statistics(*file_, options); }, ThrowsMessage<base::InputError>(HasSubstr("rated twice")));
+  EXPECT_THAT(status_text(*file_), HasSubstr("no_form"));  // "the old" have no singular
 }
 
 TEST_F(StatisticsTest, TheTableOfScoresHoldsEveryPairScore) {
-  write_statistics(*file_, {}, directory_ / "association.stats.h5");
+  write_statistics(*file_, Statistics::Aggregate::median, directory_ / "association.stats.h5");
   const auto table = results::read_score_table(directory_ / "association.stats.h5");
-  const auto reference = compute_statistics(*file_, {});
-  const auto& axes = reference.scores.axes;
-  ASSERT_EQ(table.length(0), axes.measures.size() * axes.priors.size());
+  ASSERT_EQ(table.length(0), 20U);
   EXPECT_EQ(table.axes[0].labels[1], "ilps_first prior_mask");
-  EXPECT_EQ(table.axes[1].labels, axes.groups);
-  EXPECT_EQ(table.axes[5].labels, axes.pairs);
+  EXPECT_THAT(table.axes[5].labels, ElementsAre("powerless - powerful", "cold - warm"));
   std::set<results::ScoreStatus> seen;
   for (std::size_t measure = 0; measure < table.length(0); ++measure) {
     for (std::size_t group = 0; group < table.length(1); ++group) {
       for (std::size_t sentence = 0; sentence < 8; ++sentence) {
         for (std::size_t pair = 0; pair < table.length(5); ++pair) {
           const auto place = table.index({measure, group, sentence / 2, sentence % 2, 0, pair});
-          const auto expected = pair_score(axes.measures[measure / 2], measure % 2, group, sentence, axes.pairs[pair]);
+          const auto& label = table.axes[0].labels[measure];
+          const auto expected =
+              pair_score(label.substr(0, label.find(' ')), measure % 2, group, sentence, table.axes[5].labels[pair]);
           const auto status = table.statuses[place];
           seen.insert(status);
           ASSERT_TRUE(std::abs(table.values[place] - expected) < 1e-12 ||
@@ -255,46 +163,39 @@ TEST_F(StatisticsTest, TheTableOfScoresHoldsEveryPairScore) {
   EXPECT_THAT(seen, IsSupersetOf({results::ScoreStatus::ok, results::ScoreStatus::missing}));
 }
 
-TEST_F(StatisticsTest, TheFileHoldsTheSameNumbers) {
-  StatisticsOptions options;
-  options.ratings = std::vector<findings::Rating>{{"women", "cold - warm", 70}, {"doctors", "cold - warm", 30}};
-  options.ratings_source = "here";
-  const auto result = write_statistics(*file_, options, directory_ / "association.stats.h5");
-  const auto file = hdf5::File::open(directory_ / "association.stats.h5");
-  const auto read = [&](const std::string& name) {
-    const auto dataset = file.root().open_dataset(name);
-    std::uint64_t count = 1;
-    for (const auto length : dataset.shape()) {
-      count *= length;
-    }
-    std::vector<double> values(count);
-    dataset.read(dataset.all(), std::span<double>(values));
-    return std::pair(dataset.shape(), values);
-  };
-  const auto [shape, pair_scores] = read("pair_score");
-  EXPECT_THAT(shape, ElementsAre(3, 4, 2, 10, 2, 2));
-  std::size_t index = 0;
-  for (std::uint64_t group = 0; group < 3; ++group) {
-    for (std::uint64_t sentence = 0; sentence < 8; ++sentence) {
-      for (const auto& measure : result.scores.axes.measures) {
-        for (std::uint64_t prior = 0; prior < 2; ++prior) {
-          for (const auto& pair : result.scores.axes.pairs) {
-            const auto expected = pair_score(measure, prior, group, sentence, pair);
-            const auto ours = pair_scores[index++];
-            ASSERT_TRUE(std::abs(ours - expected) < 1e-12 || (std::isnan(ours) && std::isnan(expected)))
-                << measure << " " << group << " " << sentence << " " << ours << " " << expected;
-          }
-        }
-      }
-    }
+TEST_F(StatisticsTest, PairsAreDifferencesOfThePolesOfTheFile) {
+  const auto path = directory_ / "association.stats.h5";
+  write_statistics(*file_, Statistics::Aggregate::median, path);
+  const auto table = results::read_score_table(path);
+  const auto file = hdf5::File::open(path);
+  const auto dataset = file.root().open_dataset(results::pole_score_name);
+  std::vector<double> poles(hdf5::product(dataset.shape()));
+  dataset.read(dataset.all(), std::span<double>(poles));
+  ASSERT_EQ(poles.size(), 2 * table.values.size());  // left, right of each pair
+  for (std::size_t place = 0; place < table.values.size(); ++place) {
+    const double expected = poles[2 * place + 1] - poles[2 * place];
+    EXPECT_TRUE(table.values[place] == expected || (std::isnan(table.values[place]) && std::isnan(expected)));
   }
-  EXPECT_EQ(read("tau_pooled").second[4], result.alignments[4].pooled.value);
-  EXPECT_EQ(read("tau_pooled_p_groups").second[4], result.alignments[4].pooled_p_groups.value);
   EXPECT_EQ(file.root().text_attribute("source_digest"),
             base::to_hex(results::digest_of_file(results::ResultFile(path_))));
-  EXPECT_EQ(file.root().text_attribute("human_ratings"), "here");
-  write_statistics(*file_, options, directory_ / "again.stats.h5");
-  EXPECT_EQ(base::read_file(directory_ / "association.stats.h5"), base::read_file(directory_ / "again.stats.h5"));
+  write_statistics(*file_, Statistics::Aggregate::median, directory_ / "again.stats.h5");
+  EXPECT_EQ(base::read_file(path), base::read_file(directory_ / "again.stats.h5"));
+}
+
+TEST_F(StatisticsTest, WhatTheJobNamesBecomesAQuestionOfTheScoreTable) {
+  auto job = probes::testing::small_job();
+  auto& settings = job.settings<Association>();
+  settings.statistics.human_ratings = "means.tsv";
+  settings.statistics.rating_aliases = {{"ladies", "women"}};
+  settings.statistics.templates = {"question"};
+  const auto comparison = kind_of(job).comparison(job);
+  EXPECT_EQ(comparison.templates, std::vector<std::string>{"question"});
+  ASSERT_TRUE(comparison.people && comparison.means);
+  EXPECT_EQ(comparison.people->ratings, "means.tsv");
+  EXPECT_THAT(comparison.people->aliases,
+              IsSupersetOf({std::pair<std::string, std::string>("ladies", "women"), {"woman", "women"}}));
+  job.comparison.people.emplace().ratings = "answers.tsv";  // the newer key counts
+  EXPECT_EQ(kind_of(job).comparison(job).people->ratings, "answers.tsv");
 }
 
 }  // namespace

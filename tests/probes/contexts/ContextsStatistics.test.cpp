@@ -12,8 +12,8 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "findings/agreement/Alignment.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
+#include "results/ReadScoreTable.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 
@@ -452,37 +452,23 @@ TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {
   EXPECT_THROW(compute_contexts(*file, options), base::InputError);
 }
 
-TEST(ContextsStatistics, WordsAgreeWithPeopleWhoRatedThem) {
+TEST(ContextsStatistics, MeanEffectsOfWordsAreThoseOfTheScoreTable) {
   const Synthetic run({wefat("cold - warm", 6), weat("one", 4, 4), wefat("poor - rich", 6)}, 5);
-  const auto file = run.write();
-  const auto plain = compute_contexts(*file, {});
-  ContextsOptions options;
-  options.ratings.emplace();
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*run.write(), {}, target);
+  const auto table = results::read_score_table(target);
   for (const std::size_t test : {0U, 2U}) {
-    for (const auto& word : plain.summaries[test].words) {  // people agree with the mean effects, word t5 is unknown
-      if (word.word != "t5") {
-        options.ratings->push_back({word.word, plain.tests[test].label, 50 + 10 * word.effect.mean});
+    for (const auto& word : result.summaries[test].words) {
+      const auto subject = results::place_of(table.axes[1].labels, word.word);
+      ASSERT_TRUE(subject.has_value());
+      std::vector<double> effects;
+      for (std::size_t sample = 0; sample < table.length(4); ++sample) {
+        effects.push_back(table.values[table.index({0, *subject, 0, 0, sample, test})]);
       }
+      std::erase_if(effects, [](double effect) { return std::isnan(effect); });
+      EXPECT_EQ(stats::mean(effects).value, word.effect.mean);
     }
   }
-  const auto target = run.folder() / "contexts.stats.h5";
-  const auto result = write_contexts(*file, options, target);
-  ASSERT_TRUE(result.agreement.has_value());
-  const auto& scores = result.agreement->scores;
-  EXPECT_EQ(scores.axes.groups, numbered("t", 6));
-  EXPECT_EQ(scores.axes.pairs, (std::vector<std::string>{"cold - warm", "poor - rich"}));
-  EXPECT_EQ(scores.overall[scores.overall_index(0, 0, 3, 1)].value(), plain.summaries[2].words[3].effect.mean);
-  EXPECT_EQ(scores.overall[scores.overall_index(1, 0, 3, 1)].value(), plain.summaries[2].words[3].combined.effect);
-  EXPECT_DOUBLE_EQ(result.agreement->alignments.at(0).pooled.value, 1);
-  EXPECT_EQ(result.agreement->alignments.at(0).pooled.n, 10U);
-  EXPECT_LT(result.agreement->alignments.at(1).pooled.value, 1.0 + 1e-12);
-  EXPECT_NE(findings::agreement_text(*result.agreement, 5).find("ceat_mean - none"), std::string::npos);
-  const auto written = hdf5::File::open(target);
-  EXPECT_TRUE(written.root().contains("tau_pooled") && written.root().contains("mean_pair_score"));
-  options.ratings = std::vector<findings::Rating>{{"t1", "one", 3}};
-  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
-  const Synthetic without({weat("one", 4, 4)}, 3);
-  EXPECT_THROW(compute_contexts(*without.write(), options), base::InputError);
 }
 
 TEST(ContextsStatistics, WritesAndPrints) {

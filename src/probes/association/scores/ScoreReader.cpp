@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory_resource>
 #include <span>
@@ -15,13 +16,26 @@ namespace stereosweep::probes::association {
 
 namespace {
 
-constexpr auto undefined = CoveredScore{std::numeric_limits<double>::quiet_NaN(), Coverage::none};
+using results::ScoreStatus;
+using WordStatus = stats::ScoreStatus;
+
 constexpr auto nowhere = std::numeric_limits<std::size_t>::max();
 
 constexpr std::uint64_t slab_bytes = std::uint64_t{8} << 20;
 
 [[noreturn]] void refuse(const results::ResultFile& file, const std::string& why) {
   throw base::InputError(base::describe("no scores can be derived from '" + file.path().string() + "'", why));
+}
+
+/// The file, if scores can be derived from it.
+const results::ResultFile& require_priors(const results::ResultFile& file) {
+  if (file.text("schema") != "stereosweep/association") {
+    refuse(file, "it is no result of the probe 'association'");
+  }
+  if (file.schema().num_priors == 0) {
+    refuse(file, "it has no priors, and a score is the difference to one");
+  }
+  return file;
 }
 
 template <class T>
@@ -33,16 +47,89 @@ const std::vector<T>& values(const results::RawBlock& block, std::size_t column)
   return *found;
 }
 
+/// A score of a pole or a trait pair. Without one (`ok`, `partial`) the number is infinite or NaN.
+struct Scored {
+  double value = stats::nan;
+  ScoreStatus status = ScoreStatus::undefined;
+  bool exists() const { return status == ScoreStatus::ok || status == ScoreStatus::partial; }
+};
+
+/// One variant of the words of one group in one sentence, with the file's own status of each.
+struct Words {
+  std::span<const double> values;
+  std::span<const WordStatus> statuses;
+  std::span<const std::uint8_t> cells;
+  std::size_t not_scored;  ///< the cells' status where the run did not come to them
+};
+
+/// Why a pole of these words has no score: the run did not come to them, they have no raw number, a number is infinite,
+/// or the formula has no value.
+Scored without_score(const std::vector<std::size_t>& pole, const Words& words) {
+  const auto all = [&](auto condition) { return std::ranges::all_of(pole, condition); };
+  if (all([&](auto word) { return words.cells[word] == words.not_scored; })) {
+    return {stats::nan, ScoreStatus::unscored};
+  }
+  const auto is_infinite = [&](auto word) { return std::isinf(words.values[word]); };
+  if (const auto first = std::ranges::find_if(pole, is_infinite); first != pole.end()) {
+    const bool is_same = std::ranges::none_of(
+        pole, [&](auto word) { return is_infinite(word) && words.values[word] != words.values[*first]; });
+    return {is_same ? words.values[*first] : stats::nan, ScoreStatus::infinite};
+  }
+  const bool is_missing = all([&](auto word) {
+    return words.statuses[word] == WordStatus::group_not_scored || words.statuses[word] == WordStatus::prior_not_scored;
+  });
+  return {stats::nan, is_missing ? ScoreStatus::missing : ScoreStatus::undefined};
+}
+
+/// Median or mean of the pole's words with a finite score.
+Scored score_of_pole(const std::vector<std::size_t>& pole, const Words& words, Statistics::Aggregate aggregate) {
+  std::array<std::byte, 512> room;  // NOLINT(*-member-init): a pole of few words needs no heap
+  std::pmr::monotonic_buffer_resource pool(room.data(), room.size());
+  std::pmr::vector<double> defined(&pool);
+  defined.reserve(pole.size());
+  for (const auto word : pole) {
+    if (std::isfinite(words.values[word])) {
+      defined.push_back(words.values[word]);
+    }
+  }
+  if (defined.empty()) {
+    return without_score(pole, words);
+  }
+  const auto value = aggregate == Statistics::Aggregate::median ? stats::median(defined) : stats::mean(defined);
+  return {value.value, defined.size() == pole.size() ? ScoreStatus::ok : ScoreStatus::partial};
+}
+
+/// Right pole minus left pole (cao2022 §3.2). Without a score of both the first that fits of unscored, missing,
+/// infinite, undefined.
+Scored score_of_pair(const Scored& left, const Scored& right) {
+  Scored pair{right.value - left.value, std::max(left.status, right.status)};
+  if (!pair.exists()) {
+    for (const auto status :
+         {ScoreStatus::undefined, ScoreStatus::infinite, ScoreStatus::missing, ScoreStatus::unscored}) {
+      pair.status = left.status == status || right.status == status ? status : pair.status;
+    }
+    pair.value = pair.status == ScoreStatus::infinite ? pair.value : stats::nan;
+  }
+  return pair;
+}
+
+void put(results::ScoreTableWriter::Part& part, const Scored& score) {
+  part.values.push_back(score.value);
+  part.statuses.push_back(score.status);
+}
+
 }  // namespace
 
-ScoreReader::ScoreReader(const results::ResultFile& file) : file_(file) {
+void StatusCounts::add(const StatusCounts& other) {
+  std::ranges::transform(cells, other.cells, cells.begin(), std::plus());
+  for (std::size_t variant = 0; variant < scores.size(); ++variant) {
+    std::ranges::transform(scores[variant], other.scores[variant], scores[variant].begin(), std::plus());
+  }
+}
+
+ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate)
+    : file_(require_priors(file)), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
   const auto& schema = file.schema();
-  if (file.text("schema") != "stereosweep/association") {
-    refuse(file, "it is no result of the probe 'association'");
-  }
-  if (schema.num_priors == 0) {
-    refuse(file, "it has no priors, and a score is the difference to one");
-  }
   const auto required = [&](const std::string& name) {
     const auto index = column(name);
     if (!index) {
@@ -58,8 +145,10 @@ ScoreReader::ScoreReader(const results::ResultFile& file) : file_(file) {
   distance_bias_ = column("set_distance_bias");
   distance_plain_ = column("set_distance_plain");
   const auto& subjects = schema.outer_axes.front().labels;
-  priors_.assign(subjects.begin(), subjects.begin() + static_cast<std::ptrdiff_t>(schema.num_priors));
-  num_groups_ = subjects.size() - schema.num_priors;
+  num_priors_ = schema.num_priors;
+  num_groups_ = subjects.size() - num_priors_;
+  not_scored_ = static_cast<std::size_t>(std::ranges::find(cell_status_names(), results::not_scored) -
+                                         cell_status_names().begin());
   num_sentences_ = file.contexts_per_subject();
   num_words_ = schema.inner_axis("word").labels.size();
   num_subwords_ = schema.inner_axis("subword").labels.size();
@@ -69,8 +158,15 @@ ScoreReader::ScoreReader(const results::ResultFile& file) : file_(file) {
     const bool needs_distances = name.starts_with("set");
     if ((!needs_masses || (initial_ && continuation_)) && (!needs_distances || (distance_bias_ && distance_plain_))) {
       measures_.push_back(measure);
+      for (std::size_t prior = 0; prior < num_priors_; ++prior) {
+        variants_.push_back({measure, subjects[prior]});
+      }
     }
   }
+}
+
+StatusCounts ScoreReader::no_counts() const {
+  return {std::vector<std::uint64_t>(cell_status_names().size()), decltype(StatusCounts::scores)(variants_.size())};
 }
 
 std::optional<std::size_t> ScoreReader::column(const std::string& name) const {
@@ -126,31 +222,57 @@ void ScoreReader::for_each(std::uint64_t share, std::uint64_t num_shares,
         continue;
       }
       const auto count = std::min(step, num_sentences_ - first);
-      const auto cells = count * num_words_;
       if (prior_first != first) {
         prior_sides.clear();
-        for (std::uint64_t prior = 0; prior < priors_.size(); ++prior) {
+        for (std::uint64_t prior = 0; prior < num_priors_; ++prior) {
           prior_sides.push_back(fold(file_.read(prior * num_sentences_ + first, count), count));
         }
         prior_first = first;
       }
-      const auto block = file_.read((priors_.size() + group) * num_sentences_ + first, count);
-      const auto side = fold(block, count);
-      ScoreSlab slab{group, first, count, {}, {}, values<std::uint8_t>(block, status_column_)};
-      slab.values.reserve(measures_.size() * priors_.size() * cells);
-      slab.statuses.reserve(slab.values.capacity());
-      for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
-        for (const auto& prior_side : prior_sides) {
-          for (auto cell = measure * cells; cell < (measure + 1) * cells; ++cell) {
-            const auto score = stats::association(side[cell], prior_side[cell]);
-            slab.values.push_back(score.value);
-            slab.statuses.push_back(score.status);
-          }
-        }
+      auto slab = score(file_.read((num_priors_ + group) * num_sentences_ + first, count), count, prior_sides);
+      for (auto* part : {&slab.poles, &slab.pairs}) {
+        part->subject = group;
+        part->first_sentence = first;
+        part->num_sentences = count;
       }
       use(slab);
     }
   }
+}
+
+ScoreSlab ScoreReader::score(const results::RawBlock& block, std::uint64_t num_sentences,
+                             const std::vector<Side>& prior_sides) const {
+  const auto cells = num_sentences * num_words_;
+  const auto side = fold(block, num_sentences);
+  const std::span cell_statuses = values<std::uint8_t>(block, status_column_);
+  ScoreSlab slab{{}, {}, no_counts()};
+  for (const auto status : cell_statuses) {
+    ++slab.counts.cells.at(status);
+  }
+  std::vector<double> numbers(cells);
+  std::vector<WordStatus> statuses(cells);
+  std::vector<Scored> poles(traits_.poles().size());
+  for (std::size_t variant = 0; variant < variants_.size(); ++variant) {
+    const auto first = variant / num_priors_ * cells;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const auto word = stats::association(side[first + cell], prior_sides[variant % num_priors_][first + cell]);
+      numbers[cell] = word.value;
+      statuses[cell] = word.status;
+      ++slab.counts.scores[variant][static_cast<std::size_t>(word.status)];
+    }
+    for (std::uint64_t begin = 0; begin < cells; begin += num_words_) {
+      const Words words{std::span(numbers).subspan(begin, num_words_), std::span(statuses).subspan(begin, num_words_),
+                        cell_statuses.subspan(begin, num_words_), not_scored_};
+      for (std::size_t pole = 0; pole < poles.size(); ++pole) {
+        poles[pole] = score_of_pole(traits_.poles()[pole].words, words, aggregate_);
+        put(slab.poles, poles[pole]);
+      }
+      for (const auto& pair : traits_.pairs()) {
+        put(slab.pairs, score_of_pair(poles[pair.left], poles[pair.right]));
+      }
+    }
+  }
+  return slab;
 }
 
 TraitPairs::TraitPairs(const results::AxisSchema& words) {
@@ -180,115 +302,18 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
   }
 }
 
-CoveredScore TraitPairs::pole_score(std::size_t pole, std::span<const double> word_scores,
-                                    Statistics::Aggregate aggregate) const {
-  std::array<std::byte, 512> room;  // NOLINT(*-member-init): a pole of few words needs no heap
-  std::pmr::monotonic_buffer_resource pool(room.data(), room.size());
-  std::pmr::vector<double> defined(&pool);
-  defined.reserve(poles_[pole].words.size());
-  for (const auto word : poles_[pole].words) {
-    if (!std::isnan(word_scores[word])) {
-      defined.push_back(word_scores[word]);
-    }
-  }
-  if (defined.empty()) {
-    return undefined;
-  }
-  const auto value = aggregate == Statistics::Aggregate::median ? stats::median(defined) : stats::mean(defined);
-  return {value.value, defined.size() == poles_[pole].words.size() ? Coverage::all : Coverage::some};
-}
-
-CoveredScore TraitPairs::pair_score(std::size_t pair, std::span<const CoveredScore> pole_scores) const {
-  const auto& left = pole_scores[pairs_[pair].left];
-  const auto& right = pole_scores[pairs_[pair].right];
-  if (left.coverage == Coverage::none || right.coverage == Coverage::none) {
-    return undefined;
-  }
-  return {right.value - left.value, std::max(left.coverage, right.coverage)};
-}
-
 results::AxisSchema TraitPairs::pole_axis() const {
   return axis_of("pole", "pole of a trait pair", poles_, &Pole::label,
                  {{"pair", "trait pair", [&](const auto& pole) { return pairs_[pole.pair].label; }},
                   {"side", "left = 0, right = 100 on rating scales", &Pole::side}});
 }
 
-results::AxisSchema TraitPairs::pair_axis() const {
-  return axis_of("pair", "trait pair; a score above 0 leans to the right pole", pairs_, &Pair::label,
+results::AxisSchema TraitPairs::item_axis() const {
+  return axis_of(results::score_axis_names[5], "trait pair; a score above 0 leans to the right pole", pairs_,
+                 &Pair::label,
                  {{"dimension", "dimension of the trait pair", &Pair::dimension},
                   {"left", "left pole", [&](const auto& pair) { return poles_[pair.left].label; }},
                   {"right", "right pole", [&](const auto& pair) { return poles_[pair.right].label; }}});
-}
-
-SlabScores fold_traits(const ScoreSlab& slab, std::size_t num_words, const TraitPairs& traits,
-                       Statistics::Aggregate aggregate) {
-  SlabScores scores;
-  const auto rows = slab.values.size() / num_words;
-  scores.poles.reserve(rows * traits.poles().size());
-  scores.pairs.reserve(rows * traits.pairs().size());
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto words = std::span(slab.values).subspan(row * num_words, num_words);
-    const auto first_pole = scores.poles.size();
-    for (std::size_t pole = 0; pole < traits.poles().size(); ++pole) {
-      scores.poles.push_back(traits.pole_score(pole, words, aggregate));
-    }
-    const auto poles = std::span(std::as_const(scores.poles)).subspan(first_pole);
-    for (std::size_t pair = 0; pair < traits.pairs().size(); ++pair) {
-      scores.pairs.push_back(traits.pair_score(pair, poles));
-    }
-  }
-  return scores;
-}
-
-PairScoreSum::PairScoreSum(findings::ScoreAxes axes, std::vector<std::size_t> detailed_groups,
-                           std::size_t num_cell_statuses) {
-  is_selected_.assign(axes.templates.size(), 0);
-  for (const auto index : axes.selected_templates) {
-    is_selected_[index] = 1;
-  }
-  const auto tables = axes.measures.size() * axes.priors.size();
-  sums_.axes = std::move(axes);
-  sums_.detailed_groups = std::move(detailed_groups);
-  const auto num_pairs = sums_.axes.pairs.size();
-  sums_.overall.resize(tables * sums_.axes.groups.size() * num_pairs);
-  sums_.by_template.resize(tables * sums_.axes.templates.size() * sums_.detailed_groups.size() * num_pairs);
-  sums_.cells_by_status.resize(num_cell_statuses);
-  sums_.scores_by_status.resize(tables);
-}
-
-void PairScoreSum::add(const ScoreSlab& slab, const SlabScores& scores) {
-  const auto& axes = sums_.axes;
-  for (const auto status : slab.cell_statuses) {
-    ++sums_.cells_by_status.at(status);
-  }
-  const auto& detailed = sums_.detailed_groups;
-  const auto found = std::lower_bound(detailed.begin(), detailed.end(), slab.group);
-  const bool is_detailed = found != detailed.end() && *found == slab.group;
-  const auto place = static_cast<std::size_t>(found - detailed.begin());
-  const auto num_tables = axes.measures.size() * axes.priors.size();
-  const auto scores_per_table = slab.statuses.size() / num_tables;
-  const auto pairs_per_table = slab.num_sentences * axes.pairs.size();
-  for (std::size_t table = 0; table < num_tables; ++table) {
-    for (std::size_t index = 0; index < scores_per_table; ++index) {
-      ++sums_.scores_by_status[table][static_cast<std::size_t>(slab.statuses[table * scores_per_table + index])];
-    }
-    const auto measure = table / axes.priors.size();
-    const auto prior = table % axes.priors.size();
-    for (std::size_t index = 0; index < pairs_per_table; ++index) {
-      const auto& score = scores.pairs[table * pairs_per_table + index];
-      if (score.coverage == Coverage::none) {
-        continue;
-      }
-      const auto pair = index % axes.pairs.size();
-      const auto sentence = (slab.first_sentence + index / axes.pairs.size()) / axes.rephrasings.size();
-      if (is_detailed) {
-        sums_.by_template[sums_.template_index(measure, prior, sentence, place, pair)].add(score.value);
-      }
-      if (is_selected_[sentence] != 0) {
-        sums_.overall[sums_.overall_index(measure, prior, slab.group, pair)].add(score.value);
-      }
-    }
-  }
 }
 
 }  // namespace stereosweep::probes::association

@@ -32,15 +32,39 @@ std::vector<Value> take(base::ByteReader& in) {
   return values;
 }
 
-std::vector<std::byte> bytes_of(const ScoreSlab& slab, const SlabScores& scores) {
+void put(base::ByteWriter& out, const results::ScoreTableWriter::Part& part) {
+  out.number(part.subject).number(part.first_sentence).number(part.num_sentences);
+  put(out, part.values);
+  put(out, part.statuses);
+}
+
+results::ScoreTableWriter::Part take_part(base::ByteReader& in) {
+  results::ScoreTableWriter::Part part;
+  part.subject = in.number<std::uint64_t>();
+  part.first_sentence = in.number<std::uint64_t>();
+  part.num_sentences = in.number<std::uint64_t>();
+  part.values = take<double>(in);
+  part.statuses = take<results::ScoreStatus>(in);
+  return part;
+}
+
+std::vector<std::byte> bytes_of(const ScoreSlab& slab) {
   base::ByteWriter out;
-  out.number(slab.group).number(slab.first_sentence).number(slab.num_sentences);
-  put(out, slab.values);
-  put(out, slab.statuses);
-  put(out, slab.cell_statuses);
-  put(out, scores.poles);
-  put(out, scores.pairs);
+  put(out, slab.poles);
+  put(out, slab.pairs);
+  put(out, slab.counts.cells);
+  put(out, slab.counts.scores);
   return out.take();
+}
+
+ScoreSlab slab_of(std::span<const std::byte> bytes) {
+  base::ByteReader in(bytes);
+  ScoreSlab slab;
+  slab.poles = take_part(in);
+  slab.pairs = take_part(in);
+  slab.counts.cells = take<std::uint64_t>(in);
+  slab.counts.scores = take<decltype(StatusCounts::scores)::value_type>(in);
+  return slab;
 }
 
 /// The next message of one rank; those of the others wait in `arrived`.
@@ -76,15 +100,14 @@ void wait_until_sent(parallel::Messenger& messenger) {
 
 }  // namespace
 
-void send_slabs(const parallel::Communicator& world, const ScoreReader& reader, const TraitPairs& traits,
-                Statistics::Aggregate aggregate) {
+void send_slabs(const parallel::Communicator& world, const ScoreReader& reader) {
   parallel::Messenger messenger(world);
   Inbox inbox(messenger);
   std::uint64_t sent = 0;
   const auto share = static_cast<std::uint64_t>(world.rank()) - 1;
   const auto num_shares = static_cast<std::uint64_t>(world.size()) - 1;
   reader.for_each(share, num_shares, [&](const ScoreSlab& slab) {
-    auto bytes = bytes_of(slab, fold_traits(slab, reader.num_words(), traits, aggregate));
+    auto bytes = bytes_of(slab);
     if (sent++ >= slabs_ahead) {
       inbox.next(0);
     }
@@ -97,7 +120,7 @@ void send_slabs(const parallel::Communicator& world, const ScoreReader& reader, 
 }
 
 void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
-                   const std::function<void(const ScoreSlab&, const SlabScores&)>& use) {
+                   const std::function<void(const ScoreSlab&)>& use) {
   parallel::Messenger messenger(world);
   Inbox inbox(messenger);
   const auto num_shares = static_cast<std::uint64_t>(world.size()) - 1;
@@ -105,18 +128,7 @@ void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
     const auto source = 1 + static_cast<int>(place % num_shares);
     const auto bytes = inbox.next(source);
     messenger.send(source, taken_kind);
-    base::ByteReader in(bytes);
-    ScoreSlab slab;
-    slab.group = in.number<std::uint64_t>();
-    slab.first_sentence = in.number<std::uint64_t>();
-    slab.num_sentences = in.number<std::uint64_t>();
-    slab.values = take<double>(in);
-    slab.statuses = take<stats::ScoreStatus>(in);
-    slab.cell_statuses = take<std::uint8_t>(in);
-    SlabScores scores;
-    scores.poles = take<CoveredScore>(in);
-    scores.pairs = take<CoveredScore>(in);
-    use(slab, scores);
+    use(slab_of(bytes));
   }
   wait_until_sent(messenger);
 }

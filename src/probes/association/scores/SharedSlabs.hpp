@@ -11,11 +11,10 @@
 namespace stereosweep::probes::association {
 
 /// On every rank but zero: sends this rank's share, at most two slabs ahead of what rank zero has taken.
-void send_slabs(const parallel::Communicator& world, const ScoreReader& reader, const TraitPairs& traits,
-                Statistics::Aggregate aggregate);
+void send_slabs(const parallel::Communicator& world, const ScoreReader& reader);
 
-/// On rank zero: `use(slab, scores)` of all slabs in canonical order.
+/// On rank zero: `use(slab)` of all slabs in canonical order.
 void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
-                   const std::function<void(const ScoreSlab&, const SlabScores&)>& use);
+                   const std::function<void(const ScoreSlab&)>& use);
 
 }  // namespace stereosweep::probes::association

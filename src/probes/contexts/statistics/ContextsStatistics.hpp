@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/agreement/Alignment.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "results/Layout.hpp"
@@ -131,9 +130,6 @@ struct ContextsOptions {
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;
-  std::optional<std::vector<findings::Rating>>
-      ratings;                 ///< human means of target words (groups) on wefat tests (trait pairs)
-  std::string ratings_source;  ///< where they come from, for the file
   /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
   /// this process counts them all.
   std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
@@ -217,7 +213,6 @@ struct ContextsResult {
   std::vector<TestSummary> summaries;
   std::vector<FamilyInUse> families;  ///< disjoint
   std::vector<DetectionSummary> detections;
-  std::optional<findings::PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
 
 /// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test

@@ -1,8 +1,7 @@
-#include "findings/agreement/HumanRatings.hpp"
+#include "findings/people/HumanRatings.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -44,32 +43,27 @@ struct PairMatch {
 
 class NameMatcher {
  public:
-  /// `names` is borrowed.
-  explicit NameMatcher(const RatingNames& names) : names_(names) {
-    for (std::size_t alias = 0; alias < names.aliases.size(); ++alias) {
-      aliases_.add(names.aliases[alias].first, alias);
+  /// Both are borrowed.
+  NameMatcher(const sweep::People& asked, const RatedNames& names)
+      : aliases_(asked.aliases), names_(names), subjects_(names.subjects) {
+    for (std::size_t alias = 0; alias < aliases_.size(); ++alias) {
+      alias_places_.add(aliases_[alias].first, alias);
     }
-    for (std::size_t group = 0; group < names.groups.size(); ++group) {
-      groups_.add(names.groups[group].label, group);
-      for (const auto& spelling : names.groups[group].spellings) {
-        groups_.add(spelling, group);
-      }
-    }
-    for (std::size_t pair = 0; pair < names.pairs.size(); ++pair) {
-      labels_.add(names.pairs[pair].label, pair);
-      poles_.push_back({normalised(names.pairs[pair].left), normalised(names.pairs[pair].right)});
+    for (std::size_t item = 0; item < names.items.size(); ++item) {
+      labels_.add(names.items[item].label, item);
+      poles_.push_back({normalised(names.items[item].left), normalised(names.items[item].right)});
     }
   }
 
   std::optional<std::string> group(const std::string& name) const {
-    const auto place = groups_.find(unaliased(name));
-    return place ? std::optional(names_.groups[*place].label) : std::nullopt;
+    const auto place = subjects_.find(unaliased(name));
+    return place ? std::optional(names_.subjects[*place]) : std::nullopt;
   }
 
   std::optional<PairMatch> pair(const std::string& name) const {
     const auto& label = unaliased(name);
     if (const auto place = labels_.find(label)) {
-      return PairMatch{names_.pairs[*place].label, PairMatch::Direction::as_is, ""};
+      return PairMatch{names_.items[*place].label, PairMatch::Direction::as_is, ""};
     }
     const auto poles = poles_of(label);
     return poles ? match({known(poles->left), known(poles->right)}, name) : std::nullopt;
@@ -78,8 +72,8 @@ class NameMatcher {
  private:
   /// What `aliases` makes of it.
   const std::string& unaliased(const std::string& name) const {
-    const auto alias = aliases_.find(name);
-    return alias ? names_.aliases[*alias].second : name;
+    const auto alias = alias_places_.find(name);
+    return alias ? aliases_[*alias].second : name;
   }
   std::string known(const std::string& name) const { return normalised(unaliased(name)); }
 
@@ -87,7 +81,7 @@ class NameMatcher {
     std::vector<PairMatch> near;
     for (std::size_t pair = 0; pair < poles_.size(); ++pair) {
       const auto& ours = poles_[pair];
-      const auto& label = names_.pairs[pair].label;
+      const auto& label = names_.items[pair].label;
       if (poles.left == ours.left && poles.right == ours.right) {
         return PairMatch{label, PairMatch::Direction::as_is, ""};
       }
@@ -102,11 +96,12 @@ class NameMatcher {
     return near.size() == 1 ? std::optional(near.front()) : std::nullopt;
   }
 
-  const RatingNames& names_;
-  NameIndex aliases_;
-  NameIndex groups_;
+  const std::vector<std::pair<std::string, std::string>>& aliases_;
+  const RatedNames& names_;
+  NameIndex alias_places_;
+  NameIndex subjects_;
   NameIndex labels_;
-  std::vector<Poles> poles_;  ///< of the pairs
+  std::vector<Poles> poles_;  ///< of the items
 };
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -116,28 +111,28 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 }
 
 /// A scale other than the declared one shows: no mean, or every one, lies above the middle.
-std::string doubt_of_scale(const std::vector<double>& means, const RatingNames::Form& form) {
-  const double middle = (form.low + form.high) / 2;
+std::string doubt_of_scale(const std::vector<double>& means, const sweep::People& asked) {
+  const double middle = (asked.low + asked.high) / 2;
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
   if (means.empty() || (*least < middle && middle < *most)) {
     return "";
   }
   return "no mean is " + std::string(*least < middle ? "above" : "below") + " " + base::format_double(middle) +
-         ", the middle of the scale from " + base::format_double(form.low) + " (left pole) to " +
-         base::format_double(form.high) +
+         ", the middle of the scale from " + base::format_double(asked.low) + " (left pole) to " +
+         base::format_double(asked.high) +
          " (right pole), so that precision at 3 says nothing; another scale has to be brought to that one";
 }
 
 /// A table's rows, held against the names.
 class RatingReader {
  public:
-  /// Both are borrowed. Throws InputError where the table cannot be read or lacks a column.
-  RatingReader(const RatingNames& names, base::Problems& problems)
-      : names_(names),
-        headline_("the human ratings " + names.path + " cannot be used:"),
+  /// All are borrowed. Throws InputError where the table cannot be read or lacks a column.
+  RatingReader(const sweep::People& asked, const RatedNames& names, base::Problems& problems)
+      : asked_(asked),
+        headline_("the human ratings " + asked.ratings + " cannot be used:"),
         problems_(problems),
-        table_(config::read_table(names.path, problems)),
-        matcher_(names) {
+        table_(config::read_table(asked.ratings, problems)),
+        matcher_(asked, names) {
     problems_.raise_if_any(headline_);
     find_columns();
     problems_.raise_if_any(headline_);
@@ -146,11 +141,11 @@ class RatingReader {
   Ratings read() {
     for (std::size_t i = 0; i < table_.rows.size(); ++i) {
       if (counts(table_.rows[i])) {
-        add(table_.rows[i], {names_.path, table_.lines[i], table_.columns[*value_]});
+        add(table_.rows[i], {asked_.ratings, table_.lines[i], table_.columns[*value_]});
       }
     }
     problems_.raise_if_any(headline_);
-    if (const auto doubt = doubt_of_scale(known_, names_.form); !doubt.empty()) {
+    if (const auto doubt = doubt_of_scale(known_, asked_); !doubt.empty()) {
       ratings_.notes.push_back(doubt);
     }
     return std::move(ratings_);
@@ -178,15 +173,13 @@ class RatingReader {
     }
     const auto item = place_of("item");
     pair_ = place_of("pair") || !item ? table_.column("pair", problems_) : item;
-    if (names_.form.rows == RatingNames::Form::Rows::answers) {
-      annotator_ = place_of("annotator");
-    }
+    annotator_ = place_of("annotator");
     value_ = annotator_ ? table_.column("rating", problems_) : mean_column();
-    for (const auto& selection : names_.form.only) {
+    for (const auto& selection : asked_.only) {
       find_selection(selection);
     }
-    if (!names_.form.subgroups.empty()) {
-      subgroup_ = table_.column(names_.form.subgroups, problems_);
+    if (!asked_.subgroups.empty()) {
+      subgroup_ = table_.column(asked_.subgroups, problems_);
     }
   }
 
@@ -211,7 +204,7 @@ class RatingReader {
     const std::vector<std::string> known(found.begin(), found.end());
     for (const auto& value : selection.values) {
       if (!found.contains(value)) {
-        problems_.add({names_.path, 0, selection.axis}, "no row has '" + value + "'", "nothing would be chosen",
+        problems_.add({asked_.ratings, 0, selection.axis}, "no row has '" + value + "'", "nothing would be chosen",
                       base::did_you_mean(value, known));
       }
     }
@@ -225,7 +218,7 @@ class RatingReader {
   }
 
   void add(const Row& row, const base::Place& place) {
-    const auto& [low, high] = std::pair(names_.form.low, names_.form.high);
+    const auto& [low, high] = std::pair(asked_.low, asked_.high);
     const auto value = base::parse_double(row[*value_]);
     if (!value || *value < low || *value > high) {
       problems_.add(place, "'" + row[*value_].substr(0, 40) + "' is no " + (annotator_ ? "" : "mean ") + "rating",
@@ -264,7 +257,7 @@ class RatingReader {
     ratings_.rows.push_back(std::move(rating));
   }
 
-  const RatingNames& names_;
+  const sweep::People& asked_;
   std::string headline_;
   base::Problems& problems_;
   config::Table table_;
@@ -282,18 +275,12 @@ class RatingReader {
 
 }  // namespace
 
-Ratings read_ratings(const RatingNames& names) {
+Ratings read_ratings(const sweep::People& asked, const RatedNames& names) {
   base::Problems problems;
-  return RatingReader(names, problems).read();
+  return RatingReader(asked, names, problems).read();
 }
 
-std::vector<Rating> ratings_of(const RatingNames& names) {
-  auto ratings = read_ratings(names);
-  for (const auto& note : ratings.notes) {
-    std::cout << "ratings: " << note << '\n';
-  }
-  return std::move(ratings.rows);
-}
+void check_ratings(const sweep::People& asked) { read_ratings(asked, {}); }
 
 std::string source_of_ratings(const std::string& path) {
   return std::filesystem::path(path).filename().string() + " (SHA-256 " +

@@ -1,0 +1,55 @@
+// People's ratings of subjects on items, from a table, held against the names of a score table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep/People.hpp"
+
+namespace stereosweep::findings {
+
+/// Mean rating of a subject on an item, or one person's answer, on the table's scale; names as in the score table.
+struct Rating {
+  std::string group;
+  std::string pair;
+  double mean = 0;
+  std::string annotator = {};  ///< "": a mean
+  std::string subgroup = {};   ///< what stands in the column sweep::People::subgroups
+};
+
+/// Names that the score table does not have stay as the table spells them and are listed, so that nothing is lost in
+/// silence.
+struct Ratings {
+  std::vector<Rating> rows;
+  std::vector<std::string> unmatched_groups;
+  std::vector<std::string> unmatched_pairs;
+  /// Names that matched by more than case and hyphens, a doubtful scale; a sentence each.
+  std::vector<std::string> notes;
+};
+
+/// What the table's rows are held against.
+struct RatedNames {
+  std::vector<std::string> subjects;
+  struct Item {
+    std::string label;
+    std::string left;
+    std::string right;
+  };
+  std::vector<Item> items;
+};
+
+/// Reads the table. First line: column names. Subjects stand in the columns whose name begins with "group" (the first
+/// that is known counts), else "subject"; items ("left - right") in `pair`, else `item`; single answers in `rating`
+/// where there is a column `annotator`, else means in `mean`, else in the first column whose name begins with "mean".
+/// Names are compared without case, hyphens and repeated spaces, after the aliases; an item also matches with one pole
+/// spelt slightly otherwise, or turned round. Throws InputError with every bad row: no number, out of the scale, a cell
+/// twice (of one annotator), and for columns or values that `asked` names and the table does not have.
+Ratings read_ratings(const sweep::People& asked, const RatedNames& names);
+
+/// Throws InputError as read_ratings for what is wrong whatever the names are.
+void check_ratings(const sweep::People& asked);
+
+/// "human_means.tsv (SHA-256 ...)". Throws InputError where `path` cannot be read.
+std::string source_of_ratings(const std::string& path);
+
+}  // namespace stereosweep::findings
