@@ -47,7 +47,7 @@ TABLES = (
     shown("association", "Scores beyond both parts", ["intersection", "intersection", "trait", "pole"],
           ["score", "pole_emerge_score", "first", "pole_emerge_first", "second", "pole_emerge_second",
            "beyond both", "pole_emerge_beyond", "templates", "pole_emerge_num_templates",
-           "p", "pole_emerge_p", "p adjusted", "pole_emerge_p_max_t"], measure=ILPS_STAR),
+           "p", "pole_emerge_p", "p Holm", "pole_emerge_p_holm"], measure=ILPS_STAR),
     shown("association", "Which domain", ["domains", "domain_pair"],
           ["tau-b first", "dominance_tau_first", "tau-b second", "dominance_tau_second",
            "difference", "dominance_difference", "low", "dominance_low", "high", "dominance_high",

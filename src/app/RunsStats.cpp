@@ -126,7 +126,7 @@ std::string compare_results(std::span<const RunSource> sources, const RunsReques
                                                         .against = place_of(request.against, axis.labels),
                                                         .people = std::move(people)});
   findings::write_runs(request.target, compared, job.comparison);
-  return warnings(sources, axis) + findings::runs_text(compared, job.comparison, request.printing) +
+  return warnings(sources, axis) + findings::runs_text(compared, job.comparison, request.top, request.shown) +
          results::wrapped(differing_keys(axis));
 }
 

@@ -33,7 +33,8 @@ bool statistics_are_current(const RunSource& source);
 struct RunsRequest {
   std::filesystem::path target;
   std::optional<std::string> against;  ///< label of the run that the others are compared with
-  findings::RunPrinting printing = {};
+  std::size_t top = 0;                 ///< rows of each table that is printed
+  results::ShownMeasures shown = {};   ///< measures whose rows are printed
 };
 
 /// Rank zero. Writes the comparison; what may be printed of it. The statistics files must be current. Throws InputError

@@ -55,9 +55,11 @@ class MeansOfMeasure {
     if (present.empty()) {
       return row;
     }
-    const auto [least, most] = std::ranges::minmax(present);
     row.mean = cells_.mean(subject, items).value;
-    add_interval(row, cells, most - least <= rounding * std::max(std::abs(least), std::abs(most)));
+    const auto test = stats::test_cells(stats::crossed_squares(cells, num_rephrasings_), row.mean, ends_, confidence_);
+    row.low = test.low;
+    row.high = test.high;
+    row.reason = test.reason;
     add_deviation(row, cells);
     return row;
   }
@@ -122,29 +124,6 @@ class MeansOfMeasure {
     mean_of_all_ = stats::mean(means).value;
     for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
       effects_[sentence] /= std::max(counts[sentence], 1.0);
-    }
-  }
-
-  void add_interval(MeanRow& row, const std::vector<double>& cells, bool is_constant) const {
-    const auto squares = stats::crossed_squares(cells, num_rephrasings_);
-    const std::int32_t fewest_cells = ends_ ? 3 : 2;
-    row.reason = stats::Reason::too_few;
-    if (row.num_cells < fewest_cells || squares.num_rows < 2) {
-      return;
-    }
-    const auto error = is_constant ? stats::MeanError{0, stats::nan} : squares.error();
-    if (ends_) {
-      const auto interval = stats::interval_between_ends(row.mean, error, squares.num_rows, *ends_, confidence_);
-      row.low = interval.low;
-      row.high = interval.high;
-      row.reason = interval.reason;
-      return;
-    }
-    row.reason = is_constant ? stats::Reason::constant : stats::Reason::ok;
-    if (!is_constant) {
-      const auto test = stats::test_mean(row.mean, error, confidence_);
-      row.low = test.low;
-      row.high = test.high;
     }
   }
 

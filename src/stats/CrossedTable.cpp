@@ -1,6 +1,7 @@
 #include "stats/CrossedTable.hpp"
 
 #include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@ namespace stereosweep::stats {
 namespace {
 
 constexpr double rounding = 1e-13;  // of sums of squares, relative to the whole
+constexpr double cautious = 0.75;   // probability of the upper limit that a share of few degrees is taken at
 
 /// Sums of the cells of each row or column, and how many there are.
 struct Lines {
@@ -194,6 +196,12 @@ CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_co
   return squares;
 }
 
+double upper_variance_factor(double degrees, double probability) {
+  return degrees / (2 * boost::math::gamma_p_inv(degrees / 2, 1 - probability));
+}
+
+double evidence_level(std::size_t fewest) { return fewest >= 5 ? 0.25 : fewest == 4 ? 0.35 : 0.5; }
+
 MeanError CrossedSquares::error() const {
   const auto n = static_cast<double>(num_cells);
   const auto fewest = std::min(num_rows, num_columns);
@@ -208,14 +216,19 @@ MeanError CrossedSquares::error() const {
     return {variance, variance > 0 ? static_cast<double>(fewest) - 1 : nan};
   }
   // a row or column of zeros gives F = 1 and so 0.5 exactly: rounding must not decide then
-  const double level = (fewest >= 5 ? 0.25 : fewest == 4 ? 0.35 : 0.5) * (1 + 1e-9);
+  const double level = evidence_level(fewest) * (1 + 1e-9);
   const bool has_rows = row_ratio > 0 && upper_f(row_ratio, row_degrees, rest_degrees) <= level;
   const bool has_columns = column_ratio > 0 && upper_f(column_ratio, column_degrees, rest_degrees) <= level;
   MeanError error{cells_alone, n - 1};
   if (has_rows && has_columns) {
     error.variance = rows + columns - rest;
-    error.degrees = error.variance * error.variance /
-                    (rows * rows / row_degrees + columns * columns / column_degrees + rest * rest / rest_degrees);
+    const auto satterthwaite = [&](double by_rows, double by_columns) {
+      return std::pow(by_rows + by_columns - rest, 2) /
+             (by_rows * by_rows / row_degrees + by_columns * by_columns / column_degrees + rest * rest / rest_degrees);
+    };
+    error.degrees = std::min({satterthwaite(rows, columns),
+                              satterthwaite(rows * upper_variance_factor(row_degrees, cautious), columns),
+                              satterthwaite(rows, columns * upper_variance_factor(column_degrees, cautious))});
   } else if (has_rows) {
     error = {rows_alone, static_cast<double>(num_rows) - 1};
   } else if (has_columns) {
@@ -237,6 +250,38 @@ CrossedVariances CrossedSquares::variances() const {
   }
   return {std::max(0.0, rows - rest) / row_spread, std::max(0.0, columns - rest) / column_spread,
           rest * static_cast<double>(num_cells)};
+}
+
+CrossedSquares complete_squares(double rows, double columns, double rest, std::size_t num_rows,
+                                std::size_t num_columns) {
+  const auto n = static_cast<double>(num_rows * num_columns);
+  CrossedSquares squares{.rows = rows,
+                         .columns = columns,
+                         .rest = rest,
+                         .rows_alone = rows,
+                         .columns_alone = columns,
+                         .cells_alone = rows,
+                         .row_degrees = static_cast<double>(num_rows) - 1,
+                         .column_degrees = static_cast<double>(num_columns) - 1,
+                         .row_spread = 1 / static_cast<double>(num_rows),
+                         .column_spread = 1 / static_cast<double>(num_columns),
+                         .num_rows = num_rows,
+                         .num_columns = num_columns,
+                         .num_cells = num_rows * num_columns};
+  squares.rest_degrees = squares.row_degrees * squares.column_degrees;
+  if (num_columns > 1) {
+    squares.cells_alone =
+        (rows * squares.row_degrees + columns * squares.column_degrees + rest * squares.rest_degrees) / (n - 1);
+    squares.row_ratio = rows > 0 ? rows / rest : 0;
+    squares.column_ratio = columns > 0 ? columns / rest : 0;
+  }
+  return squares;
+}
+
+CrossedSquares expected_squares(const CrossedVariances& variances, std::size_t num_rows, std::size_t num_columns) {
+  const double rest = variances.rest / static_cast<double>(num_rows * num_columns);
+  return complete_squares(variances.rows / static_cast<double>(num_rows) + rest,
+                          variances.columns / static_cast<double>(num_columns) + rest, rest, num_rows, num_columns);
 }
 
 MeanError error_of_group_means(std::span<const std::vector<double>> groups) {

@@ -43,7 +43,10 @@ struct CrossedSquares {
   /// 0.25; 0.35 with four rows or columns, 0.5 with fewer) is left out of the model: else two estimates that cannot
   /// fall below 0 would make intervals too wide where there are no effects (Bancroft 1944, Annals of Mathematical
   /// Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Degrees of freedom by Satterthwaite (1946,
-  /// Biometrics Bulletin 2); with two rows or columns at most 1.5, since one degree often misses an effect. Without
+  /// Biometrics Bulletin 2), the fewest that it has with the estimates, with that of rows or with that of columns at
+  /// its upper 75 % limit: else tables whose few columns happen to differ little would seem to have many degrees, and p
+  /// of 0.005 would come twice as often as they should. With two rows or columns at most 1.5, since one degree often
+  /// misses an effect. Without
   /// degrees for the rest but with several rows and columns: sums by row and by column (Cameron, Gelbach and Miller
   /// 2011, Journal of Business & Economic Statistics 29), up to twice too large.
   MeanError error() const;
@@ -52,6 +55,19 @@ struct CrossedSquares {
 
 /// `cells` [row, column]; NaN: none. A row or column without a cell does not count.
 CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns);
+
+/// Of a complete table, two rows or more, what follows from its `rows`, `columns` and `rest`; one column: `rows` alone.
+CrossedSquares complete_squares(double rows, double columns, double rest, std::size_t num_rows,
+                                std::size_t num_columns);
+/// The expectations of these in such a table with these true variances.
+CrossedSquares expected_squares(const CrossedVariances& variances, std::size_t num_rows, std::size_t num_columns);
+
+/// Where an effect's p is at most this, CrossedSquares::error takes it into the model; `fewest`: rows or columns.
+double evidence_level(std::size_t fewest);
+
+/// What a sample variance with these degrees of freedom (above 0) is multiplied by, to give the upper limit that the
+/// true one stays below with this probability (normal values).
+double upper_variance_factor(double degrees, double probability);
 
 /// Of the sum over groups of their means, which are other samples (Welch 1947, Biometrika 34): sum of variance (n - 1)
 /// over n, degrees of freedom by Satterthwaite; of one group that of a mean. NaN degrees without groups, with a group

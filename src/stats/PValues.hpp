@@ -2,6 +2,7 @@
 // tests adjusted for their number.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,5 +35,24 @@ std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment a
 
 /// The same of p themselves; never below its own p, although powers of ten round.
 std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment);
+
+/// One member of every row from another; `row_of` gives the row of an element.
+template <class Elements, class RowOf, class P, class Adjusted>
+void adjust_rows(Elements&& elements, RowOf row_of, P p, Adjusted adjusted, Adjustment adjustment) {
+  std::vector<double> plain;
+  for (auto& element : elements) {
+    plain.push_back(row_of(element).*p);
+  }
+  const auto found = adjusted_p(plain, adjustment);
+  std::size_t place = 0;
+  for (auto& element : elements) {
+    row_of(element).*adjusted = found[place++];
+  }
+}
+template <class Rows, class P, class Adjusted>
+void adjust_rows(Rows&& rows, P p, Adjusted adjusted, Adjustment adjustment) {
+  adjust_rows(
+      rows, [](auto& row) -> auto& { return row; }, p, adjusted, adjustment);
+}
 
 }  // namespace stereosweep::stats

@@ -1,60 +1,99 @@
 #include "stats/Power.hpp"
 
 #include <boost/math/distributions/non_central_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "stats/PValues.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 namespace {
 
-constexpr double certain = 35;          // standard errors: the distribution cannot be computed much farther out
-constexpr std::size_t most_signs = 50;  // beyond, every level is attained up to rounding
+constexpr double certain = 35;       // standard errors: the distribution cannot be computed much farther out
+constexpr double far_from_zero = 8;  // standard errors
+constexpr double negligible = 1e-4;  // of a chance
 
-/// How many of the 2^(n - 1) values that a two-sided p can have are at most `level`.
-double num_attained(double level, std::size_t n) { return std::floor(std::ldexp(level, static_cast<int>(n) - 1)); }
+/// An effect that passes for one, or does not: how often, and its mean square there over what it is on average.
+struct Way {
+  double weight = 1;
+  double factor = 1;
+  double ratio = 0;  ///< an F that says so
+};
+
+/// Where Boost's search for the inverse ends beside the root by rounding alone, it has the root.
+using NearestRoot =
+    boost::math::policies::policy<boost::math::policies::promote_double<false>,
+                                  boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
+
+/// `ratio`: of the expected mean squares, so that the F of a table is `ratio` times one of the F distribution.
+std::array<Way, 2> ways_of(double ratio, double degrees, double rest_degrees, double level) {
+  const double rest = boost::math::ibeta_inv(rest_degrees / 2, degrees / 2, level, NearestRoot());
+  const double share = (1 - rest) / (1 - rest + ratio * rest);  // degrees F / (degrees F + rest_degrees), from which on
+  const double passes = boost::math::ibetac(degrees / 2, rest_degrees / 2, share);
+  const double above = boost::math::ibetac(degrees / 2 + 1, rest_degrees / 2 - 1, share);  // of the mean of F
+  return {Way{passes, passes > 0 ? above / passes : 1, HUGE_VAL}, Way{1 - passes, (1 - above) / (1 - passes), 0}};
+}
+
+/// Of a test that takes the mean's variance to be `error.variance` on average, where it is `variance`.
+double power_of(double mean, double variance, const MeanError& error, double level) {
+  const double shift = std::abs(mean) / std::sqrt(variance);
+  const double end = student_quantile(1 - level / 2, error.degrees) * std::sqrt(error.variance / variance);
+  if (shift > certain) {  // all that still varies is the deviation
+    return boost::math::gamma_p(error.degrees / 2, error.degrees / 2 * std::pow(shift / end, 2));
+  }
+  const boost::math::non_central_t distribution(error.degrees, shift);
+  const double other_side = shift < far_from_zero ? boost::math::cdf(distribution, -end) : 0;
+  return boost::math::cdf(boost::math::complement(distribution, end)) + other_side;
+}
 
 }  // namespace
 
-double sign_flip_power(double effect, std::size_t n, double level) {
-  const bool counts_signs = n <= most_signs;
-  const double attained = n < 2 ? 0 : counts_signs ? num_attained(level, n) : HUGE_VAL;
-  if (attained == 0 || std::isnan(effect)) {
-    return attained == 0 ? 0 : nan;
+double crossed_power(const PlannedMean& planned, std::size_t num_rows) {
+  if (num_rows < 2 || std::isnan(planned.mean)) {
+    return num_rows < 2 ? 0 : nan;
   }
-  const auto count = static_cast<double>(n);
-  if (attained == 1) {
-    return std::exp(count * log_upper_tail(-effect)) + std::exp(count * log_upper_tail(effect));
+  const auto expected = expected_squares(planned.variances, num_rows, planned.num_columns);
+  if (planned.num_columns < 2 || expected.rest_degrees <= 2 || expected.rest <= 0) {
+    const auto error = expected.error();
+    return power_of(planned.mean, error.variance, error, planned.level);
   }
-  const double shift = std::abs(effect) * std::sqrt(count);
-  if (shift > certain) {
-    return 1;
+  const double variance = expected.rows + expected.columns - expected.rest;
+  const double level = evidence_level(std::min(num_rows, planned.num_columns));
+  double power = 0;
+  for (const auto& row : ways_of(expected.row_ratio, expected.row_degrees, expected.rest_degrees, level)) {
+    for (const auto& column : ways_of(expected.column_ratio, expected.column_degrees, expected.rest_degrees, level)) {
+      const double weight = row.weight * column.weight;
+      if (weight > negligible) {
+        auto squares = complete_squares(expected.rows * row.factor, expected.columns * column.factor, expected.rest,
+                                        num_rows, planned.num_columns);
+        squares.row_ratio = row.ratio;
+        squares.column_ratio = column.ratio;
+        power += weight * power_of(planned.mean, variance, squares.error(), planned.level);
+      }
+    }
   }
-  const double reached = counts_signs ? std::ldexp(attained, 1 - static_cast<int>(n)) : level;
-  const double end = student_quantile(1 - reached / 2, count - 1);
-  const boost::math::non_central_t distribution(count - 1, shift);
-  return boost::math::cdf(boost::math::complement(distribution, end)) + boost::math::cdf(distribution, -end);
+  return power;
 }
 
-std::optional<std::size_t> enough_differences(double effect, double power, double level, std::size_t most) {
-  const auto is_enough = [&](std::size_t n) { return sign_flip_power(effect, n, level) >= power; };
-  if (!is_enough(most)) {
-    return std::nullopt;
+std::optional<std::size_t> enough_rows(const PlannedMean& planned, double power, std::size_t most) {
+  const auto is_enough = [&](std::size_t n) { return crossed_power(planned, n) >= power; };
+  std::size_t short_of = 1;
+  std::size_t enough = 2;  // the power need not grow with the rows where columns have effects: their degrees are few
+  for (; !is_enough(enough); enough = std::min(most, enough + enough / 4 + 1)) {
+    if (enough == most) {
+      return std::nullopt;
+    }
+    short_of = enough;
   }
-  std::size_t short_of = 0;  // power grows with n, and so does the level attained
-  std::size_t enough = most;
   while (enough - short_of > 1) {
     const auto middle = short_of + (enough - short_of) / 2;
     (is_enough(middle) ? enough : short_of) = middle;
   }
   return enough;
-}
-
-double upper_variance_factor(double degrees, double probability) {
-  return degrees / (2 * boost::math::gamma_p_inv(degrees / 2, 1 - probability));
 }
 
 }  // namespace stereosweep::stats

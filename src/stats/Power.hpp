@@ -1,24 +1,30 @@
-// Power of the sign-flip test, before there are data.
+// Power of the t test of a mean of crossed cells, before there are data.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 
+#include "stats/CrossedTable.hpp"
+
 namespace stereosweep::stats {
 
-/// Chance that the two-sided sign-flip test of `n` independent normal differences has a p of at most `level` (0 to 1),
-/// where their mean is `effect` standard deviations. That of Student's t (noncentral t with n - 1 degrees; Cohen 1988,
-/// Statistical Power Analysis, ch. 2), which sign flips nearly reach (Hoeffding 1952, Annals of Mathematical Statistics
-/// 23), at the largest level that 2^n signs attain. Exact where that is 2 / 2^n: then all differences must be of one
-/// sign. 0 where no p can be as small: at 0.05 with fewer than six. Measured: too large by up to 0.03 with one or two
-/// differences more than that, by 0.01 beyond. NaN for an effect of NaN.
-double sign_flip_power(double effect, std::size_t n, double level);
+/// What is planned: a mean over rows (templates) that are crossed with `num_columns` columns (rephrasings).
+struct PlannedMean {
+  double mean = 0;  ///< the true one
+  CrossedVariances variances;
+  std::size_t num_columns = 1;
+  double level = 0.05;  ///< of the two-sided p, 0 to 1
+};
 
-/// Smallest n up to `most` with at least this power; nothing where there is none.
-std::optional<std::size_t> enough_differences(double effect, double power, double level, std::size_t most);
+/// Chance that test_mean has a p of at most `level`, by the noncentral t distribution (Cohen 1988, Statistical Power
+/// Analysis, ch. 2) with the degrees of freedom that the test has; with one column those of Student's t of `num_rows`
+/// independent values. Whether a table's effects pass for such (evidence_level) is random: the chance is the mean over
+/// both ways of rows and columns, weighed by the F distribution, with the mean squares that are expected there. 0 with
+/// fewer than two rows, NaN for a mean of NaN. How near it comes: tests/bench/README.md.
+double crossed_power(const PlannedMean& planned, std::size_t num_rows);
 
-/// What a sample variance with these degrees of freedom (above 0) is multiplied by, to give the upper limit that the
-/// true one stays below with this probability (normal values).
-double upper_variance_factor(double degrees, double probability);
+/// A number of rows up to `most` with at least this power while one row less has not; nothing where there is none,
+/// as where few columns have effects of their own.
+std::optional<std::size_t> enough_rows(const PlannedMean& planned, double power, std::size_t most);
 
 }  // namespace stereosweep::stats

@@ -10,48 +10,104 @@
 namespace stereosweep::stats {
 namespace {
 
-constexpr double at_an_end = 1e-12;    // a share of the scale nearer to an end is at the end
-constexpr double no_variance = 1e-24;  // of a share: its square
+constexpr double at_an_end = 1e-12;        // a share of the scale nearer to an end is at the end
+constexpr double least_variation = 1e-12;  // of a mean: cells that vary by less are equal
+constexpr double no_variance = 1e-24;      // of a share: its square
 
-/// Clopper and Pearson, of numbers that need not be whole.
-Interval of_draws(double share, double num_draws, double confidence) {
-  const double outside = (1 - confidence) / 2;
-  const double successes = share * num_draws;
-  const double failures = num_draws - successes;
-  return {share < at_an_end ? 0 : boost::math::ibeta_inv(successes, failures + 1, outside),
-          1 - share < at_an_end ? 1 : boost::math::ibeta_inv(successes + 1, failures, 1 - outside), Reason::ok};
-}
+/// Successes and failures, which need not be whole, that say of a share of the scale what its variance does.
+struct Draws {
+  double share = nan;
+  double number = nan;
+  Reason reason = Reason::not_finite;
 
-}  // namespace
+  bool exist() const { return reason == Reason::ok || reason == Reason::constant; }
+  double successes() const { return share * number; }
+  double failures() const { return number - successes(); }
+};
 
-Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
-                               double confidence) {
+Draws draws_of(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends, double confidence) {
   const double range = ends.highest - ends.lowest;
   const double share = (mean - ends.lowest) / range;
   if (num_units < 2) {
     return {nan, nan, Reason::too_few};
   }
   if (!(share > -at_an_end && share < 1 + at_an_end)) {
-    return {nan, nan, Reason::not_finite};
+    return {};
   }
   const double inside = std::clamp(share, 0.0, 1.0);
   const double variance = error.variance / (range * range);
-  auto interval = Interval{nan, nan, Reason::not_finite};
+  const auto units = static_cast<double>(num_units);
   if (variance <= no_variance || inside < at_an_end || 1 - inside < at_an_end) {
-    interval = of_draws(inside, static_cast<double>(num_units), confidence);
-    interval.reason = Reason::constant;
-  } else if (std::isfinite(variance) && error.degrees > 0) {
-    const double upper = (1 + confidence) / 2;
-    const auto units = static_cast<double>(num_units);
-    const double draws = inside * (1 - inside) / variance * units / (units - 1);  // an estimated variance's divisor
-    const double ratio = student_quantile(upper, std::max(draws - 1, error.degrees)) /
-                         student_quantile(upper, error.degrees);  // at most 1
-    interval = of_draws(inside, draws * ratio * ratio, confidence);
+    return {inside, units, Reason::constant};
   }
-  // the mean of equal scores may lie beside them by rounding
-  interval.low = std::min(mean, ends.lowest + range * interval.low);
-  interval.high = std::max(mean, ends.lowest + range * interval.high);
-  return interval;
+  if (!std::isfinite(variance) || !(error.degrees > 0)) {
+    return {};
+  }
+  const double upper = (1 + confidence) / 2;
+  const double number = inside * (1 - inside) / variance * units / (units - 1);  // an estimated variance's divisor
+  const double ratio = student_quantile(upper, std::max(number - 1, error.degrees)) /
+                       student_quantile(upper, error.degrees);  // at most 1
+  return {inside, number * ratio * ratio, Reason::ok};
+}
+
+/// Clopper and Pearson's.
+Interval interval_of(const Draws& draws, double mean, const ScaleEnds& ends, double confidence) {
+  if (!draws.exist()) {
+    return {nan, nan, draws.reason};
+  }
+  const double outside = (1 - confidence) / 2;
+  const double range = ends.highest - ends.lowest;
+  const double low =
+      draws.share < at_an_end ? 0 : boost::math::ibeta_inv(draws.successes(), draws.failures() + 1, outside);
+  const double high =
+      1 - draws.share < at_an_end ? 1 : boost::math::ibeta_inv(draws.successes() + 1, draws.failures(), 1 - outside);
+  // the mean of equal scores may lie beside them by at_an_end
+  return {std::min(mean, ends.lowest + range * low), std::max(mean, ends.lowest + range * high), draws.reason};
+}
+
+/// Twice the smaller tail of the binomial distribution with the share that stands for 0.
+double p_of(const Draws& draws, const ScaleEnds& ends) {
+  const double zero = -ends.lowest / (ends.highest - ends.lowest);
+  if (!draws.exist() || zero <= 0 || zero >= 1) {
+    return nan;
+  }
+  const double reached =
+      draws.share < at_an_end ? 1 : boost::math::ibeta(draws.successes(), draws.failures() + 1, zero);
+  const double not_passed =
+      1 - draws.share < at_an_end ? 1 : boost::math::ibetac(draws.successes() + 1, draws.failures(), zero);
+  return std::min(1.0, 2 * std::min(reached, not_passed));
+}
+
+}  // namespace
+
+Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
+                               double confidence) {
+  return interval_of(draws_of(mean, error, num_units, ends, confidence), mean, ends, confidence);
+}
+
+CellsTest test_cells(const CrossedSquares& squares, double mean, const std::optional<ScaleEnds>& ends,
+                     double confidence) {
+  CellsTest found;
+  const std::size_t fewest_cells = ends ? 3 : 2;
+  if (squares.num_rows < 2 || squares.num_cells < fewest_cells) {
+    found.reason = squares.num_cells == 0 ? Reason::no_values : Reason::too_few;
+    return found;
+  }
+  const auto num_cells = static_cast<double>(squares.num_cells);
+  const bool varies = std::sqrt(squares.cells_alone * num_cells) > least_variation * std::abs(mean);
+  const auto error = varies ? squares.error() : MeanError{0, nan};
+  found.degrees = error.degrees;
+  if (ends) {
+    const auto draws = draws_of(mean, error, squares.num_rows, *ends, confidence);
+    const auto interval = interval_of(draws, mean, *ends, confidence);
+    return {p_of(draws, *ends), interval.low, interval.high, error.degrees, interval.reason};
+  }
+  const auto test = test_mean(mean, error, confidence);
+  found.p = varies || mean != 0 ? test.p : 1;
+  found.low = test.low;
+  found.high = test.high;
+  found.reason = !varies ? Reason::constant : std::isnan(test.low) ? Reason::too_few : Reason::ok;
+  return found;
 }
 
 }  // namespace stereosweep::stats

@@ -1,9 +1,12 @@
-// Intervals of means of scores that lie between two ends: rates (0 to 1), ratings of a scale.
+// Intervals of means of scores that lie between two ends: rates (0 to 1), ratings of a scale. The one test and interval
+// of the mean of crossed cells, with or without ends.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "stats/Bootstrap.hpp"
+#include "stats/CrossedTable.hpp"
 
 namespace stereosweep::stats {
 
@@ -26,5 +29,23 @@ struct ScaleEnds {
 /// mean outside of the ends, or no variance or degrees.
 Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
                                double confidence);
+
+/// Of the mean of crossed cells over other rows and columns.
+struct CellsTest {
+  double p = nan;  ///< two-sided, against 0
+  double low = nan;
+  double high = nan;
+  double degrees = nan;  ///< of freedom
+  /// Why there is no interval: `no_values`: no cell; `too_few`: one row, two cells between ends, or no degrees of
+  /// freedom; `constant`: no cell varies by more than 1e-12 of the mean, which has an interval only between ends and a
+  /// p (1) only where it is 0 without ends.
+  Reason reason = Reason::no_values;
+};
+
+/// `mean`: of the cells whose squares these are. Without ends Student's t (test_mean). With ends, which the scores
+/// themselves have, interval_between_ends with rows as units, and the p that its draws have: at most 1 - confidence
+/// exactly where the interval lacks 0; NaN where 0 is an end or beyond, since no score could be on its other side.
+CellsTest test_cells(const CrossedSquares& squares, double mean, const std::optional<ScaleEnds>& ends,
+                     double confidence);
 
 }  // namespace stereosweep::stats

@@ -4,8 +4,10 @@
 // Welch's t over subjects), with an adjusted p <= 0.05 for any item (max-T of flips, Holm of t), and with 0 inside of
 // the 95 % interval, each with its standard error. Exit status 1 where p and interval of a row contradict each other,
 // or a share is surely not what is stated. * breaks an assumption of that p. One item of each table counts by itself,
-// since items of a table are not independent; families count all of them. Below it the power that `plan --power`
-// promises: tables with a difference, and pilots that say how many templates are enough for 80 %.
+// since items of a table are not independent; families count all of them. Then the same of intersections: two groups
+// and what is both of them, `emerge_p`, `emerge_p` where both parts have the same scores, `interaction_p`. Below it the
+// power that `plan --power` promises: tables with a difference, and pilots that say how many templates are enough for
+// 80 %.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,6 +20,7 @@
 
 #include "base/Random.hpp"
 #include "findings/contrasts/Contrasts.hpp"
+#include "findings/intersections/Intersections.hpp"
 #include "findings/power/Power.hpp"
 #include "stats/Power.hpp"
 #include "stats/Summary.hpp"
@@ -50,8 +53,8 @@ struct Size {
   std::size_t items = 1;
 };
 
-/// skewed: of all effects and the rest, as exponential times (skewness 2).
-enum class Shape { normal, skewed };
+/// Of all effects and the rest: skewed as exponential times (skewness 2), heavy as Student's t with 3 degrees.
+enum class Shape { normal, skewed, heavy };
 enum class Claim { stated, broken };
 
 struct Kind {
@@ -118,8 +121,11 @@ class Simulation {
   std::vector<double> draw(std::size_t count, double deviation, Shape shape) {
     std::vector<double> values(count, 0);
     if (deviation > 0) {
-      std::ranges::generate(
-          values, [&] { return deviation * (shape == Shape::normal ? normal_(random_) : exponential_(random_) - 1); });
+      std::ranges::generate(values, [&] {
+        return deviation * (shape == Shape::normal   ? normal_(random_)
+                            : shape == Shape::skewed ? exponential_(random_) - 1
+                                                     : heavy_(random_) / std::sqrt(3.0));
+      });
     }
     return values;
   }
@@ -127,6 +133,7 @@ class Simulation {
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
   std::exponential_distribution<double> exponential_;
+  std::student_t_distribution<double> heavy_{3};
   std::uniform_real_distribution<double> unit_;
 };
 
@@ -214,7 +221,7 @@ bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
     count(counts, table, set);
   }
   const bool is_small = size.templates < few || (size.rephrasings > 1 && size.rephrasings < few);
-  const bool is_stated = !is_small && kind.shape == Shape::normal && kind.effects.subject == 0;
+  const bool is_stated = !is_small && kind.shape != Shape::skewed && kind.effects.subject == 0;
   const bool has_family = size.items > 1;
   const bool has_sides = size.subjects > 1;
   const auto alarms = [&](std::uint64_t number, double most, Claim claim) {
@@ -241,6 +248,58 @@ bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
   return as_stated;
 }
 
+/// The same of an intersection of the first two of three subjects.
+bool measure_intersections(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
+  const auto& size = kind.size;
+  auto table = empty_table(size);
+  auto& coordinates = table.axes[findings::subject_axis].coordinates;
+  coordinates = {{"kind", "", {"group", "group", "intersection"}},
+                 {"domain", "", {"one", "other", "one x other"}},
+                 {"first", "", {"a", "b", "a"}},
+                 {"second", "", {"", "", "b"}}};
+  sweep::Comparison comparison;
+  comparison.intersections.emplace();
+  const auto rows_of = [&] {
+    return findings::intersections_of(scores_of(table), comparison).of_measures.front().items;
+  };
+  std::array<std::uint64_t, 6> counts = {};
+  for (std::size_t set = 0; set < num_sets; ++set) {
+    simulation.fill(table, kind);
+    const auto rows = rows_of();
+    const auto any = [&](double findings::EmergenceRow::*p) {
+      return std::ranges::any_of(rows, [&](const auto& row) { return row.*p <= nominal; }) ? 1U : 0U;
+    };
+    const auto& first = rows.front();
+    counts[0] += first.p <= nominal ? 1 : 0;
+    counts[2] += first.interaction_p <= nominal ? 1 : 0;
+    counts[3] += any(&findings::EmergenceRow::p_holm);
+    counts[4] += any(&findings::EmergenceRow::interaction_p_holm);
+    counts[5] += first.interaction_low <= 0 && 0 <= first.interaction_high ? 1 : 0;
+    const auto of_subject = static_cast<std::ptrdiff_t>(table.values.size() / size.subjects);
+    std::copy_n(table.values.begin(), of_subject, table.values.begin() + of_subject);
+    counts[1] += rows_of().front().p <= nominal ? 1 : 0;
+  }
+  const bool is_small = size.templates < few || (size.rephrasings > 1 && size.rephrasings < few);
+  const auto claim = is_small || kind.shape == Shape::skewed ? Claim::broken : Claim::stated;
+  const auto sizes = std::to_string(size.templates) + " x " + std::to_string(size.rephrasings);
+  std::printf("%-32s %16s", kind.name, sizes.c_str());
+  bool as_stated = true;
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    const bool is_interval = place + 1 == counts.size();
+    const bool is_family = place == 3 || place == 4;  // of a third of the cells too little is known for a small level
+    const Share share{.count = counts[place],
+                      .sets = num_sets,
+                      .least = is_interval ? least_coverage : 0,
+                      .most = is_interval ? most_coverage : most_alarms,
+                      .claim = is_family && kind.missing > 0 ? Claim::broken : claim};
+    std::printf(" %10s", share.text().c_str());
+    as_stated = as_stated && share.is_kept();
+  }
+  std::printf("%s\n", as_stated ? "" : "  NOT as stated");
+  std::fflush(stdout);
+  return as_stated;
+}
+
 constexpr double wanted_power = 0.8;
 
 /// A true difference of `effect` standard deviations of templates' differences, and a pilot of as many rephrasings.
@@ -257,13 +316,14 @@ bool measure_power(Simulation& simulation, const PowerKind& power, std::size_t n
   const auto num_rephrasings = static_cast<double>(size.rephrasings);
   const double deviation = std::sqrt(std::pow(effects.sentence, 2) + 1 / num_rephrasings);
   const findings::PowerGoal goal{power.effect * deviation, findings::PowerGoal::Unit::score, wanted_power, nominal};
-  const double promised = stats::sign_flip_power(power.effect, size.templates, nominal);
+  const stats::PlannedMean truth{
+      goal.size, {std::pow(effects.sentence, 2), std::pow(effects.rephrasing, 2), 1}, size.rephrasings, nominal};
+  const double promised = stats::crossed_power(truth, size.templates);
   auto table = empty_table(size);
   auto pilot_kind = power.kind;
   pilot_kind.size.templates = power.pilot_templates;
   auto pilot = empty_table(pilot_kind.size);
   std::uint64_t num_reached = 0;
-  std::uint64_t num_crossed = 0;
   std::array<std::uint64_t, 2> num_enough = {0, 0};  // by the pilots' estimate, cautious
   for (std::size_t set = 0; set < num_sets; ++set) {
     simulation.fill(table, power.kind);
@@ -271,27 +331,25 @@ bool measure_power(Simulation& simulation, const PowerKind& power, std::size_t n
       value += goal.size;
     }
     const auto scores = scores_of(table);
-    const auto row = findings::compare(scores, comparison_of(scores), set).front();
-    num_crossed += row.p <= nominal ? 1 : 0;
-    num_reached += row.p_flip <= nominal ? 1 : 0;
+    num_reached += findings::compare(scores, comparison_of(scores), set).front().p <= nominal ? 1 : 0;
     simulation.fill(pilot, pilot_kind);
     const auto pilot_scores = scores_of(pilot);
     const auto planned = findings::plan_contrasts(pilot_scores, comparison_of(pilot_scores)).front();
     for (const auto variance : {findings::PilotVariance::estimate, findings::PilotVariance::cautious}) {
       const auto enough = findings::enough_templates(planned, goal, size.rephrasings, variance);
-      const double reached = stats::sign_flip_power(power.effect, enough.value_or(0), nominal);
-      num_enough[static_cast<std::size_t>(variance)] += reached >= wanted_power ? 1 : 0;
+      const bool reaches = !enough || stats::crossed_power(truth, *enough) >= wanted_power;  // none promised: no harm
+      num_enough[static_cast<std::size_t>(variance)] += reaches ? 1 : 0;
     }
   }
-  const Share reached{num_reached, num_sets, promised - 0.03, promised + 0.02, power.kind.flips};
+  const auto claim = power.kind.shape == Shape::skewed ? Claim::broken : Claim::stated;
+  const Share reached{num_reached, num_sets, promised - 0.03, promised + 0.03, claim};
   const Share estimated{.count = num_enough[0], .sets = num_sets};
-  const Share cautious{.count = num_enough[1], .sets = num_sets, .least = 0.78, .claim = power.kind.flips};
+  const Share cautious{.count = num_enough[1], .sets = num_sets, .least = 0.75, .claim = claim};
   const auto sizes = std::to_string(size.templates) + " x " + std::to_string(size.rephrasings);
   const bool as_stated = reached.is_kept() && cautious.is_kept();
-  const Share crossed{.count = num_crossed, .sets = num_sets};
-  std::printf("%-32s %10s %10.2f %12.1f %12s %12s %10zu %12s %12s%s\n", power.kind.name, sizes.c_str(), power.effect,
-              100 * promised, reached.text().c_str(), crossed.text().c_str(), power.pilot_templates,
-              estimated.text().c_str(), cautious.text().c_str(), as_stated ? "" : "  NOT as stated");
+  std::printf("%-32s %10s %10.2f %12.1f %12s %10zu %12s %12s%s\n", power.kind.name, sizes.c_str(), power.effect,
+              100 * promised, reached.text().c_str(), power.pilot_templates, estimated.text().c_str(),
+              cautious.text().c_str(), as_stated ? "" : "  NOT as stated");
   std::fflush(stdout);
   return as_stated;
 }
@@ -308,7 +366,10 @@ std::vector<PowerKind> all_power_kinds() {
           {{"template, rephrasings there", {1, 15, 4, 1}, alone}, 0.78, 10},
           {{"template, rephrasings there", {1, 20, 5, 1}, alone}, 0.66, 20},
           {{"template, rephrasings there", {1, 34, 4, 1}, alone}, 0.5, 20},
-          {{"template, half of it rephrasing", {1, 34, 4, 1}, both, 0, Shape::normal, Claim::broken}, 0.5, 20},
+          {{"template, half of it rephrasing", {1, 20, 5, 1}, both}, 1.0, 20},
+          {{"template, half of it rephrasing", {1, 35, 20, 1}, both}, 0.62, 35},
+          {{"rephrasing more than template", {1, 28, 5, 1}, {.sentence = 0.5}}, 2.4, 28},
+          {{"neither has an effect", {1, 20, 5, 1}, {.sentence = 0, .rephrasing = 0}}, 0.62, 20},
           {{"skewed, template", {1, 34, 1, 1}, alone, 0, Shape::skewed, Claim::broken}, 0.5, 20}};
 }
 
@@ -347,6 +408,29 @@ std::vector<Kind> all_kinds() {
   add("both, three cells in ten missing", both, 0.3, Shape::normal, {{8, 5}, {20, 5}, {20, 20}});
   add("skewed, template", {.rephrasing = 0}, 0, Shape::skewed, {{5, 1}, {20, 1}, {35, 1}});
   add("skewed, both", both, 0, Shape::skewed, {{8, 5}, {20, 20}, {35, 20}});
+  add("t of 3 degrees, both", both, 0, Shape::heavy, {{8, 5}, {20, 5}, {20, 20}});
+  return kinds;
+}
+
+/// Without a baseline what all have alike is a part of the interaction.
+std::vector<Kind> all_intersection_kinds() {
+  std::vector<Kind> kinds;
+  const auto add = [&](const char* name, const Effects& effects, double missing, Shape shape,
+                       const std::vector<std::array<std::size_t, 2>>& sizes) {
+    for (const auto& [templates, rephrasings] : sizes) {
+      kinds.push_back({name, {3, templates, rephrasings, 10}, effects, missing, shape});
+    }
+  };
+  add("template", {.rephrasing = 0, .subject_in_sentence = 1}, 0, Shape::normal, {{5, 1}, {8, 1}, {20, 1}, {40, 1}});
+  const Effects both{.subject_in_sentence = 1, .subject_in_rephrasing = 0.5};
+  add("template, half of it rephrasing", both, 0, Shape::normal,
+      {{20, 2}, {5, 5}, {8, 5}, {20, 5}, {40, 5}, {8, 20}, {40, 20}});
+  add("neither has an effect", {.sentence = 0, .rephrasing = 0}, 0, Shape::normal, {{5, 5}, {8, 20}, {20, 20}});
+  const Effects wording{.subject_in_sentence = 0.5, .subject_in_rephrasing = 1};
+  add("rephrasing more than template", wording, 0, Shape::normal, {{8, 5}, {28, 5}, {40, 20}});
+  add("both, three cells in ten missing", both, 0.3, Shape::normal, {{8, 5}, {20, 5}, {40, 5}});
+  add("t of 3 degrees, both", both, 0, Shape::heavy, {{8, 5}, {20, 5}, {40, 5}});
+  add("skewed, both", both, 0, Shape::skewed, {{8, 5}, {20, 20}});
   return kinds;
 }
 
@@ -359,30 +443,35 @@ int main(int count, char** arguments) {
   const std::size_t num_sets = argument(1, 2000);
   const auto seed = argument(2, 20261122);
   const auto kinds = all_kinds();
+  const auto crossed_kinds = all_intersection_kinds();
   const auto power_kinds = all_power_kinds();
   const auto only = argument(3, 0);  // from 1
-  if (num_sets == 0 || only > kinds.size() + power_kinds.size()) {
+  const auto num_lines = kinds.size() + crossed_kinds.size() + power_kinds.size();
+  if (num_sets == 0 || only > num_lines) {
     std::fputs("bench_contrast [SETS [SEED [LINE]]]: at least one set, a line of the table\n", stderr);
     return 2;
   }
+  bool as_stated = true;
+  std::size_t line = 0;
+  const auto measure_all = [&](const auto& all, auto measure_one) {
+    for (const auto& one : all) {
+      ++line;
+      if (only == 0 || only == line) {
+        Simulation simulation(base::mix_bits(seed) ^ line);
+        as_stated = measure_one(simulation, one, num_sets) && as_stated;
+      }
+    }
+  };
   std::printf(
       "%zu tables of each kind; shares in %% +- standard error; size: [subjects x] templates x rephrasings\n"
       "[x items]\n\n%-32s %16s %10s %10s %10s %10s %10s %10s\n",
       num_sets, "effects", "size", "p ", "p flips ", "subjects ", "any max-T", "any Holm ", "interval ");
-  bool as_stated = true;
-  for (std::size_t line = 1; line <= kinds.size(); ++line) {
-    if (only == 0 || only == line) {
-      Simulation simulation(base::mix_bits(seed) ^ line);
-      as_stated = measure(simulation, kinds[line - 1], num_sets) && as_stated;
-    }
-  }
-  std::printf("\n%-32s %10s %10s %12s %12s %12s %10s %12s %12s\n", "power", "size", "effect", "promised", "p flips",
-              "p", "pilot of", "enough", "cautious");
-  for (std::size_t line = kinds.size() + 1; line <= kinds.size() + power_kinds.size(); ++line) {
-    if (only == 0 || only == line) {
-      Simulation simulation(base::mix_bits(seed) ^ line);
-      as_stated = measure_power(simulation, power_kinds[line - kinds.size() - 1], num_sets) && as_stated;
-    }
-  }
+  measure_all(kinds, measure);
+  std::printf("\n%-32s %16s %10s %10s %10s %10s %10s %10s\n", "intersections", "size", "emerge ", "like parts",
+              "interact. ", "any emerge", "any inter.", "interval ");
+  measure_all(crossed_kinds, measure_intersections);
+  std::printf("\n%-32s %10s %10s %12s %12s %10s %12s %12s\n", "power", "size", "effect", "promised", "p", "pilot of",
+              "enough", "cautious");
+  measure_all(power_kinds, measure_power);
   return as_stated ? 0 : 1;
 }

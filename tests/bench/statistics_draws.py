@@ -6,7 +6,7 @@ import scipy.stats
 MASK = (1 << 64) - 1
 LOW = numpy.uint64(0xFFFFFFFF)
 HALF = numpy.uint64(32)
-TEMPLATES, REPHRASINGS, FIRST_GROUPS, SECOND_GROUPS = (stream << 40 for stream in (1, 2, 3, 4))
+TEMPLATES, REPHRASINGS = (stream << 40 for stream in (1, 2))
 
 
 def mix(value):
@@ -163,6 +163,16 @@ def one_way(values, labels):
     return (between - rest * (rank - 1)) / (n * (1 - spread)) * spread + rest / n
 
 
+def upper(degrees):
+    """An estimated variance's upper 75 % limit over it."""
+    return degrees / scipy.stats.chi2.ppf(0.25, degrees)
+
+
+def satterthwaite(rows, columns, rest, degrees):
+    """Degrees of freedom of rows + columns - rest."""
+    return (rows + columns - rest) ** 2 / sum(part**2 / df for part, df in zip((rows, columns, rest), degrees))
+
+
 def mean_error(cells):
     """Variance of the mean of a crossed table [row, column], and its degrees of freedom: Henderson's method III by least
     squares; effects without evidence are left out, as stats::CrossedSquares says."""
@@ -190,7 +200,8 @@ def mean_error(cells):
     variance, df = alone
     if all(there):
         variance = sum(parts) - rest / n
-        df = variance**2 / (parts[0] ** 2 / degrees[0] + parts[1] ** 2 / degrees[1] + (rest / n) ** 2 / (n - rank))
+        df = min(satterthwaite(parts[0] * rows_by, parts[1] * columns_by, rest / n, (*degrees, n - rank))
+                 for rows_by, columns_by in ((1, 1), (upper(degrees[0]), 1), (1, upper(degrees[1]))))
     elif any(there):
         variance, df = one_way(values, rows if there[0] else columns), lengths[0 if there[0] else 1] - 1
     return variance, min(df, 1.5) if min(lengths) == 2 else df

@@ -4,7 +4,7 @@
 import numpy
 import scipy.stats
 from statistics_contrasts import adjusted
-from statistics_draws import FIRST_GROUPS, SECOND_GROUPS, flipped, max_t, quantiles, usable, weights, within_rounding
+from statistics_draws import crossed_t, mean_error
 from statistics_means import condition, mean
 from statistics_tables import CONSTANT, NO_VALUES, OK, TOO_FEW
 
@@ -33,8 +33,8 @@ def check(report, number, data, table, statistics, seed):
     for measure in range(table.length("measure")):
         cells = mean(table.values[measure], axis=3)  # [subject, template, rephrasing, item]
         taus = check_order(report, number, data, measure, cells, parts)
-        check_dominance(report, number, data, measure, table, parts, taus, inference, seed)
-        check_emergence(report, number, data, measure, table, cells, parts, inference, seed)
+        check_dominance(report, number, data, measure, table, parts, taus, inference)
+        check_emergence(report, number, data, measure, table, cells, parts, inference)
 
 
 def correlation(cells, left, right):
@@ -68,7 +68,7 @@ def check_order(report, number, data, measure, cells, parts):
     return taus
 
 
-def check_dominance(report, number, data, measure, table, parts, taus, inference, seed):
+def check_dominance(report, number, data, measure, table, parts, taus, inference):
     domains = table.coordinates[1]["domain"]
     ranks = list(dict.fromkeys(domains))
     pairs = {}
@@ -91,15 +91,20 @@ def check_dominance(report, number, data, measure, table, parts, taus, inference
             rule = FIRST if expected[2] >= THRESHOLD - 1e-12 else SECOND if expected[2] <= 1e-12 - THRESHOLD else NEITHER
             why = TOO_FEW
             if min(counts[1:]) > 1:
-                times = [weights(seed, stream, count, inference["replicates"])
-                         for stream, count in zip((FIRST_GROUPS, SECOND_GROUPS), counts[1:])]
-                factors = numpy.array([times[0][:, places[0].index(row[0])] * times[1][:, places[1].index(row[1])] for row in rows])
-                total = factors.sum(axis=0)
-                sums = factors.T @ numpy.array([row[2] - row[3] for row in rows])
-                finite = usable(numpy.where(total > 0, sums / numpy.maximum(total, 1), numpy.nan))
-                if finite is not None:
-                    ends, why = tuple(quantiles(finite, inference["confidence"])), OK
+                orders = numpy.full((2, *counts[1:]), numpy.nan)
+                for row in rows:
+                    at = places[0].index(row[0]), places[1].index(row[1])
+                    orders[int(not numpy.isnan(orders[(0, *at)])), *at] = row[2] - row[3]
+                groups = mean(orders, axis=0)
+                varies = numpy.nanstd(groups.astype(float), ddof=1) > 1e-12 * abs(expected[2])
+                error = mean_error(groups)
+                why = OK if varies else CONSTANT
+                if varies and error[0] > 0 and error[1] > 0:
+                    half = scipy.stats.t.ppf((1 + inference["confidence"]) / 2, error[1]) * numpy.sqrt(float(error[0]))
+                    ends = max(expected[2] - half, -2), min(expected[2] + half, 2)
                     beyond = FIRST if found["dominance_low"] > 0 else SECOND if found["dominance_high"] < 0 else NEITHER
+                elif varies:
+                    why = TOO_FEW
         for name, value in zip(("tau_first", "tau_second", "difference"), expected):
             report.numbers("dominance: " + name.replace("_", " "), number, found["dominance_" + name], value, 1)
         report.numbers("dominance: interval", number, (found["dominance_low"], found["dominance_high"]), ends, 1)
@@ -108,17 +113,7 @@ def check_dominance(report, number, data, measure, table, parts, taus, inference
         report.same("dominance: n", number, [found["dominance_num_" + name] for name in ("intersections", "first", "second")], counts)
 
 
-def z_of(differences):
-    """[template, rephrasing]: mean over its standard error, templates as clusters."""
-    here = ~numpy.isnan(differences)
-    values = numpy.where(here, differences, 0)
-    present = here.any(axis=1)
-    rest = (values.sum(axis=1) - here.sum(axis=1) * values.sum() / here.sum())[present]
-    error = numpy.sqrt((rest**2).sum() * present.sum() / (present.sum() - 1))
-    return values.sum() / error if error > 1e-12 * numpy.abs(values.sum(axis=1)).sum() else numpy.nan
-
-
-def check_emergence(report, number, data, measure, table, cells, parts, inference, seed):
+def check_emergence(report, number, data, measure, table, cells, parts, inference):
     kinds = table.coordinates[1]["kind"]
     baseline = kinds.index("baseline") if "baseline" in kinds else None
     unit = numpy.abs(cells[~numpy.isnan(cells)]).max(initial=0)
@@ -133,24 +128,16 @@ def check_emergence(report, number, data, measure, table, cells, parts, inferenc
             here = ~numpy.isnan(sum(three) + base)
             three = [numpy.where(here, one, numpy.nan) for one in three]
             rows = [three[0] - three[1], three[0] - three[2], three[0] - three[1] - three[2] + base]
-            check_row(report, number, found, three, rows, tested, (inference, seed, unit, scale))
-    if not tested:
-        return
-    draws = inference["draws"]
-    sums = [[numpy.where(numpy.isnan(row), 0, row).sum(axis=1) for row in rows] for _, rows, _ in tested]
-    of_parts = max_t([one for both in sums for one in both[:2]], seed, draws).reshape(-1, 2)
-    of_interactions = max_t([three[2] for three in sums], seed, draws)
-    holm = adjusted(numpy.array([found["interaction_p"] for found, _, _ in tested]), "holm")
-    for (found, _, side), two, own, one in zip(tested, of_parts, of_interactions, holm):
-        both = 1 if side == 0 else numpy.fmax(found["emerge_p"], numpy.fmax(two[0], two[1]))
-        report.numbers("emergence: p by max-T", number, found["emerge_p_max_t"], both)
-        report.numbers("interaction: p by Holm", number, found["interaction_p_holm"], one)
-        report.numbers("interaction: p by max-T", number, found["interaction_p_max_t"],
-                       1 if numpy.isnan(own) else max(found["interaction_p"], own))
+            check_row(report, number, found, three, rows, tested, (inference, unit, scale))
+    for statistic in ("emerge", "interaction"):
+        family = [found for found in tested if not numpy.isnan(found[statistic + "_p"])]
+        if family:
+            holm = adjusted(numpy.array([found[statistic + "_p"] for found in family]), "holm")
+            report.numbers(statistic + ": p by Holm", number, [found[statistic + "_p_holm"] for found in family], holm)
 
 
 def check_row(report, number, found, three, rows, tested, settings):
-    inference, seed, unit, scale = settings
+    inference, unit, scale = settings
     here = ~numpy.isnan(rows[0])
     present = here.any(axis=1)
     names = ("emerge_score", "emerge_first", "emerge_second", "emerge_max", "emerge_min", "interaction")
@@ -161,29 +148,21 @@ def check_row(report, number, found, three, rows, tested, settings):
     for name, value in zip(names, expected):
         report.numbers("emergence and interaction", number, found[name], value, 4 * unit)
     report.same("emergence: cells", number, (found["emerge_num_templates"], found["emerge_num_cells"]), (present.sum(), here.sum()))
-    status = NO_VALUES if not here.any() else TOO_FEW if present.sum() < 2 else OK
-    zs, p, interaction_p = numpy.full(3, numpy.nan), numpy.nan, numpy.nan
-    if status == OK:
-        zs = numpy.array([z_of(row) for row in rows])
-        is_tie = abs(to_first - to_second) <= 1e-12 * numpy.abs(expected[:3]).sum()
-        larger, smaller = (0, 1) if to_first < to_second else (1, 0)
-        z_max = numpy.fmin(zs[0], zs[1]) if is_tie else zs[larger]
-        z_min = numpy.fmax(zs[0], zs[1]) if is_tie else zs[smaller]
+    tested.append(found)
+    statuses, tests, p = [NO_VALUES if not here.any() else TOO_FEW] * 3, numpy.full((3, 3), numpy.nan), numpy.nan
+    if present.sum() > 1:
         side = 1 if expected[3] > 0 else -1 if expected[4] < 0 else 0
-        sums = [numpy.where(here, row, 0).sum(axis=1)[present] for row in rows]
-
-        def largest(some, more):
-            return max(flipped(one, seed, inference["draws"], more) for one in some)
-
-        rounding = 4e-16 * 4 * unit * here.sum()
-        p = 1.0 if side == 0 else within_rounding(found["emerge_p"], lambda more: largest(sums[:2], more), rounding)
-        interaction_p = within_rounding(found["interaction_p"], lambda more: largest(sums[2:], more), rounding)
-        status = CONSTANT if numpy.isnan(zs).any() else OK
-        tested.append((found, rows, side))
-        zs = numpy.array([z_max, z_min, zs[2]])
-    report.same("emergence: status", number, found["emerge_status"], status, what=f"{[row.tolist() for row in rows]}")
-    for name, value in zip(("emerge_max_z", "emerge_min_z", "interaction_z"), zs):
-        report.numbers("emergence and interaction: z", number, found[name], value, 1, scale * (1 + numpy.abs(value)),
-                       what=f"{[row.tolist() for row in rows]}")
-    report.numbers("emergence: p", number, found["emerge_p"], p, what=f"{[row.tolist() for row in rows]}")
-    report.numbers("interaction: p", number, found["interaction_p"], interaction_p, what=f"{rows[2].tolist()}")
+        for place, row in enumerate(rows):
+            row = numpy.where(numpy.abs(row) <= 2.3e-16 * (sum(numpy.abs(one) for one in three) + unit), 0, row)
+            varies = numpy.std(row[here].astype(float), ddof=1) > 1e-12 * abs(row[here].mean())
+            statuses[place], tests[place, 0] = CONSTANT, 1 if row[here].mean() == 0 else numpy.nan
+            if varies:
+                tests[place] = crossed_t(row.astype(float), inference["confidence"])
+                statuses[place] = TOO_FEW if numpy.isnan(tests[place, 1]) else OK
+        p = 1.0 if side == 0 else tests[:2, 0].max()
+    report.same("emergence: status", number, (found["emerge_status"], found["interaction_status"]),
+                (statuses[0] or statuses[1], statuses[2]), what=f"{[row.tolist() for row in rows]}")
+    report.numbers("emergence: p", number, found["emerge_p"], p, 1, scale, what=f"{[row.tolist() for row in rows]}")
+    report.numbers("interaction: p", number, found["interaction_p"], tests[2, 0], 1, scale, what=f"{rows[2].tolist()}")
+    report.numbers("interaction: interval", number, (found["interaction_low"], found["interaction_high"]), tests[2, 1:],
+                   4 * unit, scale, what=f"{rows[2].tolist()}")

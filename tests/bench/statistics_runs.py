@@ -1,6 +1,5 @@
 """Several score tables as runs: means of what they share, paired differences, correlations."""
 
-import itertools
 import warnings
 
 import numpy
@@ -88,28 +87,33 @@ def check(report, number, data, runs, statistics, seed):
                     families.setdefault(key, []).append((row, tuple(labels[1]), sums))
     for family in families.values():
         check_family(report, number, family, inference, seed)
-    check_series(report, number, data, means, has, runs[0], labels)
+    check_series(report, number, data, means, has, measures, runs[0], labels)
 
 
-def check_series(report, number, data, means, has, first, labels):
-    series = [means[run, measure].astype(float) for run, measure in zip(*numpy.nonzero(has))]
+def check_series(report, number, data, means, has, measures, first, labels):
     dimensions = [first.coordinates[AXES.index("item")]["dimension"][first.labels[5].index(label)] for label in labels[4]]
     groups = ["all", *dict.fromkeys(filter(None, dimensions))]
-    assert data["item_group"].tolist() == groups
-    for group, name in enumerate(groups):
-        inside = [name in ("all", dimension) if group else True for dimension in dimensions]
-        for left, right in itertools.product(range(len(series)), repeat=2):
-            sides = [series[place][:, inside].ravel() for place in (left, right)]
-            here = ~numpy.isnan(sum(sides))
-            sides = [side[here] for side in sides]
-            status = NO_VALUES if not here.any() else TOO_FEW if here.sum() < 2 else \
-                CONSTANT if min(numpy.ptp(side) for side in sides) == 0 else OK
-            found = {key: data["series_" + key][group, left, right] for key in ("tau_b", "pearson", "spearman", "n", "status")}
-            report.same("runs: correlations, n", number, found["n"], here.sum())
-            report.same("runs: correlations, status", number, found["status"], status)
-            scale = max([1, *(numpy.abs(side).max() / side.std() for side in sides)]) if status == OK else 1
-            for key, function in (("tau_b", "kendalltau"), ("pearson", "pearsonr"), ("spearman", "spearmanr")):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    expected = getattr(scipy.stats, function)(*sides).statistic if status == OK else numpy.nan
-                report.numbers("runs: correlations", number, found[key], expected, 1, scale if key == "pearson" else 1, what=key)
+    series = list(zip(*numpy.nonzero(has)))
+    pairs = [(group, left, right) for group in groups for place, right in enumerate(series) for left in series[:place]
+             if left[0] != right[0] and left[1] == right[1]]
+    names = [f"run{run} | {measures[measure]}" for run, measure in series]
+    for group, left, right in pairs if "series_pair" in data else []:
+        inside = [group == "all" or group == dimension for dimension in dimensions]
+        row, = numpy.flatnonzero((data["series_pair_items"] == group)
+                                 & (data["series_pair_left"] == names[series.index(left)])
+                                 & (data["series_pair_right"] == names[series.index(right)]))
+        sides = [means[place].astype(float)[:, inside].ravel() for place in (left, right)]
+        here = ~numpy.isnan(sum(sides))
+        sides = [side[here] for side in sides]
+        status = NO_VALUES if not here.any() else TOO_FEW if here.sum() < 2 else \
+            CONSTANT if min(numpy.ptp(side) for side in sides) == 0 else OK
+        found = {key: data["series_" + key][row] for key in ("tau_b", "pearson", "spearman", "n", "status")}
+        report.same("runs: correlations, n", number, found["n"], here.sum())
+        report.same("runs: correlations, status", number, found["status"], status)
+        scale = max([1, *(numpy.abs(side).max() / side.std() for side in sides)]) if status == OK else 1
+        for key, function in (("tau_b", "kendalltau"), ("pearson", "pearsonr"), ("spearman", "spearmanr")):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = getattr(scipy.stats, function)(*sides).statistic if status == OK else numpy.nan
+            report.numbers("runs: correlations", number, found[key], expected, 1, scale if key == "pearson" else 1, what=key)
+    report.same("runs: correlations, pairs", number, len(data.get("series_pair", [])), len(pairs))

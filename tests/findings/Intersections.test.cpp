@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 
 #include "base/Error.hpp"
 #include "findings/RandomScores.hpp"
-#include "stats/permutation/SignFlip.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {
@@ -21,7 +22,8 @@ constexpr std::size_t crossed_rephrasings = 2;
 constexpr std::size_t crossed_items = 4;
 
 /// Two domains of two and three groups, all crossed in both orders but one.
-RandomScores crossed_groups(std::uint64_t seed, std::size_t num_templates = crossed_templates) {
+RandomScores crossed_groups(std::uint64_t seed, std::size_t num_templates = crossed_templates,
+                            std::size_t num_rephrasings = crossed_rephrasings) {
   const std::vector<std::string> colours = {"red", "blue"};
   const std::vector<std::string> sizes = {"tall", "small", "wide"};
   std::vector<std::array<std::string, 4>> subjects;  // kind, domain, first, second
@@ -39,7 +41,7 @@ RandomScores crossed_groups(std::uint64_t seed, std::size_t num_templates = cros
       }
     }
   }
-  RandomScores random({1, subjects.size(), num_templates, crossed_rephrasings, 2, crossed_items});
+  RandomScores random({1, subjects.size(), num_templates, num_rephrasings, 2, crossed_items});
   auto& axis = random.table.axes[subject_axis];
   axis.coordinates = {{"kind", "", {}}, {"domain", "", {}}, {"first", "", {}}, {"second", "", {}}};
   for (std::size_t place = 0; place < subjects.size(); ++place) {
@@ -54,11 +56,11 @@ RandomScores crossed_groups(std::uint64_t seed, std::size_t num_templates = cros
   return random;
 }
 
-sweep::Comparison crossed_questions(std::int64_t draws = 100) {
+sweep::Comparison crossed_questions() {
   sweep::Comparison comparison;
   comparison.intersections.emplace();
   comparison.replicates = 100;
-  comparison.draws = draws;
+  comparison.draws = 100;
   return comparison;
 }
 
@@ -84,27 +86,6 @@ double plain_cell(RandomScores& random, std::size_t subject, std::size_t sentenc
   return sum / count;
 }
 
-/// Share of all signs of the values with a sum at least as far from zero.
-double plain_flip_p(const std::vector<double>& values) {
-  const auto sum_of = [&](std::uint64_t signs) {
-    long double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sum += (signs >> i & 1U) != 0 ? -values[i] : values[i];
-    }
-    return std::abs(sum);
-  };
-  long double magnitude = 0;
-  for (const double value : values) {
-    magnitude += std::abs(value);
-  }
-  const auto all = std::uint64_t{1} << values.size();
-  double reached = 0;
-  for (std::uint64_t signs = 0; signs < all; ++signs) {
-    reached += sum_of(signs) >= sum_of(0) - 1e-12L * magnitude ? 1 : 0;
-  }
-  return reached / static_cast<double>(all);
-}
-
 /// What differs between an intersection and its parts, [template][rephrasing of common cells].
 struct PlainRow {
   std::vector<std::vector<double>> score = {};
@@ -122,27 +103,16 @@ struct PlainRow {
     }
     return sum / count;
   }
-  /// Sums over the templates that have cells of score - a * first - b * second.
-  std::vector<double> sums(double a, double b) const {
-    std::vector<double> sums;
-    for (std::size_t place = 0; place < score.size(); ++place) {
-      double sum = 0;
-      for (std::size_t i = 0; i < score[place].size(); ++i) {
-        sum += score[place][i] - a * first[place][i] - b * second[place][i];
-      }
-      if (!score[place].empty()) {
-        sums.push_back(sum);
-      }
-    }
-    return sums;
+  /// Templates that have cells.
+  std::size_t num_templates() const {
+    return score.size() - static_cast<std::size_t>(std::ranges::count(score, 0U, &std::vector<double>::size));
   }
 };
 
-PlainRow plain_row(RandomScores& random, const std::string& first, const std::string& second, std::size_t item,
-                   std::size_t num_templates = crossed_templates) {
+PlainRow plain_row(RandomScores& random, const std::string& first, const std::string& second, std::size_t item) {
   const auto subject = subject_of(random, first + " x " + second);
   PlainRow row;
-  for (std::size_t sentence = 0; sentence < num_templates; ++sentence) {
+  for (std::size_t sentence = 0; sentence < crossed_templates; ++sentence) {
     row.score.emplace_back();
     row.first.emplace_back();
     row.second.emplace_back();
@@ -167,11 +137,11 @@ void expect_number(double ours, double plain, const std::string& where) {
   }
 }
 
-TEST(Intersections, EmergenceAndInteractionAreTheirDefinitionsOverAllSigns) {
+TEST(Intersections, EmergenceAndInteractionAreTheirDefinitions) {
   int num_tested = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     auto random = crossed_groups(seed);
-    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
+    const auto all = intersections_of(random.scores(), crossed_questions());
     ASSERT_EQ(all.parts.intersections.size(), 11u);
     for (std::size_t place = 0; place < all.parts.intersections.size(); ++place) {
       const auto& coordinates = random.table.axes[subject_axis].coordinates;
@@ -187,107 +157,106 @@ TEST(Intersections, EmergenceAndInteractionAreTheirDefinitionsOverAllSigns) {
         expect_number(row.emerge_max, score - std::max(first, second), where);
         expect_number(row.emerge_min, score - std::min(first, second), where);
         expect_number(row.interaction, score - first - second, where);
-        const auto to_first = plain.sums(1, 0);
-        EXPECT_EQ(row.num_templates, to_first.size()) << where;
-        if (to_first.size() < 2) {
-          EXPECT_EQ(row.reason, to_first.empty() ? stats::Reason::no_values : stats::Reason::too_few) << where;
-          EXPECT_TRUE(std::isnan(row.p) && std::isnan(row.interaction_p) && std::isnan(row.p_max_t)) << where;
+        EXPECT_EQ(row.num_templates, plain.num_templates()) << where;
+        if (plain.num_templates() < 2) {
+          EXPECT_EQ(row.reason, plain.num_templates() == 0 ? stats::Reason::no_values : stats::Reason::too_few)
+              << where;
+          EXPECT_TRUE(std::isnan(row.p) && std::isnan(row.interaction_p) && std::isnan(row.p_holm)) << where;
           continue;
         }
         ++num_tested;
-        const double larger = std::max(plain_flip_p(to_first), plain_flip_p(plain.sums(0, 1)));
-        EXPECT_DOUBLE_EQ(row.p, row.side() == 0 ? 1 : larger) << where;
-        EXPECT_DOUBLE_EQ(row.interaction_p, plain_flip_p(plain.sums(1, 1))) << where;
-        EXPECT_GE(row.p_max_t, row.p) << where;
-        EXPECT_GE(row.interaction_p_holm, row.interaction_p) << where;
-        EXPECT_GE(row.interaction_p_max_t, row.interaction_p) << where;
+        EXPECT_FALSE(row.p_holm < row.p || row.interaction_p_holm < row.interaction_p) << where;
+        EXPECT_EQ(row.side() == 0, row.p == 1) << where;
+        const bool is_beyond = row.interaction_low > 0 || row.interaction_high < 0;
+        EXPECT_EQ(is_beyond, row.interaction_p < 0.05) << where;
       }
     }
   }
   EXPECT_GT(num_tested, 20'000);
 }
 
-/// Mean over standard error where every template has all cells: of the templates' means.
-double plain_z(const std::vector<double>& sums) {
-  const double mean = stats::mean(sums).value;
-  return mean * std::sqrt(static_cast<double>(sums.size())) / stats::standard_deviation(sums).value;
-}
-
-TEST(Intersections, ZOfACompleteTableIsTheTOfTemplates) {
-  for (const std::uint64_t seed : {0U, 6U, 12U, 18U, 24U}) {  // no cell is missing
-    auto random = crossed_groups(seed);
-    for (std::size_t place = 0; place < random.table.values.size(); ++place) {
-      random.table.values[place] = base::random_unit(seed, 9, place);
+/// Both are of the cells that all subjects of a row have.
+TEST(Intersections, NumbersAreThoseOfContrastsOfTheSameSubjects) {
+  int num_tested = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    auto random = crossed_groups(seed, 3 + seed % 6, 1 + seed % 4);
+    auto comparison = crossed_questions();
+    const auto select = [](const char* subject) { return std::vector<sweep::Selection>{{"subject", {subject}}}; };
+    comparison.contrasts = {
+        {.name = "first", .left = select("red x tall"), .right = select("red")},
+        {.name = "second", .left = select("red x tall"), .right = select("tall")},
+        {.name = "both", .left = select("red x tall"), .right = select("red"), .minus = {{.left = select("tall")}}}};
+    for (auto& contrast : comparison.contrasts) {
+      contrast.against = sweep::Contrast::Against::selected;
     }
-    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
-    const auto& row = all.of_measures[0].items[2];
-    const auto plain = plain_row(random, "red", "tall", 2);
-    const bool first_is_larger = PlainRow::mean(plain.first) > PlainRow::mean(plain.second);
-    expect_number(row.z_max, plain_z(plain.sums(first_is_larger ? 1 : 0, first_is_larger ? 0 : 1)), "max");
-    expect_number(row.z_min, plain_z(plain.sums(first_is_larger ? 0 : 1, first_is_larger ? 1 : 0)), "min");
-    expect_number(row.interaction_z, plain_z(plain.sums(1, 1)), "interaction");
-    EXPECT_EQ(row.reason, stats::Reason::ok);
-  }
-}
-
-TEST(Intersections, AdjustedPCoverBothPartsOfAllRows) {
-  constexpr std::size_t num_templates = 8;
-  constexpr std::int64_t draws = 20'000;
-  auto random = crossed_groups(0, num_templates);
-  for (std::size_t place = 0; place < random.table.values.size(); ++place) {
-    random.table.values[place] = base::random_unit(5, 9, place);
-  }
-  for (std::size_t place = 0; place < num_templates * crossed_rephrasings * 2;
-       ++place) {  // one row far beyond its parts
-    random.at({0, subject_of(random, "red x tall"), place / 4, place / 2 % 2, place % 2, 1}) += 3;
-  }
-  const auto all = intersections_of(random.scores(), crossed_questions(draws), 3);
-  const auto& rows = all.of_measures[0].items;
-  std::vector<double> of_parts;
-  std::vector<double> of_interactions;
-  for (const auto& intersection : all.parts.intersections) {
+    const auto contrasts = compare(random.scores(), comparison, 1);
+    const auto rows = intersections_of(random.scores(), comparison).of_measures[0].items;
     for (std::size_t item = 0; item < crossed_items; ++item) {
-      const auto& coordinates = random.table.axes[subject_axis].coordinates;
-      const auto plain = plain_row(random, coordinates[2].values[intersection.subject],
-                                   coordinates[3].values[intersection.subject], item, num_templates);
-      for (const auto& sums : {plain.sums(1, 0), plain.sums(0, 1)}) {
-        of_parts.insert(of_parts.end(), sums.begin(), sums.end());
+      const auto& row = rows[item];
+      const auto& both = contrasts[2 * crossed_items + item];
+      const auto where = std::to_string(seed) + " " + std::to_string(item);
+      EXPECT_EQ(row.interaction_reason, both.reason) << where;
+      expect_number(row.interaction, both.difference, where);
+      for (const auto& [ours, theirs] : {std::pair(row.interaction_p, both.p),
+                                         {row.interaction_low, both.low},
+                                         {row.interaction_high, both.high},
+                                         {row.interaction_degrees, both.degrees}}) {
+        ASSERT_EQ(std::isnan(ours), std::isnan(theirs)) << where;
+        EXPECT_TRUE(std::isnan(ours) || std::abs(ours - theirs) <= 1e-9 * std::max(1.0, std::abs(theirs))) << where;
       }
-      const auto sums = plain.sums(1, 1);
-      of_interactions.insert(of_interactions.end(), sums.begin(), sums.end());
+      const auto& first = contrasts[item];
+      const auto& second = contrasts[crossed_items + item];
+      if (first.num_cells == row.num_cells && second.num_cells == row.num_cells && row.reason == stats::Reason::ok) {
+        const double larger = std::max(first.p, second.p);
+        EXPECT_NEAR(row.p, row.side() == 0 ? 1 : larger, 1e-9) << where;
+        ++num_tested;
+      }
     }
   }
-  const stats::SignFlipSettings flips{.seed = 3, .draws = draws};
-  const auto parts = stats::sign_flip_max_t(of_parts, num_templates, flips);
-  const auto interactions = stats::sign_flip_max_t(of_interactions, num_templates, flips);
-  int num_emerging = 0;
-  for (std::size_t place = 0; place < rows.size(); ++place) {
-    const double expected = std::max({parts[2 * place], parts[2 * place + 1], rows[place].p});
-    EXPECT_DOUBLE_EQ(rows[place].p_max_t, rows[place].side() == 0 ? 1 : expected);
-    EXPECT_DOUBLE_EQ(rows[place].interaction_p_max_t, std::max(interactions[place], rows[place].interaction_p));
-    num_emerging += rows[place].p_max_t < 0.5 ? 1 : 0;
-  }
-  EXPECT_EQ(num_emerging, 1);  // "red x tall" on the second item
-  EXPECT_LT(rows[1].p_max_t, 0.2);
+  EXPECT_GT(num_tested, 150);
 }
 
-TEST(Intersections, FalseFindingsInAFamilyAreAsRareAsTheLevelSays) {
+/// Noise and effects of templates and rephrasings of each subject; ITEMS x 11 rows are a family.
+TEST(Intersections, FalseFindingsAreAsRareAsTheLevelSays) {
   constexpr int num_tables = 400;
-  int num_emerging = 0;
-  int num_interacting = 0;
+  std::array<int, 2> num_rows = {0, 0};  // the first row of each table: emergence, interaction
+  std::array<int, 2> num_families = {0, 0};
   for (std::uint64_t seed = 0; seed < num_tables; ++seed) {
-    auto random = crossed_groups(0, 14);
-    for (std::size_t place = 0; place < random.table.values.size(); ++place) {
-      random.table.values[place] = base::random_unit(seed, 9, place) - 0.5;
+    constexpr std::size_t num_templates = 8;
+    constexpr std::size_t num_rephrasings = 6;
+    auto random = crossed_groups(0, num_templates, num_rephrasings);
+    const auto normal = [&](std::uint64_t stream, std::uint64_t place) {
+      double sum = -6;
+      for (std::uint64_t draw = 0; draw < 12; ++draw) {
+        sum += base::random_unit(seed, 12 * stream + draw, place);
+      }
+      return sum;
+    };
+    for (std::size_t subject = 0; subject < random.table.length(subject_axis); ++subject) {
+      for (std::size_t item = 0; item < crossed_items; ++item) {
+        const auto own = (subject * crossed_items + item) * 1000;
+        for (std::size_t sentence = 0; sentence < num_templates; ++sentence) {
+          for (std::size_t wording = 0; wording < num_rephrasings; ++wording) {
+            const auto cell = sentence * num_rephrasings + wording;
+            const double score = normal(1, own + sentence) + normal(2, own + wording) + normal(3, own + cell);
+            const bool is_missing = base::random_unit(seed, 99, own + cell) < (seed % 2 == 0 ? 0 : 0.1);
+            random.at({0, subject, sentence, wording, 0, item}) = is_missing ? stats::nan : score;
+            random.at({0, subject, sentence, wording, 1, item}) = stats::nan;
+          }
+        }
+      }
     }
-    const auto all = intersections_of(random.scores(), crossed_questions(399), seed);
-    const auto& rows = all.of_measures[0].items;
-    num_emerging += std::ranges::any_of(rows, [](const auto& row) { return row.p_max_t <= 0.05; });
-    num_interacting += std::ranges::any_of(rows, [](const auto& row) { return row.interaction_p_max_t <= 0.05; });
+    const auto rows = intersections_of(random.scores(), crossed_questions()).of_measures[0].items;
+    num_rows[0] += rows[0].p <= 0.05 ? 1 : 0;
+    num_rows[1] += rows[0].interaction_p <= 0.05 ? 1 : 0;
+    num_families[0] += std::ranges::any_of(rows, [](const auto& row) { return row.p_holm <= 0.05; });
+    num_families[1] += std::ranges::any_of(rows, [](const auto& row) { return row.interaction_p_holm <= 0.05; });
   }
-  EXPECT_LE(num_emerging, 0.07 * num_tables);  // two tests of a row must reach the level
-  EXPECT_GE(num_interacting, 0.02 * num_tables);
-  EXPECT_LE(num_interacting, 0.08 * num_tables);
+  EXPECT_LE(num_rows[0], 0.05 * num_tables);  // both parts' tests of a row must reach the level
+  EXPECT_GE(num_rows[1], 0.02 * num_tables);
+  EXPECT_LE(num_rows[1], 0.08 * num_tables);
+  EXPECT_LE(num_families[0], 0.05 * num_tables);
+  EXPECT_LE(num_families[1], 0.08 * num_tables);
 }
 
 double plain_tau(RandomScores& random, const std::string& left, const std::string& right) {
@@ -315,7 +284,7 @@ double plain_tau(RandomScores& random, const std::string& left, const std::strin
 TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     auto random = crossed_groups(seed);
-    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
+    const auto all = intersections_of(random.scores(), crossed_questions());
     const auto& order = all.of_measures[0].order;
     std::vector<double> colours;
     std::vector<double> sizes;
@@ -373,56 +342,42 @@ TEST(Intersections, DominanceCountsTheThresholdItself) {
   const auto random = crossed_groups(0);
   const auto parts = parts_of(random.table.axes[subject_axis]);
   const auto rule = [&](double colour, double size) {
-    return dominance_of(order_with(parts, colour, size), parts, crossed_questions(), 1)[0];
+    return dominance_of(order_with(parts, colour, size), parts, crossed_questions())[0];
   };
   EXPECT_LT(0.3 - 0.2, 0.1);  // in floating point
   EXPECT_EQ(rule(0.3, 0.2).rule, Dominant::first);
   EXPECT_EQ(rule(0.2, 0.3).rule, Dominant::second);
   EXPECT_EQ(rule(0.3, 0.2001).rule, Dominant::neither);
-  const auto clear = rule(0.3, 0.25);  // equal everywhere: the interval is a point
-  EXPECT_EQ(clear.rule, Dominant::neither);
-  EXPECT_EQ(clear.beyond, Dominant::first);
-  EXPECT_NEAR(clear.low, 0.05, 1e-12);
-  EXPECT_NEAR(clear.high, 0.05, 1e-12);
+  const auto equal = rule(0.3, 0.25);  // everywhere: nothing says how far others differ
+  EXPECT_EQ(equal.rule, Dominant::neither);
+  EXPECT_EQ(equal.beyond, Dominant::unknown);
+  EXPECT_EQ(equal.reason, stats::Reason::constant);
 }
 
-TEST(Intersections, DominanceIntervalDrawsGroupsOfBothDomains) {
+TEST(Intersections, DominanceIntervalIsTheCrossedTOverGroupsOfBothDomains) {
   auto random = crossed_groups(0);
   const auto comparison = crossed_questions();
-  const auto all = intersections_of(random.scores(), comparison, 8);
+  const auto all = intersections_of(random.scores(), comparison);
   const auto& order = all.of_measures[0].order;
-  std::vector<double> replicates;
-  for (std::uint64_t replicate = 0; replicate < 100; ++replicate) {
-    std::vector<double> colours(2, 0);
-    std::vector<double> sizes(3, 0);
-    for (std::uint64_t draw = 0; draw < 2; ++draw) {
-      colours[base::random_below(2, 8, first_groups_stream ^ replicate, draw)] += 1;
-    }
-    for (std::uint64_t draw = 0; draw < 3; ++draw) {
-      sizes[base::random_below(3, 8, second_groups_stream ^ replicate, draw)] += 1;
-    }
-    double sum = 0;
-    double count = 0;
-    for (std::size_t place = 0; place < order.rows.size(); ++place) {
-      const auto& intersection = all.parts.intersections[place];
-      const bool is_colour = *intersection.first < 2;  // groups: two colours, then three sizes
-      const double difference = order.rows[place].first.value - order.rows[place].second.value;
-      const double weight = colours[is_colour ? *intersection.first : *intersection.second] *
-                            sizes[(is_colour ? *intersection.second : *intersection.first) - 2];
-      sum += weight * (is_colour ? difference : -difference);
-      count += weight;
-    }
-    replicates.push_back(sum / count);
+  std::vector<double> sums(6, 0);
+  std::vector<double> counts(6, 0);
+  for (std::size_t place = 0; place < order.rows.size(); ++place) {
+    const auto& intersection = all.parts.intersections[place];
+    const bool is_colour = *intersection.first < 2;  // groups: two colours, then three sizes
+    const double difference = order.rows[place].first.value - order.rows[place].second.value;
+    const auto colour = is_colour ? *intersection.first : *intersection.second;
+    const auto size = (is_colour ? *intersection.second : *intersection.first) - 2;
+    sums[3 * colour + size] += is_colour ? difference : -difference;
+    counts[3 * colour + size] += 1;
   }
-  std::ranges::sort(replicates);
+  std::vector<double> cells;
+  for (std::size_t place = 0; place < sums.size(); ++place) {
+    cells.push_back(sums[place] / counts[place]);
+  }
   const auto& row = all.of_measures[0].dominance[0];
-  const auto quantile = [&](double q) {
-    const double position = q * 99;
-    const auto below = static_cast<std::size_t>(position);
-    return replicates[below] + (replicates[below + 1] - replicates[below]) * (position - std::floor(position));
-  };
-  expect_number(row.low, quantile(0.025), "low");
-  expect_number(row.high, quantile(0.975), "high");
+  const auto test = stats::test_mean(row.difference, stats::crossed_squares(cells, 3).error(), 0.95);
+  expect_number(row.low, std::max(test.low, -2.0), "low");
+  expect_number(row.high, std::min(test.high, 2.0), "high");
 }
 
 TEST(Intersections, PartsAreFoundAmongSeveralSubjectsOfOneGroup) {
@@ -449,7 +404,7 @@ TEST(Intersections, PartsAreFoundAmongSeveralSubjectsOfOneGroup) {
 
 TEST(Intersections, ATableWithoutThemIsRefused) {
   auto random = RandomScores::of(1);
-  EXPECT_THROW(intersections_of(random.scores(), crossed_questions(), 1), base::InputError);
+  EXPECT_THROW(intersections_of(random.scores(), crossed_questions()), base::InputError);
 }
 
 std::string text_of(const Intersections& all, const sweep::Comparison& comparison, std::size_t top) {
@@ -478,7 +433,7 @@ TEST(Intersections, KnownStereotypesAreCountedInTheUniverseOfTheirNames) {
     for (const double level : {1.0, 0.3}) {
       questions.emergence = emergence;
       questions.level = level;
-      const auto all = intersections_of(random.scores(), comparison, 1);
+      const auto all = intersections_of(random.scores(), comparison);
       const auto& counts = all.of_measures[0].known_items;
       EXPECT_EQ(counts.num_universe, 2 * 3 * 2);
       EXPECT_EQ(counts.num_known, 3);
@@ -513,7 +468,7 @@ TEST(Intersections, EveryFaultOfTheKnownStereotypesIsNamed) {
                   "red x tal\titem0\thigher\nred x tall\titem9\thigher\nred x tall\titem0\tup\n"
                   "red x tall\titem0\tnone\nred x tall\titem0\thigher\n");
   try {
-    intersections_of(random.scores(), comparison, 1);
+    intersections_of(random.scores(), comparison);
     FAIL() << "not refused";
   } catch (const base::InputError& error) {
     const std::string message = error.what();
@@ -523,9 +478,9 @@ TEST(Intersections, EveryFaultOfTheKnownStereotypesIsNamed) {
     EXPECT_THAT(message, HasSubstr("known.tsv:6:direction: 'red x tall', 'item0' stands there already"));
   }
   comparison.intersections->known = known_table(directory.path(), "");
-  EXPECT_THROW(intersections_of(random.scores(), comparison, 1), base::InputError);
+  EXPECT_THROW(intersections_of(random.scores(), comparison), base::InputError);
   comparison.intersections->known = "/nowhere.tsv";
-  EXPECT_THROW(intersections_of(random.scores(), comparison, 1), base::InputError);
+  EXPECT_THROW(intersections_of(random.scores(), comparison), base::InputError);
 }
 
 TEST(Intersections, PolesAreScoresLikeItems) {
@@ -541,7 +496,7 @@ TEST(Intersections, PolesAreScoresLikeItems) {
     }
     return values;
   };
-  const auto all = intersections_of(scores, crossed_questions(), 1);
+  const auto all = intersections_of(scores, crossed_questions());
   ASSERT_EQ(all.of_measures[0].poles.size(), 2 * all.parts.intersections.size());
   const auto at = [&](std::size_t subject, std::size_t cell) {
     return base::random_unit(1, 2, (subject * crossed_templates * crossed_rephrasings + cell) * 2 + 1);

@@ -119,6 +119,12 @@ TEST(Means, HaveTheIntervalOfAContrastWithZero) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     auto random = RandomScores::of(seed);
+    const bool has_ends = seed % 2 == 1;
+    if (has_ends) {
+      const auto num_measures = random.table.length(0);
+      random.table.axes[measure_axis].coordinates = {{"lowest", "", std::vector<std::string>(num_measures, "-4")},
+                                                     {"highest", "", std::vector<std::string>(num_measures, "17")}};
+    }
     auto comparison = asked();
     comparison.replicates = 10;
     comparison.draws = 10;
@@ -128,6 +134,10 @@ TEST(Means, HaveTheIntervalOfAContrastWithZero) {
     ASSERT_EQ(rows.size(), means.size());
     for (std::size_t place = 0; place < rows.size(); ++place) {
       expect_same(means[place].mean, rows[place].difference);
+      EXPECT_FALSE(has_ends && (rows[place].low < -4 || rows[place].high > 17));
+      if (has_ends && !std::isnan(rows[place].low) && rows[place].low != 0 && rows[place].high != 0) {
+        EXPECT_EQ(rows[place].p<1 - comparison.confidence, rows[place].low> 0 || rows[place].high < 0) << place;
+      }
       if (!std::isnan(rows[place].low) && rows[place].high - rows[place].low > 1e-9) {
         expect_same(means[place].low, rows[place].low);
         expect_same(means[place].high, rows[place].high);
@@ -230,6 +240,17 @@ TEST(Means, OfARateLieInsideItAndAreNoPoint) {
   const auto nine_of_ten = stats::fixed_draws_interval(9, 10, 0.9);
   EXPECT_NEAR(rows[1].low, nine_of_ten.low, 1e-9);
   EXPECT_NEAR(rows[1].high, nine_of_ten.high, 1e-9);
+  auto comparison = asked();
+  const std::vector<sweep::Selection> first = {{"subject", {"subject0"}}};
+  const std::vector<sweep::Selection> second = {{"subject", {"subject1"}}};
+  comparison.contrasts = {
+      {.name = "one", .left = second, .against = sweep::Contrast::Against::zero},
+      {.name = "two", .left = first, .right = second, .against = sweep::Contrast::Against::selected}};
+  const auto contrasts = compare(random.scores(), comparison, 1);
+  EXPECT_NEAR(contrasts[0].low, nine_of_ten.low, 1e-9);
+  EXPECT_NEAR(contrasts[0].high, nine_of_ten.high, 1e-9);
+  EXPECT_TRUE(std::isnan(contrasts[0].p) && std::isnan(contrasts[0].p_flip));  // no rate is below 0
+  EXPECT_NEAR(contrasts[1].p, 0.3434, 1e-4);                                   // Student's t of 9 zeros and a 1
 }
 
 TEST(Means, OfTwoRatingsHaveNoInterval) {

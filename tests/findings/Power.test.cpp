@@ -73,13 +73,14 @@ TEST(Power, TakesThePilotsVariancesApart) {
   EXPECT_EQ(row.reason, stats::Reason::ok);
   EXPECT_EQ(row.num_templates, 9U);
   EXPECT_EQ(row.num_rephrasings, 4U);
-  EXPECT_NEAR(row.cells, plain.cells, 1e-11 * plain.cells);
+  EXPECT_NEAR(row.variances.rest, plain.cells, 1e-11 * plain.cells);
+  EXPECT_EQ(row.degrees, compare(pilot.scores(), first_against_second(), 1).front().degrees);
   EXPECT_NEAR(std::pow(row.deviation(4), 2), plain.template_means, 1e-11 * plain.template_means);
   EXPECT_NEAR(std::pow(row.deviation(1), 2), plain.template_means + 0.75 * plain.cells, 1e-11 * plain.template_means);
   // the effect that the contrast itself has is the observed difference over the same deviation
   const auto contrast = compare(pilot.scores(), first_against_second(), 1).front();
   const PowerGoal goal{.size = std::abs(contrast.difference), .unit = PowerGoal::Unit::score};
-  EXPECT_NEAR(effect_of(row, goal, 4), std::abs(contrast.effect), 1e-11);
+  EXPECT_NEAR(difference_of(row, goal) / row.deviation(4), std::abs(contrast.effect), 1e-11);
   EXPECT_LT(enough_templates(row, goal, 20), enough_templates(row, goal, 1));
   EXPECT_LT(enough_templates(row, goal, 4), enough_templates(row, goal, 4, PilotVariance::cautious));
 }
@@ -88,21 +89,24 @@ TEST(Power, AnEffectHoldsWithThePilotsRephrasings) {
   const auto pilot = pilot_of(12, 3);
   const auto rows = plan_contrasts(pilot.scores(), first_against_second());
   const PowerGoal goal{.size = 0.5};
-  EXPECT_DOUBLE_EQ(effect_of(rows[0], goal, 3), 0.5);
-  EXPECT_LT(effect_of(rows[0], goal, 1), 0.5);
-  EXPECT_GE(effect_of(rows[0], goal, 20), 0.5);
-  EXPECT_EQ(enough_templates(rows[0], goal, 3), 34U);
-  EXPECT_NEAR(effect_of(rows[0], goal, 3, PilotVariance::cautious),
-              0.5 / std::sqrt(stats::upper_variance_factor(11, 0.8)), 1e-12);
+  EXPECT_DOUBLE_EQ(difference_of(rows[0], goal), 0.5 * rows[0].deviation(3));
+  EXPECT_LE(rows[0].deviation(20), rows[0].deviation(3));
+  const auto enough = enough_templates(rows[0], goal, 3);
+  ASSERT_TRUE(enough);
+  EXPECT_GE(stats::crossed_power(planned_mean(rows[0], goal, 3), *enough), 0.8);
+  const double factor = stats::upper_variance_factor(rows[0].degrees, 0.8);
+  EXPECT_NEAR(planned_mean(rows[0], goal, 3, PilotVariance::cautious).variances.rest, factor * rows[0].variances.rest,
+              1e-12);
   const auto text = power_text(rows, goal, 5);
-  EXPECT_THAT(text, ::testing::StartsWith("34 templates (or pairs) with 3 rephrasings: p <= 0.05"));
+  EXPECT_THAT(text, ::testing::StartsWith(std::to_string(*enough) + " templates (or pairs) with 3 rephrasings"));
   EXPECT_THAT(text, HasSubstr("12 x 3"));
 }
 
 TEST(Power, OneRephrasingSaysNothingOfMore) {
   auto pilot = pilot_of(10, 1);
   const auto rows = plan_contrasts(pilot.scores(), first_against_second());
-  EXPECT_NEAR(std::pow(rows[0].deviation(1), 2), plain_variances(pilot).template_means, 1e-11);
+  EXPECT_NEAR(std::pow(rows[0].deviation(1), 2), plain_variances(pilot).template_means,
+              1e-11 * plain_variances(pilot).template_means);
   EXPECT_EQ(rows[0].deviation(1), rows[0].deviation(20));
   const auto text = power_text(rows, {.size = 0.5}, 5);
   EXPECT_THAT(text, HasSubstr("what more would save is not known"));

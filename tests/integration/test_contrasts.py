@@ -57,6 +57,12 @@ def flipped(sums):
     return numpy.mean(numpy.abs(totals) >= abs(math.fsum(sums)) - 1e-12 * numpy.abs(sums).sum())
 
 
+def largest_difference(data, measure):
+    """Of two scores of a measure that has ends."""
+    ends = [data[f"measure_{end}"].sel(measure=measure).item() if f"measure_{end}" in data.coords else "" for end in ("lowest", "highest")]
+    return float(ends[1]) - float(ends[0]) if all(ends) else math.inf
+
+
 def compute(data, measure, item, left, right, paired=None):
     """The row of one contrast, from `score`; right None: zero."""
     scores = data["score"].sel(measure=measure, item=item).transpose(*SIDES).values
@@ -85,7 +91,9 @@ def compute(data, measure, item, left, right, paired=None):
         if differences[here].std() <= 1e-12 * abs(differences[here].mean()):
             row |= {"status": 3, "p": 1.0 if (differences[here] == 0).all() else math.nan, "low": math.nan, "high": math.nan}
         else:
-            row["p"], row["low"], row["high"] = crossed_t(differences)
+            most = largest_difference(data, measure)
+            row["p"], low, high = crossed_t(differences)
+            row |= {"low": max(low, -most), "high": min(high, most)}
     if not zero and not (left["subject"] & right["subject"]).any():
         used = numpy.concatenate(blocks)
         of_subjects = [numpy.array([side_mean(scores, {**side, "subject": numpy.arange(len(scores)) == subject}, used,

@@ -163,26 +163,34 @@ def check_correlations(table, people=None):
     series = {}
     for run in table["run"].values:
         for measure in table["measure"].values:
-            series[f"{run} | {measure}"] = table["run_mean"].sel(run=run, measure=measure).transpose("subject", "item").values
+            means = table.sel(run=run, measure=measure).transpose("subject", "item", ...)
+            if (means["run_mean_n"] > 0).any():
+                series[f"{run} | {measure}"] = means["run_mean"].values
     if people is not None:
         series["people | mean rating"] = people
-    for group in table["item_group"].values:
+    expected = [(group, left, right) for group in ["all", *dict.fromkeys(filter(None, table["item_dimension"].values))]
+                for right in series for left in series if is_compared(list(series), left, right)]
+    found = list(zip(*(table[f"series_pair_{name}"].values for name in ("items", "left", "right"))))
+    assert sorted(found) == sorted(expected)
+    for place, (group, left, right) in enumerate(found):
         inside = numpy.ones(table.sizes["item"], bool) if group == "all" else table["item_dimension"].values == group
-        found = {name: table[name].sel(item_group=group).transpose("series", "other_series").values
-                 for name in ("series_n", "series_status", "series_tau_b", "series_pearson", "series_spearman")}
-        names = enumerate(table["series"].values), enumerate(table["other_series"].values)
-        for (i, left), (j, right) in itertools.product(*names):
-            row = {name: values[i, j] for name, values in found.items()}
-            x, y = series[left][:, inside].ravel(), series[right][:, inside].ravel()
-            both = ~numpy.isnan(x) & ~numpy.isnan(y)
-            x, y = x[both], y[both]
-            assert row["series_n"] == both.sum()
-            if both.sum() < 2 or numpy.ptp(x) == 0 or numpy.ptp(y) == 0:
-                assert row["series_status"] != 0 and numpy.isnan(row["series_tau_b"])
-                continue
-            close(row["series_tau_b"], scipy.stats.kendalltau(x, y).statistic, "tau-b")
-            close(row["series_pearson"], scipy.stats.pearsonr(x, y).statistic, "Pearson")
-            close(row["series_spearman"], scipy.stats.spearmanr(x, y).statistic, "Spearman")
+        row = table.isel(series_pair=place)
+        x, y = series[left][:, inside].ravel(), series[right][:, inside].ravel()
+        both = ~numpy.isnan(x) & ~numpy.isnan(y)
+        x, y = x[both], y[both]
+        assert row["series_n"] == both.sum()
+        if both.sum() < 2 or numpy.ptp(x) == 0 or numpy.ptp(y) == 0:
+            assert row["series_status"] != 0 and numpy.isnan(row["series_tau_b"])
+            continue
+        close(row["series_tau_b"], scipy.stats.kendalltau(x, y).statistic, "tau-b")
+        close(row["series_pearson"], scipy.stats.pearsonr(x, y).statistic, "Pearson")
+        close(row["series_spearman"], scipy.stats.spearmanr(x, y).statistic, "Spearman")
+
+
+def is_compared(names, left, right):
+    """Of paired runs: another run, the same measure or people."""
+    (run, measure), (other, compared) = (name.split(" | ", 1) for name in (left, right))
+    return names.index(left) < names.index(right) and run != other and (measure == compared or other == "people")
 
 
 @pytest.fixture(scope="module")
@@ -336,7 +344,8 @@ execution: {engine: fake, device: cpu}
     table = load(tmp_path / "mixed.h5")
     assert "run_difference" not in table and table.attrs["paired"] == "no: the results are of different probes"
     assert set(table["subject"].values) == {"women", "men", "Black people"} and table.sizes["item"] == 2
-    assert {"association | ilps_first prior_word", "contexts | effect_size"} <= set(table["series"].values)
+    pairs = set(zip(table["series_pair_left"].values, table["series_pair_right"].values))
+    assert ("association | ilps_first prior_word", "contexts | effect_size") in pairs
     embedded = load(tmp_path / "embedded/contexts.stats.h5")
     associated = load(sweep / "smoke.1/association.stats.h5")
     for subject, item in itertools.product(table["subject"].values, table["item"].values):
@@ -352,12 +361,14 @@ execution: {engine: fake, device: cpu}
 
 
 def check_correlations_of_series(table):
-    for left, right in itertools.combinations(table["series"].values, 2):
+    for place, names in enumerate(zip(table["series_pair_left"].values, table["series_pair_right"].values)):
         sides = []
-        for name in (left, right):
+        for name in names:
             run, measure = name.split(" | ")
             sides.append(table["run_mean"].sel(run=run, measure=measure).values.ravel())
-        row = table.sel(series=left, other_series=right, item_group="all")
+        row = table.isel(series_pair=place)
+        if row["series_pair_items"] != "all":
+            continue
         here = ~numpy.isnan(sides[0]) & ~numpy.isnan(sides[1])
         assert row["series_n"] == here.sum()
         close(row["series_tau_b"], scipy.stats.kendalltau(*(side[here] for side in sides)).statistic, "tau-b")
@@ -377,7 +388,7 @@ def test_people_are_a_series(sweep, tmp_path):
     for group, item, value in rows:
         people[subjects.index(group.lower()), list(table["item"].values).index(item)] = value
     check_correlations(table, people)
-    assert table["series_n"].sel(series="people | mean rating", item_group="all").max() == len(rows)
+    assert table["series_n"][table["series_pair_right"].values == "people | mean rating"].max() == len(rows)
 
 
 def test_two_ranks_write_the_same(sweep, tmp_path):

@@ -84,7 +84,9 @@ TEST(CrossedSquares, DegreesAreSatterthwaites) {
                          .num_columns = 4,
                          .num_cells = 24};
   EXPECT_DOUBLE_EQ(squares.error().variance, 6);
-  EXPECT_NEAR(squares.error().degrees, 36 / (16 / 5.0 + 9 / 3.0 + 1 / 15.0), 1e-12);
+  const double columns = 3 * 2.4741596640095533;  // scipy.stats.chi2: the upper 75 % limit, with the fewest degrees
+  EXPECT_NEAR(squares.error().degrees, std::pow(3 + columns, 2) / (16 / 5.0 + columns * columns / 3 + 1 / 15.0), 1e-11);
+  EXPECT_LT(squares.error().degrees, 36 / (16 / 5.0 + 9 / 3.0 + 1 / 15.0));
   squares.column_ratio = 0.1;  // chance: columns are left out of the model
   EXPECT_DOUBLE_EQ(squares.error().variance, 3.5);
   EXPECT_EQ(squares.error().degrees, 5);

@@ -73,6 +73,23 @@ TEST(RateInterval, SaysWhyThereIsNone) {
   EXPECT_TRUE(std::isnan(interval_between_ends(nan, {0.1, 1}, 9, share, 0.95).low));
 }
 
+TEST(RateInterval, HasThePOfTheBinomialTestAroundZero) {
+  std::vector<double> cells(10, 1);
+  cells[4] = -1;
+  const auto test = test_cells(crossed_squares(cells, 1), 0.8, ScaleEnds{-1, 1}, 0.95);
+  EXPECT_NEAR(test.p, 2 * 11.0 / 1024, 1e-12);  // nine or more of ten
+  EXPECT_TRUE(std::isnan(test_cells(crossed_squares(cells, 1), 0.8, ScaleEnds{0, 1}, 0.95).p));
+  std::mt19937_64 random(3);
+  std::uniform_int_distribution<int> rating(-3, 3);
+  for (int table = 0; table < 3000; ++table) {
+    std::vector<double> ratings(24);
+    std::ranges::generate(ratings, [&] { return std::max(-3, std::min(3, rating(random) + table % 3)); });
+    const auto own = test_cells(crossed_squares(ratings, 4), mean(ratings).value, ScaleEnds{-3, 3}, 0.9);
+    ASSERT_EQ(own.reason, Reason::ok);
+    EXPECT_EQ(own.p<0.1, own.low> 0 || own.high < 0) << own.p << ' ' << own.low << ' ' << own.high;
+  }
+}
+
 /// Share of the simulated rates whose interval holds the truth.
 double coverage(double truth, std::size_t templates, std::size_t rephrasings) {
   std::mt19937_64 random(7);

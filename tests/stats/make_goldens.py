@@ -63,19 +63,17 @@ spreads = [
     spread(own.normal(3, 1, n), own.normal(2.5, 1, n)) for n in (2, 3, 5, 10, 40, 200)
 ]
 
-def flip_power(effect, n, level):
-    """Power of the two-sided t test at the largest level that n signs attain."""
-    signs = 2.0 ** min(n - 1, 60)
-    attained = np.floor(level * signs) / signs
-    end, shift = stats.t.ppf(1 - attained / 2, n - 1), effect * np.sqrt(n)
+def t_power(effect, n, level):
+    """Power of the two-sided t test of n values."""
+    end, shift = stats.t.ppf(1 - level / 2, n - 1), effect * np.sqrt(n)
     other = stats.nct.cdf(-end, n - 1, shift) if shift < 5 else 0  # below 1e-11; scipy gives NaN for some
     return float(stats.nct.sf(end, n - 1, shift) + other)
 
 
 powers = [
-    [effect, n, level, flip_power(effect, n, level)]
+    [effect, n, level, t_power(effect, n, level)]
     for level in (0.05, 0.01, 0.005)
-    for n in (10, 14, 20, 35, 60, 400, 2000)
+    for n in (2, 5, 10, 14, 20, 35, 60, 400, 2000)
     for effect in (0.01, 0.1, 0.3, 0.5, 1.0, 1.5)
     if effect * np.sqrt(n) < 30
 ]

@@ -154,7 +154,7 @@ def _dominance(statistics, _):
     head_of_details = ("domain A", "domain B", "tau-b A", "tau-b B", "A minus B", "low", "high", "n")
     note = f"By {measure}; n: intersections."
     return [
-        PaperTable("A8", "Which domain dominates", head, rows, f"By {measure}.", labels=1),
+        PaperTable("A8", "Which domain dominates", head, rows, f"By {measure}, by the paper's rule; see A9.", labels=1),
         PaperTable("A9", "tau-b of intersections with their parts", head_of_details, details, note, paper_columns=2),
     ]
 
@@ -162,7 +162,7 @@ def _dominance(statistics, _):
 def _emergent(statistics, _):
     """Table A10: single traits whose score rises most above both parts'."""
     found, measure = _of_first_measure(statistics)
-    names = ("max", "score", "p", "p_max_t")
+    names = ("max", "score", "p", "p_holm")
     numbers = {name: found[f"pole_emerge_{name}"].transpose("intersection", "pole").values for name in names}
     increase = numbers["max"]
     order = [place for place in np.argsort(-increase, axis=None, kind="stable") if np.isfinite(increase.flat[place])]
@@ -175,7 +175,7 @@ def _emergent(statistics, _):
     head = ("intersection", "trait", "increase", "larger part", "p", "adjusted p")
     note = (
         f"The {len(rows)} largest of {len(order):,}, by {measure}. A largest value is mostly noise where adjusted p "
-        "(max-T over all rows) is not small."
+        "(Holm over all rows) is not small."
     )
     return [PaperTable("A10", "Emergent traits of intersections", head, rows, note, paper_columns=2)]
 

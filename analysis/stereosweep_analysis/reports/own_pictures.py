@@ -24,7 +24,7 @@ def single_traits(statistics):
     measure = best if best in measures else measures[0]
     increase, adjusted = (
         statistics[f"pole_emerge_{name}"].sel({axis: measure}).transpose("intersection", "pole").values.ravel()
-        for name in ("max", "p_max_t")
+        for name in ("max", "p_holm")
     )
     order = [place for place in np.argsort(-increase, kind="stable")[:MOST_DRAWN] if increase[place] > 0]
     if not order:

@@ -311,12 +311,10 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
     text += results::wrapped(left_out, 2) + '\n';
   }
   const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
-  auto compared = compare_results(
-      sources, {.target = all.places.target,
-                .against = against,
-                .printing = {.top = line.number("top", 1),
-                             .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main,
-                             .shown = shown_measures(line, sources.front().job)}});
+  auto compared = compare_results(sources, {.target = all.places.target,
+                                            .against = against,
+                                            .top = static_cast<std::size_t>(line.number("top", 1)),
+                                            .shown = shown_measures(line, sources.front().job)});
   if (const auto format = format_of(line)) {
     std::cerr << text;
     print_table(line, all.places.target, *format);
@@ -375,9 +373,7 @@ base::ExitCode execute_stats(const CommandLine& line) {
 void add_stats_options(options::options_description_easy_init add) {
   add("top", options::value<std::int64_t>()->default_value(5),
       "how many rows of each long table; the strongest associations per measure");
-  add("all",
-      "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
-      "the tables of each measure");
+  add("all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too");
   add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
   add("means", "also mean scores with intervals, of the recommended measures, where the job asks for none");
   add("reparse", "read the stored answers of an interview again, by the rules of this program");

@@ -21,7 +21,7 @@ std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison&
     add(findings_of(variance_of(scores, comparison), comparison));
   }
   if (comparison.intersections) {
-    add(findings_of(intersections_of(scores, comparison, seed), comparison));
+    add(findings_of(intersections_of(scores, comparison), comparison));
   }
   if (comparison.people) {
     add(findings_of(agree_with_people(scores, comparison, seed), comparison));

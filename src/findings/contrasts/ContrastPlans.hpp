@@ -38,6 +38,15 @@ struct ContrastPlan {
   sweep::Contrast::Cells cells = sweep::Contrast::Cells::adjusted;
 
   std::size_t num_cells() const { return num_blocks * num_columns; }
+  /// Between which a difference lies where scores lie between `ends`.
+  stats::ScaleEnds ends_of_differences(const stats::ScaleEnds& ends) const {
+    stats::ScaleEnds found{0, 0};
+    for (const auto& side : sides) {
+      found.lowest += side.sign() * (side.sign() > 0 ? ends.lowest : ends.highest);
+      found.highest += side.sign() * (side.sign() > 0 ? ends.highest : ends.lowest);
+    }
+    return found;
+  }
   /// Block x columns + column of a sentence (template x rephrasings + rephrasing) that the side takes, or no_block.
   std::size_t cell_of(const PlannedSide& side, std::size_t sentence) const;
 };

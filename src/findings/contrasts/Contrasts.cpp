@@ -1,8 +1,8 @@
 #include "findings/contrasts/Contrasts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
@@ -16,7 +16,7 @@
 namespace stereosweep::findings {
 namespace {
 
-constexpr double rounding = 1e-12;           // differences that vary by less are equal
+constexpr double rounding = 1e-12;           // templates' differences that vary by less are equal
 constexpr std::size_t contrasts_a_rank = 4;  // where there are as many, each is computed by one rank
 
 /// A row and the sums of its blocks, which flip.
@@ -26,39 +26,6 @@ struct Tested {
   std::string blocks_key;
   std::string family;
 };
-
-/// What of a row the ranks tell each other: all but its names.
-constexpr std::array row_numbers = {
-    &ContrastRow::left,         &ContrastRow::right,        &ContrastRow::difference,  &ContrastRow::low,
-    &ContrastRow::high,         &ContrastRow::effect,       &ContrastRow::p,           &ContrastRow::degrees,
-    &ContrastRow::p_flip,       &ContrastRow::p_flip_low,   &ContrastRow::p_flip_high, &ContrastRow::p_subjects,
-    &ContrastRow::subjects_low, &ContrastRow::subjects_high};
-constexpr std::array row_counts = {
-    &ContrastRow::num_templates, &ContrastRow::num_rephrasings, &ContrastRow::num_cells,  &ContrastRow::num_possible,
-    &ContrastRow::num_subjects,  &ContrastRow::num_left_out,    &ContrastRow::num_missing};
-
-void put(base::ByteWriter& out, const Tested& tested) {
-  for (const auto number : row_numbers) {
-    out.number(tested.row.*number);
-  }
-  for (const auto count : row_counts) {
-    out.number(tested.row.*count);
-  }
-  out.number(static_cast<std::uint8_t>(tested.row.reason)).array<double>(tested.blocks);
-}
-
-Tested take_tested(base::ByteReader& in) {
-  Tested tested;
-  for (const auto number : row_numbers) {
-    tested.row.*number = in.number<double>();
-  }
-  for (const auto count : row_counts) {
-    tested.row.*count = in.number<std::int32_t>();
-  }
-  tested.row.reason = static_cast<stats::Reason>(in.number<std::uint8_t>());
-  tested.blocks = in.array<double>();
-  return tested;
-}
 
 class Comparer {
  public:
@@ -81,21 +48,25 @@ class Comparer {
       }
       base::ByteWriter out;
       for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
-        put(out, test(plan, *means, item));
+        const auto tested = test(plan, measure, *means, item);
+        const ContrastNumbers& numbers = tested.row;
+        out.raw(std::as_bytes(std::span(&numbers, 1))).array<double>(tested.blocks);
       }
       return out.take();
     });
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       base::ByteReader in(units[unit]);
       for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
-        auto tested = take_tested(in);
+        auto& tested = tested_.emplace_back();
+        ContrastNumbers& numbers = tested.row;
+        std::memcpy(&numbers, in.take(sizeof(numbers)).data(), sizeof(numbers));
+        tested.blocks = in.array<double>();
         const ContrastPlan& plan = *plans[unit / parts];
         tested.row.contrast = plan.name;
         tested.row.measure = scores_.axes[measure_axis]->labels[measure];
         tested.row.item = items[item];
         tested.blocks_key = plan.blocks_key;
         tested.family = family_of(tested.row);
-        tested_.push_back(std::move(tested));
       }
     }
   }
@@ -123,7 +94,7 @@ class Comparer {
   }
 
   /// The numbers of one row; its names are filled in by the caller.
-  Tested test(const ContrastPlan& plan, const ComparedMeans& means, std::size_t item) const {
+  Tested test(const ContrastPlan& plan, std::size_t measure, const ComparedMeans& means, std::size_t item) const {
     Tested tested;
     auto& row = tested.row;
     const auto compared = means.of(item);
@@ -159,10 +130,18 @@ class Comparer {
       return tested;
     }
     test_subjects(compared, row);
-    row.reason = stats::Reason::too_few;
-    if (block_means.size() < 2) {
-      return tested;
+    const auto ends = ends_of(*scores_.axes[measure_axis], measure);
+    test_cells(squares, plan.sides.size() == 1 ? ends : std::nullopt, row);
+    if (block_means.size() > 1) {
+      test_blocks(block_means, sums, row);
     }
+    if (ends) {
+      keep_inside(plan.ends_of_differences(*ends), row);
+    }
+    return tested;
+  }
+
+  void test_blocks(const std::vector<double>& block_means, const std::vector<double>& sums, ContrastRow& row) const {
     const double mean = stats::mean(block_means).value;
     const double deviation = stats::standard_deviation(block_means).value;
     row.effect = deviation > rounding * std::abs(mean) ? mean / deviation : stats::nan;
@@ -170,26 +149,17 @@ class Comparer {
     row.p_flip = flipped.two_sided;
     row.p_flip_low = flipped.interval.low;
     row.p_flip_high = flipped.interval.high;
-    test_cells(squares, row);
-    return tested;
   }
 
-  void test_cells(const stats::CrossedSquares& squares, ContrastRow& row) const {
-    const auto error = squares.error();
-    const bool varies = std::sqrt(squares.cells_alone * row.num_cells) > rounding * std::abs(row.difference);
-    row.reason = varies ? stats::Reason::ok : stats::Reason::constant;
-    if (!varies) {
-      row.p = row.difference == 0 ? 1 : stats::nan;
-      return;
-    }
-    row.degrees = error.degrees;
-    const auto test = stats::test_mean(row.difference, error, comparison_.confidence);
+  /// Of one side alone as its mean has (Means.hpp).
+  void test_cells(const stats::CrossedSquares& squares, const std::optional<stats::ScaleEnds>& ends,
+                  ContrastRow& row) const {
+    const auto test = stats::test_cells(squares, row.difference, ends, comparison_.confidence);
     row.p = test.p;
     row.low = test.low;
     row.high = test.high;
-    if (std::isnan(test.low)) {  // the cells vary, and yet no variance of their mean can be estimated
-      row.reason = stats::Reason::too_few;
-    }
+    row.degrees = test.degrees;
+    row.reason = test.reason;
   }
 
   void test_subjects(const ComparedItem& compared, ContrastRow& row) const {
@@ -198,6 +168,20 @@ class Comparer {
     row.p_subjects = test.p;
     row.subjects_low = test.low;
     row.subjects_high = test.high;
+  }
+
+  /// Of a difference that lies between these ends. Where 0 is one of them or beyond, nothing is tested: no score could
+  /// be on its other side.
+  static void keep_inside(const stats::ScaleEnds& ends, ContrastRow& row) {
+    const auto inside = [&](double& number) {
+      number = std::isnan(number) ? number : std::clamp(number, ends.lowest, ends.highest);
+    };
+    for (auto* number : {&row.low, &row.high, &row.subjects_low, &row.subjects_high}) {
+      inside(*number);
+    }
+    if (ends.lowest >= 0 || ends.highest <= 0) {
+      row.p_flip = row.p_flip_low = row.p_flip_high = row.p_subjects = stats::nan;
+    }
   }
 
   stats::SignFlipSettings flips() const {
@@ -218,15 +202,9 @@ class Comparer {
   }
 
   void adjust_family(const std::vector<Tested*>& members) const {
-    std::vector<double> p;
-    for (const auto* tested : members) {
-      p.push_back(tested->row.p);
-    }
+    const auto row = [](Tested* tested) -> ContrastRow& { return tested->row; };
     const auto put = [&](stats::Adjustment adjustment, double ContrastRow::*place) {
-      const auto adjusted = stats::adjusted_p(p, adjustment);
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        members[i]->row.*place = adjusted[i];
-      }
+      stats::adjust_rows(members, row, &ContrastRow::p, place, adjustment);
     };
     put(stats::Adjustment::holm, &ContrastRow::p_holm);
     put(stats::Adjustment::benjamini_hochberg, &ContrastRow::p_benjamini_hochberg);

@@ -15,11 +15,8 @@
 
 namespace stereosweep::findings {
 
-/// One contrast in one measure for one item.
-struct ContrastRow {
-  std::string contrast;  ///< its name, and behind a colon the label of `each`
-  std::string measure;
-  std::string item;
+/// Of one contrast in one measure for one item; plain, as the ranks tell them each other.
+struct ContrastNumbers {
   double left = stats::nan;   ///< means over the cells that are compared (ComparedCells.hpp), in the measure's unit;
                               ///< with `minus`: of the differences
   double right = stats::nan;  ///< 0 for a contrast with zero
@@ -54,6 +51,12 @@ struct ContrastRow {
   double smallest_p_flip() const { return num_templates < 2 ? stats::nan : std::ldexp(1.0, 1 - num_templates); }
 };
 
+struct ContrastRow : ContrastNumbers {
+  std::string contrast;  ///< its name, and behind a colon the label of `each`
+  std::string measure;
+  std::string item;
+};
+
 /// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the
 /// contrasts that the table does not have.
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
@@ -70,13 +73,13 @@ struct ContrastSpread {
 /// Of the rows of `compare`, in their order. Throws InputError as it does.
 std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison);
 
-/// The rows' numbers but for those of subjects as columns.
+/// The rows' numbers but for those of subjects as columns; notes and warnings.
 void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
 
 /// The rows over the axis `contrast`; of each measure a table by p.
 Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
 
-/// Which tests are adjusted together: "all contrasts and items of one measure".
-std::string family_text(sweep::Comparison::Family family);
+/// What rows with fewer than two degrees of freedom cannot show; `variable`: where the degrees stand.
+std::string few_degrees_text(const std::string& variable);
 
 }  // namespace stereosweep::findings

@@ -11,7 +11,7 @@ namespace stereosweep::findings {
 namespace {
 
 /// What keeps a reader from taking the numbers as they stand.
-std::vector<std::string> warnings_of(const std::vector<ContrastRow>& rows) {
+std::vector<std::string> warnings_of(const Finding& finding, const std::vector<ContrastRow>& rows) {
   std::vector<std::string> warnings;
   std::int32_t fewest = std::numeric_limits<std::int32_t>::max();
   std::int32_t left_out = 0;
@@ -24,19 +24,18 @@ std::vector<std::string> warnings_of(const std::vector<ContrastRow>& rows) {
     has_few_degrees = has_few_degrees || row.degrees < 2;
   }
   if (fewest < 6) {
-    warnings.push_back("With " + std::to_string(fewest) +
-                       " templates no p of flipped signs (contrast_p_flip) is below " +
-                       results::p_value(std::ldexp(1.0, 1 - fewest)) + ".");
+    warnings.push_back("With " + std::to_string(fewest) + " templates no p of flipped signs (" +
+                       finding.variable("p_flip") + ") is below " + results::p_value(std::ldexp(1.0, 1 - fewest)) +
+                       ".");
   }
   if (has_few_degrees) {
-    warnings.emplace_back(
-        "Rows with fewer than 2 degrees of freedom (contrast_degrees) have p <= 0.05 only where a difference is more "
-        "than 5 to 13 standard errors: more templates or rephrasings are needed.");
+    warnings.push_back(few_degrees_text(finding.variable("degrees")));
   }
   if (left_out > 0 || missing > 0) {
     warnings.push_back("Composition is not equal: up to " + std::to_string(missing) +
                        " scores of a row's subjects are missing, and up to " + std::to_string(left_out) +
-                       " subjects are left out (contrast_num_missing, contrast_num_left_out).");
+                       " subjects are left out (" + finding.variable("num_missing") + ", " +
+                       finding.variable("num_left_out") + ").");
   }
   return warnings;
 }
@@ -55,6 +54,19 @@ std::string cells_text(const sweep::Comparison& comparison) {
          (has(Cells::all) ? " Cells (all): all that exist, so that a subject who lacks some may move a mean by what it "
                             "is."
                           : "");
+}
+
+/// Which tests are adjusted together.
+std::string family_text(sweep::Comparison::Family family) {
+  switch (family) {
+    case sweep::Comparison::Family::contrast:
+      return "the items of one contrast and measure";
+    case sweep::Comparison::Family::measure:
+      return "all contrasts and items of one measure";
+    case sweep::Comparison::Family::all:
+      break;
+  }
+  return "all rows";
 }
 
 /// Which question each number of the table answers, and what to beware of.
@@ -77,22 +89,18 @@ std::string notes_of(const std::vector<ContrastRow>& rows, const sweep::Comparis
 
 }  // namespace
 
-std::string family_text(sweep::Comparison::Family family) {
-  switch (family) {
-    case sweep::Comparison::Family::contrast:
-      return "the items of one contrast and measure";
-    case sweep::Comparison::Family::measure:
-      return "all contrasts and items of one measure";
-    case sweep::Comparison::Family::all:
-      break;
-  }
-  return "all rows";
+std::string few_degrees_text(const std::string& variable) {
+  return "Rows with fewer than 2 degrees of freedom (" + variable +
+         ") have p <= 0.05 only where a difference is more than 5 to 13 standard errors: more templates or rephrasings "
+         "are needed.";
 }
 
 void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison) {
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     return finding.add(role, rows, name, unit, what, read);
   };
+  finding.notes = notes_of(rows, comparison);
+  finding.warnings = warnings_of(finding, rows);
   const auto family = ", adjusted among " + family_text(comparison.family);
   const auto interval = results::percent(comparison.confidence) +
                         " interval over other templates and rephrasings: Student's t of crossed random effects";
@@ -136,13 +144,12 @@ void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, con
 }
 
 Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison) {
-  Finding finding{.name = "contrast", .notes = notes_of(rows, comparison)};
+  Finding finding{.name = "contrast"};
   finding.axes = {list_axis<ContrastRow>("contrast", "contrast, measure and item", rows,
                                          {{"name", "name of the contrast", &ContrastRow::contrast},
                                           {"measure", "what is compared", &ContrastRow::measure},
                                           {"item", "what it is about", &ContrastRow::item}})};
   add_differences(finding, rows, comparison);
-  finding.warnings = warnings_of(rows);
   finding.add(Role::p, rows, "p_subjects", "1",
               "two-sided p over other subjects of the sides' kinds, these templates taken as given: Welch's t",
               &ContrastRow::p_subjects);

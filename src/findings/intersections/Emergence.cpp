@@ -2,233 +2,119 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <numeric>
-#include <span>
+#include <iterator>
+#include <limits>
 
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
-#include "stats/permutation/SignFlip.hpp"
+#include "stats/RateInterval.hpp"
 
 namespace stereosweep::findings {
 namespace {
 
-constexpr double least_spread = 1e-12;  // differences that vary by less are equal
-
-/// The three differences of a row, which flip: to the first part, to the second, and the interaction.
-constexpr std::size_t num_differences = 3;
-constexpr std::size_t interaction_place = 2;
-
-/// TemplateSums over the cells of each template.
-struct TemplateSums {
-  std::vector<double> counts;                                       ///< [template]
-  std::array<std::vector<double>, num_differences> of_differences;  ///< [difference][template], 0 without cells
+/// Of a row, by cell; NaN where one of its subjects has no score.
+struct CellDifferences {
+  std::vector<double> to_first;
+  std::vector<double> to_second;
+  std::vector<double> beyond_sum;
 };
 
-struct TestedRow {
-  EmergenceRow row;
-  TemplateSums sums;
-};
-
-/// Mean over its standard error; the cells of a template belong together (the sandwich variance with T / (T - 1)).
-double z_of(std::span<const double> sums, std::span<const double> counts) {
-  const double num_cells = std::accumulate(counts.begin(), counts.end(), 0.0);
-  const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
-  double squares = 0;
-  double magnitude = 0;
-  double num_templates = 0;
-  for (std::size_t place = 0; place < sums.size(); ++place) {
-    if (counts[place] > 0) {
-      const double rest = sums[place] - counts[place] * sum / num_cells;
-      squares += rest * rest;
-      magnitude += std::abs(sums[place]);
-      num_templates += 1;
+/// Fills the row's means and counts of cells.
+CellDifferences differences_of(const CellScores& cells, const IntersectionParts& parts,
+                               const Intersection& intersection, std::size_t item, EmergenceRow& row) {
+  const std::vector<double> none(cells.num_cells(), stats::nan);
+  CellDifferences differences{none, none, none};
+  row.score = row.first = row.second = 0;
+  for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
+    const double score = cells.at(intersection.subject, cell, item);
+    const double first = cells.at(*intersection.first, cell, item);
+    const double second = cells.at(*intersection.second, cell, item);
+    const double baseline = parts.baseline ? cells.at(*parts.baseline, cell, item) : 0;
+    if (!std::isfinite(score + first + second + baseline)) {
+      continue;
     }
+    // equal scores would otherwise all differ in one direction
+    const double rounding = std::numeric_limits<double>::epsilon() *
+                            (std::abs(score) + std::abs(first) + std::abs(second) + std::abs(baseline));
+    const auto clean = [&](double difference) { return std::abs(difference) <= rounding ? 0 : difference; };
+    differences.to_first[cell] = clean(score - first);
+    differences.to_second[cell] = clean(score - second);
+    differences.beyond_sum[cell] = clean(score - first - second + baseline);
+    row.score += score;
+    row.first += first;
+    row.second += second;
+    ++row.num_cells;
   }
-  const double error = std::sqrt(squares * num_templates / (num_templates - 1));
-  return error > least_spread * magnitude ? sum / error : stats::nan;
+  row.score /= row.num_cells;  // NaN where there is no cell
+  row.first /= row.num_cells;
+  row.second /= row.num_cells;
+  return differences;
 }
 
-class Emergence {
- public:
-  Emergence(const CellScores& cells, const IntersectionParts& parts, const sweep::Comparison& comparison,
-            std::uint64_t seed, const parallel::Communicator& ranks)
-      : cells_(cells),
-        parts_(parts),
-        ranks_(ranks),
-        flips_{
-            .seed = seed, .draws = static_cast<std::uint64_t>(comparison.draws), .confidence = comparison.confidence} {}
-
-  std::vector<EmergenceRow> rows() {
-    share_rows();
-    adjust_emergence();
-    adjust_interactions();
-    std::vector<EmergenceRow> rows;
-    for (const auto& tested : tested_) {
-      rows.push_back(tested.row);
-    }
-    return rows;
-  }
-
- private:
-  /// Units are intersections.
-  void share_rows() {
-    const auto num_intersections = parts_.intersections.size();
-    for (const auto& unit : share_bytes(ranks_, num_intersections, [&](std::size_t place) {
-           base::ByteWriter out;
-           for (std::size_t item = 0; item < cells_.num_items; ++item) {
-             TestedRow tested;
-             if (parts_.intersections[place].has_parts()) {
-               fill(tested, parts_.intersections[place], item);
-             }
-             out.raw(std::as_bytes(std::span(&tested.row, 1)));
-             for (const auto& sums : tested.sums.of_differences) {
-               out.array<double>(sums);
-             }
-           }
-           return out.take();
-         })) {
-      base::ByteReader in(unit);
-      for (std::size_t item = 0; item < cells_.num_items; ++item) {
-        auto& tested = tested_.emplace_back();
-        std::memcpy(static_cast<void*>(&tested.row), in.take(sizeof(EmergenceRow)).data(), sizeof(EmergenceRow));
-        for (auto& sums : tested.sums.of_differences) {
-          sums = in.array<double>();
-        }
-      }
-    }
-  }
-
-  void add_cells(TestedRow& tested, const Intersection& intersection, std::size_t item) const {
-    auto& [row, sums] = tested;
-    sums.counts.assign(cells_.num_templates, 0);
-    sums.of_differences.fill(std::vector<double>(cells_.num_templates, 0));
-    std::array<double, 3> totals = {0, 0, 0};
-    for (std::size_t cell = 0; cell < cells_.num_cells(); ++cell) {
-      const double score = cells_.at(intersection.subject, cell, item);
-      const double first = cells_.at(*intersection.first, cell, item);
-      const double second = cells_.at(*intersection.second, cell, item);
-      const double baseline = parts_.baseline ? cells_.at(*parts_.baseline, cell, item) : 0;
-      if (!std::isfinite(score + first + second + baseline)) {
-        continue;
-      }
-      const auto place = cell / cells_.num_rephrasings;
-      sums.counts[place] += 1;
-      sums.of_differences[0][place] += score - first;
-      sums.of_differences[1][place] += score - second;
-      sums.of_differences[interaction_place][place] += score - first - second + baseline;
-      totals[0] += score;
-      totals[1] += first;
-      totals[2] += second;
-      ++row.num_cells;
-    }
-    row.score = totals[0] / row.num_cells;  // NaN where there is no cell
-    row.first = totals[1] / row.num_cells;
-    row.second = totals[2] / row.num_cells;
-  }
-
-  void fill(TestedRow& tested, const Intersection& intersection, std::size_t item) const {
-    add_cells(tested, intersection, item);
-    auto& row = tested.row;
-    const auto& sums = tested.sums;
-    row.num_templates = static_cast<std::int32_t>(std::ranges::count_if(sums.counts, [](double n) { return n > 0; }));
-    if (row.num_cells == 0) {
-      return;
-    }
-    std::array<double, num_differences> means = {};
-    for (std::size_t i = 0; i < num_differences; ++i) {
-      const auto& of_templates = sums.of_differences[i];
-      means[i] = std::accumulate(of_templates.begin(), of_templates.end(), 0.0) / row.num_cells;
-    }
-    row.emerge_max = std::min(means[0], means[1]);
-    row.emerge_min = std::max(means[0], means[1]);
-    row.interaction = means[interaction_place];
-    row.reason = stats::Reason::too_few;
-    if (row.num_templates < 2) {
-      return;
-    }
-    const auto z = [&](std::size_t place) { return z_of(sums.of_differences[place], sums.counts); };
-    const std::array<double, 2> of_parts = {z(0), z(1)};
-    const bool is_tie = std::abs(means[0] - means[1]) <=
-                        least_spread * (std::abs(row.score) + std::abs(row.first) + std::abs(row.second));
-    row.z_max = is_tie ? std::fmin(of_parts[0], of_parts[1]) : of_parts[means[0] < means[1] ? 0 : 1];
-    row.z_min = is_tie ? std::fmax(of_parts[0], of_parts[1]) : of_parts[means[0] < means[1] ? 1 : 0];
-    row.interaction_z = z(interaction_place);
-    row.p = row.side() == 0 ? 1 : std::max(flip(sums, 0), flip(sums, 1));
-    row.interaction_p = flip(sums, interaction_place);
-    const bool varies = !std::isnan(of_parts[0] + of_parts[1] + row.interaction_z);
-    row.reason = varies ? stats::Reason::ok : stats::Reason::constant;
-  }
-
-  double flip(const TemplateSums& sums, std::size_t difference) const {
-    std::vector<double> present;
-    for (std::size_t place = 0; place < sums.counts.size(); ++place) {
-      if (sums.counts[place] > 0) {
-        present.push_back(sums.of_differences[difference][place]);
-      }
-    }
-    return stats::sign_flip_test(present, flips_).two_sided;
-  }
-
-  /// Rows with tests.
-  std::vector<TestedRow*> members() {
-    std::vector<TestedRow*> members;
-    for (auto& tested : tested_) {
-      if (!std::isnan(tested.row.p)) {
-        members.push_back(&tested);
-      }
-    }
-    return members;
-  }
-
-  /// Whoever calls a score beyond both parts' where it is not errs about one of the parts, so that control of both
-  /// parts' tests is control of the rows.
-  void adjust_emergence() {
-    const auto tested = members();
-    std::vector<double> blocks;
-    for (const auto* one : tested) {
-      blocks.insert(blocks.end(), one->sums.of_differences[0].begin(), one->sums.of_differences[0].end());
-      blocks.insert(blocks.end(), one->sums.of_differences[1].begin(), one->sums.of_differences[1].end());
-    }
-    const auto adjusted = shared_max_t(ranks_, blocks, cells_.num_templates, flips_);
-    for (std::size_t i = 0; i < tested.size(); ++i) {
-      auto& row = tested[i]->row;
-      row.p_max_t = row.side() == 0 ? 1 : std::max({row.p, adjusted[2 * i], adjusted[2 * i + 1]});
-    }
-  }
-
-  void adjust_interactions() {
-    const auto tested = members();
-    std::vector<double> blocks;
-    std::vector<double> p;
-    for (const auto* one : tested) {
-      const auto& sums = one->sums.of_differences[interaction_place];
-      blocks.insert(blocks.end(), sums.begin(), sums.end());
-      p.push_back(one->row.interaction_p);
-    }
-    const auto holm = stats::adjusted_p(p, stats::Adjustment::holm);
-    const auto adjusted = shared_max_t(ranks_, blocks, cells_.num_templates, flips_);
-    for (std::size_t i = 0; i < tested.size(); ++i) {
-      auto& row = tested[i]->row;
-      row.interaction_p_holm = holm[i];
-      // differences of zero are no test of the family, and nothing is less of an interaction
-      row.interaction_p_max_t = std::isnan(adjusted[i]) ? 1 : std::max(row.interaction_p, adjusted[i]);
-    }
-  }
-
-  const CellScores& cells_;
-  const IntersectionParts& parts_;
-  const parallel::Communicator& ranks_;
-  stats::SignFlipSettings flips_;
-  std::vector<TestedRow> tested_;
+struct TestedDifference {
+  double mean = stats::nan;
+  std::int32_t num_templates = 0;
+  stats::CellsTest test;
 };
+
+TestedDifference tested(const std::vector<double>& differences, const CellScores& cells, double confidence) {
+  std::vector<double> present;
+  std::ranges::copy_if(differences, std::back_inserter(present), [](double value) { return !std::isnan(value); });
+  const double mean = stats::mean(present).value;
+  const auto squares = stats::crossed_squares(differences, cells.num_rephrasings);
+  return {mean, static_cast<std::int32_t>(squares.num_rows), stats::test_cells(squares, mean, {}, confidence)};
+}
+
+EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, const Intersection& intersection,
+                    std::size_t item, double confidence) {
+  EmergenceRow row;
+  const auto differences = differences_of(cells, parts, intersection, item, row);
+  const auto test = [&](const std::vector<double>& of_cells) { return tested(of_cells, cells, confidence); };
+  const auto to_first = test(differences.to_first);
+  const auto to_second = test(differences.to_second);
+  const auto beyond_sum = test(differences.beyond_sum);
+  row.num_templates = to_first.num_templates;
+  row.emerge_max = std::min(to_first.mean, to_second.mean);
+  row.emerge_min = std::max(to_first.mean, to_second.mean);
+  if (row.num_templates > 1) {
+    const bool has_both = !std::isnan(to_first.test.p + to_second.test.p);
+    row.p = row.side() == 0 ? 1 : has_both ? std::max(to_first.test.p, to_second.test.p) : stats::nan;
+  }
+  row.degrees = std::fmin(to_first.test.degrees, to_second.test.degrees);
+  row.reason = to_first.test.reason == stats::Reason::ok ? to_second.test.reason : to_first.test.reason;
+  row.interaction = beyond_sum.mean;
+  row.interaction_low = beyond_sum.test.low;
+  row.interaction_high = beyond_sum.test.high;
+  if (cells.ends && !std::isnan(row.interaction_low)) {
+    const double baseline = parts.baseline ? 1 : 0;
+    const auto& [lowest, highest] = *cells.ends;
+    row.interaction_low = std::max(row.interaction_low, (1 + baseline) * lowest - 2 * highest);
+    row.interaction_high = std::min(row.interaction_high, (1 + baseline) * highest - 2 * lowest);
+  }
+  row.interaction_p = beyond_sum.test.p;
+  row.interaction_degrees = beyond_sum.test.degrees;
+  row.interaction_reason = beyond_sum.test.reason;
+  return row;
+}
 
 }  // namespace
 
-std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts,
-                                       const sweep::Comparison& comparison, std::uint64_t seed,
+std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
                                        const parallel::Communicator& ranks) {
-  return Emergence(cells, parts, comparison, seed, ranks).rows();
+  std::vector<EmergenceRow> rows;
+  for (const auto& unit : share<EmergenceRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
+         const auto& intersection = parts.intersections[place];
+         std::vector<EmergenceRow> of_items(cells.num_items);
+         for (std::size_t item = 0; intersection.has_parts() && item < cells.num_items; ++item) {
+           of_items[item] = row_of(cells, parts, intersection, item, confidence);
+         }
+         return of_items;
+       })) {
+    rows.insert(rows.end(), unit.begin(), unit.end());
+  }
+  stats::adjust_rows(rows, &EmergenceRow::p, &EmergenceRow::p_holm, stats::Adjustment::holm);
+  stats::adjust_rows(rows, &EmergenceRow::interaction_p, &EmergenceRow::interaction_p_holm, stats::Adjustment::holm);
+  return rows;
 }
 
 }  // namespace stereosweep::findings

@@ -4,7 +4,7 @@
 
 namespace stereosweep::findings {
 
-Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto& questions = *comparison.intersections;
   const auto measures = chosen_measures(scores, questions.measures, "statistics.intersections");
   Intersections all{.measures = measure_axis_of(scores, measures, "intersection_measure"),
@@ -24,11 +24,11 @@ Intersections intersections_of(const Scores& scores, const sweep::Comparison& co
     of_measure.measure = scores.axes[measure_axis]->labels[measure];
     const auto items = cells_of_items(scores, measure);
     of_measure.order = order_of(items, all.parts, scores.ranks);
-    of_measure.dominance = dominance_of(of_measure.order, all.parts, comparison, seed);
-    of_measure.items = emergence_of(items, all.parts, comparison, seed, scores.ranks);
+    of_measure.dominance = dominance_of(of_measure.order, all.parts, comparison);
+    of_measure.items = emergence_of(items, all.parts, comparison.confidence, scores.ranks);
     of_measure.known_items = count_known(of_measure.items, all.items.size(), known.items, questions);
     if (scores.poles != nullptr) {
-      of_measure.poles = emergence_of(cells_of_poles(scores, measure), all.parts, comparison, seed, scores.ranks);
+      of_measure.poles = emergence_of(cells_of_poles(scores, measure), all.parts, comparison.confidence, scores.ranks);
       of_measure.known_poles = count_known(of_measure.poles, all.poles.size(), known.poles, questions);
     }
   }

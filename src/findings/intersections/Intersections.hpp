@@ -36,7 +36,7 @@ struct Intersections {
 
 /// Throws InputError for measures that the table does not have, a table without intersections, and for what
 /// read_known_traits refuses.
-Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison);
 
 /// Order, dominance, emergent scores, interactions and known stereotypes, of each measure; emergent scores and
 /// interactions by p.

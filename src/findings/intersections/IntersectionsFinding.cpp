@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text/Text.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "results/TextTable.hpp"
 
@@ -143,8 +144,8 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
     }
     std::ranges::move(dominance_sentences(of_measure), std::back_inserter(found.sentences));
   }
-  const auto interval =
-      results::percent(comparison.confidence) + " interval, groups of both domains drawn with replacement, percentile";
+  const auto interval = results::percent(comparison.confidence) +
+                        " interval over other groups of both domains: Student's t of crossed random effects";
   const auto threshold = base::format_double(comparison.intersections->threshold);
   const auto add = [&](Role role, const char* name, const std::string& what, auto read) {
     found.add(role, rows, name, "1", what, read);
@@ -181,7 +182,7 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
                   .by = "-difference"}};
   found.notes = "larger: whose mean tau-b is larger by at least " + threshold +
                 "; low, high: " + results::percent(comparison.confidence) +
-                " interval over the groups of both domains, too narrow where they are few.";
+                " interval over other groups of both domains.";
   return found;
 }
 
@@ -190,18 +191,21 @@ double beyond_both(const EmergenceRow& row) {
   return row.side() > 0 ? row.emerge_max : row.side() < 0 ? row.emerge_min : stats::nan;
 }
 
-void add_cells(Finding& found, const std::vector<EmergenceRow>& rows) {
+void add_cells(Finding& found, const std::vector<EmergenceRow>& rows, double EmergenceRow::*degrees,
+               stats::Reason EmergenceRow::*reason) {
   found.add(Role::n, rows, "num_templates", "1", "templates with a common cell", &EmergenceRow::num_templates);
   found.add(Role::n, rows, "num_cells", "1", "(template, rephrasing) that intersection and parts have",
             &EmergenceRow::num_cells);
-  found.add(Role::status, rows, "status", "", "why there is no z or p", &EmergenceRow::reason);
+  found.add(Role::n, rows, "degrees", "1", "degrees of freedom of p", degrees);
+  found.add(Role::status, rows, "status", "", "why there is no p", reason);
+  if (std::ranges::any_of(rows, [&](const auto& row) { return row.*degrees < 2; })) {
+    found.warnings.push_back(few_degrees_text(found.variable("degrees")));
+  }
 }
 
-Column& add_score(Finding& found, const std::vector<EmergenceRow>& rows, const char* name, const std::string& what,
-                  double EmergenceRow::*field) {
-  auto& column = found.add(Role::value, rows, name, "", what, field);
-  column.note = "unit: measure_units";
-  return column;
+void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows, const char* name,
+               const std::string& what, double EmergenceRow::*field) {
+  found.add(role, rows, name, "", what, field).note = "unit: measure_units";
 }
 
 Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
@@ -210,19 +214,16 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
   found.add(Role::value, rows, "beyond", "", "emerge_max above both parts, emerge_min below both; none: no value",
             &beyond_both);
   found.add(Role::p, rows, "p", "1",
-            "two-sided p of a score beyond both parts', signs of templates flipped; 1: it is not", &EmergenceRow::p);
-  found.add(Role::adjusted, rows, "p_max_t", "1",
-            "emerge_p adjusted by max-T over both parts of all rows of the measure", &EmergenceRow::p_max_t);
-  add_cells(found, rows);
-  add_score(found, rows, "score", "mean of the intersection over the common cells", &EmergenceRow::score);
-  add_score(found, rows, "first", "mean of its first part over the common cells", &EmergenceRow::first);
-  add_score(found, rows, "second", "mean of its second part over the common cells", &EmergenceRow::second);
-  add_score(found, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
-  add_score(found, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
-  found.add(Role::value, rows, "max_z", "1", "emerge_max over its standard error, templates as clusters",
-            &EmergenceRow::z_max);
-  found.add(Role::value, rows, "min_z", "1", "emerge_min over its standard error, templates as clusters",
-            &EmergenceRow::z_min);
+            "two-sided p of a score beyond both parts', over other templates and rephrasings; 1: it is not",
+            &EmergenceRow::p);
+  found.add(Role::adjusted, rows, "p_holm", "1", "emerge_p after Holm over all rows of the measure",
+            &EmergenceRow::p_holm);
+  add_cells(found, rows, &EmergenceRow::degrees, &EmergenceRow::reason);
+  add_score(found, Role::value, rows, "score", "mean of the intersection over the common cells", &EmergenceRow::score);
+  add_score(found, Role::value, rows, "first", "mean of its first part over the common cells", &EmergenceRow::first);
+  add_score(found, Role::value, rows, "second", "mean of its second part over the common cells", &EmergenceRow::second);
+  add_score(found, Role::value, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
+  add_score(found, Role::value, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
   found.views = {{.title = "Scores beyond both parts', in ",
                   .columns = {{"intersection", "intersection"},
                               {items.name, "trait"},
@@ -232,7 +233,7 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
                               {"beyond", "beyond both"},
                               {"num_templates", "templates"},
                               {"p", "p"},
-                              {"p_max_t", "p adjusted"}},
+                              {"p_holm", "p Holm"}},
                   .by = "p",
                   .only = "beyond",
                   .none = "none"}};
@@ -240,29 +241,29 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
 }
 
 Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
-                    const AxisSchema& items) {
+                    const AxisSchema& items, double confidence) {
   Finding found{.name = prefix + "interaction", .axes = {all.measures, intersection_axis(all), items}};
-  add_score(found, rows, "",
+  add_score(found, Role::value, rows, "",
             all.parts.baseline ? "score minus both parts' plus the baseline's"
                                : "score minus both parts', taken to be 0 where no group is named",
             &EmergenceRow::interaction);
-  found.add(Role::p, rows, "p", "1", "two-sided p, signs of templates flipped", &EmergenceRow::interaction_p);
-  found.add(Role::adjusted, rows, "p_max_t", "1", "interaction_p by max-T over all rows of the measure",
-            &EmergenceRow::interaction_p_max_t);
+  const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
+  add_score(found, Role::low, rows, "low", "lower end of the " + interval, &EmergenceRow::interaction_low);
+  add_score(found, Role::high, rows, "high", "upper end of the " + interval, &EmergenceRow::interaction_high);
+  found.add(Role::p, rows, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance",
+            &EmergenceRow::interaction_p);
   found.add(Role::adjusted, rows, "p_holm", "1", "interaction_p after Holm over all rows of the measure",
             &EmergenceRow::interaction_p_holm);
-  add_cells(found, rows);
-  found.add(Role::value, rows, "z", "1", "interaction over its standard error, templates as clusters",
-            &EmergenceRow::interaction_z);
+  add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
   found.views = {{.title = "Scores beyond the sum of both parts', in ",
                   .columns = {{"intersection", "intersection"},
                               {items.name, "item"},
                               {"", "beyond the sum"},
-                              {"z", "z"},
+                              {"low", "low"},
+                              {"high", "high"},
                               {"num_templates", "templates"},
                               {"p", "p"},
-                              {"p_holm", "p Holm"},
-                              {"p_max_t", "p max-T"}},
+                              {"p_holm", "p Holm"}},
                   .by = "p",
                   .only = "p",
                   .none = "none"}};
@@ -314,8 +315,11 @@ std::string test_notes(const Intersections& all) {
   const auto num_apart =
       std::ranges::count_if(all.parts.intersections, [](const auto& one) { return !one.has_parts(); });
   return std::string(
-             "beyond both: over the larger part's score, or under the smaller's. p: two-sided, the signs of templates "
-             "flipped, the larger of both parts' p; adjusted by max-T among all intersections and items of the "
+             "beyond both: over the larger part's score, or under the smaller's; its p is the larger of both parts'. "
+             "p, "
+             "low, high: Student's t over other templates and rephrasings, on the cells that all of a row have; p "
+             "Holm: "
+             "adjusted among all intersections and items of the "
              "measure. Beyond the sum: the score where no group is named is ") +
          (all.parts.baseline ? "the baseline's." : "taken to be 0.") +
          (num_apart > 0 ? " " + base::counted(static_cast<std::uint64_t>(num_apart), "intersection") +
@@ -343,10 +347,10 @@ std::vector<Finding> findings_of(const Intersections& all, const sweep::Comparis
     const auto pole_rows = rows_of(all, &IntersectionsOfMeasure::poles);
     found.back().views.clear();  // items are differences of poles: one table of emergent scores is enough
     found.push_back(emergence(all, pole_rows, "pole_", poles));
-    found.push_back(interaction(all, pole_rows, "pole_", poles));
+    found.push_back(interaction(all, pole_rows, "pole_", poles, comparison.confidence));
     found.back().views.clear();
   }
-  found.push_back(interaction(all, rows, "", items));
+  found.push_back(interaction(all, rows, "", items, comparison.confidence));
   found.back().notes = test_notes(all);
   for (auto& finding : found) {
     finding.named = comparison.intersections->measures;

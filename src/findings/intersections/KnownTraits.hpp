@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "findings/intersections/Emergence.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

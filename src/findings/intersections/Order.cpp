@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "findings/sharing/Sharing.hpp"
-#include "stats/Bootstrap.hpp"
+#include "stats/RateInterval.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -61,7 +61,7 @@ class DomainPair {
     ++count_;
   }
 
-  void fill(DominanceRow& row, const sweep::Comparison& comparison, std::uint64_t seed) const {
+  void fill(DominanceRow& row, const sweep::Comparison& comparison) const {
     row.num_intersections = count_;
     row.num_first = static_cast<std::int32_t>(first_places_.size());
     row.num_second = static_cast<std::int32_t>(second_places_.size());
@@ -72,14 +72,19 @@ class DomainPair {
     row.rule = row.difference >= threshold    ? Dominant::first
                : row.difference <= -threshold ? Dominant::second
                                               : Dominant::neither;
-    row.reason = stats::Reason::too_few;
     if (row.num_first < 2 || row.num_second < 2) {
+      row.reason = stats::Reason::too_few;
       return;
     }
-    const auto interval = stats::percentile_interval(replicates(comparison, seed), comparison.confidence);
-    row.low = interval.low;
-    row.high = interval.high;
-    row.reason = interval.reason;
+    std::vector<double> cells(first_places_.size() * second_places_.size(), stats::nan);
+    for (const auto& [place, cell] : cells_) {
+      cells[place.first * second_places_.size() + place.second] = cell.first / cell.second;
+    }
+    const auto squares = stats::crossed_squares(cells, second_places_.size());
+    const auto test = stats::test_cells(squares, row.difference, {}, comparison.confidence);
+    row.low = std::max(test.low, -2.0);  // a tau-b lies between -1 and 1
+    row.high = std::min(test.high, 2.0);
+    row.reason = test.reason;
     if (row.reason == stats::Reason::ok) {
       row.beyond = row.low > 0 ? Dominant::first : row.high < 0 ? Dominant::second : Dominant::neither;
     }
@@ -89,25 +94,6 @@ class DomainPair {
   using Places = std::map<std::size_t, std::size_t>;
   static std::size_t place_of(std::size_t group, Places& places) {
     return places.try_emplace(group, places.size()).first->second;
-  }
-
-  /// Differences of means over drawn groups: a mean over intersections is a sum over their number, and both are drawn.
-  std::vector<double> replicates(const sweep::Comparison& comparison, std::uint64_t seed) const {
-    std::vector<double> values(2 * first_places_.size() * second_places_.size(), stats::nan);
-    for (const auto& [place, cell] : cells_) {
-      const auto at = 2 * (place.first * second_places_.size() + place.second);
-      values[at] = cell.first;
-      values[at + 1] = cell.second;
-    }
-    const auto draws = static_cast<std::size_t>(comparison.replicates);
-    const stats::ClusterBootstrap rows(first_places_.size(), draws, seed, first_groups_stream);
-    const stats::ClusterBootstrap columns(second_places_.size(), draws, seed, second_groups_stream);
-    const auto means = stats::crossed_means(values, rows, columns, 2);
-    std::vector<double> differences;
-    for (std::size_t replicate = 0; replicate < draws; ++replicate) {
-      differences.push_back(means[2 * replicate] / means[2 * replicate + 1]);
-    }
-    return differences;
   }
 
   Places first_places_;
@@ -153,7 +139,7 @@ Order order_of(const CellScores& cells, const IntersectionParts& parts, const pa
 }
 
 std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionParts& parts,
-                                       const sweep::Comparison& comparison, std::uint64_t seed) {
+                                       const sweep::Comparison& comparison) {
   std::map<std::string, std::size_t> ranks;  // of domains, by their first subject
   for (const auto& domain : parts.domains) {
     ranks.try_emplace(domain, ranks.size());
@@ -180,7 +166,7 @@ std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionPar
   std::vector<DominanceRow> rows;
   for (const auto& [place, pair] : pairs) {
     rows.push_back({.first = names[place.first], .second = names[place.second]});
-    pair.fill(rows.back(), comparison, seed);
+    pair.fill(rows.back(), comparison);
   }
   return rows;
 }

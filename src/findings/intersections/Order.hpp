@@ -54,17 +54,17 @@ struct DominanceRow {
   double tau_first = stats::nan;   ///< mean over intersections of tau-b with the part of the first domain
   double tau_second = stats::nan;  ///< over the same intersections, those that have both
   double difference = stats::nan;  ///< of the two means
-  double low = stats::nan;         ///< interval: groups of both domains drawn with replacement, crossed
+  double low = stats::nan;         ///< stats::test_cells over other groups of both domains, which are crossed
   double high = stats::nan;
   std::int32_t num_intersections = 0;  ///< both orders count
   std::int32_t num_first = 0;          ///< groups of the first domain
   std::int32_t num_second = 0;
   Dominant rule = Dominant::unknown;                ///< whose mean is larger by at least the threshold
   Dominant beyond = Dominant::unknown;              ///< on whose side of zero the whole interval lies
-  stats::Reason reason = stats::Reason::no_values;  ///< `too_few`: no interval, one group in a domain
+  stats::Reason reason = stats::Reason::no_values;  ///< why there is no interval, as CellsTest; one group in a domain
 };
 
 std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionParts& parts,
-                                       const sweep::Comparison& comparison, std::uint64_t seed);
+                                       const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

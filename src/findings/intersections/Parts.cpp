@@ -108,7 +108,7 @@ IntersectionParts parts_of(const AxisSchema& subjects) {
 
 CellScores cells_of_items(const Scores& scores, std::size_t measure) {
   return {scores.length(template_axis), scores.length(rephrasing_axis), scores.length(item_axis),
-          cell_values(scores, scores.read(measure))};
+          cell_values(scores, scores.read(measure)), ends_of(*scores.axes[measure_axis], measure)};
 }
 
 CellScores cells_of_poles(const Scores& scores, std::size_t measure) {

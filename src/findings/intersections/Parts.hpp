@@ -36,7 +36,8 @@ struct CellScores {
   std::size_t num_templates = 0;
   std::size_t num_rephrasings = 0;
   std::size_t num_items = 0;
-  std::vector<double> values;  ///< NaN: none
+  std::vector<double> values;              ///< NaN: none
+  std::optional<stats::ScaleEnds> ends{};  ///< between which scores lie
   std::size_t num_cells() const { return num_templates * num_rephrasings; }
   double at(std::size_t subject, std::size_t cell, std::size_t item) const {
     return values[(subject * num_cells() + cell) * num_items + item];

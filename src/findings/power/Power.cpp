@@ -18,16 +18,14 @@ PlannedContrast planned(const ContrastSpread& spread) {
                       .measure = spread.measure,
                       .item = spread.item,
                       .num_templates = squares.num_rows,
-                      .num_rephrasings = squares.num_columns};
+                      .num_rephrasings = squares.num_columns,
+                      .variances = squares.variances()};
   if (squares.num_rows < 2) {
     row.reason = squares.num_rows == 0 ? stats::Reason::no_values : stats::Reason::too_few;
     return row;
   }
-  const auto num_rows = static_cast<double>(squares.num_rows);
-  const auto num_cells = static_cast<double>(squares.num_cells);
-  row.cells = squares.rest * num_cells;
-  row.templates = std::max(0.0, squares.rows * num_rows - row.cells * num_rows / num_cells);
-  const bool varies = row.templates + row.cells > rounding * spread.difference * spread.difference;
+  row.degrees = squares.error().degrees;
+  const bool varies = std::pow(row.deviation(1), 2) > rounding * spread.difference * spread.difference;
   row.reason = varies ? stats::Reason::ok : stats::Reason::constant;
   return row;
 }
@@ -35,7 +33,7 @@ PlannedContrast planned(const ContrastSpread& spread) {
 }  // namespace
 
 double PlannedContrast::deviation(std::size_t count) const {
-  return std::sqrt(templates + cells / static_cast<double>(count));
+  return std::sqrt(variances.rows + variances.rest / static_cast<double>(count));
 }
 
 std::vector<PlannedContrast> plan_contrasts(const Scores& pilot, const sweep::Comparison& comparison) {
@@ -44,19 +42,26 @@ std::vector<PlannedContrast> plan_contrasts(const Scores& pilot, const sweep::Co
   return rows;
 }
 
-double effect_of(const PlannedContrast& contrast, const PowerGoal& goal, std::size_t num_rephrasings,
-                 PilotVariance variance) {
-  const double unit = goal.unit == PowerGoal::Unit::score ? 1 : contrast.deviation(contrast.num_rephrasings);
-  const auto degrees = static_cast<double>(contrast.num_templates) - 1;
-  const double factor =
-      variance == PilotVariance::cautious ? stats::upper_variance_factor(degrees, cautious_probability) : 1;
-  return goal.size * unit / (contrast.deviation(num_rephrasings) * std::sqrt(factor));
+double difference_of(const PlannedContrast& contrast, const PowerGoal& goal) {
+  return goal.unit == PowerGoal::Unit::score ? goal.size : goal.size * contrast.deviation(contrast.num_rephrasings);
+}
+
+stats::PlannedMean planned_mean(const PlannedContrast& contrast, const PowerGoal& goal, std::size_t num_rephrasings,
+                                PilotVariance variance) {
+  stats::PlannedMean planned{difference_of(contrast, goal), contrast.variances, num_rephrasings, goal.level};
+  if (variance == PilotVariance::cautious) {
+    const double factor = stats::upper_variance_factor(contrast.degrees, cautious_probability);
+    for (auto* part : {&planned.variances.rows, &planned.variances.columns, &planned.variances.rest}) {
+      *part *= factor;
+    }
+  }
+  return planned;
 }
 
 std::optional<std::size_t> enough_templates(const PlannedContrast& contrast, const PowerGoal& goal,
                                             std::size_t num_rephrasings, PilotVariance variance) {
-  return stats::enough_differences(effect_of(contrast, goal, num_rephrasings, variance), goal.chance, goal.level,
-                                   most_planned_templates);
+  return stats::enough_rows(planned_mean(contrast, goal, num_rephrasings, variance), goal.chance,
+                            most_planned_templates);
 }
 
 }  // namespace stereosweep::findings

@@ -30,13 +30,10 @@ std::string goal_text(const PowerGoal& goal) {
 
 /// What holds with and without a pilot.
 std::string assumptions(const PowerGoal& goal) {
-  return "Assumed: templates (or pairs of them) are a sample of independent, about normal differences; p is that of "
-         "contrasts, two-sided, with the signs of templates flipped, and it is not adjusted: for m tests together "
-         "give level=" +
-         base::format_double(goal.level) +
-         "/m as a number. The chance is computed by the noncentral t distribution; below ten templates it is up to 3 "
-         "points too high. Rephrasings that move all templates' differences alike are an error that p does not see, "
-         "whatever the number of templates.";
+  return "Assumed: templates (or pairs of them) and rephrasings are samples, crossed, with about normal effects; p is "
+         "that of contrasts, a two-sided t test over other templates and rephrasings, and it is not adjusted: for m "
+         "tests together give level=" +
+         base::format_double(goal.level) + "/m as a number. The chance is computed by the noncentral t distribution.";
 }
 
 struct Row {
@@ -107,12 +104,11 @@ std::vector<std::string> cells_of(const Row& row, const PowerGoal& goal, const s
     return cells;
   }
   const auto own = contrast.num_rephrasings;
-  const auto deviation = contrast.deviation(own);
-  const auto effect = effect_of(contrast, goal, own);
-  cells.push_back(results::significant(deviation));
-  cells.push_back(goal.unit == PowerGoal::Unit::score ? results::fixed(effect, 2)
-                                                      : results::significant(effect * deviation));
-  cells.push_back(power_percent(stats::sign_flip_power(effect, contrast.num_templates, goal.level)));
+  const auto difference = difference_of(contrast, goal);
+  cells.push_back(results::significant(contrast.deviation(own)));
+  cells.push_back(goal.unit == PowerGoal::Unit::score ? results::fixed(difference / contrast.deviation(own), 2)
+                                                      : results::significant(difference));
+  cells.push_back(power_percent(stats::crossed_power(planned_mean(contrast, goal, own), contrast.num_templates)));
   for (const auto column : columns) {
     const auto enough = enough_templates(contrast, goal, column);
     cells.push_back(own == 1 && column > 1 ? "-" : enough ? std::to_string(*enough) : ">100000");
@@ -150,7 +146,8 @@ std::string table_text(std::vector<Row> rows, const PowerGoal& goal, std::size_t
 }  // namespace
 
 std::string power_text(const PowerGoal& goal) {
-  const auto enough = stats::enough_differences(goal.size, goal.chance, goal.level, most_planned_templates);
+  const stats::PlannedMean planned{goal.size, {.rows = 1}, 1, goal.level};
+  const auto enough = stats::enough_rows(planned, goal.chance, most_planned_templates);
   std::string text =
       results::wrapped(count_text(enough) + " templates (or pairs of them) in the contrast: " + goal_text(goal) +
                        " of templates' differences.\n");
@@ -158,13 +155,13 @@ std::string power_text(const PowerGoal& goal) {
   std::set<std::size_t> steps(template_steps.begin(), template_steps.end());
   steps.insert(enough.value_or(most_planned_templates));
   for (const auto count : steps) {
-    table.add({std::to_string(count), power_percent(stats::sign_flip_power(goal.size, count, goal.level))});
+    table.add({std::to_string(count), power_percent(stats::crossed_power(planned, count))});
   }
   return text + '\n' + table.text() + '\n' +
          results::wrapped(
              "A template's difference is the mean over its rephrasings: with more of them the same difference is more "
-             "standard deviations. Only a pilot (pilot=RUN_DIRECTORY) tells how many more, and what that is in the "
-             "score's unit. " +
+             "standard deviations. Only a pilot (pilot=RUN_DIRECTORY) tells how many more, what rephrasings add to the "
+             "error, and what that is in the score's unit. " +
              assumptions(goal) + '\n');
 }
 
@@ -193,7 +190,9 @@ std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGo
              (in_score ? "effect: the difference over it. " : "difference: so many deviations. ") +
              "pilot's chance: in %, with as many as the pilot. x k: templates that are enough with k rephrasings each" +
              (knows_rephrasings ? "" : " (the pilot has one: what more would save is not known)") +
-             ". cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a small pilot's "
+             ". >100000: no number of templates is known to be enough, where so few rephrasings have effects of their "
+             "own. "
+             "cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a small pilot's "
              "estimate is too low about every second time. " +
              assumptions(goal) + '\n');
 }

@@ -70,6 +70,11 @@ class TableOfRuns {
   AxisSchema replicates_;
 };
 
+struct Series {
+  RunSeries name;
+  std::vector<double> means = {};  ///< [subject, item]
+};
+
 class RunComparer {
  public:
   RunComparer(const JoinedRuns& joined, const RunQuestion& question) : joined_(joined), question_(question) {
@@ -122,8 +127,7 @@ class RunComparer {
         if (std::ranges::find(measured_[measure], run) == measured_[measure].end()) {
           continue;
         }
-        runs_.series.push_back({runs_.runs.labels[run], runs_.measures.labels[measure]});
-        auto& values = series_.emplace_back();
+        auto& values = series_.emplace_back(Series{{runs_.runs.labels[run], runs_.measures.labels[measure]}}).means;
         for (std::size_t place = 0; place < num_cells(); ++place) {
           values.push_back(runs_.means[runs_.cell(run, measure, 0, 0) + place].value);
         }
@@ -209,55 +213,67 @@ class RunComparer {
       }
     }
     if (std::ranges::any_of(values, [](double value) { return !std::isnan(value); })) {
-      runs_.series.push_back({people_label, "mean rating"});
-      series_.push_back(std::move(values));
+      series_.push_back({{people_label, "mean rating"}, std::move(values)});
     }
   }
 
   void correlate() {
     const auto dimension = std::ranges::find(runs_.items.coordinates, "dimension", &AxisSchema::Coordinate::name);
-    runs_.item_groups = {"all"};
+    std::vector<std::string> groups = {"all"};
     if (dimension != runs_.items.coordinates.end()) {
       for (const auto& value : dimension->values) {
-        if (!value.empty() && std::ranges::find(runs_.item_groups, value) == runs_.item_groups.end()) {
-          runs_.item_groups.push_back(value);
+        if (!value.empty() && std::ranges::find(groups, value) == groups.end()) {
+          groups.push_back(value);
         }
       }
     }
-    for (std::size_t group = 0; group < runs_.item_groups.size(); ++group) {
+    for (const auto& group : groups) {
       std::vector<bool> is_inside;
       for (std::size_t place = 0; place < num_cells(); ++place) {
         const auto item = place % runs_.items.labels.size();
-        is_inside.push_back(group == 0 || dimension->values[item] == runs_.item_groups[group]);
+        is_inside.push_back(&group == &groups.front() || dimension->values[item] == group);
       }
-      for (const auto& left : series_) {
-        for (const auto& right : series_) {
-          runs_.correlations.push_back(correlation_of(left, right, is_inside));
+      for (std::size_t right = 0; right < series_.size(); ++right) {
+        for (std::size_t left = 0; left < right; ++left) {
+          if (are_compared(series_[left].name, series_[right].name)) {
+            runs_.correlations.push_back(correlation_of(series_[left], series_[right], is_inside));
+            runs_.correlations.back().items = group;
+          }
         }
       }
     }
   }
 
-  static SeriesCorrelation correlation_of(const std::vector<double>& left, const std::vector<double>& right,
-                                          const std::vector<bool>& is_inside) {
+  bool are_compared(const RunSeries& left, const RunSeries& right) const {
+    return left.run != right.run &&
+           (left.measure == right.measure || right.run == people_label || !joined_.is_paired());
+  }
+
+  static SeriesCorrelation correlation_of(const Series& left, const Series& right, const std::vector<bool>& is_inside) {
     std::vector<double> lefts;
     std::vector<double> rights;
-    for (std::size_t place = 0; place < left.size(); ++place) {
-      if (is_inside[place] && !std::isnan(left[place]) && !std::isnan(right[place])) {
-        lefts.push_back(left[place]);
-        rights.push_back(right[place]);
+    for (std::size_t place = 0; place < is_inside.size(); ++place) {
+      if (is_inside[place] && !std::isnan(left.means[place]) && !std::isnan(right.means[place])) {
+        lefts.push_back(left.means[place]);
+        rights.push_back(right.means[place]);
       }
     }
     const auto tau = stats::kendall_tau_b(lefts, rights);
-    return {tau.value, stats::pearson(lefts, rights).value, stats::spearman(lefts, rights).value,
-            static_cast<std::int32_t>(lefts.size()), tau.reason};
+    return {.left = left.name,
+            .right = right.name,
+            .items = {},
+            .tau_b = tau.value,
+            .pearson = stats::pearson(lefts, rights).value,
+            .spearman = stats::spearman(lefts, rights).value,
+            .n = static_cast<std::int32_t>(lefts.size()),
+            .reason = tau.reason};
   }
 
   const JoinedRuns& joined_;
   const RunQuestion& question_;
   RunComparison runs_;
   std::vector<std::vector<std::size_t>> measured_;  ///< [measure]: runs that have it
-  std::vector<std::vector<double>> series_;         ///< parallel to runs_.series: [subject, item]
+  std::vector<Series> series_;
 };
 
 }  // namespace

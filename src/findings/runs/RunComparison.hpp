@@ -37,8 +37,12 @@ struct RunSeries {
   std::string label() const { return run + " | " + measure; }
 };
 
-/// Over (subject, item) where both series have a mean. No p: means of one run are not independent of each other.
+/// Of two series, over (subject, item) where both have a mean. No p: means of one run are not independent of each
+/// other.
 struct SeriesCorrelation {
+  RunSeries left;
+  RunSeries right;
+  std::string items;  ///< "all", or a dimension of them
   double tau_b = stats::nan;
   double pearson = stats::nan;
   double spearman = stats::nan;
@@ -62,9 +66,8 @@ struct RunComparison {
   std::vector<VarianceShares> variance;    ///< [measure], over the shared cells; empty where cells are not paired
   std::vector<RunPair> pairs;              ///< empty where cells are not paired
   std::vector<ContrastRow> differences;    ///< [pair, measure, subject, item]
-  std::vector<RunSeries> series;
-  std::vector<std::string> item_groups;         ///< "all", then the items' dimensions
-  std::vector<SeriesCorrelation> correlations;  ///< [item group, series, series]
+  /// Of different runs, or a run and people: the same measure; where cells are not paired, any.
+  std::vector<SeriesCorrelation> correlations;
 
   std::string pair_label(const RunPair& pair) const {
     return runs.labels[pair.left] + " minus " + runs.labels[pair.right];
@@ -72,9 +75,6 @@ struct RunComparison {
   std::size_t cell(std::size_t outermost, std::size_t measure, std::size_t subject, std::size_t item) const {
     return ((outermost * measures.labels.size() + measure) * subjects.labels.size() + subject) * items.labels.size() +
            item;
-  }
-  const SeriesCorrelation& correlation(std::size_t group, std::size_t series_place, std::size_t other) const {
-    return correlations[(group * series.size() + series_place) * series.size() + other];
   }
 };
 
@@ -93,16 +93,8 @@ RunComparison compare_runs(const JoinedRuns& joined, const RunQuestion& question
 /// A file of its own. Throws base::Error (full disk, ...); an old file stays then.
 void write_runs(const std::filesystem::path& target, const RunComparison& runs, const sweep::Comparison& comparison);
 
-enum class RunDetail { main, everything };
-
-/// What of a comparison is printed.
-struct RunPrinting {
-  std::size_t top = 0;  ///< rows of a long table
-  RunDetail detail = RunDetail::main;
-  results::ShownMeasures shown = {};  ///< where the runs share none of them: all
-};
-
-/// The answer, then tables; of many measures these only with `everything`.
-std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, const RunPrinting& printing);
+/// The differences first. `top`: rows of each table; `shown`: measures, or all where the runs share none of them.
+std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, std::size_t top,
+                      const results::ShownMeasures& shown);
 
 }  // namespace stereosweep::findings
