@@ -1,4 +1,4 @@
-"""python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR
+"""python -m stereosweep_analysis figures DIR [--subjects all] [--planted] --out DIR
 python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis pictures DIR... [--format pdf|png|svg] [--out DIR]
 python -m stereosweep_analysis table DIR... [--what scores] [--format csv|markdown|latex]
@@ -21,7 +21,6 @@ from .forest import forest
 from .glossary import glossary, matching
 from .open import ResultError, open_statistics
 from .papers import command as paper_command
-from .ratings import read_ratings
 from .reports import command as report_command
 
 
@@ -30,7 +29,6 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     draw = commands.add_parser("figures", help="heat map, and scatter against ratings; forest of WEAT tests")
     draw.add_argument("directory", help="run directory or PROBE.stats.h5")
-    draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
     draw.add_argument("--measure", help="a label of the score table, as 'ilps_star prior_word'; default: recommended")
     draw.add_argument(
@@ -66,14 +64,12 @@ def draw_figures(arguments):
     measure = arguments.measure or drawings.default_measure(statistics)
     made |= drawings.heat_maps(statistics, measure, arguments.subjects)
     ratings = drawings.people_means(statistics) if "people_mean" in statistics else None
-    if arguments.ratings:
-        ratings = read_ratings(arguments.ratings, statistics)
     if ratings is not None:
         name, draw = ("recovery", drawings.recovery_scatter) if arguments.planted else ("human", drawings.human_scatter)
         made[name] = draw(statistics, ratings, measure)
     drawings.save_figures(made, out)
     if ratings is None:
-        print("no ratings: no scatter (name a table with --ratings, or statistics.people in the job)")
+        print("no ratings: no scatter (ask with 'statistics.people={ratings: TABLE}')")
 
 
 def make_answers(arguments):

@@ -4,7 +4,6 @@ import pytest
 import xarray as xr
 
 from stereosweep_analysis import ResultError, cli, drawings, open_result, open_statistics
-from stereosweep_analysis.ratings import read_ratings
 from stereosweep_analysis.tables import number_text
 
 
@@ -110,46 +109,6 @@ def test_command_writes_pictures(run, tmp_path, planted, capsys):
         pixels = plt.imread(tmp_path / "pictures" / name)
         assert pixels.shape[0] > 500 and pixels.shape[1] > 800 and pixels.std() > 0.05
     assert "heat-map.png" in capsys.readouterr().out
-
-
-def test_ratings_table_lies_on_the_axes(run, ratings):
-    statistics = open_statistics(run).load()
-    table = read_ratings(ratings, statistics)
-    np.testing.assert_array_equal(table.values, drawings.people_means(statistics).values)
-
-
-@pytest.mark.parametrize("separator", [",", ";"])
-def test_ratings_as_spreadsheets_write_them(run, ratings, tmp_path, separator):
-    statistics = open_statistics(run).load()
-    lines = [separator.join(f'"{cell}"' for cell in line.split("\t")) for line in ratings.read_text().splitlines()]
-    (tmp_path / "people.csv").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8-sig")
-    table = read_ratings(tmp_path / "people.csv", statistics)
-    np.testing.assert_array_equal(table.values, drawings.people_means(statistics).values)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("a\tb\n1\t2\n", "lacks a column"),
-        ("group\tpair\tmean\nwomen\tcold - warm\tmuch\n", "line 2"),
-        ("group\tpair\tmean\nwomen\tcold - warm\t1\nwomen\tcold - warm\t2\n", "rated twice"),
-        ("group\tpair\tmean\nwomen\tcold - warm\n", "is no number"),
-        ("group\tpair\tmean\nwomen\tcold - warm\tinf\n", "'inf' is no number"),
-        ("group\tpair\tmean\nrobots\tcold - warm\t3\n", "rates no group"),
-        ("", "lacks a column"),
-    ],
-)
-def test_bad_ratings_are_refused(run, tmp_path, content, message):
-    (tmp_path / "bad.tsv").write_text(content)
-    with pytest.raises(ResultError, match=message):
-        read_ratings(tmp_path / "bad.tsv", open_statistics(run))
-
-
-def test_other_encodings_and_missing_tables_are_refused(run, tmp_path):
-    (tmp_path / "latin.tsv").write_bytes("group\tpair\tmean\nété\tcold - warm\t3\n".encode("latin-1"))
-    for name in ("latin.tsv", "nothing.tsv"):
-        with pytest.raises(ResultError, match="cannot be read as a table in UTF-8"):
-            read_ratings(tmp_path / name, open_statistics(run))
 
 
 def test_errors_are_one_line(run, tmp_path, capsys):
