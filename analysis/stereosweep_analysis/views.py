@@ -15,6 +15,8 @@ import xarray as xr
 from .glossary import title_of
 from .tables import Column, Missing, Table
 
+View = dict[str, Any]
+
 
 class Finding(NamedTuple):
     """`name`: of its first array; `tables`: those of its views; `sentences`: what they come to."""
@@ -62,7 +64,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
     found = []
     for name in map(str, statistics.data_vars):
         variable = statistics[name]
-        views = json.loads(variable.attrs.get("views", "[]"))
+        views: list[View] = json.loads(variable.attrs.get("views", "[]"))
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
         tables = [
             table for view in views for table in _View(statistics, name, view).tables(shown)
@@ -76,7 +78,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
 
 
 class _View:
-    def __init__(self, statistics: xr.Dataset, first: str, view: dict[str, Any]) -> None:
+    def __init__(self, statistics: xr.Dataset, first: str, view: View) -> None:
         self.statistics, self.view = statistics, view
         self.main = statistics[first]
         by = view["by"].removeprefix("-")
@@ -121,7 +123,8 @@ class _View:
         return [
             Table(
                 self.view["title"] + ", ".join(title), columns,
-                [tuple(values[row] for values in cells) for row in places], "", max(len(self.labels), 1),
+                [tuple(values[row] for values in cells) for row in places], "",
+                max(len(self.labels), 1),
             )
             for title, places in sorted(parts.items(), key=lambda part: min(part[1]))
         ]  # fmt: skip

@@ -16,7 +16,8 @@
 
 namespace stereosweep::sweep {
 
-/// The table of statistics: what is listed in `each_statistic` is read, kept, described and computed.
+/// The table of statistics: what is listed in `each_statistic` is read, kept, described, computed and printed, in that
+/// order.
 struct Comparison {
   /// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
   enum class Family : std::uint8_t { contrast, measure, all };
@@ -37,18 +38,18 @@ struct Comparison {
   std::vector<CorrelationRequest> correlations = {};
   std::optional<ExtremesRequest> extremes = {};
 
-  /// Shows `visit` every statistic: its key, what is asked (an optional, or a list), what it is.
+  /// Shows `visit` every statistic, what was asked first: its key, what is asked (an optional, or a list), what it is.
   template <class Self, class Visit>
   static void each_statistic(Self& self, Visit visit) {
     visit("contrasts", self.contrasts, "differences that are tested");
     visit("means", self.means, "of every subject and item, with intervals");
     visit("variance_shares", self.variance, "by subject, item, template, ...");
     visit("intersections", self.intersections, "what an intersection has of its groups");
-    visit("clusters", self.clusters, "k-means of the subjects");
-    visit("variation", self.variation, "coefficients of variation");
     visit("people", self.people, "agreement with people's answers");
     visit("correlations", self.correlations, "of items over subjects");
     visit("extremes", self.extremes, "the subjects with the highest and the lowest means");
+    visit("clusters", self.clusters, "k-means of the subjects");
+    visit("variation", self.variation, "coefficients of variation");
   }
   template <class Self, class Keys>
   static void inference_keys(Self& self, Keys& keys) {

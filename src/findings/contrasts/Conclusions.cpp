@@ -8,41 +8,65 @@
 namespace stereosweep::findings {
 namespace {
 
+/// What a statistic is computed of.
+struct Asked {
+  const Scores& scores;
+  const sweep::Comparison& comparison;
+  std::uint64_t seed;
+  std::optional<Clusters> clusters = {};  ///< once they are computed
+
+  const Clusters* find_clusters() {
+    if (comparison.clusters && !clusters) {
+      clusters = clusters_of(scores, *comparison.clusters, seed);
+    }
+    return clusters ? &*clusters : nullptr;
+  }
+};
+
+// One for each statistic of sweep::Comparison::each_statistic.
+
+std::vector<Finding> found(const std::vector<sweep::Contrast>& /*contrasts*/, Asked& asked) {
+  return {finding_of(compare(asked.scores, asked.comparison, asked.seed), asked.comparison)};
+}
+std::vector<Finding> found(const sweep::MeansRequest& /*means*/, Asked& asked) {
+  return {finding_of(means_of(asked.scores, asked.comparison), asked.comparison)};
+}
+std::vector<Finding> found(const sweep::VarianceRequest& /*variance*/, Asked& asked) {
+  return findings_of(variance_of(asked.scores, asked.comparison), asked.comparison);
+}
+std::vector<Finding> found(const sweep::IntersectionQuestions& /*questions*/, Asked& asked) {
+  return findings_of(intersections_of(asked.scores, asked.comparison), asked.comparison);
+}
+std::vector<Finding> found(const sweep::People& /*people*/, Asked& asked) {
+  return findings_of(agree_with_people(asked.scores, asked.comparison, asked.seed), asked.comparison);
+}
+std::vector<Finding> found(const std::vector<sweep::CorrelationRequest>& /*requests*/, Asked& asked) {
+  const auto* clusters = asked.find_clusters();
+  return findings_of(correlations_of(asked.scores, asked.comparison, clusters, asked.seed), asked.comparison);
+}
+std::vector<Finding> found(const sweep::ExtremesRequest& /*extremes*/, Asked& asked) {
+  return {finding_of(extremes_of(asked.scores, asked.comparison), asked.comparison)};
+}
+std::vector<Finding> found(const sweep::ClusterRequest& clusters, Asked& asked) {
+  return findings_of(*asked.find_clusters(), clusters, asked.seed);
+}
+std::vector<Finding> found(const sweep::VariationRequest& variation, Asked& asked) {
+  return findings_of(variation_of(asked.scores, variation), variation);
+}
+
 std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  std::vector<Finding> found;
-  const auto add = [&](std::vector<Finding> findings) { std::ranges::move(findings, std::back_inserter(found)); };
-  if (!comparison.contrasts.empty()) {
-    found.push_back(finding_of(compare(scores, comparison, seed), comparison));
-  }
-  if (comparison.means) {
-    found.push_back(finding_of(means_of(scores, comparison), comparison));
-  }
-  if (comparison.variance) {
-    add(findings_of(variance_of(scores, comparison), comparison));
-  }
-  if (comparison.intersections) {
-    add(findings_of(intersections_of(scores, comparison), comparison));
-  }
-  if (comparison.people) {
-    add(findings_of(agree_with_people(scores, comparison, seed), comparison));
-  }
-  std::optional<Clusters> clusters;
-  if (comparison.clusters) {
-    clusters = clusters_of(scores, *comparison.clusters, seed);
-  }
-  if (!comparison.correlations.empty()) {
-    add(findings_of(correlations_of(scores, comparison, clusters ? &*clusters : nullptr, seed), comparison));
-  }
-  if (comparison.extremes) {
-    found.push_back(finding_of(extremes_of(scores, comparison), comparison));
-  }
-  if (clusters) {
-    add(findings_of(*clusters, *comparison.clusters, seed));
-  }
-  if (comparison.variation) {
-    add(findings_of(variation_of(scores, *comparison.variation), *comparison.variation));
-  }
-  return found;
+  std::vector<Finding> all;
+  Asked asked{scores, comparison, seed};
+  sweep::Comparison::each_statistic(comparison, [&](const char* /*key*/, const auto& wanted, const char* /*about*/) {
+    if constexpr (requires { wanted.has_value(); }) {
+      if (wanted) {
+        std::ranges::move(found(*wanted, asked), std::back_inserter(all));
+      }
+    } else if (!wanted.empty()) {
+      std::ranges::move(found(wanted, asked), std::back_inserter(all));
+    }
+  });
+  return all;
 }
 
 }  // namespace

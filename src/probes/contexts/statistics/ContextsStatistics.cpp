@@ -437,13 +437,9 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
   root.write_attribute("draws", options.settings.draws);
   root.write_attribute("exceedances", options.settings.exceedances);
   root.write_attribute("permutation_seed", std::to_string(options.seed));
-  root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
   written.layout().add_axis(file.schema().outer_axes.front());  // all tests, with their words
   for (const auto& finding : findings_of(result, Detail::main)) {
     findings::write(written.layout(), finding);
-  }
-  if (result.agreement) {
-    write_agreement(written.layout(), *result.agreement, result.tests);
   }
   write_score_table(written.layout(), ContextsReader(file, options.settings.samples),
                     options.job == nullptr ? Contexts() : *options.job);
