@@ -18,41 +18,6 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Of p, in this order: what assumes least comes first.
-constexpr std::array<std::string_view, 2> p_names = {"p_items", "p"};
-constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "benjamini_hochberg", "yekutieli"};
-constexpr std::array<std::string_view, 5> count_names = {"n", "num_sentences", "num_templates", "num_cells",
-                                                         "num_intersections"};
-
-std::string joined(std::string_view stem, std::string_view name) { return std::string(stem) + "_" + std::string(name); }
-
-/// The name without its last word: "people_tau" -> "people", "mean" -> "".
-std::string shorter(const std::string& name) {
-  const auto end = name.rfind('_');
-  return end == std::string::npos ? "" : name.substr(0, end);
-}
-
-/// Stems of what stands beside a statistic: itself; and, where interval and p are named after what is compared, that.
-std::vector<std::string> stems_of(const std::string& name) {
-  std::vector<std::string> stems = {name};
-  for (const auto* ending : {"_difference", "_coefficient"}) {
-    if (name.ends_with(ending)) {
-      stems.push_back(shorter(name));
-    }
-  }
-  return stems;
-}
-
-/// Whether it is a number about another number, as its name says.
-bool is_named_beside(const std::string& name) {
-  const auto ends = [&](std::string_view ending) {
-    return name.ends_with("_" + std::string(ending)) || name == ending;
-  };
-  return ends("low") || ends("high") || ends("status") || std::ranges::any_of(p_names, ends) ||
-         std::ranges::any_of(count_names, ends) ||
-         std::ranges::any_of(adjustments, [&](auto adjustment) { return ends("p_" + std::string(adjustment)); });
-}
-
 /// Numbers of single sentences: the score table and what a probe keeps of the same shape.
 bool is_single_score(const std::vector<std::string>& axes) {
   const auto has = [&](const char* axis) { return std::ranges::find(axes, axis) != axes.end(); };
@@ -170,22 +135,8 @@ const StatisticsRows::Array* StatisticsRows::find(const std::string& name) const
   return found == arrays_.end() ? nullptr : &*found;
 }
 
-/// `name` where such an array of numbers exists and has no axis that `main` lacks; else "".
-std::string StatisticsRows::beside(const Array& main, const std::string& name) const {
-  const auto* array = find(name);
-  const bool fits = array != nullptr && array != &main && array->flags.empty() &&
-                    std::ranges::all_of(array->axes, [&](const auto& axis) {
-                      return std::ranges::find(main.axes, axis) != main.axes.end();
-                    });
-  return fits ? name : "";
-}
-
-bool StatisticsRows::is_beside_another(const Array& array) const {
-  return array.role.empty() ? is_named_beside(array.name) : array.role != "value";
-}
-
 /// Of several with one role the first; adjusted p all, in the file's order.
-StatisticsRows::Companions StatisticsRows::companions_by_role(const Array& main) const {
+StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) const {
   Companions found;
   const std::map<std::string, std::string*> places = {
       {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
@@ -203,46 +154,6 @@ StatisticsRows::Companions StatisticsRows::companions_by_role(const Array& main)
   return found;
 }
 
-StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) const {
-  if (!main.role.empty()) {
-    return companions_by_role(main);
-  }
-  Companions found;
-  const auto keep = [&](std::string& place, const std::string& name) {
-    place = place.empty() ? beside(main, name) : place;
-  };
-  if (main.flags.empty()) {
-    for (const auto& stem : stems_of(main.name)) {
-      keep(found.low, joined(stem, "low"));
-      keep(found.high, joined(stem, "high"));
-      for (const auto name : p_names) {
-        keep(found.p, joined(stem, name));
-      }
-      for (const auto adjustment : adjustments) {
-        const auto name = beside(main, joined(stem, "p_" + std::string(adjustment)));
-        if (!name.empty()) {
-          found.adjusted.push_back({name, std::string(adjustment)});
-        }
-      }
-    }
-  }
-  // A count or a status may be that of all statistics whose names begin alike: people_n, contrast_status.
-  for (auto stem = main.name; main.flags.empty() && !stem.empty(); stem = shorter(stem)) {
-    for (const auto name : count_names) {
-      keep(found.n, joined(stem, name));
-    }
-    const auto* status = find(joined(stem, "status"));
-    const bool fits =
-        status != nullptr && !status->flags.empty() && std::ranges::all_of(status->axes, [&](const auto& axis) {
-          return std::ranges::find(main.axes, axis) != main.axes.end();
-        });
-    if (found.status.empty() && fits) {
-      found.status = status->name;
-    }
-  }
-  return found;
-}
-
 void StatisticsRows::find_blocks() {
   std::set<std::string> consumed;
   const auto consume = [&](const Array& array) {
@@ -253,7 +164,7 @@ void StatisticsRows::find_blocks() {
     }
   };
   for (const auto& array : arrays_) {
-    if (!is_beside_another(array)) {
+    if (array.role.empty() || array.role == "value") {
       consume(array);
     }
   }

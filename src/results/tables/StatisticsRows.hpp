@@ -54,7 +54,7 @@ class StatisticsRows {
     std::vector<std::string> flags;  ///< meanings; empty: numbers
     std::string unit;
     std::string long_name;
-    std::string role;             ///< attribute `role`; "": the file does not say, and the name does
+    std::string role;             ///< attribute `role`; "": it is no finding, and nothing belongs to it
     std::vector<std::string> of;  ///< attribute `of`: the values it belongs to
   };
   struct Adjusted {
@@ -73,10 +73,7 @@ class StatisticsRows {
   void find_arrays();
   void find_blocks();
   const Array* find(const std::string& name) const;
-  std::string beside(const Array& main, const std::string& name) const;
-  bool is_beside_another(const Array& array) const;
   Companions companions_of(const Array& main) const;
-  Companions companions_by_role(const Array& main) const;
   std::vector<double> numbers(const Array& array) const;
   std::vector<double> numbers_over(const Array& main, const std::string& companion) const;
 
