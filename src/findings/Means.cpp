@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t rows_together = 64;  // computed by one rank
 constexpr std::int32_t few_templates = 5;  // below it an interval says little
-constexpr double rounding = 1e-12;         // of the largest score: what varies by less does not vary
+constexpr double score_rounding = 1e-12;   // of the largest score: what varies by less does not vary
 
 class MeansOfMeasure {
  public:
@@ -135,7 +135,7 @@ class MeansOfMeasure {
     row.deviation = stats::mean(present).value;
     const auto [least, most] = std::ranges::minmax(present);
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
-    if (squares.num_rows > 1 && most - least > rounding * largest_) {
+    if (squares.num_rows > 1 && most - least > score_rounding * largest_) {
       row.p = stats::test_mean(row.deviation, squares.error(), confidence_).p;
     }
   }

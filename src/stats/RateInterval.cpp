@@ -15,7 +15,7 @@ constexpr double least_variation = 1e-12;  // of a mean: cells that vary by less
 constexpr double no_variance = 1e-24;      // of a share: its square
 
 /// Successes and failures, which need not be whole, that say of a share of the scale what its variance does.
-struct Draws {
+struct EffectiveDraws {
   double share = nan;
   double number = nan;
   Reason reason = Reason::not_finite;
@@ -25,7 +25,8 @@ struct Draws {
   double failures() const { return number - successes(); }
 };
 
-Draws draws_of(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends, double confidence) {
+EffectiveDraws draws_of(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
+                        double confidence) {
   const double range = ends.highest - ends.lowest;
   const double share = (mean - ends.lowest) / range;
   if (num_units < 2) {
@@ -51,7 +52,7 @@ Draws draws_of(double mean, const MeanError& error, std::size_t num_units, const
 }
 
 /// Clopper and Pearson's.
-Interval interval_of(const Draws& draws, double mean, const ScaleEnds& ends, double confidence) {
+Interval interval_of(const EffectiveDraws& draws, double mean, const ScaleEnds& ends, double confidence) {
   if (!draws.exist()) {
     return {nan, nan, draws.reason};
   }
@@ -66,7 +67,7 @@ Interval interval_of(const Draws& draws, double mean, const ScaleEnds& ends, dou
 }
 
 /// Twice the smaller tail of the binomial distribution with the share that stands for 0.
-double p_of(const Draws& draws, const ScaleEnds& ends) {
+double p_of(const EffectiveDraws& draws, const ScaleEnds& ends) {
   const double zero = -ends.lowest / (ends.highest - ends.lowest);
   if (!draws.exist() || zero <= 0 || zero >= 1) {
     return nan;

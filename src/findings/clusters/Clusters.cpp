@@ -45,7 +45,7 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
 }
 
 /// Of a clustering what the ranks tell each other.
-auto fields_of(auto& clustering) {
+auto clustering_fields(auto& clustering) {
   return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
                   clustering.num_restarts, clustering.num_best, clustering.num_unconverged);
 }
@@ -81,11 +81,11 @@ class ClusterFinder {
     }
     const auto shared = share_bytes(ranks_, num_curve(), [&](std::size_t place) {
       const auto clustering = stats::cluster({complete, num_dimensions_}, place + 1, settings_);
-      return packed(fields_of(clustering));
+      return packed(clustering_fields(clustering));
     });
     std::vector<double> curve;
     for (std::size_t k = 1; k <= num_curve(); ++k) {
-      unpack(shared[k - 1], fields_of(source.by_number.emplace_back()));
+      unpack(shared[k - 1], clustering_fields(source.by_number.emplace_back()));
       if (source.by_number.back().defined() && k <= static_cast<std::size_t>(request_.max_clusters)) {
         curve.push_back(source.by_number.back().inertia);
       }

@@ -13,8 +13,6 @@ namespace stereosweep::findings {
 namespace {
 
 using results::AxisSchema;
-using Names = std::vector<std::string>;
-
 constexpr std::size_t most_members = 10;  // that a sentence names
 
 constexpr const char* fitted_warning =
@@ -187,12 +185,12 @@ class ClusterFindings {
     for (std::size_t place = 0; place < clusters_.sources.size(); ++place) {
       const auto& source = clusters_.sources[place];
       for (std::size_t cluster = 0; cluster < clusters_.most_clusters(); ++cluster) {
-        Names names;
+        std::vector<std::string> names;
         for (std::size_t subject = 0; subject < source.cluster_of.size(); ++subject) {
           names.insert(names.end(), source.cluster_of[subject] == static_cast<std::int32_t>(cluster) ? 1 : 0,
                        clusters_.subjects.labels[subject]);
         }
-        Names sides;
+        std::vector<std::string> sides;
         for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
           auto& centre = centres.emplace_back(Centre{.size = static_cast<std::int32_t>(names.size())});
           if (cluster < source.number) {

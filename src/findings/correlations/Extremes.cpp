@@ -11,12 +11,12 @@
 namespace stereosweep::findings {
 namespace {
 
-const std::string key = "statistics.extremes";
+const std::string extremes_key = "statistics.extremes";
 
 std::vector<ItemGroup> groups_of(const Scores& scores, const sweep::ExtremesRequest& request,
                                  std::vector<std::string>& faults) {
   if (!request.of.empty()) {
-    return item_groups(scores, request.of, key, faults);
+    return item_groups(scores, request.of, extremes_key, faults);
   }
   const auto& items = *scores.axes[item_axis];
   auto groups = dimension_groups(items);
@@ -68,7 +68,7 @@ void append_rows(const std::vector<MeanRow>& means, const std::vector<std::vecto
 Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto& request = *comparison.extremes;
   std::vector<std::string> faults;
-  const auto measures = chosen_measures(scores, request.measures, key, faults);
+  const auto measures = chosen_measures(scores, request.measures, extremes_key, faults);
   const auto groups = groups_of(scores, request, faults);
   require_no_faults(faults);
   Extremes extremes{.axes = {measure_axis_of(scores, measures, "extreme_measure"),

@@ -19,9 +19,9 @@ std::vector<std::string> subject_coordinate(const AxisSchema& subjects, const ch
   return values == nullptr ? std::vector<std::string>(subjects.labels.size()) : *values;
 }
 
-class PartFinder {
+class NamedParts {
  public:
-  explicit PartFinder(const AxisSchema& subjects)
+  explicit NamedParts(const AxisSchema& subjects)
       : kinds_(subject_coordinate(subjects, "kind")),
         firsts_(subject_coordinate(subjects, "first")),
         seconds_(subject_coordinate(subjects, "second")) {
@@ -93,7 +93,7 @@ class PartFinder {
 }  // namespace
 
 IntersectionParts parts_of(const AxisSchema& subjects) {
-  const PartFinder finder(subjects);
+  const NamedParts finder(subjects);
   IntersectionParts parts{
       .intersections = {}, .baseline = finder.baseline(), .domains = subject_coordinate(subjects, "domain")};
   for (std::size_t subject = 0; subject < subjects.labels.size(); ++subject) {

@@ -10,7 +10,8 @@ namespace stereosweep::findings {
 namespace {
 
 constexpr double cautious_probability = 0.8;
-constexpr double rounding = 1e-24;  // of a variance, relative to the squared mean: what varies by less is equal
+constexpr double variance_rounding =
+    1e-24;  // of a variance, relative to the squared mean: what varies by less is equal
 
 PlannedContrast planned(const ContrastSpread& spread) {
   const auto& squares = spread.squares;
@@ -25,7 +26,7 @@ PlannedContrast planned(const ContrastSpread& spread) {
     return row;
   }
   row.degrees = squares.error().degrees;
-  const bool varies = std::pow(row.deviation(1), 2) > rounding * spread.difference * spread.difference;
+  const bool varies = std::pow(row.deviation(1), 2) > variance_rounding * spread.difference * spread.difference;
   row.reason = varies ? stats::Reason::ok : stats::Reason::constant;
   return row;
 }

@@ -10,9 +10,9 @@
 namespace stereosweep::findings {
 namespace {
 
-class PartFinder {
+class CompletePart {
  public:
-  explicit PartFinder(const CellTable& table) : table_(table), num_kept_(table.lengths) {
+  explicit CompletePart(const CellTable& table) : table_(table), num_kept_(table.lengths) {
     for (std::size_t axis = 0; axis < num_cell_axes; ++axis) {
       missing_[axis].assign(table.lengths[axis], 0);
       kept_[axis].assign(table.lengths[axis], true);
@@ -87,7 +87,7 @@ class PartFinder {
 
 CellTable complete_part(CellTable table) {
   const bool is_complete = std::ranges::all_of(table.values, [](double value) { return std::isfinite(value); });
-  return is_complete ? table : PartFinder(table).part();
+  return is_complete ? table : CompletePart(table).part();
 }
 
 CellTable without_mean_replicate(CellTable table, const std::vector<std::string>& replicates) {

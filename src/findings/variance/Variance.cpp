@@ -119,7 +119,7 @@ CellTable table_of(const Scores& scores, std::vector<double> values) {
 }
 
 /// Of a row what the ranks tell each other.
-auto fields_of(auto& row) {
+auto variance_fields(auto& row) {
   auto& shares = row.shares;
   return std::tie(shares.shares, shares.components, shares.degrees, shares.num_cells, shares.num_left_out,
                   shares.status, row.subjects, row.status, row.own, row.projected, row.enough_templates,
@@ -208,10 +208,10 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
     if (row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced) {
       add_reliability(row, cells.table, variance.template_counts, variance.rephrasing_counts, comparison.confidence);
     }
-    return packed(fields_of(row));
+    return packed(variance_fields(row));
   };
   for (const auto& row : share_measures(scores, measures, compute)) {
-    unpack(row, fields_of(variance.rows.emplace_back()));
+    unpack(row, variance_fields(variance.rows.emplace_back()));
   }
   return variance;
 }

@@ -18,7 +18,6 @@ namespace {
 using findings::Finding;
 using findings::Role;
 using findings::View;
-using Kind = EmbeddingTest::Kind;
 using Heads = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t few_contexts = 20;
@@ -63,7 +62,7 @@ Row row_of(const ContextsResult& result, std::size_t test) {
   return row;
 }
 
-std::vector<Row> tests_of(const ContextsResult& result, Kind kind) {
+std::vector<Row> tests_of(const ContextsResult& result, EmbeddingTest::Kind kind) {
   std::vector<Row> rows;
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     if (result.tests[test].kind == kind) {
@@ -96,8 +95,8 @@ std::vector<Row> words_of(const ContextsResult& result) {
 /// "25 and 25 words, 25 and 25 attributes"
 std::string sizes_of(const ContextsTest& test) {
   const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
-  return size(0) + (test.kind == Kind::weat ? " and " + size(1) : "") + " words, " + size(2) + " and " + size(3) +
-         " attributes";
+  return size(0) + (test.kind == EmbeddingTest::Kind::weat ? " and " + size(1) : "") + " words, " + size(2) + " and " +
+         size(3) + " attributes";
 }
 
 results::AxisSchema axis_of_rows(const std::string& name, const std::string& long_name, const std::vector<Row>& rows) {
@@ -179,8 +178,8 @@ void add_effects(Finding& finding, const std::vector<Row>& rows) {
 }
 
 /// What the tables' columns mean, and what each p assumes.
-std::string notes_of(const ContextsResult& result, Kind kind) {
-  const bool is_weat = kind == Kind::weat;
+std::string notes_of(const ContextsResult& result, EmbeddingTest::Kind kind) {
+  const bool is_weat = kind == EmbeddingTest::Kind::weat;
   std::string text =
       is_static(result)
           ? "d: the effect size of one vector per word. There is one sample, and so no interval, no z and "
@@ -273,7 +272,7 @@ std::vector<std::string> warnings_of(const ContextsResult& result) {
 }
 
 Finding finding_of_tests(const ContextsResult& result) {
-  const auto rows = tests_of(result, Kind::weat);
+  const auto rows = tests_of(result, EmbeddingTest::Kind::weat);
   Finding finding{.name = "weat", .axes = {axis_of_rows("weat_test", "test of two target sets", rows)}};
   add_effects(finding, rows);
   add_relabelling(finding, rows, "targets", &EffectSummary::targets);
@@ -290,7 +289,7 @@ Finding finding_of_tests(const ContextsResult& result) {
                             {"p_attributes", "p attributes"},
                             {"p_both", "p both"}})},
       {.title = "Words of these tests", .columns = with_titles(rows, {{"weat_test", "test"}, {"sizes", "sizes"}})}};
-  finding.notes = notes_of(result, Kind::weat);
+  finding.notes = notes_of(result, EmbeddingTest::Kind::weat);
   return finding;
 }
 
@@ -306,13 +305,13 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
        .columns = heads_of(result, {{"word", "word"}}, {{"p", "p"}, {"p_holm", "p Holm"}, {"p_least", "least"}}),
        .by = "rank",
        .each = {"test", "a", "b"}}};
-  finding.notes = notes_of(result, Kind::wefat);
+  finding.notes = notes_of(result, EmbeddingTest::Kind::wefat);
   return finding;
 }
 
 /// The variant of cao2022 for a group's words.
 Finding finding_of_word_means(const ContextsResult& result) {
-  const auto rows = tests_of(result, Kind::wefat);
+  const auto rows = tests_of(result, EmbeddingTest::Kind::wefat);
   Finding finding{.name = "wefat_mean_effect", .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
   add(finding, Role::value, rows, "", "mean over samples of the mean effect size of the test's words",
       [](const auto& effect) { return effect.effect.mean; });
@@ -532,7 +531,8 @@ std::vector<Finding> findings_of(const ContextsResult& result, Detail detail) {
   std::vector<Finding> all = {finding_of_tests(result)};
   const bool has_p = result.depth == ContextsDepth::everything;
   if (has_p && result.num_samples > 1) {
-    all.push_back(finding_of_samples(result, "weat", all.front().axes.front(), tests_of(result, Kind::weat), detail));
+    all.push_back(finding_of_samples(result, "weat", all.front().axes.front(),
+                                     tests_of(result, EmbeddingTest::Kind::weat), detail));
   }
   if (!result.detections.empty()) {
     all.push_back(finding_of_detections(result.detections));

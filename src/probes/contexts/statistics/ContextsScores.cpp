@@ -15,8 +15,6 @@ namespace {
 
 using results::AxisSchema;
 using results::ScoreStatus;
-using Kind = EmbeddingTest::Kind;
-
 constexpr std::size_t most_numbers = std::size_t{16} << 20U;  ///< in memory at a time
 
 constexpr std::size_t num_measures = 3;
@@ -63,7 +61,7 @@ class Subjects {
   Subjects(const std::vector<ContextsTest>& tests, const Contexts& job) {
     for (const auto& test : tests) {
       auto& of_test = of_tests_.emplace_back();
-      if (test.kind == Kind::weat) {
+      if (test.kind == EmbeddingTest::Kind::weat) {
         of_test.push_back(add({test.sets[0] + " - " + test.sets[1], "word sets", "", "", test.sets[0], test.sets[1]}));
         without_vector_.emplace_back();
         continue;
@@ -156,12 +154,12 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
     }
     const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool has_sentence = test.kind == Kind::weat || !std::isnan(samples.association(sample, i)) ||
+      const bool has_sentence = test.kind == EmbeddingTest::Kind::weat || !std::isnan(samples.association(sample, i)) ||
                                 status == static_cast<std::uint8_t>(EffectStatus::not_finite);
       set(rows[i], sample,
-          why != ScoreStatus::undefined ? none
-          : test.kind == Kind::weat     ? scores_of_sets(test, samples, sample)
-                                        : scores_of_word(samples, sample, i),
+          why != ScoreStatus::undefined            ? none
+          : test.kind == EmbeddingTest::Kind::weat ? scores_of_sets(test, samples, sample)
+                                                   : scores_of_word(samples, sample, i),
           why == ScoreStatus::undefined && !has_sentence ? ScoreStatus::missing : why);
     }
     for (const auto subject : subjects.without_vector(item)) {

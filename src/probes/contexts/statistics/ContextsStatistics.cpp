@@ -21,7 +21,6 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-using Kind = EmbeddingTest::Kind;
 using stats::nan;
 
 /// An automatic test is exact up to so many sums of all effects of a test: one effect of 56 words, 8 words of a wefat
@@ -232,7 +231,7 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
 /// of the test, or the attribute words of each of its words; `summary` is borrowed by it.
 std::vector<Relabelled> summarise_test(const ContextsTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
-  return (test.kind == Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
+  return (test.kind == EmbeddingTest::Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
 }
 
 /// The largest p of an effect whose words were relabelled, and the largest of their smallest.
@@ -261,7 +260,7 @@ using WordEffects = std::map<std::string, double>;
 WordEffects effects_of(const ContextsResult& result, const std::string& detection, const std::string& label) {
   WordEffects effects;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
-    if (result.tests[i].label == label && result.tests[i].kind == Kind::wefat) {
+    if (result.tests[i].label == label && result.tests[i].kind == EmbeddingTest::Kind::wefat) {
       for (const auto& word : result.summaries[i].words) {
         if (word.combined.defined()) {
           effects.emplace(word.word, word.combined.effect);
@@ -334,7 +333,7 @@ std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
     places.emplace(tests[i].label, i);
   }
   std::vector<FamilyInUse> families;
-  std::set<Kind> kinds;
+  std::set<EmbeddingTest::Kind> kinds;
   for (const auto& family : declared) {
     FamilyInUse own{family.label, {}};
     for (const auto& label : family.tests) {
@@ -351,7 +350,8 @@ std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
     std::sort(own.tests.begin(), own.tests.end());
     families.push_back(std::move(own));
   }
-  for (const auto& [kind, label] : {std::pair{Kind::weat, "all"}, std::pair{Kind::wefat, "all words"}}) {
+  for (const auto& [kind, label] :
+       {std::pair{EmbeddingTest::Kind::weat, "all"}, std::pair{EmbeddingTest::Kind::wefat, "all words"}}) {
     FamilyInUse all{label, {}};
     for (std::size_t i = 0; i < tests.size() && !kinds.contains(kind); ++i) {
       if (tests[i].kind == kind) {
@@ -372,7 +372,7 @@ void adjust_tests(ContextsResult& result) {
     for (const auto test : family.tests) {
       auto& summary = result.summaries[test];
       summary.family = static_cast<std::size_t>(&family - result.families.data());
-      if (result.tests[test].kind == Kind::weat) {
+      if (result.tests[test].kind == EmbeddingTest::Kind::weat) {
         members.push_back(&summary);
       }
       std::ranges::transform(summary.words, std::back_inserter(members), [](auto& word) { return &word; });

@@ -56,7 +56,7 @@ results::RawSchema vectors_schema(const std::vector<WordVectors>& words, std::ui
   return schema;
 }
 
-query::VectorSource source_of(const Contexts& settings) {
+query::VectorSource vector_source_of(const Contexts& settings) {
   if (settings.is_static()) {
     return query::VectorSource::input_embedding;
   }
@@ -68,7 +68,7 @@ query::VectorSource source_of(const Contexts& settings) {
 
 query::Embed asked_of(const Contexts& settings) {
   query::Embed asked;
-  asked.source = source_of(settings);
+  asked.source = vector_source_of(settings);
   if (settings.is_static()) {
     return asked;
   }
