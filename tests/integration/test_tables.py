@@ -14,7 +14,7 @@ JOBS = {
     "rating": (runs.ROOT / "jobs/50_ratings.yaml", "execution.engine=fake", "sampling.runs=1",
                "axes.rating_questions={file: scm_questions, only: [regarded]}"),
 }  # fmt: skip
-REST = {"association": "rows", "coreference": "rows", "rating": "groups"}
+REST = {"association": "rows", "coreference": "rows", "rating": "rows"}
 
 
 def program(*arguments, code=0):
@@ -60,7 +60,7 @@ def test_long_tables_say_how_to_see_the_rest(finished):
     assert "shows all" not in program("stats", run, "--top", "100000", *settings)
 
 
-FIRST = {"association": "Means of", "coreference": "Contrasts in share", "rating": "Scores: "}
+FIRST = {"association": "Means of", "coreference": "Contrasts in share", "rating": "Means of"}
 
 
 def test_the_answer_comes_first(finished):
