@@ -98,7 +98,7 @@ TEST(Association, AnInfiniteSideIsNoMissingOne) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Score finite{-2, ScoreStatus::ok};
   const std::vector<double> logprob = {-1, -infinity};
-  const auto infinite = fold_subwords(Measure::ilps_chain, {.logprob = logprob});
+  const auto infinite = fold_subwords(Measure::ilps_chain, {logprob, {}, {}, {}, {}});
   EXPECT_EQ(infinite.status, ScoreStatus::group_infinite);
   EXPECT_EQ(association(infinite, finite).value, -infinity);
   EXPECT_EQ(association(infinite, finite).status, ScoreStatus::group_infinite);
