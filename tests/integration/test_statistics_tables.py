@@ -91,7 +91,7 @@ def test_every_number_of_the_file_is_in_the_table_once(table):
         if variable.dtype.kind == "f" and not is_score:
             in_file += int(np.isfinite(variable.values).sum())
     counts = [row for row in rows if row["value"] and statistics[row["statistic"]].dtype.kind == "i"]
-    assert in_rows - len(counts) == in_file > 500
+    assert in_rows - len(counts) == in_file > 150
 
 
 def test_markdown_and_latex_hold_the_same_rows(run, table):
@@ -117,7 +117,11 @@ def test_several_runs_are_a_table_too(run, tmp_path):
     assert all(None not in row and None not in row.values() for row in rows)
 
 
-def test_means_are_added_where_the_job_asks_for_none(run, tmp_path):
+def test_means_are_added_where_the_job_asks_for_none(tmp_path):
+    run = tmp_path / "run"
+    code, _, err = runs.run(runs.ROOT / "jobs/40_winoidentity.yaml", run, "execution.engine=fake")
+    assert code == 0, err
+
     def statistics(*arguments):
         file = tmp_path / f"{len(arguments)}.h5"
         program(run, *arguments, "--output", file)
@@ -127,7 +131,7 @@ def test_means_are_added_where_the_job_asks_for_none(run, tmp_path):
     plain, added = statistics(), statistics("--means")
     recommended = plain.attrs["recommended_measures"].split("\n")
     assert "mean_score" not in plain and plain.attrs["statistics_arguments"] == ""
-    assert recommended == ["ilps_star prior_word"]
+    assert recommended and set(recommended) < set(plain["measure"].values)
     assert [str(name) for name in added["mean_measure"].values] == recommended and added["mean_score"].size
     asked = statistics("statistics.means=all", "--means", "--all")
     assert asked["mean_score"].dims[0] == "measure" and asked.attrs["statistics_arguments"] == "statistics.means=all"

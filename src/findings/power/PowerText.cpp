@@ -111,10 +111,10 @@ std::vector<std::string> cells_of(const Row& row, const PowerGoal& goal, const s
   cells.push_back(power_percent(stats::crossed_power(planned_mean(contrast, goal, own), contrast.num_templates)));
   for (const auto column : columns) {
     const auto enough = enough_templates(contrast, goal, column);
-    cells.push_back(own == 1 && column > 1 ? "-" : enough ? std::to_string(*enough) : ">100000");
+    cells.push_back(own == 1 && column > 1 ? "-" : enough ? std::to_string(*enough) : "none");
   }
   const auto cautious = enough_templates(contrast, goal, own, PilotVariance::cautious);
-  cells.push_back(cautious ? std::to_string(*cautious) : ">100000");
+  cells.push_back(cautious ? std::to_string(*cautious) : "none");
   return cells;
 }
 
@@ -190,7 +190,8 @@ std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGo
              (in_score ? "effect: the difference over it. " : "difference: so many deviations. ") +
              "pilot's chance: in %, with as many as the pilot. x k: templates that are enough with k rephrasings each" +
              (knows_rephrasings ? "" : " (the pilot has one: what more would save is not known)") +
-             ". >100000: no number of templates is known to be enough, where so few rephrasings have effects of their "
+             ". none: no number of templates up to 100,000 is known to be enough, where so few rephrasings have "
+             "effects of their "
              "own. "
              "cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a small pilot's "
              "estimate is too low about every second time. " +
