@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,23 +37,18 @@ std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment a
 /// The same of p themselves; never below its own p, although powers of ten round.
 std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment);
 
-/// One member of every row from another; `row_of` gives the row of an element.
-template <class Elements, class RowOf, class P, class Adjusted>
-void adjust_rows(Elements&& elements, RowOf row_of, P p, Adjusted adjusted, Adjustment adjustment) {
+/// `adjusted` of every row from its `p`: members of the rows (or of what they point to), or functions of them.
+template <class Rows, class P, class Adjusted>
+void adjust_rows(Rows&& rows, P p, Adjusted adjusted, Adjustment adjustment) {
   std::vector<double> plain;
-  for (auto& element : elements) {
-    plain.push_back(row_of(element).*p);
+  for (auto& row : rows) {
+    plain.push_back(std::invoke(p, row));
   }
   const auto found = adjusted_p(plain, adjustment);
   std::size_t place = 0;
-  for (auto& element : elements) {
-    row_of(element).*adjusted = found[place++];
+  for (auto& row : rows) {
+    std::invoke(adjusted, row) = found[place++];
   }
-}
-template <class Rows, class P, class Adjusted>
-void adjust_rows(Rows&& rows, P p, Adjusted adjusted, Adjustment adjustment) {
-  adjust_rows(
-      rows, [](auto& row) -> auto& { return row; }, p, adjusted, adjustment);
 }
 
 }  // namespace stereosweep::stats

@@ -202,9 +202,10 @@ class Comparer {
   }
 
   void adjust_family(const std::vector<Tested*>& members) const {
-    const auto row = [](Tested* tested) -> ContrastRow& { return tested->row; };
     const auto put = [&](stats::Adjustment adjustment, double ContrastRow::*place) {
-      stats::adjust_rows(members, row, &ContrastRow::p, place, adjustment);
+      stats::adjust_rows(
+          members, [](const Tested* tested) { return tested->row.p; },
+          [&](Tested* tested) -> double& { return tested->row.*place; }, adjustment);
     };
     put(stats::Adjustment::holm, &ContrastRow::p_holm);
     put(stats::Adjustment::benjamini_hochberg, &ContrastRow::p_benjamini_hochberg);

@@ -230,15 +230,9 @@ void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family)
     }
   }
   for (const auto& [key, members] : families) {
-    std::vector<double> p;
-    for (const auto* test : members) {
-      p.push_back(test->pairing.p);
-    }
-    const auto put = [&, &tests = members](stats::Adjustment adjustment, double CorrelationTest::*place) {
-      const auto adjusted = stats::adjusted_p(p, adjustment);
-      for (std::size_t i = 0; i < tests.size(); ++i) {
-        tests[i]->*place = adjusted[i];
-      }
+    const auto put = [&tests = members](stats::Adjustment adjustment, double CorrelationTest::*place) {
+      stats::adjust_rows(
+          tests, [](const CorrelationTest* test) { return test->pairing.p; }, place, adjustment);
     };
     put(stats::Adjustment::holm, &CorrelationTest::p_holm);
     put(stats::Adjustment::benjamini_yekutieli, &CorrelationTest::p_yekutieli);
