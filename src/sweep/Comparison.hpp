@@ -4,17 +4,33 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sweep/ClusterRequest.hpp"
 #include "sweep/Contrast.hpp"
 #include "sweep/CorrelationRequest.hpp"
 #include "sweep/IntersectionQuestions.hpp"
-#include "sweep/MeansRequest.hpp"
 #include "sweep/People.hpp"
 #include "sweep/VariationRequest.hpp"
 
 namespace stereosweep::sweep {
+
+/// Which measures a statistic is asked of. `Statistic` tells those with nothing else to say from one another.
+template <class Statistic>
+struct MeasuresRequest {
+  static constexpr const char* key_form = "{measures: [LABEL, LABEL]} or all";
+  std::vector<std::string> measures = {};  ///< empty: all
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.labels("measures", self.measures);
+  }
+  bool operator==(const MeasuresRequest&) const = default;
+};
+/// Means of every subject and item, with intervals.
+using MeansRequest = MeasuresRequest<struct MeansOfRows>;
+/// Shares of the variance by subject, item, template, ..., and its components.
+using VarianceRequest = MeasuresRequest<struct SourcesOfVariance>;
 
 /// The table of statistics: what is listed in `each_statistic` is read, kept, described, computed and printed, in that
 /// order.
