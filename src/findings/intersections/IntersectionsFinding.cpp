@@ -316,11 +316,9 @@ std::string test_notes(const Intersections& all) {
       std::ranges::count_if(all.parts.intersections, [](const auto& one) { return !one.has_parts(); });
   return std::string(
              "beyond both: over the larger part's score, or under the smaller's; its p is the larger of both parts'. "
-             "p, "
-             "low, high: Student's t over other templates and rephrasings, on the cells that all of a row have; p "
-             "Holm: "
-             "adjusted among all intersections and items of the "
-             "measure. Beyond the sum: the score where no group is named is ") +
+             "p, low, high: Student's t over other templates and rephrasings, on the cells that all of a row have; p "
+             "Holm: adjusted among all intersections and items of the measure. Beyond the sum: the score where no "
+             "group is named is ") +
          (all.parts.baseline ? "the baseline's." : "taken to be 0.") +
          (num_apart > 0 ? " " + base::counted(static_cast<std::uint64_t>(num_apart), "intersection") +
                               " left out: a part is not scored by itself."

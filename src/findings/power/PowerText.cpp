@@ -191,9 +191,8 @@ std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGo
              "pilot's chance: in %, with as many as the pilot. x k: templates that are enough with k rephrasings each" +
              (knows_rephrasings ? "" : " (the pilot has one: what more would save is not known)") +
              ". none: no number of templates up to 100,000 is known to be enough, where so few rephrasings have "
-             "effects of their "
-             "own. "
-             "cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a small pilot's "
+             "effects of their own. cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a "
+             "small pilot's "
              "estimate is too low about every second time. " +
              assumptions(goal) + '\n');
 }
