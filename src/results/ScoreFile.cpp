@@ -67,34 +67,21 @@ std::vector<double> ScoreFile::read(std::size_t measure) const {
 
 std::optional<PeoplesMeans> ScoreFile::peoples_means() const {
   return naming(path_, [&]() -> std::optional<PeoplesMeans> {
-    const bool is_of_table = file_.root().contains("people_mean");
-    if (!is_of_table && !file_.root().contains("human_mean")) {
+    if (!file_.root().contains("people_mean")) {
       return std::nullopt;
     }
-    const auto dataset = open_checked(file_.root(), is_of_table ? "people_mean" : "human_mean", file_bytes_);
-    const unsigned first = is_of_table ? 1 : 0;  // behind the groups of annotators, of which the first are all
-    if (dataset.shape().size() != 2 + first || dataset.type() != ElementType::float64) {
+    const auto dataset = open_checked(file_.root(), "people_mean", file_bytes_);
+    if (dataset.shape().size() != 3 || dataset.type() != ElementType::float64) {
       return std::nullopt;
     }
     const auto labels = [&](unsigned axis) {
       return read_texts(open_checked(file_.root(), dataset.scale_name(axis), file_bytes_));
     };
     auto where = dataset.all();
-    if (is_of_table) {
-      where.count[0] = 1;
-    }
+    where.count[0] = 1;  // of the groups of annotators the first: all
     std::vector<double> values(hdf5::product(where.count));
     dataset.read(where, std::span<double>(values));
-    if (is_of_table) {
-      return PeoplesMeans{labels(1), labels(2), std::move(values)};
-    }
-    PeoplesMeans people{labels(1), labels(0), {}};
-    for (std::size_t subject = 0; subject < people.subjects.size(); ++subject) {
-      for (std::size_t item = 0; item < people.items.size(); ++item) {
-        people.means.push_back(values[item * people.subjects.size() + subject]);
-      }
-    }
-    return people;
+    return PeoplesMeans{labels(1), labels(2), std::move(values)};
   });
 }
 

@@ -32,7 +32,7 @@ class ScoreFile {
   const ScoreTableAxes& axes() const { return axes_; }
   /// [subject, template, rephrasing, replicate, item]; NaN: no score.
   std::vector<double> read(std::size_t measure) const;
-  /// The variable `people_mean` of all annotators, else a rating's `human_mean`; nothing where the file has none.
+  /// The variable `people_mean` of all annotators; nothing where the file has none.
   std::optional<PeoplesMeans> peoples_means() const;
 
  private:
