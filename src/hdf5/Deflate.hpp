@@ -1,4 +1,4 @@
-// A fast encoder of zlib's format for numbers whose bytes were shuffled: plane after plane, most of them noise.
+// zlib's format for numbers whose bytes were shuffled: plane after plane, most of them noise.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,11 @@
 
 namespace stereosweep::hdf5 {
 
-/// What files say of their chunks (1, fast, to 9); our own encoder has no levels.
-constexpr unsigned deflate_level = 4;
+/// What files say of their chunks (1, fast, to 9).
+constexpr int deflate_level = 1;
 
-/// A zlib stream (RFC 1950, 1951) that any inflate turns back into `bytes`; equal input gives equal output. Every
-/// `plane` bytes (1 or more) start a block: stored, where no code makes it smaller, else with Huffman codes of its own.
-/// Repetitions of eight bytes or more are searched: at every place, in noise where a byte ends in four zero bits. The
-/// bytes choose the places, so both copies are looked at.
+/// A zlib stream (RFC 1950) that any inflate turns back into `bytes`; equal input gives equal output. Of every `plane`
+/// bytes (1 or more), noise is stored, and repetitions are searched where neighbours are often equal.
 std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::size_t plane);
 
 }  // namespace stereosweep::hdf5
