@@ -215,8 +215,9 @@ MeanError CrossedSquares::error() const {
     const double variance = rows + columns;
     return {variance, variance > 0 ? static_cast<double>(fewest) - 1 : nan};
   }
+  const double filled = n / static_cast<double>(num_rows * num_columns);
   // a row or column of zeros gives F = 1 and so 0.5 exactly: rounding must not decide then
-  const double level = evidence_level(fewest) * (1 + 1e-9);
+  const double level = (1 - (1 - evidence_level(fewest)) * filled) * (1 + 1e-9);
   const bool has_rows = row_ratio > 0 && upper_f(row_ratio, row_degrees, rest_degrees) <= level;
   const bool has_columns = column_ratio > 0 && upper_f(column_ratio, column_degrees, rest_degrees) <= level;
   MeanError error{cells_alone, n - 1};

@@ -42,11 +42,11 @@ struct CrossedSquares {
   /// Of the mean over other rows and columns: rows + columns - rest. An effect without evidence (F above the level
   /// 0.25; 0.35 with four rows or columns, 0.5 with fewer) is left out of the model: else two estimates that cannot
   /// fall below 0 would make intervals too wide where there are no effects (Bancroft 1944, Annals of Mathematical
-  /// Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Degrees of freedom by Satterthwaite (1946,
-  /// Biometrics Bulletin 2), the fewest that it has with the estimates, with that of rows or with that of columns at
-  /// its upper 75 % limit: else tables whose few columns happen to differ little would seem to have many degrees, and p
-  /// of 0.005 would come twice as often as they should. With two rows or columns at most 1.5, since one degree often
-  /// misses an effect. Without
+  /// Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Missing cells hide effects: 1 less the level is
+  /// multiplied by the share of cells that exist. Degrees of freedom by Satterthwaite (1946, Biometrics Bulletin 2),
+  /// the fewest that it has with the estimates, with that of rows or with that of columns at its upper 75 % limit: else
+  /// tables whose few columns happen to differ little would seem to have many degrees, and p of 0.005 would come twice
+  /// as often as they should. With two rows or columns at most 1.5, since one degree often misses an effect. Without
   /// degrees for the rest but with several rows and columns: sums by row and by column (Cameron, Gelbach and Miller
   /// 2011, Journal of Business & Economic Statistics 29), up to twice too large.
   MeanError error() const;
@@ -62,7 +62,8 @@ CrossedSquares complete_squares(double rows, double columns, double rest, std::s
 /// The expectations of these in such a table with these true variances.
 CrossedSquares expected_squares(const CrossedVariances& variances, std::size_t num_rows, std::size_t num_columns);
 
-/// Where an effect's p is at most this, CrossedSquares::error takes it into the model; `fewest`: rows or columns.
+/// Where an effect's p is at most this, CrossedSquares::error takes it into the model of a complete table; `fewest`:
+/// rows or columns.
 double evidence_level(std::size_t fewest);
 
 /// What a sample variance with these degrees of freedom (above 0) is multiplied by, to give the upper limit that the

@@ -286,12 +286,11 @@ bool measure_intersections(Simulation& simulation, const Kind& kind, std::size_t
   bool as_stated = true;
   for (std::size_t place = 0; place < counts.size(); ++place) {
     const bool is_interval = place + 1 == counts.size();
-    const bool is_family = place == 3 || place == 4;  // of a third of the cells too little is known for a small level
     const Share share{.count = counts[place],
                       .sets = num_sets,
                       .least = is_interval ? least_coverage : 0,
                       .most = is_interval ? most_coverage : most_alarms,
-                      .claim = is_family && kind.missing > 0 ? Claim::broken : claim};
+                      .claim = claim};
     std::printf(" %10s", share.text().c_str());
     as_stated = as_stated && share.is_kept();
   }

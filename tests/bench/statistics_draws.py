@@ -188,7 +188,8 @@ def mean_error(cells):
         parts = [length / (length - 1) * (numpy.bincount(labels, values) ** 2).sum() / n**2
                  for labels, length in zip((rows, columns), lengths)]
         return sum(parts), min(lengths) - 1
-    rest, level = sse / (n - rank), {2: 0.5, 3: 0.5, 4: 0.35}.get(min(lengths), 0.25)
+    rest, filled = sse / (n - rank), n / (lengths[0] * lengths[1])
+    level = 1 - (1 - {2: 0.5, 3: 0.5, 4: 0.35}.get(min(lengths), 0.25)) * filled
     parts, degrees, there = [], [], []
     for labels, other in ((rows, columns), (columns, rows)):
         left, num_other = residual(values, other)
