@@ -6,6 +6,7 @@
 One line a variable: equal, renamed (equal under another name), new, left out, relabelled (texts of an axis) or DIFFERENT;
 exit 1 where numbers differ. `--statistics`: also what `stats` writes, numbers to 1e-12 (relative). `--keep`: results of
 the program before are kept there and not made again. `--jobs-before`: folder of the jobs, where its keys were others.
+`--renamed FILE:NAME=NAME`: an axis or variable of that file that had the first name before and has the second since.
 """
 
 import argparse
@@ -22,20 +23,6 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = ["10_planted", "20_real", "40_winoidentity", "50_ratings", "60_ceat"]
 TOLERANCE = 1e-12
-# Names before -> names since, by the file's name: axes and variables of a file are of one name space.
-RENAMED = {
-    "association.h5": {},
-    "association.stats.h5": {"measure": "variant", "measure_description": "variant_description"},
-    "coreference.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
-    "coreference.stats.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
-    "rating.h5": {"identity": "group", "question": "template"},
-    "rating.stats.h5": {
-        "identity": "group", "question": "template", "measure": "source", "score": "dimension_score",
-        "score_status": "dimension_score_status", "score_num_ratings": "dimension_num_ratings",
-    },
-    "contexts.h5": {},
-    "contexts.stats.h5": {"measure": "variant", "measure_description": "variant_description"},
-}
 
 
 def main():
@@ -63,6 +50,7 @@ def arguments():
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 3])
     parser.add_argument("--statistics", action="store_true")
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--renamed", nargs="+", default=[], metavar="FILE:NAME=NAME")
     return parser.parse_args()
 
 
@@ -84,7 +72,7 @@ def compare_job(args, job, ranks):
         is_statistics = name.endswith(".stats.h5")
         if is_statistics and not args.statistics:
             continue
-        for variable, verdict in compare_files(before / name, after / name, TOLERANCE if is_statistics else 0):
+        for variable, verdict in compare_files(args, before / name, after / name):
             print(f"{job}, {ranks} ranks, {name}: {variable}: {verdict}", flush=True)
             failed |= verdict.startswith("DIFFERENT")
     return failed
@@ -104,13 +92,15 @@ def launch(command):
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
-def compare_files(before, after, tolerance):
+def compare_files(args, before, after):
     """(variable, verdict) of every variable of either file."""
+    tolerance = TOLERANCE if before.name.endswith(".stats.h5") else 0
+    names = [name.split(":", 1)[1].split("=", 1) for name in args.renamed if name.startswith(before.name + ":")]
     if not before.exists() or not after.exists():
         yield "file", "new" if after.exists() else "left out"
         return
     with h5py.File(before) as old, h5py.File(after) as new:
-        renamed = {name: target for name, target in RENAMED.get(before.name, {}).items() if target in new}
+        renamed = {name: target for name, target in names if target in new}
         seen = set()
         for name in variables(old):
             target = name if name in new and name not in renamed else new_name(name, renamed)
