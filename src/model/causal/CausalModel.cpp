@@ -77,14 +77,6 @@ void check_tree(const TokenTree& tree, const ModelShape& shape) {
   }
 }
 
-struct KeptTree : CausalModel::Memory {
-  explicit KeptTree(std::unique_ptr<TreeAttention> kept) : attention(std::move(kept)) {}
-  std::int64_t rows() const override { return attention->rows(); }
-  void keep_only(std::span<const std::int32_t> rows) override { attention->keep_only(rows); }
-  std::int64_t slots_in_use() const override { return attention->slots_in_use(); }
-  std::unique_ptr<TreeAttention> attention;
-};
-
 OutputProjection make_head(CausalWeights& weights) {
   if (!weights.head.defined()) {
     return {};
@@ -491,17 +483,17 @@ class CausalBody : public CausalModel {
   }
 
   std::unique_ptr<Memory> remember(std::int64_t most_rows) const override {
-    return std::make_unique<KeptTree>(attention({std::max(1, shape_.num_layers), most_rows, Placement::by_branch}));
+    return attention({std::max(1, shape_.num_layers), most_rows, Placement::by_branch});
   }
 
   at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const override {
     const c10::InferenceMode guard;
-    auto* kept = dynamic_cast<KeptTree*>(&memory);
+    auto* kept = dynamic_cast<TreeAttention*>(&memory);
     STEREOSWEEP_ASSERT(kept != nullptr, "a memory belongs to the model that made it");
     check_tree(tree, shape_);
     check_rows(rows, memory.rows(), std::ssize(tree.ids));
     STEREOSWEEP_ASSERT(memory.rows() < std::ssize(tree.ids), "the tree must have grown");
-    return run(*kept->attention, tree, shape_.num_layers, rows);
+    return run(*kept, tree, shape_.num_layers, rows);
   }
 
  private:

@@ -1,8 +1,17 @@
-// BERT, and RoBERTa with those that are stored as it is (XLM-RoBERTa, CamemBERT).
-// (source: transformers, modeling_bert.py and modeling_roberta.py)
+// The encoders: BERT and its relatives.
+//   RoBERTa      with those that are stored as it is (XLM-RoBERTa, CamemBERT): positions that begin behind padding's
+//   DistilBERT   BERT without token types, under names of its own
+//   ALBERT       narrow word embeddings, and layers that share their weights group by group
+//   ModernBERT   norms before each part, gates, rotaries, windows in two of three layers
+//   DeBERTa-v3   (and v2 without its convolution): scores that depend on how far apart two words are
+// (source: transformers, modeling_bert.py, modeling_roberta.py, modeling_distilbert.py, modeling_albert.py,
+// modeling_modernbert.py, configuration_modernbert.py, modeling_deberta_v2.py)
+#include <algorithm>
 #include <string>
 
+#include "base/text/Text.hpp"
 #include "model/families/Common.hpp"
+#include "model/families/Rope.hpp"
 
 namespace stereosweep::model::families {
 namespace {
@@ -32,8 +41,228 @@ MaskedSpecification read_roberta(const ConfigFields& fields) {
   return specification;
 }
 
-constexpr MaskedFamily bert_rows[] = {
-    {"bert", read_bert}, {"roberta", read_roberta}, {"xlm-roberta", read_roberta}, {"camembert", read_roberta}};
+constexpr EncoderDefaults distilbert_defaults = {.layers = 6,
+                                                 .hidden_key = "dim",
+                                                 .inner_key = "hidden_dim",
+                                                 .layers_key = "n_layers",
+                                                 .heads_key = "n_heads",
+                                                 .activation_key = "activation"};
+
+MaskedSpecification read_distilbert(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, distilbert_defaults, "transformer.layer.");
+  specification.layer_norm_epsilon = 1e-12;
+  auto& names = specification.names;
+  names.body = "distilbert.";
+  names.query = "attention.q_lin";
+  names.key = "attention.k_lin";
+  names.value = "attention.v_lin";
+  names.attention_output = "attention.out_lin";
+  names.attention_norm = "sa_layer_norm";
+  names.inner = "ffn.lin1";
+  names.outer = "ffn.lin2";
+  names.output_norm = "output_layer_norm";
+  names.heads = {{"vocab_", "vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}};
+  return specification;
+}
+
+constexpr EncoderDefaults albert_defaults = {
+    .vocabulary = 30000, .hidden = 4096, .inner = 16384, .heads = 64, .activation = "gelu_new"};
+
+// Each of num_hidden_layers runs all layers of its group, so that there are more hidden states than that.
+void share_layers(const ConfigFields& fields, MaskedSpecification& specification) {
+  const auto groups = fields.size("num_hidden_groups", 1);
+  const auto inner = fields.size("inner_group_num", 1);
+  const auto rounds = specification.num_layers;
+  constexpr std::int64_t most = 4096;
+  fields.refuse_if(groups > rounds, "num_hidden_groups", std::to_string(groups),
+                   "there are num_hidden_layers = " + std::to_string(rounds));
+  fields.refuse_if(inner > most / rounds, "inner_group_num", std::to_string(inner),
+                   "at most " + std::to_string(most) + " layers are supported");
+  specification.num_layers = rounds * inner;
+  specification.names.layers.clear();
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    // transformers divides in double precision and cuts
+    const auto group = static_cast<std::int64_t>(static_cast<double>(round) /
+                                                 (static_cast<double>(rounds) / static_cast<double>(groups)));
+    for (std::int64_t layer = 0; layer < inner; ++layer) {
+      specification.names.layers.push_back("encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers." +
+                                           std::to_string(layer) + ".");
+    }
+  }
+}
+
+MaskedSpecification read_albert(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, albert_defaults, "");
+  share_layers(fields, specification);
+  specification.embedding = fields.size("embedding_size", 128);
+  specification.token_types = fields.size("type_vocab_size", 2);
+  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  auto& names = specification.names;
+  names.body = "albert.";
+  names.embedding_projection = "encoder.embedding_hidden_mapping_in";
+  names.query = "attention.query";
+  names.key = "attention.key";
+  names.value = "attention.value";
+  names.attention_output = "attention.dense";
+  names.attention_norm = "attention.LayerNorm";
+  names.inner = "ffn";
+  names.outer = "ffn_output";
+  names.output_norm = "full_layer_layer_norm";
+  names.heads = {
+      {"predictions.", "predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}};
+  names.harmless = {"sop_classifier."};
+  return specification;
+}
+
+constexpr EncoderDefaults modernbert_defaults = {
+    .vocabulary = 50368, .inner = 1152, .layers = 22, .positions = 8192, .activation_key = "hidden_activation"};
+
+// layer_types says layer by layer what sees all; else every global_attn_every_n_layers-th does.
+void set_reaches(const ConfigFields& fields, MaskedSpecification& specification) {
+  const auto reach = fields.size("local_attention", 128) / 2;
+  fields.refuse_if(reach == 0, "local_attention", "1", "a window of at least 2 is needed");
+  const auto pattern = fields.size("global_attn_every_n_layers", 3);
+  const auto types = fields.texts("layer_types");
+  fields.refuse_if(!types.empty() && std::ssize(types) != specification.num_layers, "layer_types",
+                   std::to_string(types.size()) + " of them",
+                   "there are num_hidden_layers = " + std::to_string(specification.num_layers));
+  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
+    const auto type = !types.empty()         ? types[static_cast<std::size_t>(layer)]
+                      : layer % pattern == 0 ? std::string("full_attention")
+                                             : std::string("sliding_attention");
+    fields.refuse_if(type != "full_attention" && type != "sliding_attention", "layer_types",
+                     "\"" + type + "\" is not supported", "full_attention and sliding_attention are");
+    const bool slides = type == "sliding_attention";
+    specification.layers.push_back({slides ? reach : 0, slides ? 1 : 0});
+  }
+}
+
+// Layers with a window turn by another angle than those without.
+void set_both_rotaries(const ConfigFields& fields, MaskedSpecification& specification) {
+  fields.refuse_if(fields.find("rope_scaling") != nullptr, "rope_scaling", "is not supported",
+                   "rope_parameters says how each kind of layer turns");
+  CausalSpecification sizes;
+  sizes.head_width = specification.head_width();
+  sizes.max_tokens = specification.positions;
+  const auto nested = fields.section("rope_parameters");
+  const auto rotary = [&](const char* kind, const char* key, double theta) {
+    const auto own = nested ? nested->section(kind) : std::nullopt;
+    fields.refuse_if(own && own->text("rope_type", "default") != "default", "rope_parameters",
+                     std::string(kind) + " with another rope_type", "default is supported in this family");
+    return read_rotary_object(fields, own, fields.number(key, theta), {}, sizes);
+  };
+  specification.rotaries = {rotary("full_attention", "global_rope_theta", 160000),
+                            rotary("sliding_attention", "local_rope_theta", 10000)};
+}
+
+MaskedSpecification read_modernbert(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, modernbert_defaults, "layers.");
+  specification.layer_norm_epsilon = fields.positive("norm_eps", 1e-5);
+  specification.head_activation = read_activation(fields, "classifier_activation", "gelu");
+  specification.norm = NormPlace::before;
+  specification.norm_bias = fields.is_on("norm_bias");
+  specification.attention_bias = fields.is_on("attention_bias");
+  specification.inner_bias = fields.is_on("mlp_bias");
+  specification.head_bias = fields.is_on("classifier_bias");
+  specification.decoder_bias = fields.is_on("decoder_bias", ConfigFields::Flag::on);
+  set_reaches(fields, specification);
+  set_both_rotaries(fields, specification);
+  auto& names = specification.names;
+  names.body = "model.";
+  names.words = "embeddings.tok_embeddings";
+  names.positions = "";
+  names.embedding_norm = "embeddings.norm";
+  names.query_key_value = "attn.Wqkv";
+  names.attention_output = "attn.Wo";
+  names.attention_norm = "attn_norm";
+  names.inner = "mlp.Wi";
+  names.outer = "mlp.Wo";
+  names.output_norm = "mlp_norm";
+  names.final_norm = "final_norm";
+  names.heads = {{"head.", "head.dense", "head.norm", "decoder", "decoder.bias"}};
+  return specification;
+}
+
+constexpr EncoderDefaults deberta_defaults = {
+    .vocabulary = 128100, .hidden = 1536, .inner = 6144, .layers = 24, .heads = 24};
+
+// A text with '|' between the names, or a list of them.
+std::vector<std::string> read_names(const ConfigFields& fields, const char* key) {
+  const auto* value = fields.find(key);
+  if (value == nullptr || !value->is_string()) {
+    return fields.texts(key);
+  }
+  auto names = base::split(base::lower_ascii(value->get<std::string>()), '|');
+  for (auto& name : names) {
+    name = base::trim(name);
+  }
+  return names;
+}
+
+RelativePositions read_relative(const ConfigFields& fields, std::int64_t positions) {
+  fields.refuse_if(!fields.is_on("relative_attention"), "relative_attention", "false is not supported",
+                   "the published models of this family have relative positions");
+  RelativePositions relative;
+  const auto* farthest = fields.find("max_relative_positions");
+  const bool is_given = farthest != nullptr && farthest->is_number_integer() && *farthest > 0;
+  relative.farthest = is_given ? fields.size("max_relative_positions", positions) : positions;
+  const auto* buckets = fields.find("position_buckets");
+  relative.buckets = buckets != nullptr && *buckets != -1 ? fields.size("position_buckets", 0, 0) : 0;
+  fields.refuse_if(relative.buckets > 0 && (relative.buckets < 4 || relative.farthest <= relative.buckets / 2 + 1),
+                   "position_buckets", std::to_string(relative.buckets),
+                   "at least 4 are needed, and max_relative_positions beyond half of them");
+  for (const auto& name : read_names(fields, "pos_att_type")) {
+    fields.refuse_if(name != "c2p" && name != "p2c", "pos_att_type", "\"" + name + "\" is not supported",
+                     "c2p and p2c are");
+    (name == "c2p" ? relative.content_to_position : relative.position_to_content) = true;
+  }
+  relative.own_projections = !fields.is_on("share_att_key");
+  const auto norms = read_names(fields, "norm_rel_ebd");
+  relative.normed = std::ranges::find(norms, "layer_norm") != norms.end();
+  return relative;
+}
+
+MaskedSpecification read_deberta(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, deberta_defaults, "encoder.layer.");
+  const auto width = fields.size("embedding_size", specification.hidden);
+  fields.refuse_if(width != specification.hidden, "embedding_size", std::to_string(width) + " is not supported",
+                   "it must be hidden_size");
+  fields.refuse_if(fields.size("conv_kernel_size", 0, 0) != 0, "conv_kernel_size", "a convolution is not supported",
+                   "DeBERTa-v3 has none");
+  const auto head_size = fields.size("attention_head_size", specification.head_width());
+  fields.refuse_if(head_size != specification.head_width(), "attention_head_size", std::to_string(head_size),
+                   "hidden_size / num_attention_heads is supported");
+  specification.token_types = fields.size("type_vocab_size", 0, 0);
+  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-7);
+  specification.relative = read_relative(fields, specification.positions);
+  auto& names = specification.names;
+  names.body = "deberta.";
+  names.query = "attention.self.query_proj";
+  names.key = "attention.self.key_proj";
+  names.value = "attention.self.value_proj";
+  if (!fields.is_on("position_biased_input", ConfigFields::Flag::on)) {
+    names.positions = "";
+    names.harmless = {"deberta.embeddings.position_embeddings."};
+  }
+  // The published checkpoints hold the second head, whatever `legacy` says; transformers would draw a random one then.
+  const MaskedHeadNames own{"lm_predictions.", "lm_predictions.lm_head.dense", "lm_predictions.lm_head.LayerNorm",
+                            "lm_predictions.lm_head.decoder", "lm_predictions.lm_head.bias"};
+  const bool is_legacy = fields.is_on("legacy", ConfigFields::Flag::on);
+  names.heads = is_legacy ? std::vector{MaskedHeadNames(), own} : std::vector{own, MaskedHeadNames()};
+  for (const auto* beginning : {"mask_predictions.", "lm_predictions.", "cls.predictions."}) {
+    names.harmless.emplace_back(beginning);
+  }
+  return specification;
+}
+
+constexpr MaskedFamily bert_rows[] = {{"bert", read_bert},
+                                      {"roberta", read_roberta},
+                                      {"xlm-roberta", read_roberta},
+                                      {"camembert", read_roberta},
+                                      {"distilbert", read_distilbert},
+                                      {"albert", read_albert},
+                                      {"modernbert", read_modernbert},
+                                      {"deberta-v2", read_deberta}};
 
 }  // namespace
 

@@ -28,13 +28,8 @@ struct MaskedFamily {
 
 /// One table for each file of families.
 std::span<const CausalFamily> gpt_families();
-std::span<const CausalFamily> falcon_families();
 std::span<const CausalFamily> llama_families();
 std::span<const MaskedFamily> bert_families();
-std::span<const MaskedFamily> distilbert_families();
-std::span<const MaskedFamily> albert_families();
-std::span<const MaskedFamily> modernbert_families();
-std::span<const MaskedFamily> deberta_families();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {

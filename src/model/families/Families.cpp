@@ -18,25 +18,11 @@ const Family* find(std::span<const Family> table, std::string_view type) {
   return found == table.end() ? nullptr : &*found;
 }
 
-constexpr auto causal_tables = {families::gpt_families, families::falcon_families, families::llama_families};
-
-constexpr auto masked_tables = {families::bert_families, families::distilbert_families, families::albert_families,
-                                families::modernbert_families, families::deberta_families};
-
-const families::MaskedFamily* find_masked(std::string_view type) {
-  const families::MaskedFamily* found = nullptr;
-  for (const auto table : masked_tables) {
-    found = found == nullptr ? find(table(), type) : found;
-  }
-  return found;
-}
+const families::MaskedFamily* find_masked(std::string_view type) { return find(families::bert_families(), type); }
 
 const families::CausalFamily* find_causal(std::string_view type) {
-  const families::CausalFamily* found = nullptr;
-  for (const auto table : causal_tables) {
-    found = found == nullptr ? find(table(), type) : found;
-  }
-  return found;
+  const auto* older = find(families::gpt_families(), type);
+  return older != nullptr ? older : find(families::llama_families(), type);
 }
 
 // The causal family; null for a masked one. Refuses all others.
@@ -48,12 +34,9 @@ const families::CausalFamily* find_family(const ConfigFields& fields) {
   }
   std::vector<std::string> names;
   const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
-  for (const auto table : masked_tables) {
-    std::ranges::for_each(table(), add);
-  }
-  for (const auto table : causal_tables) {
-    std::ranges::for_each(table(), add);
-  }
+  std::ranges::for_each(families::bert_families(), add);
+  std::ranges::for_each(families::gpt_families(), add);
+  std::ranges::for_each(families::llama_families(), add);
   fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
                 base::join(names, ", ") + " are");
 }

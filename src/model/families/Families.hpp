@@ -1,5 +1,5 @@
-// The families of models: a row for each `model_type` of config.json. What a family is stands in its own file; bodies
-// and weights know none. Keys that are left out or null take transformers' defaults.
+// The families of models: a row for each `model_type` of config.json. What a family is stands in the file of its kin;
+// bodies and weights know none. Keys that are left out or null take transformers' defaults.
 #pragma once
 
 #include <optional>

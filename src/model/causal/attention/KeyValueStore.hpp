@@ -1,4 +1,4 @@
-// Keys and values of a growing tree's rows on any device, row by row in slots.
+// Tree attention by torch's operators, on any device: keys and values of a growing tree's rows lie row by row in slots.
 //   shapes  keys and values of a layer: [slots, key heads * width]; last stride 1
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,17 +16,20 @@
 
 namespace stereosweep::model {
 
-class KeyValueStore {
+/// What the tree attentions by torch's operators share.
+class KeyValueStore : public TreeAttention {
  public:
   /// `columns`: key heads * width.
   KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options);
 
-  void grow(const TokenTree& tree);
-  std::int64_t rows() const { return std::ssize(slots()); }
-  void keep_only(std::span<const std::int32_t> rows);
-  /// As TreeAttention::keep. Where one call brings all rows of a forward pass, they stay where they lie.
-  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key, const at::Tensor& value);
+  void grow(const TokenTree& tree) override;
+  std::int64_t rows() const override { return std::ssize(slots()); }
+  void keep_only(std::span<const std::int32_t> rows) override;
+  std::int64_t slots_in_use() const override { return rows(); }
+  /// Where one call brings all rows of a forward pass, they stay where they lie.
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key, const at::Tensor& value) override;
 
+ protected:
   std::span<const std::int32_t> slots() const { return allocator_.slots(); }  ///< [row]
   at::Tensor keys(int layer) const;
   at::Tensor values(int layer) const;
@@ -48,23 +52,12 @@ class KeyValueStore {
   std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
 };
 
-/// What the tree attentions by torch's operators share.
-class StoredAttention : public TreeAttention {
- public:
-  StoredAttention(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options)
-      : store_(columns, size, options) {}
+/// Level by level: keys and values are read where they lie. The rule has no cap.
+std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
+                                                    const at::TensorOptions& options);
 
-  void grow(const TokenTree& tree) override { store_.grow(tree); }
-  std::int64_t rows() const override { return store_.rows(); }
-  void keep_only(std::span<const std::int32_t> rows) override { store_.keep_only(rows); }
-  std::int64_t slots_in_use() const override { return store_.rows(); }
-  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
-            const at::Tensor& value) override {
-    store_.keep(layer, first, count, key, value);
-  }
-
- protected:
-  KeyValueStore store_;
-};
+/// Where scores have a cap: keys and values are gathered path by path, and paths of equal shapes are computed together.
+std::unique_ptr<TreeAttention> make_path_attention(const AttentionRule& rule, const KeptSize& size,
+                                                   const at::TensorOptions& options);
 
 }  // namespace stereosweep::model

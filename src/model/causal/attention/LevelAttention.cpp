@@ -1,5 +1,3 @@
-#include "model/causal/attention/LevelAttention.hpp"
-
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
 
@@ -39,18 +37,18 @@ SegmentOperator operator_for(const AttentionRule& rule, const at::TensorOptions&
                                  : SegmentOperator::plain;
 }
 
-class LevelAttention : public StoredAttention {
+class LevelAttention : public KeyValueStore {
  public:
   LevelAttention(const AttentionRule& rule, const KeptSize& size, const at::TensorOptions& options)
-      : StoredAttention(rule.num_key_heads * rule.width, size, options),
+      : KeyValueStore(rule.num_key_heads * rule.width, size, options),
         rule_(rule),
         heads_{rule.num_heads, rule.num_key_heads, rule.width},
         options_(options),
         by_(operator_for(rule, options)) {}
 
   void grow(const TokenTree& tree) override {
-    StoredAttention::grow(tree);
-    sections_ = find_sections(tree, store_.slots());
+    KeyValueStore::grow(tree);
+    sections_ = find_sections(tree, slots());
     if (const auto longest = longest_path(tree); !rule_.slopes.empty() && longest > known_places_) {
       known_places_ = longest + spare_places;
       const auto table = alibi_of(rule_.slopes, known_places_ + columns_of_bias(known_places_)).mul_(rule_.alibi_scale);
@@ -144,11 +142,11 @@ class LevelAttention : public StoredAttention {
 
   at::Tensor attend_part(int layer, const Part& part, const at::Tensor& query, float scale) const {
     const auto arranged = arrange_queries(query, heads_, by_);
-    const auto keys = store_.keys(layer);
-    const auto values = store_.values(layer);
+    const auto all_keys = keys(layer);
+    const auto all_values = values(layer);
     std::vector<PartialAttention> parts;
     for (const auto& call : part.calls) {
-      parts.push_back(call.attend(arranged, keys, values, scale));
+      parts.push_back(call.attend(arranged, all_keys, all_values, scale));
     }
     return join_parts(parts, part.lacks, query.scalar_type());
   }

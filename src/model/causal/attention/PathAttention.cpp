@@ -1,5 +1,3 @@
-#include "model/causal/attention/PathAttention.hpp"
-
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
@@ -65,10 +63,10 @@ void add_path(FilledPaths& filled, const TreePaths& paths, std::size_t index, st
   }
 }
 
-class PathAttention : public StoredAttention {
+class PathAttention : public KeyValueStore {
  public:
   PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
-      : StoredAttention(rule.num_key_heads * rule.width, size, options), rule_(std::move(rule)), options_(options) {}
+      : KeyValueStore(rule.num_key_heads * rule.width, size, options), rule_(std::move(rule)), options_(options) {}
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -140,7 +138,7 @@ class PathAttention : public StoredAttention {
         if (i % static_cast<std::size_t>(most) == 0) {
           shapes.push_back({queries, keys, {}, {}, {}, {}});
         }
-        add_path(shapes.back(), paths, segments[i], window, store_.slots());
+        add_path(shapes.back(), paths, segments[i], window, slots());
       }
     }
   }
@@ -170,7 +168,7 @@ class PathAttention : public StoredAttention {
                            .permute({0, 2, 3, 1, 4})
                            .to(at::kFloat)
                            .reshape({shape.segments, rule_.num_key_heads, group * queries, rule_.width});
-    const auto rows = store_.rows_of(layer).index_select(0, shape.key_slots);
+    const auto rows = rows_of(layer).index_select(0, shape.key_slots);
     const auto by_head = [&](std::int64_t begin) {  // [segments, key heads, keys, width]
       const auto part = rows.slice(1, begin, begin + columns).view({shape.segments, keys, rule_.num_key_heads, -1});
       return part.transpose(1, 2).to(at::kFloat);

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
-#include "model/causal/attention/LevelAttention.hpp"
-#include "model/causal/attention/PathAttention.hpp"
+#include "model/causal/attention/KeyValueStore.hpp"
 #include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/VectorLanes.hpp"
 

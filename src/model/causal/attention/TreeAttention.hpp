@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "model/causal/CausalModel.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/kernels/Kernels.hpp"
 
@@ -27,7 +28,7 @@ struct AttentionRule {
 };
 
 /// One forward pass, or all steps of a generation. Not for several threads at once.
-class TreeAttention {
+class TreeAttention : public CausalModel::Memory {
  public:
   /// Queries that were chosen once for all layers with the same window.
   class Queries {
@@ -35,15 +36,8 @@ class TreeAttention {
     virtual ~Queries() = default;
   };
 
-  virtual ~TreeAttention() = default;
   /// Makes room for the rows of `tree` from rows() on. What was kept stays.
   virtual void grow(const TokenTree& tree) = 0;
-  virtual std::int64_t rows() const = 0;
-  /// Row i is from now on what was row rows[i] (each at most once); the others are forgotten, and their room is used
-  /// again.
-  virtual void keep_only(std::span<const std::int32_t> rows) = 0;
-  /// Rows that there is room for in what is taken up: whole blocks, or as many as there are rows.
-  virtual std::int64_t slots_in_use() const = 0;
   /// The given rows (sorted, distinct) with the keys that they see; window as in LayerKind.
   virtual std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                           std::int64_t window) const = 0;
