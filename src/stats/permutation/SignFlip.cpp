@@ -1,7 +1,6 @@
 #include "stats/permutation/SignFlip.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -229,12 +228,6 @@ std::vector<double> SignFlipMaxT::adjusted(std::span<const std::uint64_t> reache
     adjusted[order_[place]] = before;
   }
   return adjusted;
-}
-
-std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
-                                    const SignFlipSettings& settings) {
-  const SignFlipMaxT tests(differences, num_blocks, settings);
-  return tests.adjusted(tests.reached(0, 1));
 }
 
 }  // namespace stereosweep::stats
