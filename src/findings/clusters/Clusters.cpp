@@ -47,7 +47,7 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
 /// Of a clustering what the ranks tell each other.
 auto clustering_fields(auto& clustering) {
   return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
-                  clustering.num_restarts, clustering.num_best, clustering.num_unconverged);
+                  clustering.num_best);
 }
 
 /// Collective: ranks share the numbers of clusters.

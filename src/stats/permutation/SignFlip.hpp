@@ -22,7 +22,6 @@ struct SignFlipSettings {
 };
 
 struct SignFlipResult {
-  double upper = nan;            ///< p of a sum at least as large
   double two_sided = nan;        ///< p of a sum at least as far from zero
   bool is_exact = false;         ///< counted over all signs; drawn otherwise: (reached + 1) / (draws + 1)
   ProbabilityInterval interval;  ///< of `two_sided`; the p itself where it is exact
