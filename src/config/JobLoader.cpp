@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
@@ -236,11 +237,8 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
   const std::set<std::string> fixed(paths.begin(), paths.end());
   const Node sweep = root.find("sweep") != nullptr ? root.take("sweep") : Node::map();
   const auto axes = read_sweep(sweep, fixed, problems);
-  std::vector<std::uint64_t> lengths;
-  for (const auto& axis : axes) {
-    lengths.push_back(axis.values->children.size());
-  }
-  const sweep::Product product(lengths);
+  const sweep::Product product(
+      base::mapped(axes, [](const SweepAxis& axis) -> std::uint64_t { return axis.values->children.size(); }));
   std::vector<sweep::Job> jobs;
   Pieces pieces(file.directory, Pieces::Access::files);
   std::set<std::string> reported;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
 #include "config/Chat.hpp"
 #include "config/JobLoader.hpp"
@@ -152,6 +153,15 @@ void check_model(Fields& fields, const Node* model, const sweep::Job& job, base:
   }
 }
 
+/// Whether the table can be read; faults stand at `place`.
+void check_table(const std::string& path, const base::Place& place, base::Problems& problems) {
+  base::Problems own;
+  read_table(path, own);
+  for (const auto& line : own.lines()) {
+    problems.add(place, line, "");
+  }
+}
+
 /// Rows are held against the names of the job, so only where those are known.
 void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& format, base::Problems& problems) {
   const Node* statistics = root.find("statistics");
@@ -162,11 +172,7 @@ void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& f
   }
   const auto place = node->place("statistics.human_ratings");
   if (!problems.empty()) {
-    base::Problems own;
-    read_table(path, own);
-    for (const auto& line : own.lines()) {
-      problems.add(place, line, "");
-    }
+    check_table(path, place, problems);
     return;
   }
   try {
@@ -178,13 +184,9 @@ void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& f
 
 /// Its rows are held against a score table, which is not known here; that it can be read is.
 void check_people(const Node& file, const sweep::Job& job, base::Problems& problems) {
-  if (!job.comparison.people || job.comparison.people->ratings.empty()) {
-    return;
-  }
-  base::Problems own;
-  read_table(job.comparison.people->ratings, own);
-  for (const auto& line : own.lines()) {
-    problems.add(file.find("statistics")->find("people")->place("statistics.people.ratings"), line, "");
+  if (job.comparison.people && !job.comparison.people->ratings.empty()) {
+    check_table(job.comparison.people->ratings,
+                file.find("statistics")->find("people")->place("statistics.people.ratings"), problems);
   }
 }
 
@@ -204,10 +206,7 @@ void check_whole(const Node& file, const sweep::Job& job, const ProbeFormat& for
 
 /// Nothing (reported) where the name is missing or unknown.
 const ProbeFormat* read_probe(Fields& fields, base::Problems& problems) {
-  std::vector<std::string> names;
-  for (const auto* format : probe_formats()) {
-    names.emplace_back(format->name());
-  }
+  const auto names = base::mapped(probe_formats(), [](const auto* format) { return std::string(format->name()); });
   const Node* node = fields.required("probe");
   const auto index = node == nullptr ? std::nullopt : read_choice(*node, "probe", problems, names);
   return index ? probe_formats()[*index] : nullptr;

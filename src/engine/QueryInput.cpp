@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text/Text.hpp"
+#include "base/text/WhiteSpace.hpp"
 
 namespace stereosweep::engine {
 
@@ -76,13 +77,6 @@ query::QueryError to_query_error(const base::InputError& error) {
 
 namespace {
 
-// Python's str.isspace: bidirectional types WS, B and S, and category Zs (Unicode 15).
-bool is_python_space(char32_t value) {
-  return (value >= 0x09 && value <= 0x0D) || (value >= 0x1C && value <= 0x20) || value == 0x85 || value == 0xA0 ||
-         value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 || value == 0x2029 ||
-         value == 0x202F || value == 0x205F || value == 0x3000;
-}
-
 void refuse_invalid(std::string_view text, const std::string& name) {
   if (const auto place = base::find_invalid_utf8(text)) {
     refuse_query("invalid UTF-8 at byte " + std::to_string(*place) + " of the " + name, "texts are UTF-8");
@@ -91,27 +85,11 @@ void refuse_invalid(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-std::size_t size_without_trailing_space(std::string_view text) {
-  auto size = text.size();
-  while (size > 0) {
-    auto start = size - 1;
-    while (start > 0 && size - start < 4 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
-      --start;
-    }
-    const auto point = base::decode_utf8(text, start);
-    if (!point || start + point->length != size || !is_python_space(point->value)) {
-      break;
-    }
-    size = start;
-  }
-  return size;
-}
-
 ContinuationBorder::ContinuationBorder(std::string_view prompt, const tokenizer::Tokenizer& tokenizer,
                                        query::Framing framing)
     : tokenizer_(tokenizer), special_(special_tokens_of(framing)), prompt_(prompt) {
   refuse_invalid(prompt, "prompt");
-  ids_ = tokenizer.encode(prompt.substr(0, size_without_trailing_space(prompt)), special_).ids;
+  ids_ = tokenizer.encode(prompt.substr(0, base::size_without_trailing_space(prompt)), special_).ids;
 }
 
 JointIds ContinuationBorder::join(std::string_view continuation) const {

@@ -185,9 +185,6 @@ std::vector<Sequence> plan_queries(std::span<const query::Query> queries, const 
 //          default special tokens (none where the prompt has written its own); the continuation begins where the ids of
 //          the prompt and the joint ids first differ
 
-/// Bytes of `text` that Python's str.rstrip leaves. Stops at bytes that are no valid UTF-8.
-std::size_t size_without_trailing_space(std::string_view text);
-
 struct JointIds {
   std::vector<query::TokenId> ids;
   std::size_t begin = 0;  ///< first token of the continuation, at least 1

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -48,6 +49,17 @@ Cells Cells::of_replicates(const std::vector<bool>& chosen) const {
     some.replicates_ = {mean_replicate_};
   }
   return some;
+}
+
+std::vector<Cells> Cells::rounds() const {
+  std::vector<Cells> rounds;
+  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
+    if (replicate != mean_replicate_) {
+      rounds.push_back(*this);
+      rounds.back().replicates_ = {replicate};
+    }
+  }
+  return rounds;
 }
 
 double Cells::at(std::size_t subject, std::size_t sentence, std::size_t item) const {
@@ -109,9 +121,7 @@ std::vector<CellMean> Cells::means(std::initializer_list<std::size_t> kept_axes)
       }
     }
   }
-  std::vector<CellMean> means;
-  std::ranges::transform(sums, std::back_inserter(means), &Sum::mean);
-  return means;
+  return base::mapped(sums, &Sum::mean);
 }
 
 std::vector<double> Cells::values() const {

@@ -37,6 +37,8 @@ class Cells {
   Cells(const Scores& scores, std::span<const double> values, std::span<const std::uint8_t> statuses = {});
   /// The same scores, of these replicates alone ([replicate]).
   Cells of_replicates(const std::vector<bool>& chosen) const;
+  /// Those of each replicate alone; the one that is the mean of the others is none.
+  std::vector<Cells> rounds() const;
 
   /// Along results::score_axis_names; measure and replicate count 1.
   std::size_t length(std::size_t axis) const { return lengths_[axis]; }

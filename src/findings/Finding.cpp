@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
@@ -111,9 +112,7 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
     return view.none + '\n';
   }
   sort_by(finding, view.by, rows);
-  std::vector<std::string> head;
-  std::ranges::transform(view.columns, std::back_inserter(head), [](const auto& column) { return column.second; });
-  results::TextTable table(head);
+  results::TextTable table(base::mapped(view.columns, [](const auto& column) { return column.second; }));
   const auto shown = std::min(top, rows.size());
   std::vector<std::vector<std::string>> cells(shown);
   for (const auto& shown_column : view.columns) {
@@ -211,10 +210,8 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   if (!finding.named.empty()) {
     dataset.write_attribute("named_measures", base::join(finding.named, "\n"));
   }
-  std::vector<std::string> sentences;
-  for (const auto& sentence : finding.sentences) {
-    sentences.push_back(sentence.measure + '\t' + sentence.text);
-  }
+  const auto sentences =
+      base::mapped(finding.sentences, [](const Sentence& sentence) { return sentence.measure + '\t' + sentence.text; });
   if (!sentences.empty()) {
     dataset.write_attribute("sentences", base::join(sentences, "\n"));
   }
@@ -228,6 +225,17 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> table_columns(const std::string& list) {
+  std::vector<std::pair<std::string, std::string>> columns;
+  for (const auto& entry : base::split(list, ',')) {
+    const auto column = base::trim(entry);
+    const auto colon = column.find(':');
+    columns.emplace_back(colon == std::string::npos ? column : base::trim(column.substr(colon + 1)),
+                         column.substr(0, colon));
+  }
+  return columns;
+}
+
 std::size_t Finding::num_rows() const {
   return std::accumulate(axes.begin(), axes.end(), std::size_t{1},
                          [](auto product, const auto& axis) { return product * axis.labels.size(); });
@@ -239,7 +247,7 @@ results::AxisSchema measure_axis_of(const Scores& scores, const std::vector<std:
   if (measures.size() == all.labels.size()) {
     return all;
   }
-  auto axis = part_of(all, measures);
+  auto axis = all.part(measures);
   axis.name = name;
   return axis;
 }
@@ -258,18 +266,12 @@ void write(results::Layout& layout, const Finding& finding) {
   for (const auto& column : finding.columns) {
     const auto name = finding.variable(column.name);
     const auto* flags = std::get_if<Flags>(&column.values);
-    auto cube = flags != nullptr ? results::flag_cube(name, column.what, flags->meanings)
-                                 : results::number_cube(name, column.unit, column.what, column.note);
+    const auto numbers = results::number_cube(name, column.unit, column.what, column.note);
     const auto* counts = std::get_if<std::vector<std::int32_t>>(&column.values);
-    cube.type = counts != nullptr ? hdf5::ElementType::int32 : cube.type;
-    auto dataset = layout.add_cube(cube, axes);
-    if (flags != nullptr) {
-      dataset.write(dataset.all(), std::span<const std::uint8_t>(flags->places));
-    } else if (counts != nullptr) {
-      dataset.write(dataset.all(), std::span<const std::int32_t>(*counts));
-    } else {
-      dataset.write(dataset.all(), std::span<const double>(std::get<std::vector<double>>(column.values)));
-    }
+    auto dataset = flags != nullptr
+                       ? layout.write(results::flag_cube(name, column.what, flags->meanings), axes, flags->places)
+                   : counts != nullptr ? layout.write(numbers, axes, *counts)
+                                       : layout.write(numbers, axes, std::get<std::vector<double>>(column.values));
     write_attributes(dataset, finding, column);
   }
 }

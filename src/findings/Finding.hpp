@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "findings/Scores.hpp"
 #include "results/Layout.hpp"
 #include "results/measures/ShownMeasures.hpp"
@@ -38,6 +39,10 @@ struct Column {
   std::string of;
   std::variant<std::vector<double>, std::vector<std::int32_t>, Flags> values;  ///< over the finding's axes, row-major
 };
+
+/// Columns of a view, "HEAD: NAME, HEAD: NAME, ...": NAME of a column, an axis or a coordinate, alone where it is the
+/// head, too; the column that has the finding's own name is "HEAD:".
+std::vector<std::pair<std::string, std::string>> table_columns(const std::string& list);
 
 /// A table that shows a finding on the terminal and in the report.
 struct View {
@@ -82,12 +87,8 @@ struct Finding {
       return add_flags(role, rows, std::move(column), std::move(what), stats::reason_names(), read);
     } else {
       Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
-      std::vector<std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>> values;
-      values.reserve(rows.size());
-      for (const auto& row : rows) {
-        values.push_back(static_cast<typename decltype(values)::value_type>(std::invoke(read, row)));
-      }
-      added.values = std::move(values);
+      using Number = std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>;
+      added.values = base::mapped(rows, [&](const Row& row) { return static_cast<Number>(std::invoke(read, row)); });
       return columns.emplace_back(std::move(added));
     }
   }
@@ -95,10 +96,8 @@ struct Finding {
   template <class Row, class Read>
   Column& add_flags(Role role, const std::vector<Row>& rows, std::string column, std::string what,
                     std::vector<std::string> meanings, Read read) {
-    Flags flags{{}, std::move(meanings)};
-    for (const auto& row : rows) {
-      flags.places.push_back(static_cast<std::uint8_t>(std::invoke(read, row)));
-    }
+    const auto place_of = [&](const Row& row) { return static_cast<std::uint8_t>(std::invoke(read, row)); };
+    Flags flags{base::mapped(rows, place_of), std::move(meanings)};
     return columns.emplace_back(Column{role, std::move(column), "", std::move(what), "", "", std::move(flags)});
   }
 };
@@ -110,10 +109,9 @@ results::AxisSchema list_axis(
     const std::vector<std::tuple<const char*, const char*, std::function<std::string(const Row&)>>>& coordinates) {
   results::AxisSchema axis{std::move(name), std::move(long_name), std::vector<std::string>(rows.size()), {}};
   for (const auto& [coordinate, what, read] : coordinates) {
-    auto& added = axis.coordinates.emplace_back(coordinate, what, std::vector<std::string>());
+    axis.coordinates.push_back({coordinate, what, base::mapped(rows, read)});
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      added.values.push_back(read(rows[row]));
-      axis.labels[row] += (axis.labels[row].empty() ? "" : " | ") + added.values.back();
+      axis.labels[row] += (axis.labels[row].empty() ? "" : " | ") + axis.coordinates.back().values[row];
     }
   }
   return axis;

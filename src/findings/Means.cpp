@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
 
+#include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/RateInterval.hpp"
-#include "stats/VarianceComponents.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -45,7 +44,7 @@ class MeansOfMeasure {
     const auto subject = place / groups_.size();
     const auto& items = groups_[place % groups_.size()].items;
     const auto cells = cells_of(place);
-    const auto present = present_in(cells);
+    const auto present = stats::finite(cells);
     MeanRow row;
     for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
       row.num_applicable += std::ranges::any_of(
@@ -96,19 +95,13 @@ class MeansOfMeasure {
     return cells;
   }
 
-  static std::vector<double> present_in(const std::vector<double>& cells) {
-    std::vector<double> present;
-    std::ranges::copy_if(cells, std::back_inserter(present), [](double cell) { return !std::isnan(cell); });
-    return present;
-  }
-
   /// What a sentence adds to all rows alike, from those that have it; the mean of the rows' means.
   void add_effects() {
     std::vector<double> means;
     std::vector<double> counts(effects_.size(), 0);
     for (std::size_t place = 0; place < num_rows(); ++place) {
       const auto cells = cells_of(place);
-      const auto mean = stats::mean(present_in(cells));
+      const auto mean = stats::mean(stats::finite(cells));
       if (!mean.defined()) {
         continue;
       }
@@ -131,7 +124,7 @@ class MeansOfMeasure {
     for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
       cells[sentence] -= effects_[sentence] + mean_of_all_;
     }
-    const auto present = present_in(cells);
+    const auto present = stats::finite(cells);
     row.deviation = stats::mean(present).value;
     const auto [least, most] = std::ranges::minmax(present);
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
@@ -158,10 +151,9 @@ void compare_rows(std::span<MeanRow> rows) {
     p.push_back(row.p);
     deviations.push_back(row.deviation);
   }
-  const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
+  stats::adjust_rows(rows, &MeanRow::p, &MeanRow::p_holm, stats::Adjustment::holm);
   const auto ranks = evidence_ranks(p, deviations);
   for (std::size_t place = 0; place < rows.size(); ++place) {
-    rows[place].p_holm = adjusted[place];
     rows[place].rank = ranks[place];
   }
 }
@@ -193,10 +185,7 @@ std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, c
     }
     return rows;
   };
-  std::vector<MeanRow> all;
-  for (const auto& rows : share<MeanRow>(scores.ranks, (num_rows + rows_together - 1) / rows_together, rows_of_unit)) {
-    all.insert(all.end(), rows.begin(), rows.end());
-  }
+  auto all = base::joined(share<MeanRow>(scores.ranks, (num_rows + rows_together - 1) / rows_together, rows_of_unit));
   compare_rows(all);
   return all;
 }
@@ -246,17 +235,10 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
   add_means(finding, means.rows, "", "subjects and items", comparison.confidence);
   finding.add(Role::value, means.rows, "coverage", "1",
               "share of the applicable (template, rephrasing) that have a score", &MeanRow::coverage);
-  finding.views = {{"Means of ",
-                    {{"subject", "subject"},
-                     {"item", "item"},
-                     {"", "mean"},
-                     {"low", "low"},
-                     {"high", "high"},
-                     {"n", "cells"},
-                     {"coverage", "coverage"},
-                     {"deviation", "from all"},
-                     {"p_holm", "p Holm"}},
-                    "rank"}};
+  finding.views = {
+      {"Means of ",
+       table_columns("subject, item, mean:, low, high, cells: n, coverage, from all: deviation, p Holm: p_holm"),
+       "rank"}};
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +

@@ -1,13 +1,12 @@
 #include "findings/Scores.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::findings {
@@ -87,7 +86,7 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
     places.push_back(*place);
   }
   std::ranges::sort(places);
-  auto axis = part_of(all, places);
+  auto axis = all.part(places);
   axis.name = "chosen_template";
   const auto chosen = std::make_shared<const results::AxisSchema>(std::move(axis));
   const auto num_subjects = scores.length(subject_axis);
@@ -133,9 +132,7 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
 void require_no_faults(const std::vector<std::string>& faults) {
   std::vector<std::string> once;
   for (const auto& fault : faults) {
-    if (std::ranges::find(once, fault) == once.end()) {
-      once.push_back(fault);
-    }
+    base::add_once(once, fault);
   }
   if (!once.empty()) {
     throw base::InputError(base::join(once, "\n"));
@@ -150,32 +147,6 @@ std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std
   const auto lowest = number("lowest");
   const auto highest = number("highest");
   return lowest && highest && *lowest < *highest ? std::optional(stats::ScaleEnds{*lowest, *highest}) : std::nullopt;
-}
-
-results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places) {
-  const auto chosen = [&](const std::vector<std::string>& values) {
-    std::vector<std::string> some;
-    std::ranges::transform(places, std::back_inserter(some), [&](std::size_t place) { return values[place]; });
-    return some;
-  };
-  results::AxisSchema part = axis;
-  part.labels = chosen(axis.labels);
-  for (auto& coordinate : part.coordinates) {
-    coordinate.values = chosen(coordinate.values);
-  }
-  return part;
-}
-
-std::string measure_axis_of(results::Layout& layout, const std::vector<std::size_t>& measures,
-                            const std::string& name) {
-  const auto& all = layout.axis(results::score_axis_names[measure_axis]);
-  if (measures.size() == all.labels.size()) {
-    return all.name;
-  }
-  auto axis = part_of(all, measures);
-  axis.name = name;
-  layout.add_axis(axis);
-  return name;
 }
 
 }  // namespace stereosweep::findings

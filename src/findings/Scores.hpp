@@ -72,11 +72,4 @@ void require_no_faults(const std::vector<std::string>& faults);
 /// say both.
 std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure);
 
-/// `axis` with the labels and coordinates of these places alone.
-results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places);
-
-/// The axis of chosen measures in a file: "measure" where they are all, else `name`, which is added with their labels
-/// and coordinates.
-std::string measure_axis_of(results::Layout& layout, const std::vector<std::size_t>& measures, const std::string& name);
-
 }  // namespace stereosweep::findings

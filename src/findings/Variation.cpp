@@ -1,9 +1,10 @@
 #include "findings/Variation.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <span>
 
+#include "base/Lists.hpp"
 #include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
 
@@ -14,72 +15,39 @@ using Over = sweep::VariationRequest::Over;
 
 std::string name_of(Over over) { return sweep::VariationRequest::over_names.at(static_cast<std::size_t>(over)); }
 
-/// Replicates that count: the mean of the others alone, or over replicates all others.
-std::vector<bool> replicates_over(Over over, const std::vector<std::string>& labels) {
-  const auto mean = results::place_of(labels, results::ScoreTable::mean_replicate);
-  std::vector<bool> counts(labels.size(), !mean || over == Over::replicate);
-  if (mean) {
-    counts[*mean] = over != Over::replicate;
+/// Means of the cells that belong to one value, [subject, value, item]; over replicates a table of each.
+std::vector<std::vector<CellMean>> values_over(Over over, const Cells& cells) {
+  switch (over) {
+    case Over::wording:
+      return {cells.means({subject_axis, template_axis, rephrasing_axis, item_axis})};
+    case Over::template_:
+      return {cells.means({subject_axis, template_axis, item_axis})};
+    case Over::rephrasing:
+      return {cells.means({subject_axis, rephrasing_axis, item_axis})};
+    case Over::replicate:
+      break;
   }
-  return counts;
+  return base::mapped(cells.rounds(), [](const Cells& round) { return round.means({subject_axis, item_axis}); });
 }
 
-/// The cells that are averaged to each value of one subject and item.
-class ValuesOver {
- public:
-  ValuesOver(Over over, const Cells& cells, const std::vector<std::string>& replicates) : over_(over) {
-    const auto counts = replicates_over(over, replicates);
-    if (over != Over::replicate) {
-      tables_ = {cells.of_replicates(counts)};
-      num_rephrasings_ = cells.length(rephrasing_axis);
-    }
-    for (std::size_t replicate = 0; over == Over::replicate && replicate < counts.size(); ++replicate) {
-      std::vector<bool> only(counts.size(), false);
-      only[replicate] = counts[replicate];
-      if (counts[replicate]) {
-        tables_.push_back(cells.of_replicates(only));
-      }
-    }
-  }
-
-  /// Those that exist.
-  std::vector<double> of(std::size_t subject, std::size_t item) const {
+/// [subject, item]
+std::vector<VariationRow> rows_over(Over over, const Cells& cells) {
+  const auto tables = values_over(over, cells);
+  const auto num_items = cells.length(item_axis);
+  std::vector<VariationRow> rows(cells.length(subject_axis) * num_items);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
     std::vector<double> values;
-    for (const auto& cells : tables_) {
-      std::vector<std::vector<double>> parts(num_values(cells));
-      for (std::size_t sentence = 0; sentence < cells.num_sentences(); ++sentence) {
-        if (const double cell = cells.at(subject, sentence, item); !std::isnan(cell)) {
-          parts[value_of(sentence)].push_back(cell);
-        }
-      }
-      for (const auto& part : parts) {
-        if (!part.empty()) {
-          values.push_back(stats::mean(part).value);
-        }
+    for (const auto& table : tables) {
+      const auto num_values = table.size() / rows.size();
+      for (std::size_t value = 0; value < num_values; ++value) {
+        const auto& mean = table[(row / num_items * num_values + value) * num_items + row % num_items];
+        values.insert(values.end(), mean.num_cells > 0 ? 1 : 0, mean.value);
       }
     }
-    return values;
+    rows[row] = {stats::variation(values), static_cast<std::int32_t>(values.size())};
   }
-
- private:
-  std::size_t num_values(const Cells& cells) const {
-    return over_ == Over::wording      ? cells.num_sentences()
-           : over_ == Over::template_  ? cells.length(template_axis)
-           : over_ == Over::rephrasing ? num_rephrasings_
-                                       : 1;
-  }
-  /// To which of them a sentence belongs.
-  std::size_t value_of(std::size_t sentence) const {
-    return over_ == Over::wording      ? sentence
-           : over_ == Over::template_  ? sentence / num_rephrasings_
-           : over_ == Over::rephrasing ? sentence % num_rephrasings_
-                                       : 0;
-  }
-
-  Over over_;
-  std::vector<Cells> tables_;  ///< over replicates one each
-  std::size_t num_rephrasings_ = 1;
-};
+  return rows;
+}
 
 }  // namespace
 
@@ -88,21 +56,15 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
   Variation variation{.axes = {measure_axis_of(scores, measures, "variation_measure"), *scores.axes[subject_axis],
                                *scores.axes[item_axis]},
                       .rows = std::vector<std::vector<VariationRow>>(request.over.size())};
-  const auto num_items = scores.length(item_axis);
-  const auto num_rows = scores.length(subject_axis) * num_items;
   for (const auto& rows :
        share_measures<VariationRow>(scores, measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
          std::vector<VariationRow> of_measure;
-         const Cells cells(scores, values);
          for (const auto over : request.over) {
-           const ValuesOver of_cells(over, cells, scores.axes[replicate_axis]->labels);
-           for (std::size_t row = 0; row < num_rows; ++row) {
-             const auto own = of_cells.of(row / num_items, row % num_items);
-             of_measure.push_back({stats::variation(own), static_cast<std::int32_t>(own.size())});
-           }
+           std::ranges::move(rows_over(over, Cells(scores, values)), std::back_inserter(of_measure));
          }
          return of_measure;
        })) {
+    const auto num_rows = rows.size() / request.over.size();
     for (std::size_t place = 0; place < request.over.size(); ++place) {
       const auto own = std::span(rows).subspan(place * num_rows, num_rows);
       variation.rows[place].insert(variation.rows[place].end(), own.begin(), own.end());
@@ -124,7 +86,7 @@ std::vector<Finding> findings_of(const Variation& variation, const sweep::Variat
     finding.add(Role::status, rows, "status", "", "why there is no number; constant: the mean is 0",
                 [](const VariationRow& row) { return row.variation.reason; });
     finding.views = {{.title = "Coefficients of variation over " + over + "s, ",
-                      .columns = {{"subject", "subject"}, {"item", "item"}, {"", "CV"}, {"n", "n"}},
+                      .columns = table_columns("subject, item, CV:, n"),
                       .by = "-"}};
   }
   findings.back().notes =

@@ -2,8 +2,6 @@
 // the run. Knows no probe.
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "findings/Finding.hpp"

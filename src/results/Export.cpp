@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/Check.hpp"
-#include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/Chunks.hpp"
@@ -32,11 +32,7 @@ constexpr const char* numerical_contract =
 /// Of axes or cubes.
 template <class Schema>
 std::string names_of(const std::vector<Schema>& members) {
-  std::vector<std::string> names;
-  for (const auto& member : members) {
-    names.push_back(member.name);
-  }
-  return base::join(names, " ");
+  return base::join(base::mapped(members, &Schema::name), " ");
 }
 
 constexpr std::uint64_t slab_bytes = std::uint64_t{4} << 20;

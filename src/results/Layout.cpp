@@ -12,16 +12,9 @@ namespace stereosweep::results {
 namespace {
 
 AxisSchema part_of(const AxisSchema& axis, std::uint64_t first, std::uint64_t last) {
-  const auto cut = [&](const std::vector<std::string>& values) {
-    return std::vector<std::string>(values.begin() + static_cast<std::ptrdiff_t>(first),
-                                    values.begin() + static_cast<std::ptrdiff_t>(last));
-  };
-  auto part = axis;
-  part.labels = cut(axis.labels);
-  for (auto& coordinate : part.coordinates) {
-    coordinate.values = cut(coordinate.values);
-  }
-  return part;
+  std::vector<std::size_t> places(last - first);
+  std::iota(places.begin(), places.end(), first);
+  return axis.part(places);
 }
 
 void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates,

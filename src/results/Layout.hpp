@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "hdf5/File.hpp"
 #include "results/RawBlock.hpp"
 
@@ -26,10 +27,11 @@ class Layout {
   hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
   /// A whole array, written; of int32 values whatever number the cube says.
   template <class T>
-  void write(CubeSchema cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
+  hdf5::DataSet write(CubeSchema cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
     cube.type = std::is_same_v<T, std::int32_t> ? hdf5::ElementType::int32 : cube.type;
     auto dataset = add_cube(cube, axes);
     dataset.write(dataset.all(), std::span<const T>(values));
+    return dataset;
   }
   /// The same of what `read` gives of each item: a double, a count (int32) or a flag (an enumeration).
   template <class Item, class Read>
@@ -37,11 +39,8 @@ class Layout {
     using Value = std::decay_t<std::invoke_result_t<Read, const Item&>>;
     using Element = std::conditional_t<std::is_enum_v<Value>, std::uint8_t,
                                        std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>>;
-    std::vector<Element> values;
-    for (const auto& item : items) {
-      values.push_back(static_cast<Element>(std::invoke(read, item)));
-    }
-    write(cube, axes, values);
+    write(cube, axes,
+          base::mapped(items, [&](const Item& item) { return static_cast<Element>(std::invoke(read, item)); }));
   }
   /// For attributes of the whole file.
   hdf5::Group& root() { return root_; }

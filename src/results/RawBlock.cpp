@@ -9,6 +9,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {
@@ -102,6 +103,18 @@ std::optional<std::size_t> place_of(const std::vector<std::string>& labels, cons
 const std::vector<std::string>* AxisSchema::find_coordinate(const std::string& coordinate) const {
   const auto found = std::ranges::find(coordinates, coordinate, &Coordinate::name);
   return found == coordinates.end() ? nullptr : &found->values;
+}
+
+AxisSchema AxisSchema::part(const std::vector<std::size_t>& places) const {
+  const auto chosen = [&](const std::vector<std::string>& values) {
+    return base::mapped(places, [&](std::size_t place) { return values[place]; });
+  };
+  auto some = *this;
+  some.labels = chosen(labels);
+  for (auto& coordinate : some.coordinates) {
+    coordinate.values = chosen(coordinate.values);
+  }
+  return some;
 }
 
 const std::vector<std::string>& coordinate_of(const AxisSchema& axis, const std::string& name) {

@@ -34,6 +34,8 @@ struct AxisSchema {
 
   /// The values of the coordinate of this name; null: there is none.
   const std::vector<std::string>* find_coordinate(const std::string& coordinate) const;
+  /// The axis with the labels and coordinates of these places alone.
+  AxisSchema part(const std::vector<std::size_t>& places) const;
 };
 
 /// Of an axis that must have the coordinate. Throws InputError.

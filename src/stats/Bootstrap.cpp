@@ -1,15 +1,12 @@
 #include "stats/Bootstrap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
-#include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -110,16 +107,6 @@ double ClusterBootstrap::noise_level(std::size_t replicate) const {
     squares += static_cast<std::uint64_t>((times - 1) * (times - 1));
   }
   return num_clusters_ < 2 ? 0 : static_cast<double>(squares) / static_cast<double>(num_clusters_ - 1);
-}
-
-std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::size_t num_columns) const {
-  STEREOSWEEP_ASSERT(values.size() == num_clusters_ * num_columns, "one row of values per cluster");
-  std::vector<double> result(num_replicates_ * num_columns, 0);
-  std::vector<DrawnRow> drawn(num_clusters_ + 1);
-  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
-    sum_drawn(values, times(replicate), drawn, std::span(result).subspan(replicate * num_columns, num_columns));
-  }
-  return result;
 }
 
 void ClusterBootstrap::put_means(std::span<const double> values, std::span<const double> present, double* target,

@@ -41,14 +41,12 @@ class Restart {
     for (std::size_t step = 0; step < settings_.max_iterations; ++step) {
       move_centres();
       if (!assign()) {
-        converged_ = true;
         break;
       }
     }
   }
 
   double inertia() const { return std::accumulate(distances_.begin(), distances_.end(), 0.0); }
-  bool converged() const { return converged_; }
   const std::vector<std::size_t>& labels() const { return labels_; }
   const std::vector<double>& centres() const { return centres_; }
 
@@ -174,7 +172,6 @@ class Restart {
   std::vector<std::size_t> labels_;
   std::vector<double> distances_;  ///< squared, to the own centre
   std::vector<double> centres_;
-  bool converged_ = false;
 };
 
 /// Numbers clusters by the first point in them, so that equal partitions have equal labels.
@@ -213,14 +210,12 @@ Clustering cluster(const Points& points, std::size_t num_clusters, const Cluster
     Restart restart(points, num_clusters, settings, number);
     restart.run();
     inertias.push_back(restart.inertia());
-    result.num_unconverged += restart.converged() ? 0 : 1;
     if (number == 0 || inertias.back() < result.inertia) {
       result.inertia = inertias.back();
       result.labels = restart.labels();
       result.centres = restart.centres();
     }
   }
-  result.num_restarts = settings.num_restarts;
   const double limit = result.inertia * (1 + 1e-9);
   result.num_best = static_cast<std::size_t>(
       std::count_if(inertias.begin(), inertias.end(), [&](double inertia) { return inertia <= limit; }));

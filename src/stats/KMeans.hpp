@@ -33,9 +33,7 @@ struct Clustering {
   std::vector<std::size_t> labels;  ///< [point]; clusters are numbered by the first point in them
   std::vector<double> centres;      ///< [cluster, coordinate]
   double inertia = std::numeric_limits<double>::quiet_NaN();  ///< sum of squared distances to the own centre
-  std::size_t num_restarts = 0;
-  std::size_t num_best = 0;         ///< restarts that ended within 1e-9 (relative) of `inertia`
-  std::size_t num_unconverged = 0;  ///< restarts that reached max_iterations
+  std::size_t num_best = 0;  ///< restarts that ended within 1e-9 (relative) of `inertia`
   bool defined() const { return reason == Reason::ok; }
 };
 

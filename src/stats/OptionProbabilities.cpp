@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
@@ -13,11 +14,7 @@ std::vector<double> option_probabilities(std::span<const double> logprob) {
   if (!total.defined() || !std::isfinite(total.value)) {
     return {};
   }
-  std::vector<double> probabilities;
-  for (const double value : logprob) {
-    probabilities.push_back(std::exp(value - total.value));
-  }
-  return probabilities;
+  return base::mapped(logprob, [&](double value) { return std::exp(value - total.value); });
 }
 
 OrderedRating rate_options(std::span<const double> as_listed, std::span<const double> reversed,

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::stats {
 
 /// ln P(Z > z): erfc up to z = 30, above that the continued fraction of Laplace (Abramowitz & Stegun 26.2.14); for
@@ -40,11 +42,7 @@ std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment)
 /// `adjusted` of every row from its `p`: members of the rows (or of what they point to), or functions of them.
 template <class Rows, class P, class Adjusted>
 void adjust_rows(Rows&& rows, P p, Adjusted adjusted, Adjustment adjustment) {
-  std::vector<double> plain;
-  for (auto& row : rows) {
-    plain.push_back(std::invoke(p, row));
-  }
-  const auto found = adjusted_p(plain, adjustment);
+  const auto found = adjusted_p(base::mapped(rows, p), adjustment);
   std::size_t place = 0;
   for (auto& row : rows) {
     std::invoke(adjusted, row) = found[place++];

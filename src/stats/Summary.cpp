@@ -53,6 +53,12 @@ bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
+std::vector<double> finite(std::span<const double> values) {
+  std::vector<double> found;
+  std::ranges::copy_if(values, std::back_inserter(found), [](double value) { return std::isfinite(value); });
+  return found;
+}
+
 Value mean(std::span<const double> values) {
   Value result{.reason = fault(values)};
   if (result.defined()) {
@@ -114,24 +120,23 @@ std::vector<double> average_ranks(std::span<const double> values) {
   return ranks;
 }
 
-Value standard_deviation(std::span<const double> values, Divisor divisor) {
+Value standard_deviation(std::span<const double> values) {
   const auto centre = mean(values);
   if (!centre.defined()) {
     return centre;
   }
-  const double count = static_cast<double>(values.size()) - (divisor == Divisor::sample ? 1 : 0);
-  if (count < 1) {
+  if (values.size() < 2) {
     return {.reason = Reason::too_few};
   }
   double squares = 0;
   for (const double value : values) {
     squares += (value - centre.value) * (value - centre.value);
   }
-  return {std::sqrt(squares / count), Reason::ok};
+  return {std::sqrt(squares / static_cast<double>(values.size() - 1)), Reason::ok};
 }
 
-Value variation(std::span<const double> values, Divisor divisor) {
-  auto deviation = standard_deviation(values, divisor);
+Value variation(std::span<const double> values) {
+  auto deviation = standard_deviation(values);
   if (!deviation.defined()) {
     return deviation;
   }

@@ -43,15 +43,14 @@ std::vector<double> average_ranks(std::span<const double> values);
 
 /// All are finite.
 bool all_finite(std::span<const double> values);
+/// Those that are, in their order.
+std::vector<double> finite(std::span<const double> values);
 
-/// What the sum of squares is divided by: n - 1 (`sample`, the default everywhere here) or n (`population`).
-enum class Divisor { sample, population };
-
-/// `too_few`: one value has no sample deviation.
-Value standard_deviation(std::span<const double> values, Divisor divisor = Divisor::sample);
+/// The sum of squares is divided by n - 1. `too_few`: one value has no deviation.
+Value standard_deviation(std::span<const double> values);
 
 /// Coefficient of variation: standard deviation / mean. `constant`: the mean is zero.
-Value variation(std::span<const double> values, Divisor divisor = Divisor::sample);
+Value variation(std::span<const double> values);
 
 struct ProbabilityInterval {
   double low = 0;

@@ -2,6 +2,7 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
+#include "base/text/WhiteSpace.hpp"
 
 namespace stereosweep::sweep {
 namespace {
@@ -36,7 +37,7 @@ void check(const ChatTemplate& chat, std::span<const Message> messages) {
 
 std::string shaped(const ChatTemplate& chat, std::string text) {
   if (chat.trim == ChatTemplate::Trim::both_ends) {
-    text = std::string(strip(text));
+    text = std::string(base::strip(text));
   }
   return text;
 }
@@ -49,33 +50,6 @@ std::string lines_shaped(const ChatTemplate& chat, std::string text) {
 }
 
 }  // namespace
-
-bool is_space(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-std::string_view strip(std::string_view text) {
-  while (!text.empty()) {
-    const auto first = base::decode_utf8(text, 0);
-    if (!first || !is_space(first->value)) {
-      break;
-    }
-    text.remove_prefix(first->length);
-  }
-  while (!text.empty()) {
-    std::size_t last = text.size() - 1;
-    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) {
-      --last;
-    }
-    const auto point = base::decode_utf8(text, last);
-    if (!point || !is_space(point->value)) {
-      break;
-    }
-    text = text.substr(0, last);
-  }
-  return text;
-}
 
 std::string write_chat(const ChatTemplate& chat, std::span<const Message> messages) {
   check(chat, messages);

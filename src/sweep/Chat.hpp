@@ -80,9 +80,4 @@ std::string write_chat(const ChatTemplate& chat, std::span<const Message> messag
 /// The template's control tokens that stand in a text that should hold none.
 std::vector<std::string> control_tokens_in(const ChatTemplate& chat, std::string_view content);
 
-/// Python's str.isspace(): the bidirectional types WS, B, S and the category Zs.
-bool is_space(char32_t c);
-/// Without the characters at both ends that Python's str.strip() takes off.
-std::string_view strip(std::string_view text);
-
 }  // namespace stereosweep::sweep

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "query/Compute.hpp"
 #include "sweep/Chat.hpp"

@@ -388,9 +388,9 @@ void plain_adjust(std::vector<Plain*>& family, const Comparison& comparison) {
     }
     sums.insert(sums.end(), one->blocks.begin(), one->blocks.end());
   }
-  const auto adjusted =
-      stats::sign_flip_max_t(sums, family.front()->blocks.size(),
-                             {.seed = seed_of_all, .draws = static_cast<std::uint64_t>(comparison.draws)});
+  const stats::SignFlipMaxT tests(sums, family.front()->blocks.size(),
+                                  {.seed = seed_of_all, .draws = static_cast<std::uint64_t>(comparison.draws)});
+  const auto adjusted = tests.adjusted(tests.reached(0, 1));
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->row.p_flip_max_t =
         std::isnan(adjusted[i]) ? family[i]->row.p_flip : std::max(family[i]->row.p_flip, adjusted[i]);

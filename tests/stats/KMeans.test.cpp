@@ -82,9 +82,7 @@ TEST(Clusters, FindTheBestOfAllPartitions) {
         EXPECT_NEAR(ours.inertia, best.inertia, 1e-12 * std::max(1.0, best.inertia)) << n << ' ' << k;
         EXPECT_EQ(ours.labels, best.labels) << "both number clusters by their first point";
         EXPECT_GE(ours.num_best, 1U);
-        EXPECT_EQ(ours.num_restarts, 300U);
         EXPECT_NEAR(inertia_of(points, ours.labels, k), ours.inertia, 1e-12);
-        EXPECT_EQ(ours.num_unconverged, 0U);
       }
     }
   }

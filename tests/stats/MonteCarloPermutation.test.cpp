@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <vector>
 
 #include "stats/permutation/ExactPermutation.hpp"
@@ -30,12 +30,14 @@ TEST(RandomSubsets, AreAllEquallyLikely) {
     const RandomSubsets subsets(6, chosen, key);
     EXPECT_EQ(subsets.draws_complement(), chosen == 4);
     const auto num_subsets = chosen == 3 ? 20U : 15U;
-    std::map<std::set<std::uint32_t>, int> seen;
-    std::vector<std::uint32_t> positions(6);
+    const std::vector<std::int64_t> bits = {1, 2, 4, 8, 16, 32};
+    std::map<std::uint64_t, int> seen;
+    std::vector<std::int64_t> scratch(6);
     constexpr std::uint32_t num_draws = 60'000;
     for (std::uint32_t draw = 0; draw < num_draws; ++draw) {
-      subsets.choose(draw, positions);
-      ++seen[{positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(subsets.num_drawn())}];
+      const auto subset = static_cast<std::uint64_t>(subsets.sum(draw, bits, scratch));
+      EXPECT_EQ(std::popcount(subset), chosen == 3 ? 3 : 2);
+      ++seen[subset];
     }
     ASSERT_EQ(seen.size(), num_subsets);
     double chi_squared = 0;
@@ -47,22 +49,25 @@ TEST(RandomSubsets, AreAllEquallyLikely) {
   }
 }
 
-TEST(RandomSubsets, SumsWhatTheyChoose) {
+TEST(RandomSubsets, SumEachItemOnce) {
   for (const std::size_t size : {5U, 50U, 300U}) {
     const RandomSubsets subsets(size, size / 2, key);
     std::vector<std::int64_t> values(size);
     std::iota(values.begin(), values.end(), 1);
     std::vector<std::int64_t> scratch(size);
-    std::vector<std::uint32_t> positions(size);
     for (std::uint32_t draw = 0; draw < 200; ++draw) {
-      subsets.choose(draw, positions);
-      std::set<std::uint32_t> distinct;
+      std::vector<std::int64_t> alone(size, 0);
+      std::size_t num_drawn = 0;
       std::int64_t sum = 0;
-      for (std::size_t i = 0; i < subsets.num_drawn(); ++i) {
-        distinct.insert(positions[i]);
-        sum += values[positions[i]];
+      for (std::size_t item = 0; item < size; ++item) {
+        alone[item] = 1;
+        const auto times = subsets.sum(draw, alone, scratch);
+        alone[item] = 0;
+        ASSERT_TRUE(times == 0 || times == 1) << item;
+        num_drawn += static_cast<std::size_t>(times);
+        sum += times * values[item];
       }
-      EXPECT_EQ(distinct.size(), size / 2);
+      EXPECT_EQ(num_drawn, size / 2);
       EXPECT_EQ(subsets.sum(draw, values, scratch), sum);
     }
   }

@@ -61,12 +61,5 @@ TEST(ChatPrompt, says_which_control_tokens_a_user_wrote) {
   EXPECT_THAT(control_tokens_in(shipped("llama3"), "see <|im_end|> here"), testing::IsEmpty());
 }
 
-TEST(Strip, takes_off_what_python_does) {
-  EXPECT_EQ(strip(" \t\n\x0b\x0c\r\x1c\x1f\xc2\x85\xc2\xa0\xe3\x80\x80"), "");
-  EXPECT_EQ(strip(" a b\xe2\x80\xa8"), "a b");
-  EXPECT_EQ(strip("\xe2\x80\x8b a \xe2\x80\x8b"), "\xe2\x80\x8b a \xe2\x80\x8b") << "a zero-width space is no space";
-  EXPECT_EQ(strip(""), "");
-}
-
 }  // namespace
 }  // namespace stereosweep::sweep

@@ -455,24 +455,28 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
   });
 }
 
+/// `priors`: as read_groups.
+static void subjects_keys(Fields& keys, std::vector<sweep::Group>& groups, sweep::IntersectionRule& rule,
+                          GroupForms forms, sweep::Priors& priors) {
+  std::vector<sweep::Group> unselected;
+  if (const Node* node = keys.required("groups")) {
+    groups = read_groups(*node, keys.key_of("groups"), keys.pieces(), keys.problems(), priors, unselected);
+    check_plurals(*node, keys.key_of("groups"), forms, groups, keys.problems());
+  }
+  if (const Node* node = keys.optional("intersections")) {
+    rule = read_intersections(*node, keys.key_of("intersections"), keys.pieces(), keys.problems(), groups, unselected);
+  }
+}
+
 void axes_keys(Fields& keys, sweep::Axes& axes, sweep::Priors& priors) {
   axes.intersections.articles = keys.pieces().language().articles();
-  std::vector<sweep::Group> unselected;
-  const auto read = [&](const Node* node, const char* name, auto reader, auto&... more) {
-    return reader(*node, keys.key_of(name), keys.pieces(), keys.problems(), more...);
-  };
-  if (const Node* groups = keys.required("groups")) {
-    axes.groups = read(groups, "groups", read_groups, priors, unselected);
-  }
-  if (const Node* rule = keys.optional("intersections")) {
-    axes.intersections = read(rule, "intersections", read_intersections, axes.groups, unselected);
-  }
+  subjects_keys(keys, axes.groups, axes.intersections, GroupForms::any, priors);
   if (const Node* traits = keys.required("traits")) {
-    axes.traits = read(traits, "traits", read_traits);
+    axes.traits = read_traits(*traits, keys.key_of("traits"), keys.pieces(), keys.problems());
   }
   const Node* templates = keys.required("templates");
   if (templates != nullptr) {
-    axes.templates = read(templates, "templates", read_templates);
+    axes.templates = read_templates(*templates, keys.key_of("templates"), keys.pieces(), keys.problems());
   }
   rephrasings_key(keys, axes.rephrasings, axes.templates);
   if (templates != nullptr) {
@@ -530,15 +534,8 @@ void pole_key(FieldsSchema& keys, const std::string& name, const sweep::Pole& /*
 }
 
 void groups_keys(Fields& keys, std::vector<sweep::Group>& groups, sweep::IntersectionRule& rule, GroupForms forms) {
-  std::vector<sweep::Group> unselected;
   sweep::Priors unused = sweep::no_priors;
-  if (const Node* node = keys.required("groups")) {
-    groups = read_groups(*node, keys.key_of("groups"), keys.pieces(), keys.problems(), unused, unselected);
-    check_plurals(*node, keys.key_of("groups"), forms, groups, keys.problems());
-  }
-  if (const Node* node = keys.optional("intersections")) {
-    rule = read_intersections(*node, keys.key_of("intersections"), keys.pieces(), keys.problems(), groups, unselected);
-  }
+  subjects_keys(keys, groups, rule, forms, unused);
 }
 void groups_keys(FieldsDump& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
                  GroupForms /*forms*/) {

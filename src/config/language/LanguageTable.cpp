@@ -1,8 +1,8 @@
 #include "config/language/LanguageTable.hpp"
 
 #include <algorithm>
-#include <iterator>
 
+#include "base/Lists.hpp"
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
 #include "sweep/Wording.hpp"
@@ -102,9 +102,7 @@ std::vector<std::string> LanguageTable::all_articles() const {
     all = {articles_.before_vowel, articles_.otherwise};
   }
   for (const auto& [gender, article] : by_gender_) {
-    if (std::ranges::find(all, article) == all.end()) {
-      all.push_back(article);
-    }
+    base::add_once(all, article);
   }
   return all;
 }
@@ -126,8 +124,7 @@ std::string LanguageTable::article_of(const Node& node, const std::string& key, 
   if (found != by_gender_.end()) {
     return found->second;
   }
-  std::vector<std::string> genders;
-  std::ranges::transform(by_gender_, std::back_inserter(genders), [](const auto& entry) { return entry.first; });
+  const auto genders = base::mapped(by_gender_, [](const auto& entry) { return entry.first; });
   problems.add(node.place(key), "the language '" + name_ + "' has no gender '" + gender + "'",
                genders.empty() ? "its articles do not depend on one" : "known: " + one_of(genders),
                suggest(gender, genders, problems));

@@ -309,10 +309,6 @@ void Fields::line(const std::string& name, std::string& target, std::string_view
   }
 }
 
-void Fields::required_line(const std::string& name, std::string& target, std::string_view /*about*/) {
-  needed().line(name, target);
-}
-
 void Fields::text(const std::string& name, std::string& target, std::string_view /*about*/) {
   if (const Node* node = next(name)) {
     target = read_text(*node, key_of(name), problems_).value_or(target);
@@ -326,10 +322,6 @@ void Fields::lines(const std::string& name, std::vector<std::string>& target, Em
   if (node != nullptr && !(is_empty && emptiness == Emptiness::allowed)) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);
   }
-}
-
-void Fields::required_lines(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
-  needed().lines(name, target);
 }
 
 void Fields::texts(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {

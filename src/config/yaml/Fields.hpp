@@ -110,6 +110,15 @@ class KeyMarks {
   /// The item may be given as this key's value alone: "women" for {plural: women}.
   Visitor& alone() { return mark(&Marks::alone); }
 
+  template <class Target>
+  void required_line(const std::string& name, Target&& target, std::string_view about = "") {
+    needed().line(name, target, about);
+  }
+  template <class Target = const std::vector<std::string>>
+  void required_lines(const std::string& name, Target&& target, std::string_view about = "") {
+    needed().lines(name, target, Emptiness::refused, about);
+  }
+
  protected:
   const Marks& marks() const { return marks_; }
   /// Those of the key that is shown now; the next one has none.
@@ -145,11 +154,9 @@ class Fields : public KeyMarks<Fields> {
   Pieces& pieces() const;
 
   void line(const std::string& name, std::string& target, std::string_view about = "");  ///< text of one line
-  void required_line(const std::string& name, std::string& target, std::string_view about = "");
   void text(const std::string& name, std::string& target, std::string_view about = "");  ///< any text
   void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused,
              std::string_view about = "");
-  void required_lines(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
   /// Any texts, also none.
   void texts(const std::string& name, std::vector<std::string>& target, std::string_view about = "");
   void boolean(const std::string& name, bool& target, std::string_view about = "");
@@ -340,15 +347,9 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   void line(const std::string& name, const std::string& value, std::string_view /*about*/ = "") {
     add_unless(name, value.empty(), Node::text(value));
   }
-  void required_line(const std::string& name, const std::string& value, std::string_view /*about*/ = "") {
-    line(name, value);
-  }
   void text(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
   void lines(const std::string& name, const std::vector<std::string>& value,
              Emptiness /*emptiness*/ = Emptiness::refused, std::string_view /*about*/ = "") {
-    add(name, config::texts(value));
-  }
-  void required_lines(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
     add(name, config::texts(value));
   }
   void texts(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {

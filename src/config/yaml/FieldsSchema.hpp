@@ -40,18 +40,12 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   void line(const std::string& name, const std::string& value, std::string_view about = "") {
     add(name, text_schema(), about, value.empty() ? base::Json() : base::Json(value));
   }
-  void required_line(const std::string& name, const std::string& value, std::string_view about = "") {
-    needed().line(name, value, about);
-  }
   void text(const std::string& name, const std::string& value, std::string_view about = "") {
     add(name, any_text_schema(), about, value.empty() ? base::Json() : base::Json(value));
   }
   void lines(const std::string& name, const std::vector<std::string>& value, Emptiness emptiness = Emptiness::refused,
              std::string_view about = "") {
     add(name, lines_schema(emptiness), about, value.empty() ? base::Json() : base::Json(value));
-  }
-  void required_lines(const std::string& name, const std::vector<std::string>& value, std::string_view about = "") {
-    needed().lines(name, value, Emptiness::refused, about);
   }
   void texts(const std::string& name, const std::vector<std::string>& /*value*/, std::string_view about = "") {
     add(name, list_schema(any_text_schema(), Emptiness::allowed), about);

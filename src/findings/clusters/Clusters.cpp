@@ -1,7 +1,6 @@
 #include "findings/clusters/Clusters.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
@@ -47,7 +47,7 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
 /// Of a clustering what the ranks tell each other.
 auto clustering_fields(auto& clustering) {
   return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
-                  clustering.num_restarts, clustering.num_best, clustering.num_unconverged);
+                  clustering.num_best);
 }
 
 /// Collective: ranks share the numbers of clusters.
@@ -200,11 +200,8 @@ void add_rows(Clusters& clusters, ClusterRequest::Across across) {
   const auto* rows = clusters.subjects.find_coordinate(is_first ? "second" : "first");
   const auto* kinds = clusters.subjects.find_coordinate("kind");
   const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
-    const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-    if (place == names.size()) {
-      names.push_back(name);
-    }
-    return place;
+    base::add_once(names, name);
+    return *results::place_of(names, name);
   };
   std::vector<std::string> labels;
   std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cells;
@@ -314,12 +311,11 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     clusters.sources.back().spread_p = spreads;
   }
   if (!request.human_ratings.empty()) {
-    const auto ratings =
-        read_dimension_means(request.human_ratings, clusters.subjects.labels, clusters.dimensions.labels);
+    auto ratings = read_dimension_means(request.human_ratings, clusters.subjects.labels, clusters.dimensions.labels);
     clusters.has_people = true;
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;
-    clusters.sources.push_back(find(people_name, ratings.table(clusters.subjects.labels, clusters.dimensions.labels)));
+    clusters.sources.push_back(find(people_name, std::move(ratings.means)));
     clusters.sources.back().spread_p.assign(dimensions.size(), stats::nan);
   }
   add_rand(clusters);

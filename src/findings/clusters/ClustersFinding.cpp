@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "results/TextTable.hpp"
@@ -33,7 +34,7 @@ class ClusterFindings {
  public:
   ClusterFindings(const Clusters& clusters, const sweep::ClusterRequest& request, std::uint64_t seed)
       : clusters_(clusters), request_(request), seed_(seed) {
-    std::ranges::transform(clusters.sources, std::back_inserter(sources_.labels), &ClusterSource::name);
+    sources_.labels = base::mapped(clusters.sources, &ClusterSource::name);
     sources_.coordinates = {{"measure", "the measure, or the people", sources_.labels}};
   }
 
@@ -62,16 +63,6 @@ class ClusterFindings {
     return found_.emplace_back(Finding{.name = name, .axes = std::move(axes)});
   }
 
-  /// Of all sources, one after another.
-  template <class T>
-  std::vector<T> of_sources(std::vector<T> ClusterSource::*field) const {
-    std::vector<T> all;
-    for (const auto& source : clusters_.sources) {
-      all.insert(all.end(), (source.*field).begin(), (source.*field).end());
-    }
-    return all;
-  }
-
   /// Every number of clusters, and the elbow.
   void add_curves() {
     const auto numbers = numbered("num_clusters", "number of clusters", 1, clusters_.num_curve);
@@ -85,7 +76,7 @@ class ClusterFindings {
         }
       }
     }
-    const auto clusterings = of_sources(&ClusterSource::by_number);
+    const auto clusterings = base::joined(clusters_.sources, &ClusterSource::by_number);
     auto& curve = over("cluster", {numbers});
     curve
         .add(Role::value, clusterings, "inertia", "1", "least sum of squared distances to the clusters' centres",
@@ -95,7 +86,7 @@ class ClusterFindings {
               [](const stats::Clustering& one) { return static_cast<std::int32_t>(one.num_best); });
     curve.add(Role::status, clusterings, "status", "", "why there are no such clusters", &stats::Clustering::reason);
     curve.views = {{.title = "Numbers of clusters by ",
-                    .columns = {{"num_clusters", "clusters"}, {"inertia", "inertia"}, {"restarts_at_best", "restarts"}},
+                    .columns = table_columns("clusters: num_clusters, inertia, restarts: restarts_at_best"),
                     .each = {"cluster_source"}}};
     curve.notes = std::string("inertia: least sum of squared distances to the clusters' centres by k-means (") +
                   (request_.start == sweep::ClusterRequest::Start::random ? "random start" : "k-means++") + ", seed " +
@@ -116,12 +107,10 @@ class ClusterFindings {
     add("kneedle", "number of clusters farthest below the chord of cluster_inertia", &stats::Elbow::kneedle);
     elbow.add(Role::status, clusters_.sources, "status", "", "why there is no elbow",
               [](const ClusterSource& source) { return source.elbow.reason; });
-    elbow.views = {{.title = "Elbow of the inertia",
-                    .columns = {{"cluster_source", "by"},
-                                {"second_difference", "second difference"},
-                                {"kneedle", "Kneedle"},
-                                {"status", "status"}},
-                    .each = {}}};
+    elbow.views = {
+        {.title = "Elbow of the inertia",
+         .columns = table_columns("by: cluster_source, second difference: second_difference, Kneedle: kneedle, status"),
+         .each = {}}};
   }
 
   void add_chosen() {
@@ -133,20 +122,19 @@ class ClusterFindings {
 
   void add_dimensions() {
     auto& finding = over("cluster", {clusters_.dimensions});
-    const auto limits = of_sources(&ClusterSource::limits);
+    const auto limits = base::joined(clusters_.sources, &ClusterSource::limits);
     const bool is_own = request_.high_above == "mean" || request_.high_above == "median";
     finding.add(Role::value, limits, "limit", "",
                 "above it a score is high, below it low: " +
                     (is_own ? "the " + request_.high_above + " of the subjects' scores" : request_.high_above),
                 std::identity());
     finding
-        .add(Role::p, of_sources(&ClusterSource::spread_p), "spread_p", "1",
+        .add(Role::p, base::joined(clusters_.sources, &ClusterSource::spread_p), "spread_p", "1",
              "p that subjects are alike on the dimension, by F over subjects x templates", std::identity())
         .of = "spread_p";
-    finding.views = {
-        {.title = "High and low by ",
-         .columns = {{"cluster_dimension", "dimension"}, {"limit", "high above"}, {"spread_p", "p spread"}},
-         .each = {"cluster_source"}}};
+    finding.views = {{.title = "High and low by ",
+                      .columns = table_columns("dimension: cluster_dimension, high above: limit, p spread: spread_p"),
+                      .each = {"cluster_source"}}};
     finding.notes =
         "p spread: that subjects differ on the dimension by no more than other templates would make them "
         "(F test). Above 0.05 neither sides nor tests of the dimension are given.";
@@ -157,11 +145,11 @@ class ClusterFindings {
 
   void add_subjects() {
     over("cluster", {clusters_.subjects, clusters_.dimensions})
-        .add(Role::value, of_sources(&ClusterSource::points), "point", "", "mean score of the subject on the dimension",
-             std::identity());
+        .add(Role::value, base::joined(clusters_.sources, &ClusterSource::points), "point", "",
+             "mean score of the subject on the dimension", std::identity());
     auto& finding = over("cluster", {clusters_.subjects});
     finding
-        .add(Role::value, of_sources(&ClusterSource::cluster_of), "of_subject", "1",
+        .add(Role::value, base::joined(clusters_.sources, &ClusterSource::cluster_of), "of_subject", "1",
              "cluster of the subject among cluster_number", std::identity())
         .note = "-1: none";
     finding.add_flags(Role::value, clusters_.agreements, "agreement",
@@ -215,14 +203,11 @@ class ClusterFindings {
     finding.add_flags(Role::value, centres, "side", "where the cluster's centre stands", std::move(meanings),
                       &Centre::side);
     finding.sentences = std::move(members);
-    finding.views = {{.title = "Centres of clusters by ",
-                      .columns = {{"cluster_place", "cluster"},
-                                  {"cluster_dimension", "dimension"},
-                                  {"centre", "centre"},
-                                  {"side", "side"},
-                                  {"size", "members"}},
-                      .each = {"cluster_source"},
-                      .only = "centre"}};
+    finding.views = {
+        {.title = "Centres of clusters by ",
+         .columns = table_columns("cluster: cluster_place, dimension: cluster_dimension, centre, side, members: size"),
+         .each = {"cluster_source"},
+         .only = "centre"}};
   }
 
   void add_agreement() {
@@ -237,16 +222,17 @@ class ClusterFindings {
     finding.add(Role::status, clusters_.rand, "rand_status", "", "why there is no index", &stats::Value::reason);
     if (clusters_.sources.size() > 1) {
       finding.views = {{.title = "Adjusted Rand index of clusters",
-                        .columns = {{"cluster_source", "by"}, {"cluster_other", "and by"}, {"rand", "index"}},
+                        .columns = table_columns("by: cluster_source, and by: cluster_other, index: rand"),
                         .each = {}}};
     }
   }
 
   void add_tests() {
-    AxisSchema pairs{"dimension_pair", "two dimensions, the first minus the second", {}, {}};
-    for (const auto& [first, second] : clusters_.pairs) {
-      pairs.labels.push_back(clusters_.dimensions.labels[first] + " - " + clusters_.dimensions.labels[second]);
-    }
+    const auto name_of = [&](const std::array<std::size_t, 2>& pair) {
+      return clusters_.dimensions.labels[pair[0]] + " - " + clusters_.dimensions.labels[pair[1]];
+    };
+    AxisSchema pairs{
+        "dimension_pair", "two dimensions, the first minus the second", base::mapped(clusters_.pairs, name_of), {}};
     auto& finding = over("cluster", {cluster_places(), std::move(pairs)});
     const auto add = [&](Role role, const char* name, const char* unit, const char* what, auto read) -> Column& {
       return finding.add(role, clusters_.tests, name, unit, what, read);
@@ -263,13 +249,8 @@ class ClusterFindings {
         &ClusterTest::p_holm);
     add(Role::status, "t_status", "", "why there is no t", [](const ClusterTest& test) { return test.test.reason; });
     finding.views = {{.title = "Paired t of two dimensions over the members of each cluster by ",
-                      .columns = {{"cluster_place", "cluster"},
-                                  {"dimension_pair", "first - second"},
-                                  {"t_difference", "difference"},
-                                  {"t_n", "members"},
-                                  {"t", "t"},
-                                  {"t_p", "p"},
-                                  {"t_p_holm", "p Holm"}},
+                      .columns = table_columns("cluster: cluster_place, first - second: dimension_pair, difference: "
+                                               "t_difference, members: t_n, t, p: t_p, p Holm: t_p_holm"),
                       .each = {"cluster_source"},
                       .only = "t_p_holm",
                       .none = "none"}};
@@ -278,8 +259,10 @@ class ClusterFindings {
 
   /// Subjects side by side.
   void add_rows() {
-    AxisSchema rows{"cluster_row", "what the subjects side by side have in common", {}, {}};
-    std::ranges::transform(clusters_.rows, std::back_inserter(rows.labels), &Clusters::Row::label);
+    AxisSchema rows{"cluster_row",
+                    "what the subjects side by side have in common",
+                    base::mapped(clusters_.rows, &Clusters::Row::label),
+                    {}};
     std::vector<Clusters::Agreement> agreements;
     for (std::size_t source = 0; source < clusters_.sources.size(); ++source) {
       std::ranges::transform(clusters_.rows, std::back_inserter(agreements),
@@ -290,7 +273,7 @@ class ClusterFindings {
                       "whether the clusters of all subjects of the row have the same sides",
                       {"none", "differs", "agrees"}, std::identity());
     finding.views = {{.title = "Sides of the clusters of subjects side by side, by ",
-                      .columns = {{"cluster_row", "side by side"}, {"row_agreement", "sides"}},
+                      .columns = table_columns("side by side: cluster_row, sides: row_agreement"),
                       .each = {"cluster_source"}}};
   }
 

@@ -4,26 +4,13 @@
 #include <set>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
-#include "results/RawBlock.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
-
-std::vector<double> DimensionMeans::table(const std::vector<std::string>& subjects,
-                                          const std::vector<std::string>& dimensions) const {
-  std::vector<double> means(subjects.size() * dimensions.size(), stats::nan);
-  for (const auto& row : rows) {
-    const auto subject = results::place_of(subjects, row.subject);
-    const auto dimension = results::place_of(dimensions, row.dimension);
-    if (subject && dimension) {
-      means[*subject * dimensions.size() + *dimension] = row.mean;
-    }
-  }
-  return means;
-}
 
 DimensionMeans read_dimension_means(const std::string& path, const std::vector<std::string>& subjects,
                                     const std::vector<std::string>& dimensions) {
@@ -38,13 +25,14 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
   problems.raise_if_any(headline);
   const NameIndex known_subjects(subjects);
   const NameIndex known_dimensions(dimensions);
-  DimensionMeans ratings;
-  const auto known = [&](const NameIndex& names, const std::vector<std::string>& labels, const std::string& name) {
-    const auto place = names.find(name);
-    if (!place && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
-      ratings.unmatched.push_back(name);
+  DimensionMeans ratings{.means = std::vector<double>(subjects.size() * dimensions.size(), stats::nan),
+                         .unmatched = {}};
+  const auto find = [&](const NameIndex& known, const std::string& name) {
+    const auto place = known.find(name);
+    if (!place) {
+      base::add_once(ratings.unmatched, name);
     }
-    return place ? labels[*place] : name;
+    return place;
   };
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -55,11 +43,16 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
       problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
       continue;
     }
-    ratings.rows.push_back(
-        {known(known_subjects, subjects, row[*subject]), known(known_dimensions, dimensions, row[*dimension]), *value});
-    if (!seen.emplace(ratings.rows.back().subject, ratings.rows.back().dimension).second) {
+    const auto own_subject = find(known_subjects, row[*subject]);
+    const auto own_dimension = find(known_dimensions, row[*dimension]);
+    const bool is_new = seen.emplace(own_subject ? subjects[*own_subject] : row[*subject],
+                                     own_dimension ? dimensions[*own_dimension] : row[*dimension])
+                            .second;
+    if (!is_new) {
       problems.add(place, "'" + row[*subject] + "' is rated twice on '" + row[*dimension] + "'",
                    "one mean per group and dimension is expected");
+    } else if (own_subject && own_dimension) {
+      ratings.means[*own_subject * dimensions.size() + *own_dimension] = *value;
     }
   }
   problems.raise_if_any(headline);

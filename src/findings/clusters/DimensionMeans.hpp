@@ -1,4 +1,4 @@
-// Human ratings of subjects on dimensions (warmth, competence), from a table, with the names of a job.
+// Human ratings of subjects on dimensions (warmth, competence), from a table.
 #pragma once
 
 #include <string>
@@ -6,22 +6,13 @@
 
 namespace stereosweep::findings {
 
-/// One mean of the table, in its unit.
-struct DimensionMean {
-  std::string subject;  ///< as in the job where it is known, else as in the table
-  std::string dimension;
-  double mean = 0;
-};
-
 struct DimensionMeans {
-  std::vector<DimensionMean> rows;
-  std::vector<std::string> unmatched;  ///< subjects and dimensions that the job does not have, each once
-  /// [subject, dimension] of these labels; NaN: not rated.
-  std::vector<double> table(const std::vector<std::string>& subjects, const std::vector<std::string>& dimensions) const;
+  std::vector<double> means;           ///< [subject, dimension], in the table's unit; NaN: not rated
+  std::vector<std::string> unmatched;  ///< subjects and dimensions of the table that were not asked for, each once
 };
 
-/// Reads a table with the columns group (or identity), dimension, mean. Names are compared without case, hyphens and
-/// repeated spaces. Throws InputError with every bad row: no number, a cell twice.
+/// Of these subjects and dimensions, from a table with the columns group (or identity), dimension, mean. Names are
+/// compared without case, hyphens and repeated spaces. Throws InputError with every bad row: no number, a cell twice.
 DimensionMeans read_dimension_means(const std::string& path, const std::vector<std::string>& subjects,
                                     const std::vector<std::string>& dimensions);
 

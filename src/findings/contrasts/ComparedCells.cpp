@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::findings {
 namespace {
 
@@ -311,9 +313,7 @@ std::size_t num_taken(const ContrastPlan& plan) {
 
 ComparedMeans::ComparedMeans(const Scores& scores, const ContrastPlan& plan, std::span<const double> values)
     : plan_(plan), num_items_(scores.length(item_axis)) {
-  for (const auto& side : plan.sides) {
-    sides_.push_back(sum(scores, side, values));
-  }
+  sides_ = base::mapped(plan.sides, [&](const PlannedSide& side) { return sum(scores, side, values); });
 }
 
 ComparedMeans::SideSums ComparedMeans::sum(const Scores& scores, const PlannedSide& side,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::findings {
@@ -57,21 +58,14 @@ class Resolver {
       if (!named) {
         continue;
       }
-      std::vector<bool> chosen(named->values->size(), false);
       for (const auto& value : selection.values) {
-        bool is_known = false;
-        for (std::size_t place = 0; place < chosen.size(); ++place) {
-          if ((*named->values)[place] == value) {
-            chosen[place] = is_known = true;
-          }
-        }
-        if (!is_known) {
+        if (!base::contains(*named->values, value)) {
           add(contrast, "no '" + value + "' on " + selection.axis, base::did_you_mean(value, *named->values));
         }
       }
       auto& mask = side[named->axis - subject_axis];
       for (std::size_t place = 0; place < mask.size(); ++place) {
-        mask[place] = mask[place] && chosen[place];
+        mask[place] = mask[place] && base::contains(selection.values, (*named->values)[place]);
       }
     }
     return side;
@@ -256,12 +250,10 @@ std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::C
       plan_one(contrast, std::nullopt, scores, resolver, plans);
       continue;
     }
-    std::vector<std::string> done;
-    for (const auto& label : *named->values) {
-      if (label.empty() || std::ranges::find(done, label) != done.end()) {
-        continue;
-      }
-      done.push_back(label);
+    std::vector<std::string> labels;
+    std::ranges::for_each(*named->values, [&](const auto& label) { base::add_once(labels, label); });
+    std::erase(labels, "");
+    for (const auto& label : labels) {
       plan_one(contrast, Selection{contrast.each, {label}}, scores, resolver, plans);
     }
   }

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <utility>
 
+#include "base/Lists.hpp"
 #include "findings/contrasts/ComparedCells.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"
@@ -73,11 +73,7 @@ class Comparer {
 
   std::vector<ContrastRow> take() {
     adjust();
-    std::vector<ContrastRow> rows;
-    for (auto& tested : tested_) {
-      rows.push_back(std::move(tested.row));
-    }
-    return rows;
+    return base::mapped(tested_, &Tested::row);
   }
 
  private:
@@ -131,7 +127,9 @@ class Comparer {
     }
     test_subjects(compared, row);
     const auto ends = ends_of(*scores_.axes[measure_axis], measure);
-    test_cells(squares, plan.sides.size() == 1 ? ends : std::nullopt, row);
+    const auto scale =
+        plan.sides.size() == 1 ? ends : std::nullopt;  // one side alone is tested as its mean (Means.hpp)
+    static_cast<stats::CellsTest&>(row) = stats::test_cells(squares, row.difference, scale, comparison_.confidence);
     if (block_means.size() > 1) {
       test_blocks(block_means, sums, row);
     }
@@ -149,17 +147,6 @@ class Comparer {
     row.p_flip = flipped.two_sided;
     row.p_flip_low = flipped.interval.low;
     row.p_flip_high = flipped.interval.high;
-  }
-
-  /// Of one side alone as its mean has (Means.hpp).
-  void test_cells(const stats::CrossedSquares& squares, const std::optional<stats::ScaleEnds>& ends,
-                  ContrastRow& row) const {
-    const auto test = stats::test_cells(squares, row.difference, ends, comparison_.confidence);
-    row.p = test.p;
-    row.low = test.low;
-    row.high = test.high;
-    row.degrees = test.degrees;
-    row.reason = test.reason;
   }
 
   void test_subjects(const ComparedItem& compared, ContrastRow& row) const {
@@ -214,10 +201,7 @@ class Comparer {
     if (std::ranges::any_of(members, [&](const auto* tested) { return tested->blocks_key != key; })) {
       return;  // other templates: nothing to flip together
     }
-    std::vector<double> sums;  // max-T takes draws x members x templates additions
-    for (const auto* tested : members) {
-      sums.insert(sums.end(), tested->blocks.begin(), tested->blocks.end());
-    }
+    const auto sums = base::joined(members, &Tested::blocks);  // max-T takes draws x members x templates additions
     const auto adjusted = shared_max_t(scores_.ranks, sums, members.front()->blocks.size(), flips());
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->row.p_flip_max_t = std::max(members[i]->row.p_flip, adjusted[i]);

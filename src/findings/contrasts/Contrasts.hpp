@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,19 +9,20 @@
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
 #include "stats/CrossedTable.hpp"
+#include "stats/RateInterval.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
-/// Of one contrast in one measure for one item; plain, as the ranks tell them each other.
-struct ContrastNumbers {
+/// Of one contrast in one measure for one item; plain, as the ranks tell them each other. p, interval and degrees are
+/// those of the difference over other templates and rephrasings, crossed. Reasons: `too_few` with fewer than two
+/// templates; `constant`: no difference varies, no interval, and a p (1) only where all are 0.
+struct ContrastNumbers : stats::CellsTest {
   double left = stats::nan;   ///< means over the cells that are compared (ComparedCells.hpp), in the measure's unit;
                               ///< with `minus`: of the differences
   double right = stats::nan;  ///< 0 for a contrast with zero
-  double difference = stats::nan;  ///< left - right
-  double low = stats::nan;         ///< stats::test_mean: other templates and rephrasings, crossed
-  double high = stats::nan;
+  double difference = stats::nan;    ///< left - right
   double effect = stats::nan;        ///< mean over templates of their differences over their standard deviation (n - 1)
   std::int32_t num_templates = 0;    ///< templates, or pairs of them, with a difference
   std::int32_t num_rephrasings = 0;  ///< rephrasings with a difference; 1 where the sides take different ones
@@ -31,8 +31,6 @@ struct ContrastNumbers {
   std::int32_t num_subjects = 0;     ///< of all sides together, as the next two in ComparedItem
   std::int32_t num_left_out = 0;
   std::int32_t num_missing = 0;
-  double p = stats::nan;           ///< two-sided Student's t of the variance that the interval has
-  double degrees = stats::nan;     ///< its degrees of freedom
   double p_flip = stats::nan;      ///< two-sided, the signs of templates flipped, each with all its rephrasings
   double p_flip_low = stats::nan;  ///< interval of a p that was drawn; p itself where it was counted
   double p_flip_high = stats::nan;
@@ -43,9 +41,6 @@ struct ContrastNumbers {
   double p_benjamini_hochberg = stats::nan;
   double p_yekutieli = stats::nan;   ///< Benjamini and Yekutieli
   double p_flip_max_t = stats::nan;  ///< `p_flip` adjusted
-  /// Of interval and p: `too_few` with fewer than two templates; `constant`: no difference varies, no interval, and a p
-  /// (1) only where all are 0.
-  stats::Reason reason = stats::Reason::no_values;
 
   /// Below it no p of flipped signs can be.
   double smallest_p_flip() const { return num_templates < 2 ? stats::nan : std::ldexp(1.0, 1 - num_templates); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "results/TextTable.hpp"
 
@@ -156,23 +157,15 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
   const auto interval = results::percent(comparison.confidence) + " interval over other subjects";
   finding.add(Role::low, rows, "subjects_low", "", "lower end of the " + interval, &ContrastRow::subjects_low);
   finding.add(Role::high, rows, "subjects_high", "", "upper end of the " + interval, &ContrastRow::subjects_high);
-  finding.views = {{"Contrasts in ",
-                    {{"name", "contrast"},
-                     {"item", "item"},
-                     {"difference", "difference"},
-                     {"low", "low"},
-                     {"high", "high"},
-                     {"effect", "effect"},
-                     {"num_templates", "templates"},
-                     {"p", "p"},
-                     {"p_holm", "p adjusted"}},
-                    "p"}};
+  finding.views = {
+      {"Contrasts in ",
+       table_columns(
+           "contrast: name, item, difference, low, high, effect, templates: num_templates, p, p adjusted: p_holm"),
+       "p"}};
   if (std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.p_subjects); })) {
     finding.views.front().columns.emplace_back("p_subjects", "p subjects");
   }
-  for (const auto& contrast : comparison.contrasts) {
-    finding.named.insert(finding.named.end(), contrast.measures.begin(), contrast.measures.end());
-  }
+  finding.named = base::joined(comparison.contrasts, &sweep::Contrast::measures);
   return finding;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
@@ -101,12 +102,10 @@ class Planner {
     found_.axes = {measure_axis_of(scores_, found_.measures, "correlated_measure"),
                    *scores_.axes[subject_axis],
                    {"correlation_side", "item, or what items have in common", names_of(found_.groups), {}}};
-    for (const auto& of_measure :
-         share_measures<double>(scores_, found_.measures, [&](const std::vector<double>&values, std::size_t) {
-           return subject_means(Cells(scores_, values), found_.groups);
-         })) {
-      found_.scores.insert(found_.scores.end(), of_measure.begin(), of_measure.end());
-    }
+    found_.scores = base::joined(
+        share_measures<double>(scores_, found_.measures, [&](const std::vector<double>& values, std::size_t) {
+          return subject_means(Cells(scores_, values), found_.groups);
+        }));
     for (const auto& plan : plans_) {
       for (const auto measure : plan.measures) {
         add_rows(plan, measure);
@@ -131,11 +130,8 @@ class Planner {
 
   /// Each two once, in whatever order they are named.
   static void add_pair(CorrelationPlan& plan, std::size_t left, std::size_t right) {
-    const auto is_there = [&](std::size_t first, std::size_t second) {
-      return std::ranges::find(plan.pairs, std::pair(first, second)) != plan.pairs.end();
-    };
-    if (left != right && !is_there(left, right) && !is_there(right, left)) {
-      plan.pairs.emplace_back(left, right);
+    if (left != right && !base::contains(plan.pairs, std::pair(right, left))) {
+      base::add_once(plan.pairs, std::pair(left, right));
     }
   }
 
@@ -193,9 +189,8 @@ class Planner {
       equalise(unit.left);
       equalise(unit.right);
       const auto& left_items = found_.groups[left].items;
-      const bool shares_items = std::ranges::any_of(found_.groups[right].items, [&](std::size_t item) {
-        return std::ranges::find(left_items, item) != left_items.end();
-      });
+      const bool shares_items = std::ranges::any_of(found_.groups[right].items,
+                                                    [&](std::size_t item) { return base::contains(left_items, item); });
       for (const auto method : plan.request->methods) {
         unit.kinds.push_back(static_cast<CorrelationKind>(method));
         found_.rows.push_back({plan.request->name,
@@ -249,12 +244,10 @@ Correlations correlations_of(const Scores& scores, const sweep::Comparison& comp
   }
   auto correlations = planner.take();
   const auto& units = planner.units();
-  std::size_t row = 0;
-  for (const auto& tests : share<CorrelationTest>(
-           scores.ranks, units.size(), [&](std::size_t unit) { return tests_of(units[unit], comparison, seed); })) {
-    for (const auto& test : tests) {
-      correlations.rows[row++].test = test;
-    }
+  const auto tests = base::joined(share<CorrelationTest>(
+      scores.ranks, units.size(), [&](std::size_t unit) { return tests_of(units[unit], comparison, seed); }));
+  for (std::size_t row = 0; row < tests.size(); ++row) {
+    correlations.rows[row].test = tests[row];
   }
   adjust(correlations.rows, comparison.family);
   return correlations;

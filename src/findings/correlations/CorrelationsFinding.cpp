@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/correlations/Correlations.hpp"
 #include "results/TextTable.hpp"
@@ -58,9 +59,8 @@ std::vector<std::string> warnings_of(const std::vector<CorrelationRow>& rows) {
   }
   std::vector<std::string> names;
   for (const auto& row : rows) {
-    const auto name = row.left + " x " + row.right;
-    if (row.shares_items && std::ranges::find(names, name) == names.end()) {
-      names.push_back(name);
+    if (row.shares_items) {
+      base::add_once(names, row.left + " x " + row.right);
     }
   }
   if (!names.empty()) {
@@ -130,22 +130,12 @@ std::vector<Finding> findings_of(const Correlations& correlations, const sweep::
                 .notes = notes_of(correlations, comparison),
                 .warnings = warnings_of(correlations.rows)};
   add_columns(found, correlations.rows, comparison);
-  found.views = {{.title = "Correlations over subjects: ",
-                  .columns = {{"row", "row"},
-                              {"column", "column"},
-                              {"among", "among"},
-                              {"method", "method"},
-                              {"coefficient", "r"},
-                              {"low", "low"},
-                              {"high", "high"},
-                              {"n", "n"},
-                              {"p", "p"},
-                              {"p_holm", "p Holm"}},
-                  .by = "p",
-                  .each = {"name", "measure"}}};
-  for (const auto& request : comparison.correlations) {
-    found.named.insert(found.named.end(), request.measures.begin(), request.measures.end());
-  }
+  found.views = {
+      {.title = "Correlations over subjects: ",
+       .columns = table_columns("row, column, among, method, r: coefficient, low, high, n, p, p Holm: p_holm"),
+       .by = "p",
+       .each = {"name", "measure"}}};
+  found.named = base::joined(comparison.correlations, &sweep::CorrelationRequest::measures);
   Finding scores{.name = "correlation_score", .axes = correlations.axes};
   scores.add(Role::value, correlations.scores, "", "", "mean over items, templates and rephrasings", std::identity())
       .note = "unit: measure_units";

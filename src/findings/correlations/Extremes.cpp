@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "results/TextTable.hpp"
@@ -24,16 +24,10 @@ std::vector<ItemGroup> groups_of(const Scores& scores, const sweep::ExtremesRequ
 }
 
 /// [subject]: means of each round with a score.
-std::vector<std::vector<double>> round_means(const Cells& cells, const std::vector<std::string>& replicates,
-                                             const ItemGroup& group) {
+std::vector<std::vector<double>> round_means(const Cells& cells, const ItemGroup& group) {
   std::vector<std::vector<double>> rounds(cells.length(subject_axis));
-  for (std::size_t replicate = 0; replicate < replicates.size(); ++replicate) {
-    if (replicates[replicate] == results::ScoreTable::mean_replicate) {
-      continue;
-    }
-    std::vector<bool> chosen(replicates.size(), false);
-    chosen[replicate] = true;
-    const auto means = subject_means(cells.of_replicates(chosen), {group});
+  for (const auto& round : cells.rounds()) {
+    const auto means = subject_means(round, {group});
     for (std::size_t subject = 0; subject < means.size(); ++subject) {
       if (std::isfinite(means[subject])) {
         rounds[subject].push_back(means[subject]);
@@ -45,8 +39,7 @@ std::vector<std::vector<double>> round_means(const Cells& cells, const std::vect
 
 void append_rows(const std::vector<MeanRow>& means, const std::vector<std::vector<double>>& rounds,
                  std::vector<ExtremeRow>& rows) {
-  std::vector<double> ranked;
-  std::ranges::transform(means, std::back_inserter(ranked), &MeanRow::mean);
+  auto ranked = base::mapped(means, &MeanRow::mean);
   equalise(ranked);
   const auto place_among = [&](auto precedes) {
     return static_cast<std::int32_t>(std::ranges::count_if(ranked, precedes)) + 1;
@@ -79,8 +72,8 @@ Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) 
     const auto values = scores.read(measure);
     const Cells cells(scores, values);
     for (const auto& group : groups) {
-      append_rows(compared_means(scores, measure, cells, {group}, comparison.confidence),
-                  round_means(cells, scores.axes[replicate_axis]->labels, group), extremes.rows);
+      append_rows(compared_means(scores, measure, cells, {group}, comparison.confidence), round_means(cells, group),
+                  extremes.rows);
     }
   }
   return extremes;
@@ -89,9 +82,7 @@ Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) 
 Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison) {
   const auto& request = *comparison.extremes;
   Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
-  std::vector<MeanRow> means;
-  std::ranges::transform(extremes.rows, std::back_inserter(means), &ExtremeRow::mean);
-  add_means(finding, means, "mean", "subjects", comparison.confidence);
+  add_means(finding, base::mapped(extremes.rows, &ExtremeRow::mean), "mean", "subjects", comparison.confidence);
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     return finding.add(role, extremes.rows, name, unit, what, read);
   };
@@ -111,15 +102,8 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
         return nearer != 0 && std::abs(nearer) <= request.most ? nearer : stats::nan;
       });
   finding.views = {{.title = "Highest and lowest means: ",
-                    .columns = {{"subject", "subject"},
-                                {"place", "place"},
-                                {"mean", "mean"},
-                                {"low", "low"},
-                                {"high", "high"},
-                                {"n", "cells"},
-                                {"deviation", "from all"},
-                                {"p_holm", "p Holm"},
-                                {"variance", "variance"}},
+                    .columns = table_columns(
+                        "subject, place, mean, low, high, cells: n, from all: deviation, p Holm: p_holm, variance"),
                     .by = "rank",
                     .each = {"extreme_of", "measure"},
                     .only = "end",

@@ -2,9 +2,7 @@
 // how much their mean varies over rounds (stereomap, Table 9). Knows no probe.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "findings/Finding.hpp"

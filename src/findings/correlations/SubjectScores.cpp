@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::findings {
@@ -32,9 +32,7 @@ std::vector<std::pair<std::string, const std::vector<std::string>*>> item_column
 }  // namespace
 
 std::vector<std::string> names_of(const std::vector<ItemGroup>& groups) {
-  std::vector<std::string> names;
-  std::ranges::transform(groups, std::back_inserter(names), &ItemGroup::name);
-  return names;
+  return base::mapped(groups, &ItemGroup::name);
 }
 
 std::vector<double> subject_means(const Cells& cells, const std::vector<ItemGroup>& groups) {
@@ -72,8 +70,7 @@ std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep
   for (const auto& selection : selections) {
     const auto column = std::ranges::find(columns, selection.axis, &decltype(columns)::value_type::first);
     if (column == columns.end()) {
-      std::vector<std::string> known;
-      std::ranges::transform(columns, std::back_inserter(known), &decltype(columns)::value_type::first);
+      const auto known = base::mapped(columns, &decltype(columns)::value_type::first);
       faults.push_back(base::describe(key + ": nothing names items by '" + selection.axis + "'",
                                       "the score table has " + base::join(known, ", "),
                                       base::did_you_mean(selection.axis, known)));

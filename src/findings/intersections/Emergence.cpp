@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
+#include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 #include "stats/RateInterval.hpp"
@@ -58,9 +58,7 @@ struct TestedDifference {
 };
 
 TestedDifference tested(const std::vector<double>& differences, const CellScores& cells, double confidence) {
-  std::vector<double> present;
-  std::ranges::copy_if(differences, std::back_inserter(present), [](double value) { return !std::isnan(value); });
-  const double mean = stats::mean(present).value;
+  const double mean = stats::mean(stats::finite(differences)).value;
   const auto squares = stats::crossed_squares(differences, cells.num_rephrasings);
   return {mean, static_cast<std::int32_t>(squares.num_rows), stats::test_cells(squares, mean, {}, confidence)};
 }
@@ -101,17 +99,14 @@ EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, con
 
 std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
                                        const parallel::Communicator& ranks) {
-  std::vector<EmergenceRow> rows;
-  for (const auto& unit : share<EmergenceRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
-         const auto& intersection = parts.intersections[place];
-         std::vector<EmergenceRow> of_items(cells.num_items);
-         for (std::size_t item = 0; intersection.has_parts() && item < cells.num_items; ++item) {
-           of_items[item] = row_of(cells, parts, intersection, item, confidence);
-         }
-         return of_items;
-       })) {
-    rows.insert(rows.end(), unit.begin(), unit.end());
-  }
+  auto rows = base::joined(share<EmergenceRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
+    const auto& intersection = parts.intersections[place];
+    std::vector<EmergenceRow> of_items(cells.num_items);
+    for (std::size_t item = 0; intersection.has_parts() && item < cells.num_items; ++item) {
+      of_items[item] = row_of(cells, parts, intersection, item, confidence);
+    }
+    return of_items;
+  }));
   stats::adjust_rows(rows, &EmergenceRow::p, &EmergenceRow::p_holm, stats::Adjustment::holm);
   stats::adjust_rows(rows, &EmergenceRow::interaction_p, &EmergenceRow::interaction_p_holm, stats::Adjustment::holm);
   return rows;

@@ -2,7 +2,6 @@
 // stereotypes. Knows no probe.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

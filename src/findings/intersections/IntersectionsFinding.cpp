@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/intersections/Intersections.hpp"
@@ -23,32 +22,20 @@ AxisSchema intersection_axis(const Intersections& all) {
   const auto domain = [&](const std::optional<std::size_t>& subject) {
     return subject ? all.parts.domains[*subject] : std::string();
   };
-  AxisSchema axis{"intersection", "intersection of two groups", {}, {}};
-  const auto add = [&](const char* name, const char* long_name, auto value) {
-    auto& coordinate = axis.coordinates.emplace_back(name, long_name, std::vector<std::string>());
-    std::ranges::transform(all.parts.intersections, std::back_inserter(coordinate.values), value);
-  };
-  for (const auto& intersection : all.parts.intersections) {
-    axis.labels.push_back(label(intersection.subject));
-  }
-  add("first", "subject that is the first part; empty: it is not scored", [&](auto& one) { return label(one.first); });
-  add("second", "subject that is the second part; empty: it is not scored",
-      [&](auto& one) { return label(one.second); });
-  add("first_domain", "domain of the first part", [&](auto& one) { return domain(one.first); });
-  add("second_domain", "domain of the second part", [&](auto& one) { return domain(one.second); });
-  add("reversed", "the other order of the parts; empty: it is not scored",
-      [&](auto& one) { return label(one.reversed); });
-  return axis;
-}
-
-/// Of all measures, one after another.
-template <class Row>
-std::vector<Row> rows_of(const Intersections& all, std::vector<Row> IntersectionsOfMeasure::*field) {
-  std::vector<Row> rows;
-  for (const auto& of_measure : all.of_measures) {
-    rows.insert(rows.end(), (of_measure.*field).begin(), (of_measure.*field).end());
-  }
-  return rows;
+  const auto each = [&](auto read) { return base::mapped(all.parts.intersections, read); };
+  return {
+      "intersection",
+      "intersection of two groups",
+      each([&](const Intersection& one) { return label(one.subject); }),
+      {{"first", "subject that is the first part; empty: it is not scored",
+        each([&](const Intersection& one) { return label(one.first); })},
+       {"second", "subject that is the second part; empty: it is not scored",
+        each([&](const Intersection& one) { return label(one.second); })},
+       {"first_domain", "domain of the first part", each([&](const Intersection& one) { return domain(one.first); })},
+       {"second_domain", "domain of the second part",
+        each([&](const Intersection& one) { return domain(one.second); })},
+       {"reversed", "the other order of the parts; empty: it is not scored",
+        each([&](const Intersection& one) { return label(one.reversed); })}}};
 }
 
 AxisSchema comparison_axis() {
@@ -56,10 +43,7 @@ AxisSchema comparison_axis() {
 }
 
 Finding order_means(const Intersections& all) {
-  std::vector<OrderMean> means;
-  for (const auto& of_measure : all.of_measures) {
-    means.insert(means.end(), of_measure.order.means.begin(), of_measure.order.means.end());
-  }
+  const auto means = base::joined(all.of_measures, [](const IntersectionsOfMeasure& one) { return one.order.means; });
   Finding found{.name = "order_mean", .axes = {all.measures, comparison_axis()}};
   found.add(Role::value, means, "", "1", "mean of order_tau over intersections", &OrderMean::mean);
   found.add(Role::n, means, "n", "1", "intersections with a tau-b", &OrderMean::num_intersections).of = "";
@@ -68,11 +52,8 @@ Finding order_means(const Intersections& all) {
   found.add(Role::n, means, "both_n", "1", "intersections with a tau-b and both orders", &OrderMean::num_both_orders)
       .of = "both";
   found.views = {{.title = "Order of the items, in ",
-                  .columns = {{"order_comparison", "tau-b of an intersection with"},
-                              {"", "mean"},
-                              {"n", "intersections"},
-                              {"both", "both orders"},
-                              {"both_n", "of these"}}}};
+                  .columns = table_columns("tau-b of an intersection with: order_comparison, mean:, intersections: n, "
+                                           "both orders: both, of these: both_n")}};
   return found;
 }
 
@@ -103,7 +84,7 @@ Finding order_taus(const Intersections& all) {
 AxisSchema domain_pairs(const Intersections& all) {
   AxisSchema axis{"domain_pair", "two domains whose groups are crossed", {}, {}};
   axis.coordinates = {{"first", "first domain", {}}, {"second", "second domain", {}}};
-  for (const auto& row : rows_of(all, &IntersectionsOfMeasure::dominance)) {
+  for (const auto& row : base::joined(all.of_measures, &IntersectionsOfMeasure::dominance)) {
     const auto label = row.first + " x " + row.second;
     if (std::ranges::find(axis.labels, label) == axis.labels.end()) {
       axis.labels.push_back(label);
@@ -150,12 +131,6 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
   const auto add = [&](Role role, const char* name, const std::string& what, auto read) {
     found.add(role, rows, name, "1", what, read);
   };
-  const auto add_side = [&](const char* name, const std::string& what, Dominant DominanceRow::*field) {
-    Flags flags{{}, dominant_names};
-    std::ranges::transform(rows, std::back_inserter(flags.places),
-                           [&](const auto& row) { return static_cast<std::uint8_t>(row.*field); });
-    found.columns.push_back({Role::value, name, "", what, "", "", std::move(flags)});
-  };
   add(Role::value, "difference", "first mean minus second", &DominanceRow::difference);
   add(Role::low, "low", "lower end of the " + interval, &DominanceRow::low);
   add(Role::high, "high", "upper end of the " + interval, &DominanceRow::high);
@@ -167,19 +142,15 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
   add(Role::n, "num_first", "their groups of the first domain", &DominanceRow::num_first);
   add(Role::n, "num_second", "their groups of the second domain", &DominanceRow::num_second);
   add(Role::status, "status", "why there is no interval", &DominanceRow::reason);
-  add_side("", "domain that dominates: its mean is larger by at least " + threshold, &DominanceRow::rule);
-  add_side("beyond_zero", "domain on whose side of zero the interval lies", &DominanceRow::beyond);
-  found.views = {{.title = "Which domain's part an intersection is like, in ",
-                  .columns = {{"domain_pair", "domains"},
-                              {"tau_first", "tau-b first"},
-                              {"tau_second", "tau-b second"},
-                              {"difference", "difference"},
-                              {"low", "low"},
-                              {"high", "high"},
-                              {"num_intersections", "n"},
-                              {"", "larger"},
-                              {"beyond_zero", "beyond zero"}},
-                  .by = "-difference"}};
+  found.add_flags(Role::value, rows, "", "domain that dominates: its mean is larger by at least " + threshold,
+                  dominant_names, &DominanceRow::rule);
+  found.add_flags(Role::value, rows, "beyond_zero", "domain on whose side of zero the interval lies", dominant_names,
+                  &DominanceRow::beyond);
+  found.views = {
+      {.title = "Which domain's part an intersection is like, in ",
+       .columns = table_columns("domains: domain_pair, tau-b first: tau_first, tau-b second: tau_second, difference, "
+                                "low, high, n: num_intersections, larger:, beyond zero: beyond_zero"),
+       .by = "-difference"}};
   found.notes = "larger: whose mean tau-b is larger by at least " + threshold +
                 "; low, high: " + results::percent(comparison.confidence) +
                 " interval over other groups of both domains.";
@@ -225,15 +196,9 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
   add_score(found, Role::value, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
   add_score(found, Role::value, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
   found.views = {{.title = "Scores beyond both parts', in ",
-                  .columns = {{"intersection", "intersection"},
-                              {items.name, "trait"},
-                              {"score", "score"},
-                              {"first", "first"},
-                              {"second", "second"},
-                              {"beyond", "beyond both"},
-                              {"num_templates", "templates"},
-                              {"p", "p"},
-                              {"p_holm", "p Holm"}},
+                  .columns = table_columns(
+                      "intersection, trait: " + items.name +
+                      ", score, first, second, beyond both: beyond, templates: num_templates, p, p Holm: p_holm"),
                   .by = "p",
                   .only = "beyond",
                   .none = "none"}};
@@ -256,14 +221,8 @@ Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& r
             &EmergenceRow::interaction_p_holm);
   add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
   found.views = {{.title = "Scores beyond the sum of both parts', in ",
-                  .columns = {{"intersection", "intersection"},
-                              {items.name, "item"},
-                              {"", "beyond the sum"},
-                              {"low", "low"},
-                              {"high", "high"},
-                              {"num_templates", "templates"},
-                              {"p", "p"},
-                              {"p_holm", "p Holm"}},
+                  .columns = table_columns("intersection, item: " + items.name +
+                                           ", beyond the sum:, low, high, templates: num_templates, p, p Holm: p_holm"),
                   .by = "p",
                   .only = "p",
                   .none = "none"}};
@@ -294,15 +253,8 @@ Finding known(const Intersections& all, const sweep::IntersectionQuestions& ques
   add(Role::n, "predicted", "emergent traits in the universe", &KnownCounts::num_predicted);
   add(Role::n, "hits", "emergent traits that are known", &KnownCounts::num_hits);
   found.views = {{.title = "Known stereotypes that emerge, in ",
-                  .columns = {{"known_kind", "of"},
-                              {"precision", "precision"},
-                              {"recall", "recall"},
-                              {"prevalence", "always yes"},
-                              {"universe", "universe"},
-                              {"stereotypes", "known"},
-                              {"predicted", "predicted"},
-                              {"hits", "hits"},
-                              {"unscored", "unscored"}}}};
+                  .columns = table_columns("of: known_kind, precision, recall, always yes: prevalence, universe, "
+                                           "known: stereotypes, predicted, hits, unscored")}};
   const auto level = questions.level < 1 ? " and p at most " + base::format_double(questions.level) : "";
   found.notes = "predicted: beyond both parts' by more than " + base::format_double(questions.emergence) + level +
                 ". universe: intersections x items that the table names, higher and lower. always yes: precision of "
@@ -334,15 +286,15 @@ std::vector<Finding> findings_of(const Intersections& all, const sweep::Comparis
   }
   found.push_back(order_means(all));
   found.push_back(order_taus(all));
-  if (!rows_of(all, &IntersectionsOfMeasure::dominance).empty()) {
+  if (!base::joined(all.of_measures, &IntersectionsOfMeasure::dominance).empty()) {
     found.push_back(dominance(all, comparison));
   }
   const AxisSchema items{"item", "", all.items, {}};
-  const auto rows = rows_of(all, &IntersectionsOfMeasure::items);
+  const auto rows = base::joined(all.of_measures, &IntersectionsOfMeasure::items);
   found.push_back(emergence(all, rows, "", items));
   if (!all.poles.empty()) {
     const AxisSchema poles{"pole", "", all.poles, {}};
-    const auto pole_rows = rows_of(all, &IntersectionsOfMeasure::poles);
+    const auto pole_rows = base::joined(all.of_measures, &IntersectionsOfMeasure::poles);
     found.back().views.clear();  // items are differences of poles: one table of emergent scores is enough
     found.push_back(emergence(all, pole_rows, "pole_", poles));
     found.push_back(interaction(all, pole_rows, "pole_", poles, comparison.confidence));

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
@@ -85,11 +86,9 @@ class KnownReader {
 
  private:
   static std::vector<std::string> labels_of(const Scores& scores, const IntersectionParts& parts) {
-    std::vector<std::string> labels;
-    for (const auto& intersection : parts.intersections) {
-      labels.push_back(scores.axes[subject_axis]->labels[intersection.subject]);
-    }
-    return labels;
+    return base::mapped(parts.intersections, [&](const Intersection& intersection) {
+      return scores.axes[subject_axis]->labels[intersection.subject];
+    });
   }
 
   void add(int line, const std::string& intersection, const std::string& item, const std::string& direction) {

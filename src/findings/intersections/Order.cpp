@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/RateInterval.hpp"
 
@@ -113,23 +114,22 @@ double OrderRow::nearer() const {
 }
 
 Order order_of(const CellScores& cells, const IntersectionParts& parts, const parallel::Communicator& ranks) {
-  const auto shared = share<OrderRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
+  Order order;
+  order.rows = base::joined(share<OrderRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
     const auto& intersection = parts.intersections[place];
     const auto tau = [&](const std::optional<std::size_t>& other) {
       return other ? tau_of(cells, intersection.subject, *other) : stats::Correlation();
     };
     return std::vector{OrderRow{tau(intersection.reversed), tau(intersection.first), tau(intersection.second)}};
-  });
-  Order order;
-  for (std::size_t place = 0; place < shared.size(); ++place) {
-    const auto& row = shared[place].front();
+  }));
+  for (std::size_t place = 0; place < order.rows.size(); ++place) {
+    const auto& row = order.rows[place];
     const auto& intersection = parts.intersections[place];
     const std::array<double, num_order_comparisons> values = {row.reversed.value, row.first.value, row.second.value,
                                                               row.nearer()};
     for (std::size_t i = 0; i < values.size(); ++i) {
       add_to(order.means[i], values[i], intersection.reversed.has_value());
     }
-    order.rows.push_back(row);
   }
   for (auto& mean : order.means) {
     mean.mean /= mean.num_intersections;  // NaN where there is none

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/Lists.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/CrossedTable.hpp"
 
@@ -81,9 +82,8 @@ DrawnAnswers AnswerTable::drawn(const Replicates& which) const {
 
 DrawnCells AnswerTable::drawn_cells() const {
   DrawnCells cells;
-  for (const double mean : means()) {
-    cells.means.push_back(scale_.low + mean * (scale_.high - scale_.low) / 100);
-  }
+  cells.means =
+      base::mapped(means(), [&](double mean) { return scale_.low + mean * (scale_.high - scale_.low) / 100; });
   for (const auto& subject : subjects_) {
     const auto n = static_cast<double>(subject.num_annotators);
     for (std::size_t item = 0; item < num_items_; ++item) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/files/File.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
@@ -103,12 +104,6 @@ class NameMatcher {
   NameIndex labels_;
   std::vector<Poles> poles_;  ///< of the items
 };
-
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    names.push_back(name);
-  }
-}
 
 /// A scale other than the declared one shows: no mean, or every one, lies above the middle.
 std::string doubt_of_scale(const std::vector<double>& means, const sweep::People& asked) {
@@ -230,13 +225,13 @@ class RatingReader {
       group = group ? group : matcher_.group(row[column]);
     }
     if (!group) {
-      add_once(ratings_.unmatched_groups, row[groups_.front()]);
+      base::add_once(ratings_.unmatched_groups, row[groups_.front()]);
     }
     const auto pair = matcher_.pair(row[*pair_]);
     if (!pair) {
-      add_once(ratings_.unmatched_pairs, row[*pair_]);
+      base::add_once(ratings_.unmatched_pairs, row[*pair_]);
     } else if (!pair->note.empty()) {
-      add_once(ratings_.notes, pair->note);
+      base::add_once(ratings_.notes, pair->note);
     }
     if (group && pair) {
       known_.push_back(*value);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
@@ -206,12 +207,8 @@ std::vector<PlannedRow> plan_rows(const Scores& scores, const Answers& answers) 
 
 RatedTable part_of(const std::vector<double>& scores, const std::vector<double>& ratings, const CellList& cells,
                    std::size_t num_items) {
-  RatedTable part{.num_items = num_items, .scores = {}, .ratings = {}};
-  for (const auto cell : cells) {
-    part.scores.push_back(scores[cell]);
-    part.ratings.push_back(ratings[cell]);
-  }
-  return part;
+  return {num_items, base::mapped(cells, [&](std::size_t cell) { return scores[cell]; }),
+          base::mapped(cells, [&](std::size_t cell) { return ratings[cell]; })};
 }
 
 BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, const sweep::Comparison& comparison,
@@ -239,6 +236,19 @@ struct Split {
   std::string description;
 };
 
+/// Marks those of these names; `noun`: what they are names of.
+void choose(const std::vector<std::string>& names, const std::vector<std::string>& known, const std::string& noun,
+            const std::string& why_not, std::vector<bool>& chosen) {
+  for (const auto& name : names) {
+    const auto place = results::place_of(known, name);
+    if (!place) {
+      refuse("no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
+             base::did_you_mean(name, known));
+    }
+    chosen[*place] = true;
+  }
+}
+
 /// [annotator]: part of the pilot. A share is drawn among the names in alphabetical order.
 std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
   std::vector<bool> chosen(answers.annotators.size(), false);
@@ -253,31 +263,14 @@ std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& 
       chosen[order[place]] = true;
     }
   }
-  for (const auto& name : pilot.annotators.names) {
-    const auto found = std::ranges::find(answers.annotators, name);
-    if (found == answers.annotators.end()) {
-      refuse("no annotator '" + name + "' ('selection.pilot_annotators')", "no row that counts has the name",
-             base::did_you_mean(name, answers.annotators));
-    }
-    chosen[static_cast<std::size_t>(found - answers.annotators.begin())] = true;
-  }
+  choose(pilot.annotators.names, answers.annotators, "annotator", "no row that counts has the name", chosen);
   return chosen;
 }
 
 std::vector<bool> pilot_subjects(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
-  std::vector<std::string> rated;
-  for (const auto subject : answers.subjects) {
-    rated.push_back(scores.axes[subject_axis]->labels[subject]);
-  }
+  const auto rated = scores.axes[subject_axis]->part(answers.subjects).labels;
   std::vector<bool> chosen(rated.size(), false);
-  for (const auto& name : pilot.subjects) {
-    const auto found = std::ranges::find(rated, name);
-    if (found == rated.end()) {
-      refuse("no subject '" + name + "' ('selection.pilot_subjects')", "nobody rated one of this label",
-             base::did_you_mean(name, rated));
-    }
-    chosen[static_cast<std::size_t>(found - rated.begin())] = true;
-  }
+  choose(pilot.subjects, rated, "subject", "nobody rated one of this label", chosen);
   return chosen;
 }
 
@@ -363,9 +356,7 @@ class PeopleComparer {
     result_.notes = ratings.notes;
     note_unmatched("subject", ratings.unmatched_groups);
     note_unmatched("item", ratings.unmatched_pairs);
-    for (const auto& planned : rows_) {
-      result_.rows.push_back(planned.row);
-    }
+    result_.rows = base::mapped(rows_, &PlannedRow::row);
     add_group("all", answers_.rows);
     for (const auto& subgroup : answers_.subgroups) {
       std::vector<PlacedAnswer> some;
@@ -428,10 +419,8 @@ class PeopleComparer {
   }
 
   void add_cells(const ScoreCells& cells, const AnswerTable& answers) {
-    std::vector<CellList> lists;
-    for (const auto& planned : rows_) {
-      lists.push_back(planned.cells(answers_.items.size()));
-    }
+    const auto lists =
+        base::mapped(rows_, [&](const PlannedRow& planned) { return planned.cells(answers_.items.size()); });
     const auto scores = cells.means();
     const auto ratings = answers.means();
     const auto& bootstrap = result_.bootstrap;
@@ -439,29 +428,22 @@ class PeopleComparer {
     if (bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings) {
       taus = bootstrap_tau(cells, answers, lists, bootstrap, scores_.ranks);
     }
-    for (const auto& unit : share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
-           const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
-           auto cell = cell_of(table, rows_[row]);
-           add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
-           return std::vector{cell};
-         })) {
-      result_.cells.push_back(unit.front());
+    auto compared = base::joined(share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
+      const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
+      auto cell = cell_of(table, rows_[row]);
+      add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
+      return std::vector{cell};
+    }));
+    std::map<PeopleRow::Kind, std::vector<PeopleCell*>> kinds;
+    for (std::size_t row = 0; row < compared.size(); ++row) {
+      kinds[rows_[row].row.kind].push_back(&compared[row]);
     }
-    adjust(std::span(result_.cells).last(rows_.size()));
-  }
-
-  /// Each p to cite among those of the rows of its kind.
-  void adjust(std::span<PeopleCell> cells) const {
-    for (const auto kind : {PeopleRow::Kind::pooled, PeopleRow::Kind::dimension, PeopleRow::Kind::subject}) {
-      std::vector<double> p;
-      for (std::size_t row = 0; row < cells.size(); ++row) {
-        p.push_back(rows_[row].row.kind == kind ? cells[row].shuffled.cited() : stats::nan);
-      }
-      const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
-      for (std::size_t row = 0; row < cells.size(); ++row) {
-        cells[row].p_holm = rows_[row].row.kind == kind ? adjusted[row] : cells[row].p_holm;
-      }
+    for (const auto& [kind, of_kind] : kinds) {
+      stats::adjust_rows(
+          of_kind, [](const PeopleCell* cell) { return cell->shuffled.cited(); }, &PeopleCell::p_holm,
+          stats::Adjustment::holm);
     }
+    result_.cells.insert(result_.cells.end(), compared.begin(), compared.end());
   }
 
   PeopleCell cell_of(const RatedTable& table, const PlannedRow& planned) const {
@@ -495,9 +477,7 @@ class PeopleComparer {
     }
     cell.interval = tau_interval(taus, tau.value, degrees, comparison_.confidence);
     if (cell.interval.reason == stats::Reason::ok) {
-      std::vector<double> finite;
-      std::ranges::copy_if(taus, std::back_inserter(finite), [](double one) { return std::isfinite(one); });
-      cell.bias = stats::mean(finite).value - tau.value;
+      cell.bias = stats::mean(stats::finite(taus)).value - tau.value;
     }
   }
 

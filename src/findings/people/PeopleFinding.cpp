@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/people/People.hpp"
 #include "results/TextTable.hpp"
@@ -27,19 +28,19 @@ std::string drawn_words(const BootstrapSettings& bootstrap) {
 }
 
 results::AxisSchema row_axis(const PeopleAgreement& people) {
-  results::AxisSchema axis{"people_row", "which cells: all, of one dimension of items, of one subject", {}, {}};
-  results::AxisSchema::Coordinate kind{"kind", "pooled, dimension or subject", {}};
-  results::AxisSchema::Coordinate name{"name", "of the dimension or subject", {}};
-  for (const auto& row : people.rows) {
-    const char* of_kind = row.kind == PeopleRow::Kind::pooled      ? "pooled"
-                          : row.kind == PeopleRow::Kind::dimension ? "dimension"
-                                                                   : "subject";
-    axis.labels.push_back(row.kind == PeopleRow::Kind::pooled ? row.name : std::string(of_kind) + ": " + row.name);
-    kind.values.emplace_back(of_kind);
-    name.values.push_back(row.name);
-  }
-  axis.coordinates = {std::move(kind), std::move(name)};
-  return axis;
+  const auto kind_of = [](const PeopleRow& row) -> std::string {
+    return row.kind == PeopleRow::Kind::pooled      ? "pooled"
+           : row.kind == PeopleRow::Kind::dimension ? "dimension"
+                                                    : "subject";
+  };
+  const auto label_of = [&](const PeopleRow& row) {
+    return row.kind == PeopleRow::Kind::pooled ? row.name : kind_of(row) + ": " + row.name;
+  };
+  return {"people_row",
+          "which cells: all, of one dimension of items, of one subject",
+          base::mapped(people.rows, label_of),
+          {{"kind", "pooled, dimension or subject", base::mapped(people.rows, kind_of)},
+           {"name", "of the dimension or subject", base::mapped(people.rows, &PeopleRow::name)}}};
 }
 
 results::AxisSchema group_axis(const PeopleAgreement& people) {
@@ -182,15 +183,8 @@ Finding rows_finding(const PeopleAgreement& people, const sweep::Comparison& com
                   .warnings = warnings_of(people)};
   add_columns(finding, people, comparison.confidence);
   finding.views = {{"Agreement with people: ",
-                    {{"name", "cells"},
-                     {"tau", "tau-b"},
-                     {"tau_low", "low"},
-                     {"tau_high", "high"},
-                     {"tau_p_cite", "p cite"},
-                     {"tau_p_holm", "p Holm"},
-                     {"n", "n"},
-                     {"precision_at_3", "P@3"},
-                     {"precision_at_3_chance", "chance"}},
+                    table_columns("cells: name, tau-b: tau, low: tau_low, high: tau_high, p cite: tau_p_cite, p Holm: "
+                                  "tau_p_holm, n, P@3: precision_at_3, chance: precision_at_3_chance"),
                     "tau_p_cite",
                     {"measure", "kind"}}};
   if (people.groups.size() > 1) {
@@ -235,7 +229,7 @@ Finding templates_finding(const PeopleAgreement& people) {
   Finding finding{.name = "people_template", .axes = {people.measure_axis, people.template_axis}};
   add_judged(finding, people.by_template, ", in the template alone");
   finding.views = {{"Agreement with people by template: ",
-                    {{people.template_axis.name, "template"}, {"tau", "tau-b"}, {"n", "n"}, {"precision_at_3", "P@3"}},
+                    table_columns("template: " + people.template_axis.name + ", tau-b: tau, n, P@3: precision_at_3"),
                     "-tau"}};
   finding.notes =
       "Templates chosen by these figures agree less with other people: statistics.people.selection judges "
@@ -268,12 +262,9 @@ std::vector<Finding> selection_findings(const PeopleAgreement& people) {
                                             (names.empty() ? "none has a tau-b" : base::join(names, " + ")) + "."});
   }
   add_judged(finding, judged, ", by the part of the answers");
-  finding.views = {{"Templates chosen on a pilot: ",
-                    {{"people_choice", "templates"},
-                     {"people_part", "answers"},
-                     {"tau", "tau-b"},
-                     {"n", "n"},
-                     {"precision_at_3", "P@3"}}}};
+  finding.views = {
+      {"Templates chosen on a pilot: ",
+       table_columns("templates: people_choice, answers: people_part, tau-b: tau, n, P@3: precision_at_3")}};
   finding.notes =
       "pilot: on the answers that chose the templates, so it flatters; held out: on those that share neither subjects "
       "nor annotators with the pilot, where it names both.";

@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
@@ -87,13 +88,7 @@ ShuffledP shuffled_p(const RatedTable& table, std::span<const std::size_t> dimen
 
 stats::Value mean_over(std::span<const Agreement> agreements,
                        const std::function<stats::Value(const Agreement&)>& read) {
-  std::vector<double> defined;
-  for (const auto& agreement : agreements) {
-    if (const auto value = read(agreement); value.defined()) {
-      defined.push_back(value.value);
-    }
-  }
-  return stats::mean(defined);
+  return stats::mean(stats::finite(base::mapped(agreements, [&](const Agreement& one) { return read(one).value; })));
 }
 
 stats::Value precision_of(const Agreement& agreement) { return agreement.precision.mean; }

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "findings/Scores.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"
@@ -165,12 +166,10 @@ void take_out(const std::vector<std::vector<double>>& levels, std::vector<double
       finite.push_back(replicate);
     }
   }
-  std::vector<double> rest;
-  std::ranges::transform(finite, std::back_inserter(rest), [&](std::size_t replicate) { return taus[replicate]; });
+  auto rest = base::mapped(finite, [&](std::size_t replicate) { return taus[replicate]; });
   std::vector<std::vector<double>> taken;  // centred, at right angles to each other
   for (const auto& level : levels) {
-    std::vector<double> own;
-    std::ranges::transform(finite, std::back_inserter(own), [&](std::size_t replicate) { return level[replicate]; });
+    auto own = base::mapped(finite, [&](std::size_t replicate) { return level[replicate]; });
     const double mean =
         own.empty() ? 0 : std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size());
     std::ranges::for_each(own, [&](double& one) { one -= mean; });
@@ -318,8 +317,7 @@ double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const
 }
 
 stats::Interval tau_interval(std::span<const double> replicates, double tau, double degrees, double confidence) {
-  std::vector<double> finite;
-  std::ranges::copy_if(replicates, std::back_inserter(finite), [](double one) { return std::isfinite(one); });
+  const auto finite = stats::finite(replicates);
   if (!finite.empty() && std::ranges::max(finite) - std::ranges::min(finite) < 1e-12) {
     return {stats::nan, stats::nan, stats::Reason::constant};
   }

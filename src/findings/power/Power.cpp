@@ -1,9 +1,8 @@
 #include "findings/power/Power.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "base/Lists.hpp"
 #include "stats/Power.hpp"
 
 namespace stereosweep::findings {
@@ -38,9 +37,7 @@ double PlannedContrast::deviation(std::size_t count) const {
 }
 
 std::vector<PlannedContrast> plan_contrasts(const Scores& pilot, const sweep::Comparison& comparison) {
-  std::vector<PlannedContrast> rows;
-  std::ranges::transform(spreads_of(pilot, comparison), std::back_inserter(rows), planned);
-  return rows;
+  return base::mapped(spreads_of(pilot, comparison), planned);
 }
 
 double difference_of(const PlannedContrast& contrast, const PowerGoal& goal) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
 #include "base/text/Text.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "results/TextTable.hpp"
@@ -52,10 +52,9 @@ JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
       join_axis(axis, own_label(axis));
     }
     if (axes_[axis].labels.empty()) {
-      Names have;
-      for (const auto& run : runs_) {
-        have.push_back("'" + run.label + "' has " + results::first_names(run.scores.axes[axis]->labels, 4));
-      }
+      const auto have = base::mapped(runs_, [&](const RunScores& run) {
+        return "'" + run.label + "' has " + results::first_names(run.scores.axes[axis]->labels, 4);
+      });
       throw base::InputError(base::describe(std::string("no ") + results::score_axis_names[axis] + " is in all results",
                                             base::join(have, "; ")));
     }
@@ -111,11 +110,6 @@ void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
   }
   std::vector<std::vector<std::vector<std::size_t>>> found(runs_.size());
   NotShared not_shared{first.name, {}};
-  const auto leave_out = [&](const std::string& label) {
-    if (std::ranges::find(not_shared.labels, label) == not_shared.labels.end()) {
-      not_shared.labels.push_back(label);
-    }
-  };
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     found[run].resize(first.labels.size());
     const auto& labels = runs_[run].scores.axes[axis]->labels;
@@ -123,7 +117,7 @@ void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
       const auto names = keys(run, place);
       const auto name = std::ranges::find_if(names, [&](const auto& key) { return known.contains(key); });
       if (name == names.end()) {
-        leave_out(labels[place]);
+        base::add_once(not_shared.labels, labels[place]);
       } else {
         found[run][owner[known.at(*name)]].push_back(place);
       }
@@ -134,10 +128,10 @@ void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
     if (std::ranges::none_of(found, [&](const auto& of_run) { return of_run[place].empty(); })) {
       shared.push_back(place);
     } else if (owner[place] == place) {
-      leave_out(first.labels[place]);
+      base::add_once(not_shared.labels, first.labels[place]);
     }
   }
-  axes_[axis] = part_of(first, shared);
+  axes_[axis] = first.part(shared);
   places_[axis].assign(runs_.size(), {});
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     for (const auto place : shared) {

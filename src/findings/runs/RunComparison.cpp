@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <numeric>
+#include <utility>
 
+#include "base/Lists.hpp"
 #include "findings/Names.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -30,10 +35,8 @@ std::vector<RunPair> pairs_of(std::size_t num_runs, std::optional<std::size_t> a
 class TableOfRuns {
  public:
   explicit TableOfRuns(const JoinedRuns& joined) : joined_(joined) {
-    replicates_ = {results::score_axis_names[replicate_axis], "run", {}, {}};
-    for (const auto& run : joined.runs()) {
-      replicates_.labels.push_back(run.label);
-    }
+    replicates_ = {
+        results::score_axis_names[replicate_axis], "run", base::mapped(joined.runs(), &RunScores::label), {}};
   }
   TableOfRuns(const TableOfRuns&) = delete;
   TableOfRuns& operator=(const TableOfRuns&) = delete;
@@ -179,9 +182,7 @@ class RunComparer {
         };
         contrast.left = {of_run(pair.left), {"subject", {label}}};
         contrast.right = {of_run(pair.right), {"subject", {label}}};
-        for (const auto measure : common) {
-          contrast.measures.push_back(runs_.measures.labels[measure]);
-        }
+        contrast.measures = base::mapped(common, [&](std::size_t measure) { return runs_.measures.labels[measure]; });
         places[contrast.name] = {runs_.pairs.size() - 1, subject};
         comparison.contrasts.push_back(std::move(contrast));
       }
@@ -218,26 +219,20 @@ class RunComparer {
   }
 
   void correlate() {
-    const auto dimension = std::ranges::find(runs_.items.coordinates, "dimension", &AxisSchema::Coordinate::name);
-    std::vector<std::string> groups = {"all"};
-    if (dimension != runs_.items.coordinates.end()) {
-      for (const auto& value : dimension->values) {
-        if (!value.empty() && std::ranges::find(groups, value) == groups.end()) {
-          groups.push_back(value);
-        }
-      }
-    }
+    std::vector<std::size_t> all_items(runs_.items.labels.size());
+    std::iota(all_items.begin(), all_items.end(), std::size_t{0});
+    std::vector<ItemGroup> groups = {{"all", std::move(all_items)}};
+    std::ranges::move(dimension_groups(runs_.items), std::back_inserter(groups));
     for (const auto& group : groups) {
       std::vector<bool> is_inside;
       for (std::size_t place = 0; place < num_cells(); ++place) {
-        const auto item = place % runs_.items.labels.size();
-        is_inside.push_back(&group == &groups.front() || dimension->values[item] == group);
+        is_inside.push_back(base::contains(group.items, place % runs_.items.labels.size()));
       }
       for (std::size_t right = 0; right < series_.size(); ++right) {
         for (std::size_t left = 0; left < right; ++left) {
           if (are_compared(series_[left].name, series_[right].name)) {
             runs_.correlations.push_back(correlation_of(series_[left], series_[right], is_inside));
-            runs_.correlations.back().items = group;
+            runs_.correlations.back().items = group.name;
           }
         }
       }

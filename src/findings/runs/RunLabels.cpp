@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
@@ -68,9 +69,7 @@ std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
   std::vector<std::string> order = {"model.path", "probe"};
   for (const auto& run : runs) {
     for (const auto& [key, value] : run.keys) {
-      if (std::ranges::find(order, key) == order.end()) {
-        order.push_back(key);
-      }
+      base::add_once(order, key);
     }
   }
   const bool is_mixed = std::ranges::any_of(runs, [&](const auto& run) { return run.probe != runs.front().probe; });
@@ -164,10 +163,7 @@ results::AxisSchema run_axis(std::span<const RunOrigin> runs) {
   const auto differences = differences_of(runs);
   results::AxisSchema axis{"run", "result; what differs between the jobs names it", labels_of(runs, differences), {}};
   const auto add = [&](const std::string& name, const std::string& long_name, std::string RunOrigin::*field) {
-    auto& coordinate = axis.coordinates.emplace_back(name, long_name, Values());
-    for (const auto& run : runs) {
-      coordinate.values.push_back(run.*field);
-    }
+    axis.coordinates.push_back({name, long_name, base::mapped(runs, field)});
   };
   add("name", "name of the job", &RunOrigin::name);
   add("probe", "probe of the job", &RunOrigin::probe);
@@ -177,7 +173,7 @@ results::AxisSchema run_axis(std::span<const RunOrigin> runs) {
   add("complete", "whether every block was scored", &RunOrigin::complete);
   for (const auto& difference : differences) {
     const auto name = base::replace_all(difference.key, ".", "_");
-    if (std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name) == axis.coordinates.end()) {
+    if (axis.find_coordinate(name) == nullptr) {
       axis.coordinates.push_back({name, "key of the job: " + difference.key, difference.values});
     }
   }

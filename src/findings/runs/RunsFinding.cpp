@@ -2,6 +2,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
 #include "findings/runs/RunComparison.hpp"
@@ -46,28 +47,20 @@ std::vector<Sentence> scope_sentences(const RunComparison& runs) {
 }
 
 Finding differences_finding(const RunComparison& runs, sweep::Comparison comparison) {
-  AxisSchema axis{"run_pair", "runs that are compared", {}, {{"left", "run", {}}, {"right", "run taken off", {}}}};
-  for (const auto& pair : runs.pairs) {
-    axis.labels.push_back(runs.pair_label(pair));
-    axis.coordinates[0].values.push_back(runs.runs.labels[pair.left]);
-    axis.coordinates[1].values.push_back(runs.runs.labels[pair.right]);
-  }
+  const auto each = [&](auto read) { return base::mapped(runs.pairs, read); };
+  AxisSchema axis{
+      "run_pair",
+      "runs that are compared",
+      each([&](const RunPair& pair) { return runs.pair_label(pair); }),
+      {{"left", "run", each([&](const RunPair& pair) { return runs.runs.labels[pair.left]; })},
+       {"right", "run taken off", each([&](const RunPair& pair) { return runs.runs.labels[pair.right]; })}}};
   Finding found{.name = "run", .axes = {std::move(axis), runs.measures, runs.subjects, runs.items}};
   comparison.contrasts.clear();  // the runs have their own
   add_differences(found, runs.differences, comparison);
   found.notes += " Of two models they say nothing of others.";
   found.views = {{.title = "Differences between runs in ",
-                  .columns = {{"run_pair", "runs"},
-                              {"subject", "subject"},
-                              {"item", "item"},
-                              {"left", "left"},
-                              {"right", "right"},
-                              {"difference", "difference"},
-                              {"low", "low"},
-                              {"high", "high"},
-                              {"num_templates", "templates"},
-                              {"p", "p"},
-                              {"p_holm", "p adjusted"}},
+                  .columns = table_columns("runs: run_pair, subject, item, left, right, difference, low, high, "
+                                           "templates: num_templates, p, p adjusted: p_holm"),
                   .by = "p",
                   .only = "difference"}};
   return found;
@@ -91,13 +84,7 @@ Finding correlations_finding(const RunComparison& runs) {
   add(Role::n, "n", "(subject, item) of which both have a mean", &SeriesCorrelation::n);
   add(Role::status, "status", "why there is no correlation", &SeriesCorrelation::reason);
   found.views = {{.title = "How alike the means of runs are, in ",
-                  .columns = {{"left", "of"},
-                              {"right", "and"},
-                              {"items", "items"},
-                              {"tau_b", "tau-b"},
-                              {"pearson", "r"},
-                              {"spearman", "rho"},
-                              {"n", "n"}},
+                  .columns = table_columns("of: left, and: right, items, tau-b: tau_b, r: pearson, rho: spearman, n"),
                   .by = "-tau_b"}};
   found.notes =
       "tau-b: Kendall's, r: Pearson's, rho: Spearman's, of mean scores over subjects and items. No p: means of one run "
@@ -115,9 +102,7 @@ Finding means_finding(const RunComparison& runs) {
       .note = "unit: measure_units";
   found.add(Role::n, runs.means, "n", "1", "(template, rephrasing) in the mean", &CellMean::num_cells);
   if (runs.pairs.empty()) {
-    found.views = {
-        {.title = "Means of runs in ",
-         .columns = {{"run", "run"}, {"subject", "subject"}, {"item", "item"}, {"", "mean"}, {"n", "cells"}}}};
+    found.views = {{.title = "Means of runs in ", .columns = table_columns("run, subject, item, mean:, cells: n")}};
   }
   return found;
 }

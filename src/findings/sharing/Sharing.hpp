@@ -88,7 +88,7 @@ std::vector<std::vector<Row>> share_measures(const Scores& scores, const std::ve
   }));
 }
 
-/// stats::sign_flip_max_t, its draws dealt over the ranks. Collective.
+/// stats::SignFlipMaxT, its draws dealt over the ranks. Collective.
 std::vector<double> shared_max_t(const parallel::Communicator& ranks, std::span<const double> differences,
                                  std::size_t num_blocks, const stats::SignFlipSettings& settings);
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 
@@ -128,9 +128,7 @@ auto variance_fields(auto& row) {
 
 results::AxisSchema count_axis(const std::string& name, const std::string& long_name,
                                const std::vector<std::size_t>& counts) {
-  results::AxisSchema axis{name, long_name, {}, {}};
-  std::ranges::transform(counts, std::back_inserter(axis.labels), [](auto count) { return std::to_string(count); });
-  return axis;
+  return {name, long_name, base::mapped(counts, [](auto count) { return std::to_string(count); }), {}};
 }
 
 Finding subjects_finding(const Variance& variance, const sweep::Comparison& comparison) {
@@ -159,14 +157,8 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
               "fewest rephrasings with E rho^2 of 0.9, with the templates of the job",
               &VarianceRow::enough_rephrasings);
   finding.views = {{"Reliability of subjects' means by ",
-                    {{"measure", "measure"},
-                     {"", "between subjects"},
-                     {"low", "low"},
-                     {"high", "high"},
-                     {"relative", "E rho^2"},
-                     {"absolute", "Phi"},
-                     {"enough_templates", "enough templates"},
-                     {"enough_rephrasings", "enough rephrasings"}},
+                    table_columns("measure, between subjects:, low, high, E rho^2: relative, Phi: absolute, enough "
+                                  "templates: enough_templates, enough rephrasings: enough_rephrasings"),
                     ""}};
   finding.notes =
       "E rho^2: share of subjects in the variance of their means of one item, where they are compared with each other; "
@@ -176,10 +168,7 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
 }
 
 Finding projection(const Variance& variance) {
-  std::vector<Reliability> all;
-  for (const auto& row : variance.rows) {
-    all.insert(all.end(), row.projected.begin(), row.projected.end());
-  }
+  const auto all = base::joined(variance.rows, &VarianceRow::projected);
   Finding finding{
       .name = "reliability",
       .axes = {variance.measures, count_axis("rephrasing_count", "number of rephrasings", variance.rephrasing_counts),
@@ -217,9 +206,8 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
 }
 
 std::vector<Finding> findings_of(const Variance& variance, const sweep::Comparison& comparison) {
-  std::vector<VarianceShares> shares;
-  std::ranges::transform(variance.rows, std::back_inserter(shares), &VarianceRow::shares);
-  auto findings = findings_of("", variance.measures, RunsCompared::one, shares, comparison.confidence);
+  auto findings = findings_of("", variance.measures, RunsCompared::one,
+                              base::mapped(variance.rows, &VarianceRow::shares), comparison.confidence);
   findings.push_back(subjects_finding(variance, comparison));
   findings.push_back(projection(variance));
   for (auto& finding : findings) {

@@ -171,14 +171,10 @@ std::vector<Finding> findings_of(const std::string& prefix, const results::AxisS
     column.of = column.role == Role::value ? "" : "component";
   }
   by_source.add(Role::value, sources, "degrees", "1", "degrees of freedom", &Source::degrees);
-  by_source.views = {{"Variance in parts by source of ",
-                      {{"variance_source", "source"},
-                       {"share", "share"},
-                       {"component", "component"},
-                       {"component_low", "low"},
-                       {"component_high", "high"},
-                       {"degrees", "degrees"}},
-                      ""}};
+  by_source.views = {
+      {"Variance in parts by source of ",
+       table_columns("source: variance_source, share, component, low: component_low, high: component_high, degrees"),
+       ""}};
   by_source.notes =
       "share: of the total sum of squares; pure noise has shares too. component: the variance that labels "
       "of a source add beyond noise, all of them samples, with its " +

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "base/text/Text.hpp"
+#include "findings/clusters/DimensionMeans.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -197,7 +198,7 @@ class RatingKind final : public KindOf<Rating> {
     results::write_score_table(written.layout(), score_table(result));
     const auto& people = request.job.settings<Rating>().statistics.human_ratings;
     if (!people.empty()) {
-      found.insert(found.begin(), agreement_of(result, findings::scores_of(written), human_means(request.job)));
+      found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
     std::string text;

@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
+#include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "probes/rating/OptionParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
@@ -300,13 +301,13 @@ std::vector<findings::Finding> findings_of(const RatingResult& result) {
 }
 
 findings::Finding agreement_of(const RatingResult& result, const findings::Scores& scores,
-                               const findings::DimensionMeans& people) {
+                               const std::string& human_ratings) {
   using findings::Role;
   using Correlation = stats::Correlation;
   const auto& axes = result.axes;
   const auto dimensions = findings::dimension_groups(*scores.axes[findings::item_axis]);
   const auto names = findings::names_of(dimensions);
-  const auto ratings = people.table(axes.group.labels, names);
+  const auto ratings = findings::read_dimension_means(human_ratings, axes.group.labels, names).means;
   std::vector<Correlation> pearson;
   std::vector<Correlation> spearman;
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {

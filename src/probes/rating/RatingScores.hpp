@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/clusters/DimensionMeans.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/Correlation.hpp"
@@ -67,6 +66,6 @@ std::vector<findings::Finding> findings_of(const RatingResult& result);
 
 /// `agreement`: correlations over groups of their mean scores on a dimension and people's means.
 findings::Finding agreement_of(const RatingResult& result, const findings::Scores& scores,
-                               const findings::DimensionMeans& people);
+                               const std::string& human_ratings);
 
 }  // namespace stereosweep::probes::rating

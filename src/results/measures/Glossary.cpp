@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
 #include "results/measures/GlossaryRows.hpp"
@@ -57,7 +58,7 @@ std::string definitions_text(std::span<const std::string> measures) {
   for (const auto& measure : measures) {
     for (const auto& word : base::split(measure, ' ')) {
       const auto term = find_term("measure", word);
-      if (term && std::ranges::find(told, word) == told.end()) {
+      if (term && !base::contains(told, word)) {
         told.push_back(word);
         text += wrapped(word + ": " + std::string(term->definition) + "\n", 2);
       }

@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 #include <span>
-#include <string_view>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/AxisReader.hpp"
 #include "results/Seal.hpp"
@@ -28,10 +28,6 @@ bool is_single_score(const std::vector<std::string>& axes) {
 /// How measures of different statistics are called, so that their rows can be joined.
 std::string column_name(const std::string& axis) { return axis.ends_with("_measure") ? "measure" : axis; }
 
-bool has_coordinate(const AxisSchema& axis, const char* name) {
-  return std::ranges::find(axis.coordinates, name, &AxisSchema::Coordinate::name) != axis.coordinates.end();
-}
-
 /// A column of labels: of an axis, or of a coordinate where the axis lists findings (each with its measure).
 struct LabelColumn {
   std::string name;
@@ -45,7 +41,7 @@ std::vector<LabelColumn> label_columns(const std::vector<std::string>& axes,
   for (std::size_t place = 0; place < axes.size(); ++place) {
     const auto& schema = schemas.at(axes[place]);
     columns.push_back({column_name(schema.name), place, &schema.labels});
-    if (has_coordinate(schema, "measure")) {
+    if (schema.find_coordinate("measure") != nullptr) {
       for (const auto& coordinate : schema.coordinates) {
         columns.push_back({coordinate.name == "measure" ? "measure" : schema.name + "_" + coordinate.name, place,
                            &coordinate.values});
@@ -63,10 +59,8 @@ struct Units {
 
 Units units_of(const std::vector<std::string>& axes, const std::map<std::string, AxisSchema>& schemas) {
   for (std::size_t place = 0; place < axes.size(); ++place) {
-    for (const auto& coordinate : schemas.at(axes[place]).coordinates) {
-      if (coordinate.name == "units") {
-        return {place, &coordinate.values};
-      }
+    if (const auto* units = schemas.at(axes[place]).find_coordinate("units")) {
+      return {place, units};
     }
   }
   return {};
@@ -178,11 +172,8 @@ void StatisticsRows::find_blocks() {
     if (consumed.contains(array.name) || is_single_score(array.axes)) {
       continue;
     }
-    StatisticsBlock block{array.name, array.long_name, {}};
-    for (const auto& column : label_columns(array.axes, axes_)) {
-      block.columns.push_back(column.name);
-    }
-    blocks_.push_back(std::move(block));
+    blocks_.push_back(
+        {array.name, array.long_name, base::mapped(label_columns(array.axes, axes_), &LabelColumn::name)});
     array_of_block_.push_back(place);
   }
 }
@@ -210,6 +201,10 @@ std::vector<double> StatisticsRows::numbers(const Array& array) const {
   return values;
 }
 
+hdf5::Shape StatisticsRows::shape_of(const Array& array) const {
+  return base::mapped(array.axes, [&](const auto& axis) -> std::uint64_t { return axes_.at(axis).labels.size(); });
+}
+
 /// Those of another array, repeated over the axes of `main` that it lacks; empty where `companion` is "".
 std::vector<double> StatisticsRows::numbers_over(const Array& main, const std::string& companion) const {
   if (companion.empty()) {
@@ -217,11 +212,8 @@ std::vector<double> StatisticsRows::numbers_over(const Array& main, const std::s
   }
   const auto& array = *find(companion);
   const auto values = numbers(array);
-  hdf5::Shape shape;
+  const auto shape = shape_of(main);
   std::vector<std::size_t> steps(main.axes.size(), 0);
-  for (std::size_t place = 0; place < main.axes.size(); ++place) {
-    shape.push_back(axes_.at(main.axes[place]).labels.size());
-  }
   std::size_t step = 1;
   for (auto place = array.axes.size(); place-- > 0;) {
     const auto in_main = std::ranges::find(main.axes, array.axes[place]) - main.axes.begin();
@@ -249,26 +241,19 @@ void StatisticsRows::read(std::size_t block, const std::function<void(const Stat
   const auto high = numbers_over(main, names.high);
   const auto n = numbers_over(main, names.n);
   const auto p = numbers_over(main, names.p);
-  std::vector<std::vector<double>> adjusted;
-  for (const auto& companion : names.adjusted) {
-    adjusted.push_back(numbers_over(main, companion.name));
-  }
+  const auto adjusted =
+      base::mapped(names.adjusted, [&](const Adjusted& companion) { return numbers_over(main, companion.name); });
   const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
   const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
   const auto columns = label_columns(main.axes, axes_);
   const auto units = units_of(main.axes, axes_);
-  hdf5::Shape shape;
-  for (const auto& name : main.axes) {
-    shape.push_back(axes_.at(name).labels.size());
-  }
+  const auto shape = shape_of(main);
   std::vector<std::size_t> places(shape.size(), 0);
   for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
     const auto number = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
     StatisticsRow row;
     row.statistic = main.name;
-    for (const auto& column : columns) {
-      row.labels.push_back((*column.labels)[places[column.axis]]);
-    }
+    row.labels = base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; });
     row.value = main.flags.empty() ? values[index] : no_number;
     row.unit = main.unit.empty() && units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit;
     row.n = number(n);

@@ -74,6 +74,7 @@ class StatisticsRows {
   void find_blocks();
   const Array* find(const std::string& name) const;
   Companions companions_of(const Array& main) const;
+  hdf5::Shape shape_of(const Array& array) const;
   std::vector<double> numbers(const Array& array) const;
   std::vector<double> numbers_over(const Array& main, const std::string& companion) const;
 

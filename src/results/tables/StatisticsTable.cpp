@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
 #include "results/tables/StatisticsRows.hpp"
@@ -42,10 +43,7 @@ std::vector<std::size_t> chosen(const std::vector<StatisticsBlock>& blocks, std:
     }
   }
   if (places.empty() && !only.empty()) {
-    Texts names;
-    for (const auto& block : blocks) {
-      names.push_back(block.statistic);
-    }
+    const auto names = base::mapped(blocks, &StatisticsBlock::statistic);
     throw base::InputError(base::describe("no statistic begins with '" + base::join(only, "' or '") + "'",
                                           "the file has " + base::join(names, ", ")));
   }
@@ -57,9 +55,7 @@ Texts columns_of(const std::vector<StatisticsBlock>& blocks, std::span<const std
   Texts columns;
   for (const auto place : places) {
     for (const auto& column : blocks[place].columns) {
-      if (std::ranges::find(columns, column) == columns.end()) {
-        columns.push_back(column);
-      }
+      base::add_once(columns, column);
     }
   }
   return columns;
@@ -73,16 +69,12 @@ void write_table(const StatisticsRows& rows, std::span<const std::size_t> places
   Texts head = {"statistic"};
   head.insert(head.end(), columns.begin(), columns.end());
   head.insert(head.end(), number_names.begin(), number_names.end());
-  Texts title;
-  for (const auto place : places) {
-    title.push_back(blocks[place].statistic + ": " + blocks[place].long_name);
-  }
+  const auto title =
+      base::mapped(places, [&](auto place) { return blocks[place].statistic + ": " + blocks[place].long_name; });
   writer.begin(base::join(title, "; "), head, 1 + columns.size());
   for (const auto place : places) {
-    std::vector<std::size_t> own;
-    for (const auto& column : blocks[place].columns) {
-      own.push_back(static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin()));
-    }
+    const auto own =
+        base::mapped(blocks[place].columns, [&](const auto& column) { return *place_of(columns, column); });
     rows.read(place, [&](const StatisticsRow& row) {
       Texts cells(1 + columns.size());
       cells.front() = row.statistic;

@@ -1,5 +1,6 @@
 #include "results/tables/TableFormat.hpp"
 
+#include <map>
 #include <ostream>
 
 #include "base/Error.hpp"
@@ -121,34 +122,14 @@ std::string markdown_cell(std::string_view text) {
 }
 
 std::string latex_cell(std::string_view text) {
+  static const std::map<char, std::string> commands = {
+      {'\\', "\\textbackslash{}"}, {'~', "\\textasciitilde{}"}, {'^', "\\textasciicircum{}"}, {'<', "\\textless{}"},
+      {'>', "\\textgreater{}"},    {'|', "\\textbar{}"},        {'"', "\\textquotedbl{}"}};
   std::string cell;
   for (const char byte : on_one_line(text)) {
-    switch (byte) {
-      case '\\':
-        cell += "\\textbackslash{}";
-        break;
-      case '~':
-        cell += "\\textasciitilde{}";
-        break;
-      case '^':
-        cell += "\\textasciicircum{}";
-        break;
-      case '<':
-        cell += "\\textless{}";
-        break;
-      case '>':
-        cell += "\\textgreater{}";
-        break;
-      case '|':
-        cell += "\\textbar{}";
-        break;
-      case '"':
-        cell += "\\textquotedbl{}";
-        break;
-      default:
-        cell += std::string_view("&%$#_{}").find(byte) != std::string_view::npos ? "\\" : "";
-        cell += byte;
-    }
+    const auto command = commands.find(byte);
+    const bool is_special = std::string_view("&%$#_{}").find(byte) != std::string_view::npos;
+    cell += command != commands.end() ? command->second : (is_special ? "\\" : "") + std::string(1, byte);
   }
   return cell;
 }

@@ -139,7 +139,6 @@ RandomEffects combine_effects(std::span<const double> effects, std::span<const d
   const Studies studies{effects, variances};
   const auto fixed = studies.at(0);
   result.fixed_effect = fixed.mean;
-  result.fixed_error = 1 / std::sqrt(fixed.weights);
   result.q = fixed.q;
   const auto degrees = static_cast<double>(effects.size() - 1);
   result.i_squared = fixed.q > degrees ? (fixed.q - degrees) / fixed.q : 0;

@@ -19,8 +19,7 @@ struct RandomEffects {
   double effect = nan;          ///< mu: sum v effect / sum v, v = 1 / (V + tau^2)
   double standard_error = nan;  ///< (sum v)^-1/2; this, the interval, z and its p: NaN unless `has_error`
   double tau_squared = nan;
-  double fixed_effect = nan;  ///< mu for tau^2 = 0
-  double fixed_error = nan;
+  double fixed_effect = nan;       ///< mu for tau^2 = 0
   double q = nan;                  ///< Cochran's Q: sum (effect - fixed_effect)^2 / V
   double i_squared = nan;          ///< max(0, (Q - (n - 1)) / Q); 0 for n = 1
   double z = nan;                  ///< effect / standard_error

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
@@ -28,9 +29,8 @@ FixedScores fix_scores(std::span<const double> x, std::span<const double> y) {
   FixedScores fixed;
   fixed.num_chosen = x.size();
   fixed.unit = std::ldexp(1.0, -exponent);
-  for (const double value : pool) {
-    fixed.values.push_back(std::llround(std::ldexp(value, exponent)));
-  }
+  fixed.values =
+      base::mapped(pool, [&](double value) -> std::int64_t { return std::llround(std::ldexp(value, exponent)); });
   const double observed = std::accumulate(x.begin(), x.end(), 0.0);
   const double tolerance = std::ldexp(1e-12 * std::max(1.0, std::abs(observed)), exponent);
   const auto least = static_cast<double>(pool.size());
@@ -58,15 +58,17 @@ RandomSubsets::RandomSubsets(std::size_t num_items, std::size_t num_chosen, cons
   }
 }
 
-template <class Visit>
-void RandomSubsets::shuffle(std::uint32_t draw, const Visit& visit) const {
+std::int64_t RandomSubsets::sum(std::uint32_t draw, std::span<const std::int64_t> values,
+                                std::span<std::int64_t> scratch) const {
   __extension__ using Wide = unsigned __int128;
+  std::copy(values.begin(), values.end(), scratch.begin());
   auto key = key_;
   key.sample = draw;
   key.word = 0;
   base::PhiloxCounter block{};
   std::uint64_t bits = 0;
   bool has_high_half = false;
+  std::int64_t sum = 0;
   for (std::size_t step = 0; step < bounds_.size(); ++step) {
     if (starts_[step] != 0) {
       if (!has_high_half) {
@@ -79,24 +81,11 @@ void RandomSubsets::shuffle(std::uint32_t draw, const Visit& visit) const {
     }
     const auto product = static_cast<Wide>(bits) * bounds_[step];
     bits = static_cast<std::uint64_t>(product);
-    visit(step, step + static_cast<std::size_t>(product >> 64U));
-  }
-}
-
-std::int64_t RandomSubsets::sum(std::uint32_t draw, std::span<const std::int64_t> values,
-                                std::span<std::int64_t> scratch) const {
-  std::copy(values.begin(), values.end(), scratch.begin());
-  std::int64_t sum = 0;
-  shuffle(draw, [&](std::size_t step, std::size_t taken) {
+    const auto taken = step + static_cast<std::size_t>(product >> 64U);
     sum += scratch[taken];
     scratch[taken] = scratch[step];
-  });
+  }
   return sum;
-}
-
-void RandomSubsets::choose(std::uint32_t draw, std::span<std::uint32_t> scratch) const {
-  std::iota(scratch.begin(), scratch.end(), 0U);
-  shuffle(draw, [&](std::size_t step, std::size_t taken) { std::swap(scratch[taken], scratch[step]); });
 }
 
 void shuffle(std::span<std::size_t> order, std::uint64_t seed, std::uint64_t stream) {

@@ -52,20 +52,13 @@ class RandomSubsets {
   /// `key`: seed, purpose and test; sample and word are set by the draw.
   RandomSubsets(std::size_t num_items, std::size_t num_chosen, const base::DrawKey& key);
 
-  /// What is drawn is the smaller part: `num_drawn` items, which are the chosen ones or, if `draws_complement`, those
-  /// left out.
-  std::size_t num_drawn() const { return bounds_.size(); }
+  /// What is drawn is the smaller part: the chosen items or, if `draws_complement`, those left out.
   bool draws_complement() const { return draws_complement_; }
 
   /// Sum of `values` [item] over what is drawn, draw < 2^32. `scratch` [item] is overwritten.
   std::int64_t sum(std::uint32_t draw, std::span<const std::int64_t> values, std::span<std::int64_t> scratch) const;
-  /// The first `num_drawn` of `scratch` [item] become the positions of what is drawn, in the order of drawing.
-  void choose(std::uint32_t draw, std::span<std::uint32_t> scratch) const;
 
  private:
-  template <class Visit>
-  void shuffle(std::uint32_t draw, const Visit& visit) const;
-
   base::DrawKey key_;
   bool draws_complement_;
   std::vector<std::uint32_t> bounds_;  ///< of the steps

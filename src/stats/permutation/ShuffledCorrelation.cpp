@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
@@ -247,11 +248,7 @@ std::vector<PairingP> shuffled_correlation_p(std::span<const double> left, std::
     shuffle(order, settings.seed, settings.stream ^ draw);
     add();
   }
-  std::vector<PairingP> results;
-  for (auto& drawn : all) {
-    results.push_back(concluded(drawn, settings.confidence, is_exact));
-  }
-  return results;
+  return base::mapped(all, [&](Drawn& drawn) { return concluded(drawn, settings.confidence, is_exact); });
 }
 
 }  // namespace stereosweep::stats

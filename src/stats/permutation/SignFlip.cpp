@@ -1,7 +1,6 @@
 #include "stats/permutation/SignFlip.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -145,10 +144,8 @@ SignFlipResult count_all(const FixedDifferences& fixed) {
   const double all = std::ldexp(1.0, static_cast<int>(fixed.values.size()));
   const auto far = std::abs(fixed.sum) - fixed.slack;
   SignFlipResult result;
-  result.upper = static_cast<double>(counter.at_least(fixed.sum - fixed.slack)) / all;
   // sums lie symmetrically about zero
-  const double further = far <= 0 || fixed.sum >= 0 ? result.upper : static_cast<double>(counter.at_least(far)) / all;
-  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * further);
+  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * (static_cast<double>(counter.at_least(far)) / all));
   result.is_exact = true;
   result.interval = {result.two_sided, result.two_sided};
   result.reason = Reason::ok;
@@ -157,18 +154,12 @@ SignFlipResult count_all(const FixedDifferences& fixed) {
 
 SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& settings) {
   const auto far = std::abs(fixed.sum) - fixed.slack;
-  std::uint64_t upper = 0;
-  std::uint64_t two_sided = 0;
+  std::uint64_t reached = 0;
   draw_signs(fixed.values.size(), settings.seed, 0, settings.draws, [&](std::span<const std::uint64_t> signs) {
-    const auto sum = signed_sum(fixed.values, signs);
-    upper += sum >= fixed.sum - fixed.slack ? 1 : 0;
-    two_sided += std::abs(sum) >= far ? 1 : 0;
+    reached += std::abs(signed_sum(fixed.values, signs)) >= far ? 1 : 0;
   });
-  const auto p = [&](std::uint64_t count) {
-    return (static_cast<double>(count) + 1) / (static_cast<double>(settings.draws) + 1);
-  };
-  return {p(upper), p(two_sided), false, fixed_draws_interval(two_sided, settings.draws, settings.confidence),
-          Reason::ok};
+  return {(static_cast<double>(reached) + 1) / (static_cast<double>(settings.draws) + 1), false,
+          fixed_draws_interval(reached, settings.draws, settings.confidence), Reason::ok};
 }
 
 }  // namespace
@@ -229,12 +220,6 @@ std::vector<double> SignFlipMaxT::adjusted(std::span<const std::uint64_t> reache
     adjusted[order_[place]] = before;
   }
   return adjusted;
-}
-
-std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
-                                    const SignFlipSettings& settings) {
-  const SignFlipMaxT tests(differences, num_blocks, settings);
-  return tests.adjusted(tests.reached(0, 1));
 }
 
 }  // namespace stereosweep::stats

@@ -22,7 +22,6 @@ struct SignFlipSettings {
 };
 
 struct SignFlipResult {
-  double upper = nan;            ///< p of a sum at least as large
   double two_sided = nan;        ///< p of a sum at least as far from zero
   bool is_exact = false;         ///< counted over all signs; drawn otherwise: (reached + 1) / (draws + 1)
   ProbabilityInterval interval;  ///< of `two_sided`; the p itself where it is exact
@@ -36,11 +35,7 @@ SignFlipResult sign_flip_test(std::span<const double> differences, const SignFli
 /// Family-wise adjusted two-sided p by the step-down max-T method (Westfall and Young 1993, algorithm 4.1) of tests
 /// whose differences flip together. `differences` [test, block], 0 where a test has none; the statistic is
 /// |sum| / sqrt(sum of squares), which flipping leaves its scale. NaN for a test of zeros. Never below an earlier test
-/// of the order; at least 1 / (draws + 1).
-std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
-                                    const SignFlipSettings& settings);
-
-/// The same with the draws counted in shares.
+/// of the order; at least 1 / (draws + 1). The draws are counted in shares.
 class SignFlipMaxT {
  public:
   SignFlipMaxT(std::span<const double> differences, std::size_t num_blocks, const SignFlipSettings& settings);

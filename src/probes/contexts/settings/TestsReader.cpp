@@ -2,10 +2,10 @@
 #include <map>
 
 #include "base/text/Text.hpp"
+#include "base/text/WhiteSpace.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -17,7 +17,7 @@ using Sets = std::map<std::string, WordSet>;
 bool has_unusual_space(const std::string& word) {
   for (std::size_t at = 0; at < word.size();) {
     const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
-    if (character.value > 0x7F && sweep::is_space(character.value)) {
+    if (character.value > 0x7F && base::is_white_space(character.value)) {
       return true;
     }
     at += character.length;

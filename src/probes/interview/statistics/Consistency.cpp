@@ -58,10 +58,8 @@ void add_variation(Consistency& found, const findings::Scores& scores) {
   const findings::Cells cells(scores, values);
   const auto of_all = means_of(cells, groups);
   std::vector<std::vector<double>> by_round;
-  for (std::size_t round = 0; round < scores.length(replicate_axis); ++round) {
-    std::vector<bool> chosen(scores.length(replicate_axis), false);
-    chosen[round] = true;
-    by_round.push_back(means_of(cells.of_replicates(chosen), groups));
+  for (const auto& round : cells.rounds()) {
+    by_round.push_back(means_of(round, groups));
   }
   const auto num_forms = scores.length(template_axis);
   for (std::size_t form = 0; form < num_forms; ++form) {
