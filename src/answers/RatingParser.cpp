@@ -41,7 +41,7 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   if (token.is("correct")) {
     return next_is(1, "that") || next_is(1, "myself");
   }
-  return std::ranges::find(words, token.text) != std::end(words);
+  return is_one_of(token.text, words);
 }
 
 /// Those that count: not withdrawn, and of the surest kind.

@@ -21,10 +21,10 @@ std::optional<double> number_word(const Token& token) {
 }
 
 /// Reads numbers of an answer from left to right.
-class NumberReader {
+class NumberReader : TokenReader {
  public:
   NumberReader(std::span<const Token> tokens, const Scale& scale)
-      : tokens_(tokens), scale_(scale), surroundings_(tokens) {}
+      : TokenReader(tokens), scale_(scale), surroundings_(tokens) {}
 
   std::vector<Candidate> read() {
     constexpr std::size_t most = 10'000;  // more numbers are no answer
@@ -44,12 +44,6 @@ class NumberReader {
   }
 
  private:
-  bool has(std::size_t at) const { return at < tokens_.size(); }
-  bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
-  template <std::size_t count>
-  bool is_any(std::size_t at, const std::string_view (&words)[count]) const {
-    return has(at) && std::ranges::find(words, tokens_[at].text) != std::end(words);
-  }
   bool joins(std::size_t at) const { return has(at) && !tokens_[at].follows_blank; }
 
   /// The number that begins at `at`, with its sign.
@@ -466,7 +460,6 @@ class NumberReader {
 
   static constexpr std::size_t longest_entry = 12;  ///< of a legend: tokens
 
-  std::span<const Token> tokens_;
   const Scale& scale_;
   Surroundings surroundings_;
   std::vector<Candidate> found_;

@@ -246,14 +246,21 @@ bool ends_sentence(const Token& token) {
          (token.kind == Token::Kind::mark && (token.is(".") || token.is("!") || token.is("?") || token.is(";")));
 }
 
-std::vector<std::string_view> lines_of(std::string_view plain) {
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at <= plain.size();) {
-    const auto end = std::min(plain.find('\n', at), plain.size());
-    lines.push_back(base::trim(plain.substr(at, end - at)));
+std::vector<std::string_view> parts_between(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find_first_of(separators, at), text.size());
+    parts.push_back(base::trim(text.substr(at, end - at)));
     at = end + 1;
   }
-  return lines;
+  return parts;
+}
+
+bool is_one_of(std::string_view text, Words words) { return std::ranges::find(words, text) != words.end(); }
+
+bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {
+  return std::ranges::any_of(tokens_.subspan(first, last - first),
+                             [&](const Token& token) { return is_one_of(token.text, words); });
 }
 
 ListMark list_mark(std::string_view line) {
