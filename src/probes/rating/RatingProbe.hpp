@@ -67,6 +67,6 @@ class RatingProbe final : public Probe {
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
-std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::rating
