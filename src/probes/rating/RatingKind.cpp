@@ -76,11 +76,14 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
 /// Ratings by measure, answers by status.
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
+  const auto num_replicates = result.table.length(4);
   results::TextTable table({"measure", "cells", "rated"});
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
     std::size_t rated = 0;
-    for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
-      rated += std::isfinite(result.ratings[context * axes.sources.size() + source].value) ? 1 : 0;
+    for (std::size_t cell = 0; cell < axes.num_contexts() * num_replicates; ++cell) {
+      const bool is_of_all = cell / axes.traits.size() % num_replicates == 0;  // runs stand beside it
+      const double rating = result.table.values[source * axes.num_contexts() * num_replicates + cell];
+      rated += is_of_all && std::isfinite(rating) ? 1 : 0;
     }
     table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
   }
@@ -181,7 +184,7 @@ class RatingKind final : public KindOf<Rating> {
     const auto result = compute_ratings(request.file);
     auto found = findings_of(result);
     results::StatisticsFile written(request.file, Rating::probe_name, request.target);
-    results::write_score_table(written.layout(), score_table(result));
+    results::write_score_table(written.layout(), result.table);
     const auto& people = request.job.settings<Rating>().statistics.human_ratings;
     if (!people.empty()) {
       found.insert(found.begin(), agreement_of(result, findings::scores_of(written), human_means(request.job)));
