@@ -369,16 +369,10 @@ class NumberReader : TokenReader {
     }
   }
 
+  /// Those at these places, which ascend.
   void drop(const std::vector<std::size_t>& places) {
-    std::vector<Candidate> kept;
-    for (std::size_t place = 0, next = 0; place < found_.size(); ++place) {
-      if (next < places.size() && places[next] == place) {
-        ++next;
-      } else {
-        kept.push_back(found_[place]);
-      }
-    }
-    found_ = std::move(kept);
+    std::size_t place = 0;
+    std::erase_if(found_, [&](const Candidate& /*one*/) { return std::ranges::binary_search(places, place++); });
   }
 
   /// Values with what they mean: "1 = not at all, 2 = slightly, ...", "1: not at all".
