@@ -111,10 +111,9 @@ void print_product(std::ostream& out, const sweep::Job& job, const AssociationPr
                           << ")\n";
   audit.print_note(out);
   plan_line(out, "status");
-  const auto& names = cell_status_names();
-  for (std::size_t status = 0; status < names.size(); ++status) {
+  for (std::size_t status = 0; status < cell_status_names.size(); ++status) {
     if (audit.cells_by_status[status] > 0) {
-      out << names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
+      out << cell_status_names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
     }
   }
   out << '\n';
@@ -214,7 +213,7 @@ void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64
       for (std::size_t axis = 0; axis < 3; ++axis) {
         out << axes[axis].labels[place[axis]] << '\t';
       }
-      out << probe.words()[word].word << '\t' << cell_status_names()[static_cast<std::size_t>(status)] << '\t'
+      out << probe.words()[word].word << '\t' << cell_status_names[static_cast<std::size_t>(status)] << '\t'
           << (view.targets == nullptr ? view.problem : view.text.before + words[word] + view.text.after) << '\n';
     }
   }

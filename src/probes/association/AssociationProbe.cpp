@@ -98,7 +98,7 @@ std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
                        "0: the tokenizer was not asked or makes nothing of the word"));
   cubes.push_back(cube("status", ElementType::uint8, {"word"}, "", "why the numbers are what they are",
                        "up to set_not_certified log-probabilities are good; above, numbers are missing",
-                       cell_status_names()));
+                       cell_status_names));
   cubes.push_back(
       cube("prompt", ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word"));
   cubes.push_back(

@@ -129,22 +129,22 @@ std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder or
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),
-      subjects_(subjects_of(job.settings<Rating>())),
-      blocks_(sweep::Product({subjects_.subjects.size(), job.settings<Rating>().traits.size(),
-                              job.settings<Rating>().questions.size(), job.settings<Rating>().rephrasings.size()}),
+      subjects_(subjects_of(settings())),
+      blocks_(sweep::Product({subjects_.subjects.size(), settings().traits.size(), settings().questions.size(),
+                              settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block)),
-      schema_(rating_schema(job.settings<Rating>(), subjects_.subjects)) {
+      schema_(rating_schema(settings(), subjects_.subjects)) {
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
-  const std::size_t count = job.settings<Rating>().scale.size();
+  const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {
     const auto index = static_cast<std::size_t>(order);
     const auto texts = listed(order);
     for (std::size_t place = 0; place < count; ++place) {
-      const auto& note = job.settings<Rating>().scale[place_of(place, count, order)].note;
+      const auto& note = settings().scale[place_of(place, count, order)].note;
       option_lists_[index] += (place == 0 ? "" : "\n") + letter(place) + ". " + texts[place];
       option_lists_[index] += note.empty() ? "" : " (" + note + ")";
     }
-    for (const auto& option : job.settings<Rating>().scale) {
+    for (const auto& option : settings().scale) {
       continuations_[index].push_back(before + option.text);
     }
     for (std::size_t option = 0; option < count; ++option) {
@@ -155,7 +155,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*to
 
 std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
   std::vector<std::string> texts;
-  for (const auto& option : job_.settings<Rating>().scale) {
+  for (const auto& option : settings().scale) {
     texts.push_back(option.text);
   }
   if (order == OptionOrder::reversed) {
@@ -165,7 +165,7 @@ std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
 }
 
 std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
   const auto& sentence = rating.questions[place[2]];
   const auto& rephrasing = rating.rephrasings[place[3]];
@@ -185,7 +185,7 @@ std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
 
 std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
   const auto place = blocks_.product().coordinates(context);
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
   const std::string definition = rating.identities.empty() ? "" : rating.identities[place[0]].definition;
   std::string frame = rating.frame;
@@ -209,11 +209,11 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
 Round RatingProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    for (const auto order : job_.settings<Rating>().orders) {
+    for (const auto order : settings().orders) {
       const auto text = prompt(block.first_context + i, order);
       round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
-        round.queries.emplace_back(sampled_text(job_, job_.settings<Rating>().sampling, text, run));
+        round.queries.emplace_back(sampled_text(job_, settings().sampling, text, run));
       }
     }
   }
@@ -223,7 +223,7 @@ Round RatingProbe::first(const sweep::Block& block) const {
 results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const std::size_t per_order = 1 + num_runs();
   STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
   auto raw = results::unscored_block(schema_, block.num_contexts);
@@ -250,7 +250,7 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
     return;
   }
   const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
-  const std::size_t count = 2 * job_.settings<Rating>().scale.size();
+  const std::size_t count = 2 * settings().scale.size();
   STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tokens = scores->logprob[i];
@@ -276,15 +276,15 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   status = static_cast<std::uint8_t>(parsed.status);
   column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(generated->text);
   if (parsed.status == AnswerStatus::ok) {
-    const auto& scale = job_.settings<Rating>().scale;
+    const auto& scale = settings().scale;
     column_of<double>(raw, RatingColumn::answer_rating)[cell] =
         scale[place_of(parsed.option, scale.size(), order)].value;
   }
 }
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& orders = job_.settings<Rating>().orders;
-  hash.field("rating 2").field(settings_of_block(job_.settings<Rating>())).number(job_.draws() ? job_.seed : 0);
+  const auto& orders = settings().orders;
+  hash.field("rating 2").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
   hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
   for (const auto order : orders) {
     for (const auto& continuation : continuations(order)) {
