@@ -30,16 +30,9 @@ std::size_t count_words(std::string_view text) {
 }
 
 /// Whether one of the words of a text (lower case) is in a list.
-template <std::size_t count>
-bool has_word(std::string_view text, const std::string_view (&words)[count]) {
-  for (std::size_t first = 0; first < text.size();) {
-    const auto last = std::min(text.find_first_of(" \t,.:;!?()|", first), text.size());
-    if (std::ranges::find(words, text.substr(first, last - first)) != std::end(words)) {
-      return true;
-    }
-    first = last + 1;
-  }
-  return false;
+bool has_word(std::string_view text, Words words) {
+  return std::ranges::any_of(parts_between(text, " \t,.:;!?()|"),
+                             [&](std::string_view word) { return is_one_of(word, words); });
 }
 
 /// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
@@ -79,7 +72,7 @@ std::string clean(std::string_view text) {
   }
   const bool is_sentence =
       word.find(". ") != std::string::npos || count_words(word) > most_words || has_word(word, sentence_words);
-  return is_sentence || std::ranges::find(fillers, word) != std::end(fillers) ? "" : word;
+  return is_sentence || is_one_of(word, fillers) ? "" : word;
 }
 
 /// Introductions, headings and remarks, which are no keywords.
@@ -95,46 +88,20 @@ bool is_heading(std::string_view word) {
       "remember",        "great question", "good question", "descriptors", "stereotypes"};
   static constexpr std::string_view openings[] = {"here are", "here is", "here's",    "these are",  "i hope",
                                                   "let me",   "please ", "hope this", "in summary", "the following"};
-  return std::ranges::find(headings, word) != std::end(headings) ||
+  return is_one_of(word, headings) ||
          std::ranges::any_of(openings, [&](std::string_view one) { return word.starts_with(one); });
 }
 
-class KeywordList {
- public:
-  explicit KeywordList(std::size_t most) : most_(most) {}
-  void add(std::string_view text) {
-    auto word = clean(text);
-    if (!word.empty() && !is_heading(word) && words_.size() < most_ && known_.insert(word).second) {
-      words_.push_back(std::move(word));
-    }
-  }
-  void add_all(const Parts& parts) {
-    for (const auto part : parts) {
-      add(part);
-    }
-  }
-  std::size_t size() const { return words_.size(); }
-  std::vector<std::string> take() { return std::move(words_); }
-
- private:
-  std::size_t most_;
-  std::set<std::string> known_;
-  std::vector<std::string> words_;
-};
+/// The keyword that a part of a list is; "": it is none.
+std::string keyword_of(std::string_view part) {
+  auto word = clean(part);
+  return is_heading(word) ? "" : word;
+}
 
 /// Parts between commas, semicolons, strokes, hash signs and, at the end of a list, "and".
 Parts parts_of(std::string_view list) {
-  Parts parts;
-  std::size_t first = 0;
-  for (std::size_t at = 0; at <= list.size(); ++at) {
-    if (at == list.size() || std::string_view(",;|[]/#").find(list[at]) != std::string_view::npos) {
-      const auto part = base::trim(list.substr(first, at - first));
-      if (!part.empty()) {
-        parts.push_back(part);
-      }
-      first = at + 1;
-    }
-  }
+  auto parts = parts_between(list, ",;|[]/#");
+  std::erase(parts, std::string_view());
   if (parts.empty()) {
     return parts;
   }
@@ -266,8 +233,7 @@ std::string_view behind_mark(std::string_view line) {
   }
   static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
   const auto colon = line.find(':');
-  if (colon != std::string_view::npos &&
-      std::ranges::find(labels, base::lower_ascii(line.substr(0, colon))) != std::end(labels)) {
+  if (colon != std::string_view::npos && is_one_of(base::lower_ascii(line.substr(0, colon)), labels)) {
     return base::trim(line.substr(colon + 1));
   }
   const auto digit = line.find_first_of("0123456789");
@@ -299,14 +265,10 @@ Parts table_column(const std::vector<AnswerLine>& lines) {
   std::vector<Parts> rows;
   for (const auto& line : lines) {
     if (line.text.find('|') != std::string_view::npos && !line.is_marked) {
-      Parts cells;
-      auto rest = line.text.starts_with('|') ? line.text.substr(1) : line.text;
-      while (!rest.empty()) {
-        const auto bar = std::min(rest.find('|'), rest.size());
-        cells.push_back(base::trim(rest.substr(0, bar)));
-        rest.remove_prefix(std::min(bar + 1, rest.size()));
-      }
-      rows.push_back(std::move(cells));
+      auto cells = line.text.substr(line.text.starts_with('|') ? 1 : 0);
+      const bool is_empty = cells.empty();
+      cells.remove_suffix(cells.ends_with('|') ? 1 : 0);
+      rows.push_back(is_empty ? Parts() : parts_between(cells, "|"));
     }
   }
   const auto is_rule = [](const Parts& row) {
@@ -458,8 +420,7 @@ bool declines_before(std::string_view plain, std::size_t place) {
   static constexpr std::string_view leaves[] = {"instead", "alternatively", "happy", "suggest", "recommend", "rather"};
   bool returns = false;
   for (const auto& token : text.tokens().subspan(refusals.back().last)) {
-    returns = (returns || std::ranges::find(turns, token.text) != std::end(turns)) &&
-              std::ranges::find(leaves, token.text) == std::end(leaves);
+    returns = (returns || is_one_of(token.text, turns)) && !is_one_of(token.text, leaves);
   }
   return !returns;
 }
@@ -467,10 +428,7 @@ bool declines_before(std::string_view plain, std::size_t place) {
 /// The first of the shapes of a list that the answer has.
 Parts find_entries(std::string_view plain, const std::vector<AnswerLine>& lines, End end) {
   const auto has_words = [](const Parts& parts) {
-    return std::ranges::count_if(parts, [](std::string_view one) {
-      const auto word = clean(one);
-      return !word.empty() && !is_heading(word);
-    });
+    return std::ranges::count_if(parts, [](std::string_view one) { return !keyword_of(one).empty(); });
   };
   const bool is_short = lines.size() == 1 && count_words(lines.front().text) <= 2 && end == End::finished;
   const Parts alone = is_short ? Parts{lines.front().text} : Parts{};
@@ -495,12 +453,18 @@ Parts find_entries(std::string_view plain, const std::vector<AnswerLine>& lines,
 Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
   const auto plain = with_numbered_lines(plain_text(answer));
   const auto entries = find_entries(plain, answer_lines(plain), end);
-  KeywordList list(most);
+  Keywords keywords;
+  std::set<std::string> known;
   if (!entries.empty() && !declines_before(plain, static_cast<std::size_t>(entries.front().data() - plain.data()))) {
-    list.add_all(entries);
+    for (const auto entry : entries) {
+      const auto word = keyword_of(entry);
+      if (!word.empty() && keywords.words.size() < most && known.insert(word).second) {
+        keywords.words.push_back(word);
+      }
+    }
   }
   const auto lower = base::lower_ascii(plain);
-  Keywords keywords{list.size() > 0 ? Status::answered : no_answer(lower, end), list.take()};
+  keywords.status = keywords.words.empty() ? no_answer(lower, end) : Status::answered;
   // The last word of a text that was cut may be half a word.
   const bool is_half = end == End::cut_off && keywords.words.size() > 1 && keywords.words.size() < most &&
                        !plain.empty() && is_letter(plain.back()) && lower.ends_with(keywords.words.back());

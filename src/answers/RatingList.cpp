@@ -19,10 +19,9 @@ bool is_same_stem(std::string_view left, std::string_view right) {
       "",     "s",     "y",   "ly",     "ness",    "iness", "ity", "ility", "le",  "t",    "ce",   "cy",
       "e",    "ed",    "ing", "ful",    "fulness", "th",    "ive", "ion",   "ism", "al",   "ably", "ability",
       "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
-  const auto is_ending = [](std::string_view text) { return std::ranges::find(endings, text) != std::end(endings); };
   auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
   for (; common >= shortest; --common) {
-    if (is_ending(left.substr(common)) && is_ending(right.substr(common))) {
+    if (is_one_of(left.substr(common), endings) && is_one_of(right.substr(common), endings)) {
       return true;
     }
   }
@@ -40,10 +39,10 @@ struct ItemMention {
   bool opens_line = false;  ///< but for marks and the number of the line
 };
 
-class RatingListReader {
+class RatingListReader : TokenReader {
  public:
   RatingListReader(std::span<const Token> tokens, std::span<const std::string> items, const Scale& scale)
-      : tokens_(tokens), scale_(scale), ratings_(items.size(), Rating{.status = Status::missing}) {
+      : TokenReader(tokens), scale_(scale), ratings_(items.size(), Rating{.status = Status::missing}) {
     for (const auto& item : items) {
       names_.emplace_back();
       const TokenizedText text(plain_text(item));
@@ -67,8 +66,7 @@ class RatingListReader {
   }
 
  private:
-  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
-  bool is_line_end(std::size_t at) const { return at >= tokens_.size() || tokens_[at].kind == Token::Kind::line_end; }
+  bool is_line_end(std::size_t at) const { return !has(at) || tokens_[at].kind == Token::Kind::line_end; }
 
   /// "high-status", "high status" and "high_status" are one name.
   static bool is_joint(const Token& token) { return token.is("-") || token.is("_"); }
@@ -160,6 +158,15 @@ class RatingListReader {
     return read_rating(tokens_.subspan(first, last - first), scale_);
   }
 
+  /// At most `longest_line` tokens before.
+  std::size_t line_begin(std::size_t at) const {
+    const auto first = at - std::min(at, longest_line);
+    while (at > first && !is_line_end(at - 1)) {
+      --at;
+    }
+    return at;
+  }
+
   /// At most `longest_line` tokens further on.
   std::size_t line_end(std::size_t at) const {
     const auto last = std::min(tokens_.size(), at + longest_line);
@@ -172,10 +179,7 @@ class RatingListReader {
   /// Rows of a table: the first cell beside the item's that holds a rating.
   void read_table() {
     for (const auto& mention : mentions_) {
-      auto first = mention.first;
-      while (first > 0 && mention.first - first < longest_line && !is_line_end(first - 1)) {
-        --first;
-      }
+      const auto first = line_begin(mention.first);
       const auto last = line_end(mention.last);
       const auto row = tokens_.subspan(first, last - first);
       const auto is_bar = [](const Token& token) { return token.is("|"); };
@@ -261,10 +265,7 @@ class RatingListReader {
 
   /// "4: friendly", where nothing stands behind the item.
   Rating read_before(const ItemMention& one) const {
-    auto first = one.first;
-    while (first > 0 && one.first - first < longest_line && !is_line_end(first - 1)) {
-      --first;
-    }
+    const auto first = line_begin(one.first);
     const bool leads = first + 1 < one.first && tokens_[first].is_number() &&
                        (is(first + 1, ":") || is(first + 1, "-") || is(first + 1, "="));
     return leads ? read_part(first, first + 1) : Rating{};
@@ -372,7 +373,6 @@ class RatingListReader {
 
   static constexpr std::size_t longest_line = 1000;  ///< tokens: time must grow with the length of the text alone
 
-  std::span<const Token> tokens_;
   const Scale& scale_;
   std::vector<std::vector<std::string>> names_;
   std::vector<ItemMention> mentions_;

@@ -1,6 +1,7 @@
 #include "answers/RatingParser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "answers/refusal/Refusal.hpp"
@@ -11,37 +12,37 @@ namespace {
 /// Words that take back what was said before them.
 bool withdraws(std::span<const Token> tokens, std::size_t at) {
   static constexpr std::string_view words[] = {
-      "actually",        "wait",       "correction", "scratch",   "revise",  "revised", "reconsider", "reconsidering",
-      "reconsideration", "reflection", "correct",    "corrected", "instead", "rather",  "oops",       "updated",
-      "amended",         "adjusted",   "rounds",     "rounded",   "rounding"};
+      "actually",   "wait",          "correction",      "scratch",    "revise",    "revised",
+      "reconsider", "reconsidering", "reconsideration", "reflection", "corrected", "oops",
+      "updated",    "amended",       "adjusted",        "rounds",     "rounded",   "rounding"};
+  /// Words that do so before one of others.
+  struct Opener {
+    std::string_view word;
+    std::array<std::string_view, 5> next;
+  };
+  static constexpr Opener openers[] = {{"no", {",", "-"}},
+                                       {"second", {"thought", "thoughts"}},
+                                       {"make", {"that", "it"}},
+                                       {"i", {"mean"}},
+                                       {"change", {"my", "it", "that", "to", "the"}},
+                                       {"changed", {"my", "it", "that", "to", "the"}},
+                                       {"changing", {"my", "it", "that", "to", "the"}},
+                                       {"correct", {"that", "myself"}}};
   const auto& token = tokens[at];
   if (!token.is_word()) {
     return false;
   }
-  const auto next_is = [&](std::size_t ahead, std::string_view text) {
-    return at + ahead < tokens.size() && tokens[at + ahead].is(text);
-  };
+  const auto next = at + 1 < tokens.size() ? tokens[at + 1].text : std::string_view("\n");
   const bool opens = at == 0 || ends_sentence(tokens[at - 1]) || tokens[at - 1].is(",") || tokens[at - 1].is("-") ||
                      tokens[at - 1].is("or") || tokens[at - 1].is("but");
-  if (token.is("no")) {
-    return opens && (next_is(1, ",") || next_is(1, "-"));
-  }
-  if (token.is("second")) {
-    return next_is(1, "thought") || next_is(1, "thoughts");
-  }
-  if (token.is("make") || token.is("i")) {
-    return (token.is("make") && (next_is(1, "that") || next_is(1, "it"))) || (token.is("i") && next_is(1, "mean"));
-  }
-  if (token.is("change") || token.is("changed") || token.is("changing")) {
-    return next_is(1, "my") || next_is(1, "it") || next_is(1, "that") || next_is(1, "to") || next_is(1, "the");
-  }
   if (token.is("rather") || token.is("instead")) {
-    return opens && !next_is(1, "than") && !next_is(1, "of");
+    return opens && next != "than" && next != "of";
   }
-  if (token.is("correct")) {
-    return next_is(1, "that") || next_is(1, "myself");
+  const auto* opener = std::ranges::find(openers, token.text, &Opener::word);
+  if (opener != std::end(openers)) {
+    return is_one_of(next, opener->next) && (opens || !token.is("no"));
   }
-  return std::ranges::find(words, token.text) != std::end(words);
+  return is_one_of(token.text, words);
 }
 
 /// Those that count: not withdrawn, and of the surest kind.

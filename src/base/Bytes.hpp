@@ -37,7 +37,7 @@ class ByteWriter {
     return *this;
   }
   template <class T>
-  requires std::is_arithmetic_v<T> ByteWriter& array(std::span<const T> values) {
+  requires std::is_trivially_copyable_v<T> ByteWriter& array(std::span<const T> values) {
     number(std::uint64_t{values.size()});
     return raw(std::as_bytes(values));
   }
@@ -63,7 +63,7 @@ class ByteReader {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   template <class T>
-  requires std::is_arithmetic_v<T> std::vector<T> array() {
+  requires std::is_trivially_copyable_v<T> std::vector<T> array() {
     const auto count = number<std::uint64_t>();
     if (count > left_.size() / sizeof(T)) {
       short_record();
@@ -71,7 +71,7 @@ class ByteReader {
     std::vector<T> values(count);
     const auto bytes = take(count * sizeof(T));
     if (count > 0) {
-      std::memcpy(values.data(), bytes.data(), bytes.size());
+      std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
     }
     return values;
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/Check.hpp"
+#include "parallel/Backoff.hpp"
 #include "parallel/MpiHandle.hpp"
 
 namespace stereosweep::parallel {
@@ -105,6 +106,31 @@ std::optional<Message> Messenger::poll() {
     return whole;
   }
   return std::nullopt;
+}
+
+Message Messenger::wait() {
+  for (const Backoff backoff;; backoff.sleep()) {
+    if (auto message = poll()) {
+      return std::move(*message);
+    }
+  }
+}
+
+std::vector<std::byte> Messenger::wait_for(int source) {
+  auto& messages = kept_[source];
+  while (messages.empty()) {
+    auto message = wait();
+    kept_[message.source].push_back(std::move(message.bytes));
+  }
+  auto bytes = std::move(messages.front());
+  messages.pop_front();
+  return bytes;
+}
+
+void Messenger::wait_until_sent() {
+  for (const Backoff backoff; !all_sent();) {
+    backoff.sleep();
+  }
 }
 
 }  // namespace stereosweep::parallel

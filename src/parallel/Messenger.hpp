@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,6 +36,12 @@ class Messenger {
   /// The next message that has arrived whole, from anyone. Never waits, whatever became of a sender. Also moves what
   /// is being sent.
   std::optional<Message> poll();
+  /// The same, waited for.
+  Message wait();
+  /// The bytes of the next message of one rank, waited for; those of others are kept for later calls, which `poll` and
+  /// `wait` do not know of.
+  std::vector<std::byte> wait_for(int source);
+  void wait_until_sent();
   /// Whether bytes are on their way in or out: they move only while poll() is called.
   bool moving() const { return !outgoing_.empty() || !incoming_.empty(); }
   /// Whether all that was sent has been delivered or is on its way for good.
@@ -45,6 +53,7 @@ class Messenger {
   Communicator group_;
   std::vector<std::unique_ptr<Transfer>> outgoing_;
   std::vector<std::unique_ptr<Transfer>> incoming_;  ///< oldest first
+  std::map<int, std::deque<std::vector<std::byte>>> kept_;
 };
 
 }  // namespace stereosweep::parallel

@@ -19,6 +19,24 @@ namespace {
 
 using base::with_thousands;
 
+/// Sums over the blocks that were read.
+struct CausalAudit : PlanSample {
+  std::uint64_t distinct_queries = 0;  ///< inside their blocks
+  std::uint64_t continuations = 0;
+  std::uint64_t samples = 0;        ///< texts to generate
+  std::uint64_t sample_tokens = 0;  ///< of their prompts
+  std::uint64_t new_tokens = 0;     ///< that they may have at most, all together
+  std::uint64_t tokens = 0;         ///< of the continuations' inputs, each shared beginning once
+  std::uint64_t naive_tokens = 0;   ///< of prompts with their continuations
+  std::uint64_t longest = 0;        ///< tokens of the longest input
+  std::uint64_t too_long = 0;
+  std::uint64_t prompt_bytes = 0;
+  std::map<std::string, std::set<std::string>> splits;  ///< continuation -> its pieces, where it has several
+  std::map<std::string, std::set<std::string>> joins;   ///< continuation -> prompt whose last token changes before it
+  std::map<std::string, std::set<std::string>> errors;  ///< why a query has no answer -> prompt
+};
+
+/// Without a specification (a fake engine without a model) nothing is too long.
 engine::InputLimits limits_of(const std::optional<model::CausalSpecification>& specification) {
   constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
   engine::InputLimits limits;
@@ -93,12 +111,8 @@ class Auditor {
         continue;
       }
       const auto joint = border.join(continuation);
-      std::vector<std::string> pieces;
-      for (auto i = joint.begin; i < joint.ids.size(); ++i) {
-        pieces.emplace_back(request_.tokenizer->token_of(joint.ids[i]).value_or("?"));
-      }
-      if (pieces.size() > 1) {
-        audit_.splits[continuation].insert(base::join(pieces, " "));
+      if (const auto ids = std::span(joint.ids).subspan(joint.begin); ids.size() > 1) {
+        audit_.splits[continuation].insert(spelled(*request_.tokenizer, ids));
       }
       const bool ends_specially = request_.tokenizer->last_token().has_value();
       if (joint.begin + (ends_specially ? 1 : 0) < own) {
@@ -154,6 +168,33 @@ void print_memory(std::ostream& out, const PlanRequest& request,
   out << "; libraries not counted\n";
 }
 
+/// Of the job's model; nothing for a fake engine without config.json. Throws InputError.
+std::optional<model::CausalSpecification> specification_of(const PlanRequest& request) {
+  if (request.job.execution.engine == query::EngineKind::fake && request.files.find("config.json") == nullptr) {
+    return std::nullopt;
+  }
+  if (!model::is_causal(request.files)) {
+    if (request.job.execution.engine == query::EngineKind::fake) {
+      return std::nullopt;
+    }
+    throw base::InputError(base::describe("'" + request.job.model.path + "' is no causal language model",
+                                          "the probe '" + request.job.probe_name() + "' asks what follows a prompt"));
+  }
+  return model::read_causal_specification(request.files);
+}
+
+/// Blocks are read one by one, as they run: all of them, or a sample beyond `max_contexts_planned`.
+CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
+                         const std::optional<model::CausalSpecification>& specification) {
+  Auditor auditor(request, limits_of(specification));
+  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
+    auditor.read(probe, block);
+  }
+  auto audit = auditor.take();
+  audit.num_contexts = probe.blocks().product().num_contexts();
+  return audit;
+}
+
 }  // namespace
 
 std::string PlanSample::sum(std::uint64_t value, std::string_view noun) const {
@@ -204,6 +245,30 @@ double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts
   return per_context * static_cast<double>(num_contexts) + text_bytes;
 }
 
+void print_output(std::ostream& out, double bytes, const std::string& more) {
+  plan_line(out, "output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression"
+                           << more << '\n';
+}
+
+std::string summary_end(const std::vector<sweep::Omission>& omissions, const std::vector<sweep::Group>& groups) {
+  std::string text;
+  if (!omissions.empty()) {
+    text += "; " + base::counted(omissions.size(), "pair") + " left out (see plan)";
+  }
+  for (const auto& sentence : sweep::groups_with_equal_words(groups)) {
+    text += "\n  note: " + sentence;
+  }
+  return text;
+}
+
+std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query::TokenId> ids) {
+  std::vector<std::string> texts;
+  for (const auto id : ids) {
+    texts.emplace_back(tokenizer.token_of(id).value_or("?"));
+  }
+  return base::join(texts, " ");
+}
+
 void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
                 const char* what, std::uint64_t limit) {
   if (items.empty()) {
@@ -235,48 +300,6 @@ void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omis
   }
 }
 
-std::optional<model::CausalSpecification> specification_of(const PlanRequest& request) {
-  if (request.job.execution.engine == query::EngineKind::fake && request.files.find("config.json") == nullptr) {
-    return std::nullopt;
-  }
-  if (!model::is_causal(request.files)) {
-    if (request.job.execution.engine == query::EngineKind::fake) {
-      return std::nullopt;
-    }
-    throw base::InputError(base::describe("'" + request.job.model.path + "' is no causal language model",
-                                          "the probe '" + request.job.probe_name() + "' asks what follows a prompt"));
-  }
-  return model::read_causal_specification(request.files);
-}
-
-CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
-                         const std::optional<model::CausalSpecification>& specification) {
-  Auditor auditor(request, limits_of(specification));
-  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
-    auditor.read(probe, block);
-  }
-  auto audit = auditor.take();
-  audit.num_contexts = probe.blocks().product().num_contexts();
-  return audit;
-}
-
-void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
-                       const std::optional<model::CausalSpecification>& specification) {
-  audit.print_note(out);
-  print_work(out, audit, specification);
-  print_blocks(out, request.job, probe.blocks(), request.ranks);
-  print_memory(out, request, specification);
-  plan_line(out, "output") << "about "
-                           << megabytes(
-                                  output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes)))
-                           << " in the journal, as much in HDF5 before compression\n";
-  const auto limit = request.limit.value_or(40);
-  print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);
-  print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
-  print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
-  request.print_time(out, probe);
-}
-
 void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without) {
   plan_line(out, "chat");
   if (job.model.chat) {
@@ -289,13 +312,26 @@ void print_chat(std::ostream& out, const sweep::Job& job, std::string_view witho
   }
 }
 
-void print_sampled_plan(std::ostream& out, const SampledPlan& plan, const Probe& probe, const PlanRequest& request) {
+void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& probe, const PlanRequest& request) {
+  const auto specification = specification_of(request);
+  const auto limit = request.limit.value_or(40);
   out << request.job.name << ": " << plan.title << ' ' << request.job.model.path << '\n';
   plan_line(out, "product") << plan.product << '\n';
-  const auto specification = specification_of(request);
   plan.print_own_lines(specification);
-  print_causal_plan(out, audit_causal(probe, request, specification), probe, request, specification);
-  print_omissions(out, plan.omissions, request.limit.value_or(40));
+  const auto audit = audit_causal(probe, request, specification);
+  audit.print_note(out);
+  print_work(out, audit, specification);
+  print_blocks(out, request.job, probe.blocks(), request.ranks);
+  print_memory(out, request, specification);
+  print_output(out, output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes)));
+  print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);
+  print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
+  print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
+  request.print_time(out, probe);
+  if (plan.print_own_lists) {
+    plan.print_own_lists(limit);
+  }
+  print_omissions(out, plan.omissions, limit);
   if (request.prompts == PlanRequest::Prompts::printed) {
     out << '\n';
     plan.print_prompts(request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,12 @@ std::ostream& plan_line(std::ostream& out, const std::string& name);
 void print_blocks(std::ostream& out, const sweep::Job& job, const sweep::BlockPlan& blocks, int ranks);
 /// Size of the journal: the cubes of all contexts, and `text_bytes` of texts.
 double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts, double text_bytes);
+/// That size; `more`: what is said behind it.
+void print_output(std::ostream& out, double bytes, const std::string& more = "");
+/// What the summary of a job ends with: how many pairs of groups are left out, and whose words are the same.
+std::string summary_end(const std::vector<sweep::Omission>& omissions, const std::vector<sweep::Group>& groups);
+/// The model's tokens, blanks between them.
+std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query::TokenId> ids);
 /// Items with one of their details each, at most `limit` of them; nothing where there are none.
 void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
                 const char* what, std::uint64_t limit);
@@ -54,48 +61,20 @@ void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omis
 // What asking a causal model will cost, for every probe that asks `continue` and `generate`: counted from the queries,
 // without a model.
 
-/// Sums over the blocks that were read.
-struct CausalAudit : PlanSample {
-  std::uint64_t distinct_queries = 0;  ///< inside their blocks
-  std::uint64_t continuations = 0;
-  std::uint64_t samples = 0;        ///< texts to generate
-  std::uint64_t sample_tokens = 0;  ///< of their prompts
-  std::uint64_t new_tokens = 0;     ///< that they may have at most, all together
-  std::uint64_t tokens = 0;         ///< of the continuations' inputs, each shared beginning once
-  std::uint64_t naive_tokens = 0;   ///< of prompts with their continuations
-  std::uint64_t longest = 0;        ///< tokens of the longest input
-  std::uint64_t too_long = 0;
-  std::uint64_t prompt_bytes = 0;
-  std::map<std::string, std::set<std::string>> splits;  ///< continuation -> its pieces, where it has several
-  std::map<std::string, std::set<std::string>> joins;   ///< continuation -> prompt whose last token changes before it
-  std::map<std::string, std::set<std::string>> errors;  ///< why a query has no answer -> prompt
-};
-
-/// Blocks are read one by one, as they run: all of them, or a sample beyond `max_contexts_planned`. Without a
-/// specification (a fake engine without a model) nothing is too long.
-CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
-                         const std::optional<model::CausalSpecification>& specification);
-
-/// The specification of the job's model; nothing for a fake engine without config.json. Throws InputError.
-std::optional<model::CausalSpecification> specification_of(const PlanRequest& request);
-
-/// Everything after the lines "product" and "cells": cost, blocks, memory, output, words that split or join.
-void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
-                       const std::optional<model::CausalSpecification>& specification);
-
 /// The line "chat"; `without` is what it says of a job without a chat template, whose checkpoint may have one.
 void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without);
 
-/// What the plan of a probe that samples texts says beside the cost.
-struct SampledPlan {
+/// What the plan of a probe that asks a causal model says beside the cost.
+struct CausalPlan {
   std::string title;    ///< between the names of job and model: "interview of"
   std::string product;  ///< the probe's summary
   std::function<void(const std::optional<model::CausalSpecification>&)> print_own_lines;  ///< before the cost
   const std::vector<sweep::Omission>& omissions;
-  std::function<void(std::uint64_t limit)> print_prompts;  ///< of at most so many contexts
+  std::function<void(std::uint64_t limit)> print_prompts;              ///< of at most so many contexts
+  std::function<void(std::uint64_t limit)> print_own_lists = nullptr;  ///< behind the cost, of at most so many lines
 };
 
-/// The whole plan.
-void print_sampled_plan(std::ostream& out, const SampledPlan& plan, const Probe& probe, const PlanRequest& request);
+/// The whole plan. Throws InputError where the model is no causal one.
+void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& probe, const PlanRequest& request);
 
 }  // namespace stereosweep::probes

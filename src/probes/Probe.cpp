@@ -14,6 +14,25 @@ results::AxisSchema numbered_axis(std::string name, std::string long_name, std::
   return axis;
 }
 
+results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects) {
+  using sweep::Subject;
+  const auto part = [](std::size_t index) {
+    return [index](const Subject& subject) {
+      return index < subject.components.size() ? subject.components[index] : std::string();
+    };
+  };
+  return axis_of("group", long_name, subjects, &Subject::label,
+                 {{"kind", "group or intersection",
+                   [](const Subject& subject) {
+                     return subject.kind == sweep::SubjectKind::intersection ? "intersection" : "group";
+                   }},
+                  {"domain", "domains of the parts, in order",
+                   [](const Subject& subject) { return base::join(subject.domains, " x "); }},
+                  {"first", "label of the first part", part(0)},
+                  {"second", "label of the second part", part(1)},
+                  {"plural", "words that stand in a question", &Subject::plural}});
+}
+
 results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> inner_axes,
                          std::string units, std::string long_name, std::string description,
                          std::vector<std::string> flag_meanings) {

@@ -16,6 +16,7 @@
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
 #include "sweep/Product.hpp"
+#include "sweep/Subjects.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {
@@ -90,6 +91,9 @@ results::AxisSchema axis_of(const std::string& name, const std::string& long_nam
 /// An axis with the labels 0, 1, 2, ...
 results::AxisSchema numbered_axis(std::string name, std::string long_name, std::uint64_t length);
 
+/// Groups and intersections, with what they are made of; `long_name`: "who is rated".
+results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects);
+
 results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> inner_axes,
                          std::string units, std::string long_name, std::string description = "",
                          std::vector<std::string> flag_meanings = {});
@@ -98,6 +102,18 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
 template <class Value, class Block, class Column>
 auto& column_of(Block& block, Column column) {
   return std::get<std::vector<Value>>(block.columns.at(static_cast<std::size_t>(column)));
+}
+
+/// Whether the engine has not answered. `status` then says why, and the first failure of a context is its `problem`.
+template <class Status>
+bool has_failed(const query::Answer& answer, std::uint8_t& status, std::string& problem) {
+  const auto* error = std::get_if<query::QueryError>(&answer);
+  if (error != nullptr) {
+    const bool is_long = error->fault == query::QueryFault::too_long;
+    status = static_cast<std::uint8_t>(is_long ? Status::too_long : Status::engine_error);
+    problem = problem.empty() ? error->message : problem;
+  }
+  return error != nullptr;
 }
 
 /// Reports an axis of the product that has no values. `what`: "template".

@@ -8,6 +8,7 @@
 #include "base/text/Text.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/PlanText.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::probes {
 namespace {
@@ -20,9 +21,6 @@ class OnlyStage final : public Stage {
   }
   std::shared_ptr<const Probe> reopen(const StageRequest& request) override {
     return kind_.make_probe(request.job, *request.tokenizer);
-  }
-  std::optional<StageFile> file(const sweep::Job& job) const override {
-    return StageFile{job.probe_name() + ".h5", job.probe_name()};
   }
 
  private:
@@ -43,9 +41,7 @@ void ProbeKind::plan(const PlanRequest& request) const {
   out << request.job.name << ": " << name() << " on " << request.job.model.path << '\n';
   plan_line(out, "product") << summary(request.job) << '\n';
   print_blocks(out, request.job, probe->blocks(), request.ranks);
-  plan_line(out, "output") << "about "
-                           << megabytes(output_bytes(probe->schema(), probe->blocks().product().num_contexts(), 0))
-                           << " in the journal, as much in HDF5 before compression\n";
+  print_output(out, output_bytes(probe->schema(), probe->blocks().product().num_contexts(), 0));
   request.print_time(out, *probe);
 }
 
@@ -65,6 +61,26 @@ StatsText ProbeKind::stats(const StatsRequest& request) const {
   return {base::counted(table.values.size(), "score") + ", " + base::with_thousands(static_cast<std::uint64_t>(exist)) +
               " of them with a value\n",
           ""};
+}
+
+std::string write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
+                           const StatsRequest& request) {
+  std::string text;
+  for (const auto& finding : found) {
+    findings::write(file.layout(), finding);
+    text += findings::text_of(finding, request.top, request.shown);
+  }
+  return std::string(base::trim(text));
+}
+
+std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
+  results::TextTable cells({"status of a cell", "cells"});
+  for (std::size_t status = 0; status < counts.size(); ++status) {
+    if (counts[status] > 0) {
+      cells.add({names[status], base::with_thousands(counts[status])});
+    }
+  }
+  return cells.text();
 }
 
 const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const ProbeKind&>(config::format_of(name)); }

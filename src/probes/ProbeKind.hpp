@@ -15,6 +15,7 @@
 
 #include "base/files/File.hpp"
 #include "config/ProbeFormat.hpp"
+#include "findings/Finding.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/Probe.hpp"
@@ -62,6 +63,13 @@ struct StatsText {
   std::string details;  ///< agreement, statuses, what was left out
 };
 
+/// Writes what was found into the statistics file, and gives its text.
+std::string write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
+                           const StatsRequest& request);
+
+/// A table: how many cells have which status. `counts`: by `names`.
+std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts);
+
 /// What `show --answers` is asked; borrowed.
 struct AnswersRequest {
   const results::ResultFile& file;
@@ -106,7 +114,7 @@ class ProbeKind : public config::ProbeFormat {
   virtual void show_answers(const AnswersRequest& request) const;
   /// What `stats` computes of the score table: what the job asks for, and what the probe always adds.
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
-  /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
+  /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
   /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a
   /// score of the score table, its agreement with people); empty: all are printed.
@@ -121,6 +129,7 @@ class ProbeKind : public config::ProbeFormat {
 };
 
 /// A kind whose settings list their keys: `Settings::each_key`, and that of its member `statistics` where it has one.
+/// What no single key can tell is reported by `check_settings(job, settings)`, where their namespace has it.
 template <class Settings>
 class KindOf : public ProbeKind {
  public:
@@ -130,7 +139,9 @@ class KindOf : public ProbeKind {
     prepare(job, settings);
     Settings::each_key(settings, job.fields);
     each_statistic(settings, job.statistics);
-    check(job, settings);
+    if constexpr (requires { check_settings(job, settings); }) {
+      check_settings(job, settings);
+    }
     return settings;
   }
   void dump(const sweep::ProbeSettings& settings, config::FieldsDump& job) const final {
@@ -146,12 +157,16 @@ class KindOf : public ProbeKind {
     Settings::each_key(settings, job);
     each_statistic(settings, statistics);
   }
+  std::string human_ratings(const sweep::Job& job) const final {
+    if constexpr (requires(Settings settings) { settings.statistics.human_ratings; }) {
+      return job.settings<Settings>().statistics.human_ratings;
+    }
+    return "";
+  }
 
  private:
   /// Defaults that depend on the job.
   virtual void prepare(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
-  /// What no single key can tell.
-  virtual void check(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
   template <class Self, class Keys>
   static void each_statistic(Self& settings, Keys& keys) {
     if constexpr (requires { settings.statistics; }) {

@@ -5,11 +5,19 @@
 
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
+#include "base/text/Text.hpp"
+#include "sweep/Wording.hpp"
 
 namespace stereosweep::probes {
 
-void check_stops(const config::Fields& job, const std::vector<std::string>& stops) {
-  if (std::ranges::find(stops, "") != stops.end()) {
+void check_sampling(const config::Fields& job, const TextSampling& sampling, std::int64_t draws,
+                    const std::string& key) {
+  if (sampling.temperature == 0 && draws > 1) {
+    job.problems().add(job.node().find("sampling")->place("sampling." + key),
+                       std::to_string(draws) + " " + key + " at temperature 0", "greedy answers are all the same",
+                       "Set " + key + ": 1, or a temperature.");
+  }
+  if (std::ranges::find(sampling.stop, "") != sampling.stop.end()) {
     job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
   }
 }
@@ -36,6 +44,31 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
   generate.stop = sampling.stop;
   generate.framing = framing_of(job);
   return generate;
+}
+
+std::string answer_lead(const sweep::ChatTemplate& chat) {
+  return chat.assistant.prefix.starts_with(chat.generation) ? chat.assistant.prefix.substr(chat.generation.size()) : "";
+}
+
+std::string kept_text(const std::string& text) {
+  return base::replace_all(text, std::string_view("\0", 1), "\xEF\xBF\xBD");
+}
+
+std::string filled(std::string_view text, const std::vector<Filling>& fillings) {
+  std::string out;
+  while (!text.empty()) {
+    const auto found =
+        std::ranges::find_if(fillings, [&](const Filling& filling) { return text.starts_with(filling.place); });
+    if (found == fillings.end()) {
+      out += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    text.remove_prefix(found->place.size());
+    const bool opens = found->opening == Filling::Opening::capital && sweep::opens_sentence_at(out, text);
+    out += opens ? sweep::capitalise(found->text) : found->text;
+  }
+  return out;
 }
 
 }  // namespace stereosweep::probes

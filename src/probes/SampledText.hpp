@@ -1,13 +1,15 @@
-// Texts that a probe lets a causal model write: how they are drawn, and the query for each.
+// Texts that a probe lets a causal model write: the prompts' places, how texts are drawn, and the query for each.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/Error.hpp"
 #include "config/yaml/Fields.hpp"
 #include "query/Query.hpp"
+#include "sweep/Chat.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes {
@@ -23,8 +25,10 @@ struct TextSampling {
   bool operator==(const TextSampling&) const = default;
 };
 
-/// Reports a text of `sampling.stop` that would end every answer at once.
-void check_stops(const config::Fields& job, const std::vector<std::string>& stops);
+/// Reports a text of `sampling.stop` that would end every answer at once, and texts that would all be the same.
+/// `draws`: how many are drawn, `key` says so: "runs".
+void check_sampling(const config::Fields& job, const TextSampling& sampling, std::int64_t draws,
+                    const std::string& key);
 
 /// A chat template writes every control token itself.
 query::Framing framing_of(const sweep::Job& job);
@@ -33,5 +37,23 @@ query::Framing framing_of(const sweep::Job& job);
 /// nor blocks nor other entries of the axes change a text.
 query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling, const std::string& prompt,
                              std::uint64_t draw);
+
+/// What stands between the prompt and an answer: what the chat format writes before one.
+std::string answer_lead(const sweep::ChatTemplate& chat);
+
+/// A sampled text as it goes into the file and into the conversation: a zero byte, which ends a text of HDF5, stands as
+/// the replacement character.
+std::string kept_text(const std::string& text);
+
+/// A text in a place of a prompt: "{group}".
+struct Filling {
+  enum class Opening { as_it_is, capital };  ///< where it opens a sentence
+  std::string_view place;
+  std::string text;
+  Opening opening = Opening::as_it_is;
+};
+
+/// Replaces every place, from left to right: what is put in is not searched again.
+std::string filled(std::string_view text, const std::vector<Filling>& fillings);
 
 }  // namespace stereosweep::probes

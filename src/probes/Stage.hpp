@@ -91,8 +91,10 @@ class Stage {
   /// Throws where it was finished before and came to something else.
   virtual Bytes finish(const StageRequest& /*request*/, const FinishedStage& /*finished*/) { return {}; }
 
-  /// What a run writes at its end; nothing: the stage is not exported.
-  virtual std::optional<StageFile> file(const sweep::Job& job) const = 0;
+  /// What a run writes at its end; nothing: the stage is not exported. Unless overridden: the result.
+  virtual std::optional<StageFile> file(const sweep::Job& job) const {
+    return StageFile{job.probe_name() + ".h5", job.probe_name()};
+  }
   /// What the command `export` writes.
   virtual std::optional<StageFile> file_on_request(const sweep::Job& job) const { return file(job); }
   /// Rank zero, after the export: lines for the log.

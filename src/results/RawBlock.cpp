@@ -149,6 +149,11 @@ const AxisSchema& RawSchema::inner_axis(const std::string& name) const {
   throw std::logic_error("schema without the inner axis '" + name + "'");
 }
 
+std::optional<std::size_t> RawSchema::find_cube(const std::string& name) const {
+  const auto found = std::ranges::find(cubes, name, &CubeSchema::name);
+  return found == cubes.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - cubes.begin()));
+}
+
 std::uint64_t RawSchema::values_per_context(const CubeSchema& cube) const {
   std::uint64_t count = 1;
   for (const auto& name : cube.inner_axes) {

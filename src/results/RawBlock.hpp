@@ -63,6 +63,8 @@ struct RawSchema {
   std::vector<AxisSchema> inner_axes;
   std::vector<CubeSchema> cubes;
   const AxisSchema& inner_axis(const std::string& name) const;
+  /// Place of the cube of this name; nothing: there is none.
+  std::optional<std::size_t> find_cube(const std::string& name) const;
   /// Values per context of a cube.
   std::uint64_t values_per_context(const CubeSchema& cube) const;
 };

@@ -7,11 +7,7 @@
 namespace stereosweep::answers {
 namespace {
 
-using Words = std::span<const std::string_view>;
-
-bool is_one_of(const Token& token, Words words) {
-  return token.is_word() && std::ranges::find(words, token.text) != words.end();
-}
+bool is_one_of(const Token& token, Words words) { return token.is_word() && answers::is_one_of(token.text, words); }
 
 constexpr std::string_view cue_words[] = {
     "rate",     "rated",     "rates",   "rating",   "ratings",   "score",    "scored", "scores",   "answer",
@@ -54,7 +50,7 @@ Sentence sentence_around(std::span<const Token> tokens, std::size_t place) {
   return sentence;
 }
 
-Surroundings::Surroundings(std::span<const Token> tokens) : tokens_(tokens), refusals_(find_declining(tokens)) {
+Surroundings::Surroundings(std::span<const Token> tokens) : TokenReader(tokens), refusals_(find_declining(tokens)) {
   find_explanations();
 }
 
@@ -157,11 +153,6 @@ bool Surroundings::is_denied_in_clause(std::size_t place) const {
 
 bool Surroundings::refuse(std::size_t place) const {
   const auto sentence = sentence_around(tokens_, place);
-  const auto has_any = [&](std::size_t first, std::size_t last, Words words) {
-    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(last),
-                       [&](const Token& token) { return std::ranges::find(words, token.text) != words.end(); });
-  };
   const auto turns_between = [&](std::size_t first, std::size_t last) {
     static constexpr std::string_view turns[] = {"but",   "however",      "though",      "although", "yet",   "still",
                                                  "if",    "nevertheless", "nonetheless", "would",    "i'd",   "i'll",

@@ -40,9 +40,8 @@ struct Sentence {
 Sentence sentence_around(std::span<const Token> tokens, std::size_t place);
 
 /// What the words around a place say of it.
-class Surroundings {
+class Surroundings : TokenReader {
  public:
-  /// Keeps the view of the tokens.
   explicit Surroundings(std::span<const Token> tokens);
   /// "not a", "rather than", "at least", "would not say": the words before `place` deny or bound it, or its box is not
   /// ticked ("[ ]").
@@ -54,14 +53,12 @@ class Surroundings {
   Strength strength(std::size_t first, std::size_t last) const;
 
  private:
-  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
   bool is_denied_at_once(std::size_t place) const;
   bool is_denied_in_clause(std::size_t place) const;
   bool is_denied_behind(std::size_t place) const;
   bool is_aside(std::size_t place, const Sentence& sentence) const;
   void find_explanations();
 
-  std::span<const Token> tokens_;
   std::vector<Refusal> refusals_;
   std::vector<bool> is_explanation_;  ///< of each token
 };

@@ -21,10 +21,10 @@ std::optional<double> number_word(const Token& token) {
 }
 
 /// Reads numbers of an answer from left to right.
-class NumberReader {
+class NumberReader : TokenReader {
  public:
   NumberReader(std::span<const Token> tokens, const Scale& scale)
-      : tokens_(tokens), scale_(scale), surroundings_(tokens) {}
+      : TokenReader(tokens), scale_(scale), surroundings_(tokens) {}
 
   std::vector<Candidate> read() {
     constexpr std::size_t most = 10'000;  // more numbers are no answer
@@ -44,12 +44,6 @@ class NumberReader {
   }
 
  private:
-  bool has(std::size_t at) const { return at < tokens_.size(); }
-  bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
-  template <std::size_t count>
-  bool is_any(std::size_t at, const std::string_view (&words)[count]) const {
-    return has(at) && std::ranges::find(words, tokens_[at].text) != std::end(words);
-  }
   bool joins(std::size_t at) const { return has(at) && !tokens_[at].follows_blank; }
 
   /// The number that begins at `at`, with its sign.
@@ -375,16 +369,10 @@ class NumberReader {
     }
   }
 
+  /// Those at these places, which ascend.
   void drop(const std::vector<std::size_t>& places) {
-    std::vector<Candidate> kept;
-    for (std::size_t place = 0, next = 0; place < found_.size(); ++place) {
-      if (next < places.size() && places[next] == place) {
-        ++next;
-      } else {
-        kept.push_back(found_[place]);
-      }
-    }
-    found_ = std::move(kept);
+    std::size_t place = 0;
+    std::erase_if(found_, [&](const Candidate& /*one*/) { return std::ranges::binary_search(places, place++); });
   }
 
   /// Values with what they mean: "1 = not at all, 2 = slightly, ...", "1: not at all".
@@ -466,7 +454,6 @@ class NumberReader {
 
   static constexpr std::size_t longest_entry = 12;  ///< of a legend: tokens
 
-  std::span<const Token> tokens_;
   const Scale& scale_;
   Surroundings surroundings_;
   std::vector<Candidate> found_;

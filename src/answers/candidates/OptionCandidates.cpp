@@ -18,10 +18,10 @@ struct OptionMention {
   bool is_letter = false;
 };
 
-class OptionReader {
+class OptionReader : TokenReader {
  public:
   OptionReader(std::span<const Token> tokens, const Scale& scale)
-      : tokens_(tokens), surroundings_(tokens), count_(scale.options.size()) {
+      : TokenReader(tokens), surroundings_(tokens), count_(scale.options.size()) {
     for (const auto& option : scale.options) {
       words_.emplace_back();
       const TokenizedText text(plain_text(option));
@@ -69,8 +69,6 @@ class OptionReader {
   }
 
  private:
-  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
-
   /// "4 - often" is called "often" as well: numbers before the words of all options are left out.
   void drop_numbers() {
     const bool are_numbered = std::ranges::all_of(words_, [](const auto& words) {
@@ -178,8 +176,7 @@ class OptionReader {
   /// "never" in "I'd never say always".
   bool only_denies(const OptionMention& mention, const OptionMention& next) const {
     static constexpr std::string_view denials[] = {"never", "rarely", "hardly", "no", "not"};
-    const bool is_denial = std::ranges::find(denials, tokens_[mention.first].text) != std::end(denials) &&
-                           mention.last == mention.first + 1;
+    const bool is_denial = is_any(mention.first, denials) && mention.last == mention.first + 1;
     return is_denial && mention.last < tokens_.size() && tokens_[mention.last].is_word() && next.first > mention.last &&
            surroundings_.deny(next.first);
   }
@@ -194,10 +191,7 @@ class OptionReader {
     static constexpr std::string_view seeing[] = {"consider", "view",  "see",  "find", "perceive", "regard", "describe",
                                                   "rate",     "think", "call", "deem", "find",     "believe"};
     const auto sentence = sentence_around(tokens_, mention.first);
-    const bool is_seen =
-        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
-                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
-                    [](const Token& token) { return std::ranges::find(seeing, token.text) != std::end(seeing); });
+    const bool is_seen = has_any(sentence.first, mention.first, seeing);
     const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
     const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
     constexpr std::size_t few = 4;
@@ -205,7 +199,7 @@ class OptionReader {
     const bool is_phrase = words_[mention.option].size() > 1;  // few texts hold one by chance
     return !is_said_of_question(mention) &&
            (is_first || is_phrase || is_seen || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
-            std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
+            is_any(mention.first - 1, before));
   }
 
   /// "It is very hard to say", "an extremely sensitive question", "very much".
@@ -220,19 +214,13 @@ class OptionReader {
     if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
       return false;
     }
-    if (std::ranges::find(general, tokens_[mention.last].text) != std::end(general)) {
+    if (is_any(mention.last, general)) {
       return true;
     }
     const auto sentence = sentence_around(tokens_, mention.first);
-    const auto has_subject =
-        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
-                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
-                    [](const Token& token) { return std::ranges::find(subjects, token.text) != std::end(subjects); });
-    return has_subject && mention.last + 1 < tokens_.size() &&
-           std::ranges::find(behind, tokens_[mention.last + 1].text) != std::end(behind);
+    return has_any(sentence.first, mention.first, subjects) && is_any(mention.last + 1, behind);
   }
 
-  std::span<const Token> tokens_;
   Surroundings surroundings_;
   std::size_t count_;
   std::vector<std::vector<std::string>> words_;

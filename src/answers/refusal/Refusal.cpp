@@ -19,20 +19,9 @@ struct Pattern {
 };
 
 Pattern compiled(std::string_view text, RefusalKind kind) {
-  Pattern pattern{{{}}, kind};
-  std::size_t first = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    if (at < text.size() && text[at] != ' ' && text[at] != '|') {
-      continue;
-    }
-    const auto word = text.substr(first, at - first);
-    if (word != "*") {
-      pattern.slots.back().push_back(word);
-    }
-    if (at < text.size() && text[at] == ' ') {
-      pattern.slots.emplace_back();
-    }
-    first = at + 1;
+  Pattern pattern{{}, kind};
+  for (const auto slot : parts_between(text, " ")) {
+    pattern.slots.push_back(slot == "*" ? Slot() : parts_between(slot, "|"));
   }
   return pattern;
 }

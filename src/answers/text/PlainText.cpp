@@ -14,37 +14,27 @@ namespace {
 
 /// What a character stands for; nothing: itself.
 std::optional<std::string_view> plain_sign(char32_t sign) {
-  static constexpr std::pair<char32_t, std::string_view> signs[] = {
-      {0x00A0, " "}, {0x00AD, ""},   {0x2022, "-"},  {0x2023, "-"},  {0x2043, "-"},  {0x25AA, "-"},  {0x25CF, "-"},
-      {0x25E6, "-"}, {0x00B7, "-"},  {0x2212, "-"},  {0x2018, "'"},  {0x2019, "'"},  {0x201A, "'"},  {0x201B, "'"},
-      {0x2032, "'"}, {0x201C, "\""}, {0x201D, "\""}, {0x201E, "\""}, {0x00AB, "\""}, {0x00BB, "\""}, {0x2026, "..."},
-      {0x2044, "/"}, {0x2215, "/"},  {0x3000, " "},  {0x202F, " "},  {0x205F, " "},  {0xFEFF, ""},   {0x00BD, ".5"},
-      {0x2248, "~"}, {0x2192, "->"}, {0xFF1A, ":"},  {0xFF0C, ","},  {0x3001, ","},  {0x3002, "."},  {0xFF08, "("},
-      {0xFF09, ")"}, {0xFF5E, "~"},  {0xFF0F, "/"},  {0xFF1B, ";"},  {0x2028, "\n"}, {0x2029, "\n"}, {0x0085, "\n"}};
-  if (sign == 0x2014 || sign == 0x2015) {
-    return " - ";
-  }
-  if (sign == 0x2610) {
-    return "[ ]";
-  }
-  if (sign == 0x2611 || sign == 0x2612) {
-    return "[x]";
-  }
-  if ((sign >= 0x2600 && sign <= 0x27BF) || (sign >= 0x2B00 && sign <= 0x2BFF) ||
-      (sign >= 0x1F000 && sign <= 0x1FAFF)) {
-    return " ";  // pictures
-  }
-  if (sign >= 0x2010 && sign <= 0x2013) {
-    return "-";
-  }
-  if (sign >= 0x2000 && sign <= 0x200A) {
-    return " ";
-  }
-  if ((sign >= 0x200B && sign <= 0x200F) || (sign >= 0xFE00 && sign <= 0xFE0F) || sign == 0x20E3) {
-    return "";
-  }
-  const auto* found = std::ranges::find(signs, sign, [](const auto& pair) { return pair.first; });
-  return found == std::end(signs) ? std::nullopt : std::optional(found->second);
+  struct Signs {
+    char32_t first;
+    char32_t last;
+    std::string_view plain;
+  };
+  static constexpr Signs table[] = {
+      {0x2014, 0x2015, " - "}, {0x2610, 0x2610, "[ ]"}, {0x2611, 0x2612, "[x]"}, {0x2600, 0x27BF, " "},
+      {0x2B00, 0x2BFF, " "},   {0x1F000, 0x1FAFF, " "}, {0x2010, 0x2013, "-"},   {0x2022, 0x2023, "-"},
+      {0x2043, 0x2043, "-"},   {0x25AA, 0x25AA, "-"},   {0x25CF, 0x25CF, "-"},   {0x25E6, 0x25E6, "-"},
+      {0x00B7, 0x00B7, "-"},   {0x2212, 0x2212, "-"},   {0x2018, 0x201B, "'"},   {0x2032, 0x2032, "'"},
+      {0x201C, 0x201E, "\""},  {0x00AB, 0x00AB, "\""},  {0x00BB, 0x00BB, "\""},  {0x2026, 0x2026, "..."},
+      {0x2044, 0x2044, "/"},   {0x2215, 0x2215, "/"},   {0xFF0F, 0xFF0F, "/"},   {0x00A0, 0x00A0, " "},
+      {0x2000, 0x200A, " "},   {0x202F, 0x202F, " "},   {0x205F, 0x205F, " "},   {0x3000, 0x3000, " "},
+      {0x00AD, 0x00AD, ""},    {0x200B, 0x200F, ""},    {0xFE00, 0xFE0F, ""},    {0xFEFF, 0xFEFF, ""},
+      {0x20E3, 0x20E3, ""},    {0x00BD, 0x00BD, ".5"},  {0x2248, 0x2248, "~"},   {0xFF5E, 0xFF5E, "~"},
+      {0x2192, 0x2192, "->"},  {0xFF1A, 0xFF1A, ":"},   {0xFF0C, 0xFF0C, ","},   {0x3001, 0x3001, ","},
+      {0x3002, 0x3002, "."},   {0xFF08, 0xFF08, "("},   {0xFF09, 0xFF09, ")"},   {0xFF1B, 0xFF1B, ";"},
+      {0x2028, 0x2029, "\n"},  {0x0085, 0x0085, "\n"}};
+  const auto* found =
+      std::ranges::find_if(table, [sign](const Signs& one) { return sign >= one.first && sign <= one.last; });
+  return found == std::end(table) ? std::nullopt : std::optional(found->plain);
 }
 
 /// The digit that a sign of another script is.
@@ -246,14 +236,21 @@ bool ends_sentence(const Token& token) {
          (token.kind == Token::Kind::mark && (token.is(".") || token.is("!") || token.is("?") || token.is(";")));
 }
 
-std::vector<std::string_view> lines_of(std::string_view plain) {
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at <= plain.size();) {
-    const auto end = std::min(plain.find('\n', at), plain.size());
-    lines.push_back(base::trim(plain.substr(at, end - at)));
+std::vector<std::string_view> parts_between(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find_first_of(separators, at), text.size());
+    parts.push_back(base::trim(text.substr(at, end - at)));
     at = end + 1;
   }
-  return lines;
+  return parts;
+}
+
+bool is_one_of(std::string_view text, Words words) { return std::ranges::find(words, text) != words.end(); }
+
+bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {
+  return std::ranges::any_of(tokens_.subspan(first, last - first),
+                             [&](const Token& token) { return is_one_of(token.text, words); });
 }
 
 ListMark list_mark(std::string_view line) {

@@ -50,8 +50,28 @@ class TokenizedText {
 /// ".", "!", "?", ";" or a line end: what separates sentences.
 bool ends_sentence(const Token& token);
 
-/// Lines without white space at their ends; empty ones are kept.
-std::vector<std::string_view> lines_of(std::string_view plain);
+/// What stands between these signs, without white space at its ends; empty parts are kept.
+std::vector<std::string_view> parts_between(std::string_view text, std::string_view separators);
+/// The same of line ends.
+inline std::vector<std::string_view> lines_of(std::string_view plain) { return parts_between(plain, "\n"); }
+
+using Words = std::span<const std::string_view>;
+bool is_one_of(std::string_view text, Words words);
+
+/// Tokens by their places; behind the last one stands nothing. Keeps the view.
+class TokenReader {
+ public:
+  explicit TokenReader(std::span<const Token> tokens) : tokens_(tokens) {}
+
+ protected:
+  bool has(std::size_t at) const { return at < tokens_.size(); }
+  bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
+  bool is_any(std::size_t at, Words words) const { return has(at) && is_one_of(tokens_[at].text, words); }
+  /// Whether one of [first, last) is one of the words.
+  bool has_any(std::size_t first, std::size_t last, Words words) const;
+
+  std::span<const Token> tokens_;
+};
 
 /// What stands at the start of a line: a bullet ("-", "*", "+", a dot) or a number with "." or ")".
 struct ListMark {

@@ -75,14 +75,6 @@ class Auditor {
     }
   }
 
-  std::string spelled(const WordPieces& pieces) const {
-    std::vector<std::string> texts;
-    for (const auto id : pieces.ids) {
-      texts.emplace_back(tokenizer_.token_of(id).value_or("?"));
-    }
-    return base::join(texts, " ");
-  }
-
   void read_pieces(const ContextView& view) {
     const auto pieces = probe_.plans().pieces(view.text, view.word_case);
     const auto& words = probe_.plans().words(view.word_case);
@@ -90,9 +82,9 @@ class Auditor {
       if (pieces[i].status == CellStatus::joins) {
         audit_.joins[words[i]].insert(view.text.before + "{trait}" + view.text.after);
       } else if (pieces[i].status == CellStatus::ok && pieces[i].ids.size() > 1) {
-        audit_.splits[words[i]].insert(spelled(pieces[i]));
+        audit_.splits[words[i]].insert(spelled(tokenizer_, pieces[i].ids));
       } else if (pieces[i].status != CellStatus::ok) {
-        audit_.unknown[words[i]].insert(spelled(pieces[i]));
+        audit_.unknown[words[i]].insert(spelled(tokenizer_, pieces[i].ids));
       }
     }
   }
@@ -119,10 +111,9 @@ void print_product(std::ostream& out, const sweep::Job& job, const AssociationPr
                           << ")\n";
   audit.print_note(out);
   plan_line(out, "status");
-  const auto& names = cell_status_names();
-  for (std::size_t status = 0; status < names.size(); ++status) {
+  for (std::size_t status = 0; status < cell_status_names.size(); ++status) {
     if (audit.cells_by_status[status] > 0) {
-      out << names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
+      out << cell_status_names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
     }
   }
   out << '\n';
@@ -192,9 +183,8 @@ void print_plan(std::ostream& out, const PlanRequest& request, const Association
   print_blocks(out, request.job, probe.blocks(), request.ranks);
   print_memory(out, request.job, audit, config);
   const double bytes = output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes));
-  plan_line(out, "output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
-                           << counted(probe.schema().inner_axis("subword").labels.size(), "subword")
-                           << " per word at most)\n";
+  print_output(out, bytes,
+               " (" + counted(probe.schema().inner_axis("subword").labels.size(), "subword") + " per word at most)");
   print_list(out, "words of several subwords", audit.splits, "pieces", limit);
   print_list(out, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
              audit.joins, "in", limit);
@@ -223,7 +213,7 @@ void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64
       for (std::size_t axis = 0; axis < 3; ++axis) {
         out << axes[axis].labels[place[axis]] << '\t';
       }
-      out << probe.words()[word].word << '\t' << cell_status_names()[static_cast<std::size_t>(status)] << '\t'
+      out << probe.words()[word].word << '\t' << cell_status_names[static_cast<std::size_t>(status)] << '\t'
           << (view.targets == nullptr ? view.problem : view.text.before + words[word] + view.text.after) << '\n';
     }
   }
@@ -253,10 +243,6 @@ class AssociationKind final : public KindOf<Association> {
   void prepare(const config::ProbeReading& job, Association& settings) const override {
     take_generic_word(job.pieces.language(), settings.priors);
   }
-  void check(const config::ProbeReading& job, Association& settings) const override { check_settings(job, settings); }
-  std::string human_ratings(const sweep::Job& job) const override {
-    return job.settings<Association>().statistics.human_ratings;
-  }
   void check_human_ratings(const sweep::Job& job) const override {
     findings::check_ratings(people_of(job.settings<Association>()));
   }
@@ -270,20 +256,13 @@ class AssociationKind final : public KindOf<Association> {
     const std::uint64_t num_words = list_words(axes.traits).size();
     const std::uint64_t num_groups = axes.groups.size();
     const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
-    std::string text =
-        base::counted(num_groups, "group") + " + " +
-        base::counted(list.subjects.size() - list.num_priors - num_groups, "intersection") + " + " +
-        base::counted(list.num_priors, "prior") + ", " + base::counted(axes.templates.size(), "template") + " x " +
-        base::counted(axes.rephrasings.size(), "rephrasing") + ", " + base::counted(axes.traits.size(), "trait pair") +
-        " (" + base::counted(num_words, "word") + "): " + base::counted(num_contexts, "context") + ", " +
-        base::counted(num_contexts * num_words, "cell");
-    if (!list.omissions.empty()) {
-      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
-    }
-    for (const auto& sentence : sweep::groups_with_equal_words(axes.groups)) {
-      text += "\n  note: " + sentence;
-    }
-    return text;
+    return base::counted(num_groups, "group") + " + " +
+           base::counted(list.subjects.size() - list.num_priors - num_groups, "intersection") + " + " +
+           base::counted(list.num_priors, "prior") + ", " + base::counted(axes.templates.size(), "template") + " x " +
+           base::counted(axes.rephrasings.size(), "rephrasing") + ", " +
+           base::counted(axes.traits.size(), "trait pair") + " (" + base::counted(num_words, "word") +
+           "): " + base::counted(num_contexts, "context") + ", " + base::counted(num_contexts * num_words, "cell") +
+           summary_end(list.omissions, axes.groups);
   }
 
   void plan(const PlanRequest& request) const override {
@@ -293,14 +272,13 @@ class AssociationKind final : public KindOf<Association> {
       config = model::read_masked_specification(request.files);
     }
     const auto probe = make_association(job, *request.tokenizer);
-    const auto& association = dynamic_cast<const AssociationProbe&>(*probe);
     const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
-    const auto audited = audit(association, *request.tokenizer, max_tokens, max_contexts_planned);
-    print_plan(std::cout, request, association, audited, config);
+    const auto audited = audit(*probe, *request.tokenizer, max_tokens, max_contexts_planned);
+    print_plan(std::cout, request, *probe, audited, config);
     request.print_time(std::cout, *probe);
     if (request.prompts == PlanRequest::Prompts::printed) {
       std::cout << '\n';
-      print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+      print_prompts(std::cout, *probe, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
     }
   }
 

@@ -98,7 +98,7 @@ std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
                        "0: the tokenizer was not asked or makes nothing of the word"));
   cubes.push_back(cube("status", ElementType::uint8, {"word"}, "", "why the numbers are what they are",
                        "up to set_not_certified log-probabilities are good; above, numbers are missing",
-                       cell_status_names()));
+                       cell_status_names));
   cubes.push_back(
       cube("prompt", ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word"));
   cubes.push_back(
@@ -202,12 +202,9 @@ class AssociationFold {
 
   /// The column of a cube; null: not measured.
   template <class Value>
-  Value* column(std::string_view name) {
-    const auto cube = std::ranges::find(schema_.cubes, name, &results::CubeSchema::name);
-    return cube == schema_.cubes.end()
-               ? nullptr
-               : std::get<std::vector<Value>>(block_.columns[static_cast<std::size_t>(cube - schema_.cubes.begin())])
-                     .data();
+  Value* column(const std::string& name) {
+    const auto place = schema_.find_cube(name);
+    return place ? column_of<Value>(block_, *place).data() : nullptr;
   }
 
   const results::RawSchema& schema_;
@@ -453,7 +450,7 @@ void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& has
   }
 }
 
-std::unique_ptr<Probe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<AssociationProbe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   base::Problems problems;
   check_axes(job.settings<Association>(), problems);
   if (!tokenizer.mask_token() || !tokenizer.mask_id()) {

@@ -87,7 +87,7 @@ class AssociationProbe final : public Probe {
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
-std::unique_ptr<Probe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<AssociationProbe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 // What a job will cost and where its words do not stand as one token, found without a model.
 

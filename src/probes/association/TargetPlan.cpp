@@ -150,13 +150,6 @@ Surroundings neighbourhood(const Surroundings& surroundings, std::string_view ma
           .after = std::string(after.substr(0, end == std::string_view::npos ? end : end + 1))};
 }
 
-const std::vector<std::string>& cell_status_names() {
-  static const std::vector<std::string> names = {
-      "ok",        "set_distance_reaches_one", "set_not_certified", "no_form",    "unknown_token", "joins",
-      "no_tokens", "too_many_subwords",        "too_long",          "not_finite", "engine_error"};
-  return names;
-}
-
 TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures, std::uint32_t max_subwords) {
   std::map<AskKey, Targets> wanted;  // sorted: the order depends on the words alone
   TargetPlan plan;

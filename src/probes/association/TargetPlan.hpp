@@ -40,7 +40,9 @@ enum class CellStatus : std::uint8_t {
   engine_error,
 };
 /// Names in the order of CellStatus, as the status cube's flag meanings.
-const std::vector<std::string>& cell_status_names();
+inline const std::vector<std::string> cell_status_names = {
+    "ok",        "set_distance_reaches_one", "set_not_certified", "no_form",    "unknown_token", "joins",
+    "no_tokens", "too_many_subwords",        "too_long",          "not_finite", "engine_error"};
 
 struct WordPieces {
   std::vector<query::TokenId> ids;

@@ -327,10 +327,6 @@ class ContextsKind final : public KindOf<Contexts> {
     return {.sizes = {.contexts_per_block = 64},
             .on_gpu = {.contexts_per_block = 2048, .batch_tokens = config::gpu_batch_tokens}};
   }
-  void check(const config::ProbeReading& job, Contexts& settings) const override { check_settings(job, settings); }
-  std::string human_ratings(const sweep::Job& job) const override {
-    return job.settings<Contexts>().statistics.human_ratings;
-  }
   void check_human_ratings(const sweep::Job& job) const override {
     findings::check_ratings(people_of(job.settings<Contexts>().statistics));
   }

@@ -207,10 +207,6 @@ class EffectsStage final : public Stage {
     });
   }
 
-  std::optional<StageFile> file(const sweep::Job& job) const override {
-    return StageFile{job.probe_name() + ".h5", job.probe_name()};
-  }
-
   void report() const override {
     for (const auto& test : probe_->tests()) {
       base::log(test.is_doubtful() ? base::LogLevel::warning : base::LogLevel::info,

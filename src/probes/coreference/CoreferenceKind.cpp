@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-#include <limits>
 #include <set>
 #include <tuple>
 
@@ -12,7 +11,6 @@
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferenceScores.hpp"
-#include "results/TextTable.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
@@ -72,17 +70,6 @@ void print_prompts(std::ostream& out, const CoreferenceProbe& probe, std::uint64
     const auto& sentence = probe.sentence_of(context);
     out << sentence.occupation(0) << '\t' << sentence.occupation(1) << '\t' << probe.prompt(context) << '\n';
   }
-}
-
-/// Cells by status.
-std::string status_text(const StatusCounts& counts) {
-  results::TextTable cells({"status of a cell", "cells"});
-  for (std::size_t status = 0; status < counts.names.size(); ++status) {
-    if (counts.cells[status] > 0) {
-      cells.add({counts.names[status], with_thousands(counts.cells[status])});
-    }
-  }
-  return cells.text();
 }
 
 /// Of the sentences of one type. Privileged and disadvantaged markers are compared for each attribute that has both in
@@ -163,7 +150,6 @@ class CoreferenceKind final : public KindOf<Coreference> {
     return {.sizes = {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens},
             .on_gpu = {.contexts_per_block = 4096, .batch_tokens = config::gpu_batch_tokens}};
   }
-  void check(const config::ProbeReading& job, Coreference& settings) const override { check_settings(job, settings); }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_coreference(job, tokenizer);
@@ -188,24 +174,18 @@ class CoreferenceKind final : public KindOf<Coreference> {
            (list.omissions.empty() ? "" : "; " + with_thousands(list.omissions.size()) + " left out (see plan)");
   }
   void plan(const PlanRequest& request) const override {
-    const auto& job = request.job;
-    const auto specification = specification_of(request);
-    const auto probe = make_coreference(job, *request.tokenizer);
-    const auto& coreference = dynamic_cast<const CoreferenceProbe&>(*probe);
+    const auto& settings = request.job.settings<Coreference>();
+    const auto probe = make_coreference(request.job, *request.tokenizer);
     auto& out = std::cout;
-    out << job.name << ": coreference on " << job.model.path << '\n';
-    plan_line(out, "product") << summary(job) << '\n';
-    print_sentences(out, job.settings<Coreference>());
-    print_causal_plan(out, audit_causal(*probe, request, specification), *probe, request, specification);
-    print_notes(out, job.settings<Coreference>(), request.limit.value_or(40));
-    print_omissions(out, list_subjects(job.settings<Coreference>()).omissions, request.limit.value_or(40));
-    if (request.prompts == PlanRequest::Prompts::printed) {
-      out << '\n';
-      print_prompts(out, coreference, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-    }
+    const auto omissions = list_subjects(settings).omissions;
+    print_causal_plan(out,
+                      {"coreference on", summary(request.job), [&](const auto&) { print_sentences(out, settings); },
+                       omissions, [&](std::uint64_t limit) { print_prompts(out, *probe, limit); },
+                       [&](std::uint64_t limit) { print_notes(out, settings, limit); }},
+                      *probe, request);
   }
   void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
-    std::cout << status_text(count_statuses(file));
+    std::cout << status_text(file);
   }
   sweep::Comparison comparison(const sweep::Job& job) const override {
     auto comparison = job.comparison;
@@ -225,13 +205,10 @@ class CoreferenceKind final : public KindOf<Coreference> {
             "': the stereotyped occupation is the referent in about half of the ambiguous pro and anti sentences, so "
             "that a model that follows stereotypes alone shows no difference between them. 'bracketed' shows it."};
   }
-  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
-    return score_table(file, job.settings<Coreference>().statistics.ties);
-  }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"share"}; }
   StatsText stats(const StatsRequest& request) const override {
     const auto ties = request.job.settings<Coreference>().statistics.ties;
-    return {"", status_text(write_scores(request.file, ties, request.target))};
+    return {"", write_scores(request.file, ties, request.target)};
   }
 };
 

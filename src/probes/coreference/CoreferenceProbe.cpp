@@ -358,21 +358,17 @@ results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transc
   std::ranges::fill(counts, 0);
   std::size_t next_answer = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto refuse_both = [&](CoreferenceStatus status, const std::string& problem) {
-      problems[i] = problem;
-      statuses[2 * i] = statuses[2 * i + 1] = static_cast<std::uint8_t>(status);
-    };
     const auto& item = sentence_of(block.first_context + i);
     column_of<std::string>(raw, CoreferenceColumn::prompt)[i] = prompt(block.first_context + i);
     if (item.is_excluded) {
-      refuse_both(CoreferenceStatus::excluded, exclusion_of(item));
+      problems[i] = exclusion_of(item);
+      statuses[2 * i] = statuses[2 * i + 1] = static_cast<std::uint8_t>(CoreferenceStatus::excluded);
       continue;
     }
     STEREOSWEEP_ASSERT(next_answer < answers.size(), "one answer per query");
     const auto& answer = answers[next_answer++];
-    if (const auto* error = std::get_if<query::QueryError>(&answer)) {
-      const bool is_long = error->fault == query::QueryFault::too_long;
-      refuse_both(is_long ? CoreferenceStatus::too_long : CoreferenceStatus::engine_error, error->message);
+    if (has_failed<CoreferenceStatus>(answer, statuses[2 * i], problems[i])) {
+      statuses[2 * i + 1] = statuses[2 * i];
       continue;
     }
     const auto& tokens = std::get<query::ContinueAnswer>(answer).logprob;
@@ -402,7 +398,7 @@ void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& has
   }
 }
 
-std::unique_ptr<Probe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<CoreferenceProbe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& settings = job.settings<Coreference>();
   base::Problems problems;
   require_axis(settings.sentences.size(), "axes.sentences", "sentence", problems);

@@ -111,6 +111,6 @@ class CoreferenceProbe final : public Probe {
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
-std::unique_ptr<Probe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<CoreferenceProbe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::coreference

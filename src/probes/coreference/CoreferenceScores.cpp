@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/Error.hpp"
-#include "probes/Probe.hpp"
+#include "probes/ProbeKind.hpp"
 #include "results/RawBlock.hpp"
 #include "stats/Summary.hpp"
 
@@ -16,12 +16,6 @@ namespace stereosweep::probes::coreference {
 namespace {
 
 using stats::nan;
-
-/// Contexts of one condition.
-struct ConditionNumbers {
-  results::ScoreTableWriter::Part scores;  ///< all its sentences
-  std::vector<std::uint64_t> cells_by_status;
-};
 
 struct MeasureText {
   const char* name;
@@ -98,7 +92,9 @@ struct ResultReader {
   explicit ResultReader(const results::ResultFile& source);
   /// Measures: README.md. Subjects are the conditions, items the roles of the occupations; one replicate.
   results::ScoreTableAxes score_axes() const;
-  ConditionNumbers read(std::size_t condition, stats::Ties ties) const;
+  /// All sentences of one condition; counts their cells in `cells_by_status`.
+  results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties,
+                                       std::vector<std::uint64_t>& cells_by_status) const;
 
   const results::ResultFile& file;  ///< borrowed
   std::size_t num_conditions = 0;
@@ -124,11 +120,11 @@ ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
   const auto& cubes = file.schema().cubes;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = std::array{"logprob", "num_subwords", "status"}[i];
-    const auto found = std::ranges::find(cubes, name, &results::CubeSchema::name);
-    if (found == cubes.end()) {
+    const auto found = file.schema().find_cube(name);
+    if (!found) {
       refuse_result(file, "it has no cube '" + name + "'");
     }
-    columns[i] = static_cast<std::size_t>(found - cubes.begin());
+    columns[i] = *found;
   }
   status_names = cubes[columns[2]].flag_meanings;
 }
@@ -153,13 +149,12 @@ results::ScoreTableAxes ResultReader::score_axes() const {
            {{"dimension", "none here", none}, {"left", "none here", none}, {"right", "none here", none}}}};
 }
 
-ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) const {
+results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats::Ties ties,
+                                                   std::vector<std::uint64_t>& cells_by_status) const {
   const auto num_contexts = num_questions * num_sentences;
-  ConditionNumbers result;
-  result.cells_by_status.assign(status_names.size(), 0);
-  result.scores = {condition, 0, num_contexts, {}, {}};
-  result.scores.values.resize(num_measures * 2 * num_contexts);
-  result.scores.statuses.resize(result.scores.values.size());
+  results::ScoreTableWriter::Part result = {condition, 0, num_contexts, {}, {}};
+  result.values.resize(num_measures * 2 * num_contexts);
+  result.statuses.resize(result.values.size());
   const auto block = file.read(condition * num_contexts, num_contexts);
   const auto& logprob = std::get<std::vector<double>>(block.columns[columns[0]]);
   const auto& counts = std::get<std::vector<std::int32_t>>(block.columns[columns[1]]);
@@ -168,7 +163,7 @@ ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) con
     std::array<std::span<const double>, 2> tokens;
     for (std::size_t role = 0; role < 2; ++role) {
       const auto cell = 2 * context + role;
-      ++result.cells_by_status.at(statuses[cell]);
+      ++cells_by_status.at(statuses[cell]);
       const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords));
       if (statuses[cell] == 0 && count > 0) {
         tokens[role] = std::span(logprob).subspan(cell * num_subwords, static_cast<std::size_t>(count));
@@ -184,65 +179,44 @@ ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) con
       const auto measure = cell / 2;
       const auto at = (measure * num_contexts + place) * 2 + cell % 2;
       const auto value = scores[measure][cell % 2];
-      result.scores.values[at] = value;
-      result.scores.statuses[at] = cell % 2 == 1 && measure >= first_of_prompt ? results::ScoreStatus::not_applicable
-                                   : std::isnan(value)                         ? results::ScoreStatus::missing
-                                   : std::isinf(value)                         ? results::ScoreStatus::infinite
-                                                                               : results::ScoreStatus::ok;
+      result.values[at] = value;
+      result.statuses[at] = cell % 2 == 1 && measure >= first_of_prompt ? results::ScoreStatus::not_applicable
+                            : std::isnan(value)                         ? results::ScoreStatus::missing
+                            : std::isinf(value)                         ? results::ScoreStatus::infinite
+                                                                        : results::ScoreStatus::ok;
     }
   }
   return result;
 }
 
 /// Hands the scores of one condition after another to `take`.
-StatusCounts read_all(const ResultReader& reader, stats::Ties ties,
-                      const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
-  StatusCounts counts{reader.status_names, std::vector<std::uint64_t>(reader.status_names.size())};
+std::string read_all(const ResultReader& reader, stats::Ties ties,
+                     const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
+  std::vector<std::uint64_t> cells_by_status(reader.status_names.size());
   for (std::size_t condition = 0; condition < reader.num_conditions; ++condition) {
-    const auto numbers = reader.read(condition, ties);
-    std::ranges::transform(counts.cells, numbers.cells_by_status, counts.cells.begin(), std::plus());
-    take(numbers.scores);
+    take(reader.read(condition, ties, cells_by_status));
   }
-  return counts;
+  return cells_text(reader.status_names, cells_by_status);
 }
 
 }  // namespace
 
-StatusCounts count_statuses(const results::ResultFile& file) {
+std::string status_text(const results::ResultFile& file) {
   return read_all(ResultReader(file), stats::Ties::half, [](const auto& /*scores*/) {});
 }
 
-StatusCounts write_scores(const results::ResultFile& file, stats::Ties ties, const results::StatisticsTarget& target) {
+std::string write_scores(const results::ResultFile& file, stats::Ties ties, const results::StatisticsTarget& target) {
   const ResultReader reader(file);
   results::StatisticsFile written(file, Coreference::probe_name, target);
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
-  StatusCounts counts;
+  std::string text;
   {
     results::ScoreTableWriter scores(written.layout(), reader.score_axes());
-    counts = read_all(reader, ties, [&](const auto& part) { scores.add(part); });
+    text = read_all(reader, ties, [&](const auto& part) { scores.add(part); });
     scores.flush();
   }
   written.commit();
-  return counts;
-}
-
-results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties) {
-  const ResultReader reader(file);
-  results::ScoreTable table{reader.score_axes(), {}, {}};
-  table.resize();
-  const auto num_subjects = table.length(1);
-  const auto size = static_cast<std::ptrdiff_t>(table.values.size() / num_measures / num_subjects);
-  std::size_t subject = 0;
-  read_all(reader, ties, [&](const auto& part) {
-    for (std::size_t measure = 0; measure < num_measures; ++measure) {
-      const auto from = static_cast<std::ptrdiff_t>(measure) * size;
-      const auto to = static_cast<std::ptrdiff_t>(measure * num_subjects + subject) * size;
-      std::copy_n(part.values.begin() + from, size, table.values.begin() + to);
-      std::copy_n(part.statuses.begin() + from, size, table.statuses.begin() + to);
-    }
-    ++subject;
-  });
-  return table;
+  return text;
 }
 
 }  // namespace stereosweep::probes::coreference

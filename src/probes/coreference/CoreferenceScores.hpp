@@ -1,9 +1,7 @@
 // Raw cubes of a coreference run -> the score table, whose measures README.md of this room defines.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "probes/coreference/Coreference.hpp"
 #include "results/Reader.hpp"
@@ -12,20 +10,11 @@
 
 namespace stereosweep::probes::coreference {
 
-/// How many cells of the raw result have which status.
-struct StatusCounts {
-  std::vector<std::string> names;
-  std::vector<std::uint64_t> cells;  ///< parallel to `names`
-};
+// Both throw InputError if `file` is no result of the probe 'coreference'. Texts: how many cells have which status.
 
-// All throw InputError if `file` is no result of the probe 'coreference'.
-
-StatusCounts count_statuses(const results::ResultFile& file);
+std::string status_text(const results::ResultFile& file);
 
 /// Writes `target` (as export_run does) with the score table, condition by condition.
-StatusCounts write_scores(const results::ResultFile& file, stats::Ties ties, const results::StatisticsTarget& target);
-
-/// The whole score table.
-results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties);
+std::string write_scores(const results::ResultFile& file, stats::Ties ties, const results::StatisticsTarget& target);
 
 }  // namespace stereosweep::probes::coreference

@@ -1,6 +1,7 @@
 #include "probes/interview/Conversation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/text/Text.hpp"
@@ -174,20 +175,15 @@ double RatingScale::greatest() const {
   return options.empty() ? static_cast<double>(high) : *std::ranges::max_element(values);
 }
 
-std::vector<std::string> RatingScale::answers() const {
-  auto texts = options;
+std::vector<RatingScale::Answer> RatingScale::answers() const {
+  std::vector<Answer> all;
+  std::ranges::transform(options, values, std::back_inserter(all), [](const std::string& text, double value) {
+    return Answer{text, value};
+  });
   for (auto number = low; options.empty() && number <= high; ++number) {
-    texts.push_back(std::to_string(number));
+    all.push_back({std::to_string(number), static_cast<double>(number)});
   }
-  return texts;
-}
-
-std::vector<double> RatingScale::answer_values() const {
-  auto numbers = values;
-  for (auto number = low; options.empty() && number <= high; ++number) {
-    numbers.push_back(static_cast<double>(number));
-  }
-  return numbers;
+  return all;
 }
 
 void check_braces(const Node& node, const std::string& key, const std::string& text,

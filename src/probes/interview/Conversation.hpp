@@ -89,9 +89,12 @@ struct RatingScale {
   }
   double least() const;
   double greatest() const;
-  /// As an answer would write them, and what they stand for.
-  std::vector<std::string> answers() const;
-  std::vector<double> answer_values() const;
+  /// What can be answered, in order.
+  struct Answer {
+    std::string text;  ///< as an answer would write it
+    double value;
+  };
+  std::vector<Answer> answers() const;
 };
 
 /// The key `scale`: {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text, value].

@@ -86,13 +86,7 @@ template void Interview::each_key(const Interview&, config::FieldsDump&);
 template void Interview::each_key(const Interview&, config::FieldsSchema&);
 
 void check_settings(const config::ProbeReading& job, const Interview& settings) {
-  const auto& sampling = settings.sampling;
-  if (sampling.temperature == 0 && sampling.rounds > 1) {
-    job.problems.add(job.root.find("sampling")->place("sampling.rounds"),
-                     std::to_string(sampling.rounds) + " rounds at temperature 0", "greedy answers are all the same",
-                     "Set rounds: 1, or a temperature.");
-  }
-  check_stops(job.fields, sampling.stop);
+  check_sampling(job.fields, settings.sampling, settings.sampling.rounds, "rounds");
   config::check_cells(job, {{sweep::most_subjects(settings.groups, settings.intersections), "groups and intersections"},
                             {settings.conversations.size(), "conversations"},
                             {settings.forms.size(), "templates"},

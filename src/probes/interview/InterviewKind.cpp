@@ -92,7 +92,6 @@ class InterviewKind final : public KindOf<Interview> {
             .on_gpu = {.contexts_per_block = 64, .batch_tokens = sampling_gpu_tokens},
             .chat = config::ChatUse::from_checkpoint};
   }
-  void check(const config::ProbeReading& job, Interview& settings) const override { check_settings(job, settings); }
   bool parses_texts() const override { return true; }
   bool samples_text(const sweep::Job& /*job*/) const override { return true; }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
@@ -112,35 +111,28 @@ class InterviewKind final : public KindOf<Interview> {
       }
     }
     const auto rounds = static_cast<std::uint64_t>(settings.sampling.rounds);
-    std::string text =
-        base::counted(settings.groups.size(), "group") + " + " +
-        base::counted(list.subjects.size() - settings.groups.size(), "intersection") + " x " +
-        base::counted(settings.conversations.size(), "conversation") + " x " +
-        base::counted(settings.forms.size(), "template") + " x " +
-        base::counted(settings.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
-        ", each in " + base::counted(rounds, "round") + ": " +
-        base::counted(turns * list.subjects.size() * settings.rephrasings.size() * rounds, "sampled answer") +
-        "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
-    if (!list.omissions.empty()) {
-      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
-    }
-    for (const auto& sentence : sweep::groups_with_equal_words(settings.groups)) {
-      text += "\n  note: " + sentence;
-    }
-    return text;
+    return base::counted(settings.groups.size(), "group") + " + " +
+           base::counted(list.subjects.size() - settings.groups.size(), "intersection") + " x " +
+           base::counted(settings.conversations.size(), "conversation") + " x " +
+           base::counted(settings.forms.size(), "template") + " x " +
+           base::counted(settings.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
+           ", each in " + base::counted(rounds, "round") + ": " +
+           base::counted(turns * list.subjects.size() * settings.rephrasings.size() * rounds, "sampled answer") +
+           "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none")) +
+           summary_end(list.omissions, settings.groups);
   }
 
   void plan(const PlanRequest& request) const override {
     const auto made = make_interview(request.job, *request.tokenizer);
-    const auto& probe = dynamic_cast<const InterviewProbe&>(*made);
+    const auto& probe = *made;
     const auto print_own_lines = [&](const auto& specification) {
       print_format(request.job);
       print_later_turns(later_turns(probe, request), specification);
     };
-    print_sampled_plan(std::cout,
-                       {"interview of", summary(request.job), print_own_lines, probe.subjects().omissions,
-                        [&](std::uint64_t limit) { print_prompts(probe, limit); }},
-                       probe, request);
+    print_causal_plan(std::cout,
+                      {"interview of", summary(request.job), print_own_lines, probe.subjects().omissions,
+                       [&](std::uint64_t limit) { print_prompts(probe, limit); }},
+                      probe, request);
   }
 
   void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
@@ -148,9 +140,6 @@ class InterviewKind final : public KindOf<Interview> {
   }
   void show_answers(const AnswersRequest& request) const override { std::cout << answers_text(request); }
 
-  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
-    return compute_scores(file, job, StatsRequest::Parsing::as_stored).table;
-  }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"rating"}; }
   /// Means of all measures, where something is rated.
   sweep::Comparison comparison(const sweep::Job& job) const override {
@@ -167,12 +156,8 @@ class InterviewKind final : public KindOf<Interview> {
         request.file, request.job, request.parsing,
         [&](std::uint64_t context, const auto& block, std::uint64_t place) { texts.add(context, block, place); });
     results::StatisticsFile written(request.file, Interview::probe_name, request.target);
-    std::vector<std::string> rules;
-    for (const auto version : result.rules) {
-      rules.push_back(std::to_string(version));
-    }
-    written.root().write_attribute("rules_versions", base::join(rules, ", "));
-    if (std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); })) {
+    written.root().write_attribute("rules_versions", rules_text(result));
+    if (has_other_rules(result)) {
       written.root().write_attribute("rules_warnings", rules_warning());
     }
     results::write_score_table(written.layout(), result.table);
@@ -184,13 +169,9 @@ class InterviewKind final : public KindOf<Interview> {
     if (request.job.settings<Interview>().draws()) {
       statistics.confidence = request.job.comparison.confidence;
     }
-    std::string text;
-    for (const auto& finding : findings_of(schema, scores, statistics)) {
-      findings::write(written.layout(), finding);
-      text += findings::text_of(finding, request.top, request.shown);
-    }
+    const auto text = write_findings(written, findings_of(schema, scores, statistics), request);
     written.commit();
-    return {"", std::string(base::trim(text)) + "\n\n" + statuses_text(result)};
+    return {"", text + "\n\n" + statuses_text(result)};
   }
 };
 

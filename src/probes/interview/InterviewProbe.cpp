@@ -27,28 +27,9 @@ std::string listed(const Conversation& conversation, Read read) {
 
 const std::string& kind_name(const Turn& turn) { return Turn::kind_names[static_cast<std::size_t>(turn.kind)]; }
 
-results::AxisSchema group_axis(const std::vector<sweep::Subject>& subjects) {
-  using sweep::Subject;
-  const auto part = [](std::size_t index) {
-    return [index](const Subject& subject) {
-      return index < subject.components.size() ? subject.components[index] : std::string();
-    };
-  };
-  return axis_of("group", "who is asked about", subjects, &Subject::label,
-                 {{"kind", "group or intersection",
-                   [](const Subject& subject) {
-                     return subject.kind == sweep::SubjectKind::intersection ? "intersection" : "group";
-                   }},
-                  {"domain", "domains of the parts, in order",
-                   [](const Subject& subject) { return base::join(subject.domains, " x "); }},
-                  {"first", "label of the first part", part(0)},
-                  {"second", "label of the second part", part(1)},
-                  {"plural", "words that stand in a question", &Subject::plural}});
-}
-
 std::vector<results::AxisSchema> outer_axes(const Interview& settings, const std::vector<sweep::Subject>& subjects) {
   return {
-      group_axis(subjects),
+      group_axis("who is asked about", subjects),
       axis_of("conversation", "turns that follow on each other", settings.conversations, &Conversation::label,
               {{"turns", "labels of the turns, in order",
                 [](const auto& one) { return listed(one, [](const auto& turn) { return turn.label; }); }},
@@ -75,8 +56,8 @@ std::vector<PlacedItem> items_of(const Interview& settings) {
     for (const auto& turn : conversation.turns) {
       for (const auto& item : turn.items) {
         std::vector<std::string> values;
-        for (const double value : conversation.scale.answer_values()) {
-          values.push_back(base::format_double(value));
+        for (const auto& answer : conversation.scale.answers()) {
+          values.push_back(base::format_double(answer.value));
         }
         items.push_back({item, conversation.label, turn.label,
                          conversation.scale.least() + conversation.scale.greatest(),
@@ -183,24 +164,22 @@ results::RawSchema interview_schema(const Interview& settings, const std::vector
   return schema;
 }
 
-/// As it goes into the file and into the conversation: a zero byte ends a text
-/// of HDF5.
-std::string kept_text(const std::string& text) {
-  return base::replace_all(text, std::string_view("\0", 1), "\xEF\xBF\xBD");
-}
-
 }  // namespace
 
 std::size_t cube_index(const results::RawSchema& schema, const std::string& name) {
-  const auto found = std::ranges::find(schema.cubes, name, &results::CubeSchema::name);
-  if (found == schema.cubes.end()) {
-    throw base::InputError(base::describe("there is no cube '" + name + "'", "this is no result of an interview"));
-  }
-  return static_cast<std::size_t>(found - schema.cubes.begin());
+  const auto found = schema.find_cube(name);
+  base::refuse_if(!found, "there is no cube '" + name + "'", "this is no result of an interview");
+  return *found;
 }
 
-bool has_cube(const results::RawSchema& schema, const std::string& name) {
-  return std::ranges::find(schema.cubes, name, &results::CubeSchema::name) != schema.cubes.end();
+sweep::Product product_of(const results::RawSchema& schema) {
+  base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
+                  std::to_string(schema.outer_axes.size()) + " outer axes");
+  std::vector<std::uint64_t> lengths;
+  for (const auto& axis : schema.outer_axes) {
+    lengths.push_back(axis.labels.size());
+  }
+  return sweep::Product(std::move(lengths));
 }
 
 InterviewProbe::InterviewProbe(const sweep::Job& job)
@@ -322,8 +301,8 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
 results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   auto raw = results::unscored_block(schema_, block.num_contexts);
   const auto fill = [&]<class T>(const std::string& name, T value) {
-    if (has_cube(schema_, name)) {
-      std::ranges::fill(column_of<T>(raw, cube_index(schema_, name)), value);
+    if (schema_.find_cube(name)) {
+      std::ranges::fill(column_named<T>(raw, schema_, name), value);
     }
   };
   fill("answer_num_tokens", std::int32_t{0});
@@ -336,7 +315,7 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
     fill(status, not_asked());
   }
   const auto num_turns = schema_.inner_axis("turn").labels.size();
-  auto& questions = column_of<std::string>(raw, cube_index(schema_, "question"));
+  auto& questions = column_named<std::string>(raw, schema_, "question");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
     const auto& turns = turns_of(block.first_context + i);
     const auto asked = messages(block.first_context + i);
@@ -355,10 +334,8 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
   const auto num_turns = schema_.inner_axis("turn").labels.size();
   const auto& conversation = settings().conversations[cell(context).conversation];
   const auto& turns = turns_of(context);
-  const auto column = [&]<class T>(const char* name, T /*type*/) -> std::vector<T>& {
-    return column_of<T>(raw, cube_index(schema_, name));
-  };
-  auto& statuses = column("answer_status", std::uint8_t{});
+  auto& statuses = column_named<std::uint8_t>(raw, schema_, "answer_status");
+  auto& problem = column_named<std::string>(raw, schema_, "problem")[course.context];
   std::vector<std::optional<SampledText>> texts(conversation.turns.size());
   for (std::size_t step = 0; step < turns.size(); ++step) {
     const auto at = (course.context * num_rounds() + course.round) * num_turns + turns[step];
@@ -367,21 +344,17 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
       statuses[at] = static_cast<std::uint8_t>(AnswerStatus::not_reached);
       continue;
     }
-    if (const auto* error = std::get_if<query::QueryError>(course.answers[step])) {
-      const bool is_long = error->fault == query::QueryFault::too_long;
-      statuses[at] = static_cast<std::uint8_t>(is_long ? AnswerStatus::too_long : AnswerStatus::engine_error);
-      auto& problem = column("problem", std::string())[course.context];
-      problem = problem.empty() ? error->message : problem;
+    if (has_failed<AnswerStatus>(*course.answers[step], statuses[at], problem)) {
       continue;
     }
     const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
     STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
     sampled = {kept_text(answer->text), static_cast<AnswerEnding>(answer->ended)};
     statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
-    column("answer_text", std::string())[at] = sampled.text;
-    column("answer_num_tokens", std::int32_t{})[at] = static_cast<std::int32_t>(answer->ids.size());
-    column("answer_mean_logprob", double{})[at] = answer->mean_logprob;
-    column("answer_ending", std::uint8_t{})[at] = static_cast<std::uint8_t>(sampled.ending);
+    column_named<std::string>(raw, schema_, "answer_text")[at] = sampled.text;
+    column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(answer->ids.size());
+    column_named<double>(raw, schema_, "answer_mean_logprob")[at] = answer->mean_logprob;
+    column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(sampled.ending);
   }
   fold_reading(raw, context, course, read_answers(conversation, texts));
 }
@@ -391,12 +364,8 @@ void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context,
     const auto cell_of_item =
         (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
         first_items_[cell(context).conversation] + item;
-    auto& status = column_of<std::uint8_t>(raw, cube_index(schema_, "option_status"))[cell_of_item];
-    if (const auto* error = std::get_if<query::QueryError>(answer)) {
-      const bool is_long = error->fault == query::QueryFault::too_long;
-      status = static_cast<std::uint8_t>(is_long ? OptionStatus::too_long : OptionStatus::engine_error);
-      auto& problem = column_of<std::string>(raw, cube_index(schema_, "problem"))[course.context];
-      problem = problem.empty() ? error->message : problem;
+    auto& status = column_named<std::uint8_t>(raw, schema_, "option_status")[cell_of_item];
+    if (has_failed<OptionStatus>(*answer, status, column_named<std::string>(raw, schema_, "problem")[course.context])) {
       continue;
     }
     const auto& logprob = std::get<query::ContinueAnswer>(*answer).logprob;
@@ -404,7 +373,7 @@ void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context,
     const auto num_options = schema_.inner_axis("option").labels.size();
     for (std::size_t option = 0; option < logprob.size(); ++option) {
       const double sum = std::accumulate(logprob[option].begin(), logprob[option].end(), 0.0);
-      column_of<double>(raw, cube_index(schema_, "option_logprob"))[cell_of_item * num_options + option] = sum;
+      column_named<double>(raw, schema_, "option_logprob")[cell_of_item * num_options + option] = sum;
       status = std::isfinite(sum) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
     }
   }
@@ -413,28 +382,25 @@ void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context,
 void InterviewProbe::fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
                                   const ReadConversation& read) const {
   const auto row = course.context * num_rounds() + course.round;
-  const auto column = [&]<class T>(const char* name, T /*type*/) -> std::vector<T>& {
-    return column_of<T>(raw, cube_index(schema_, name));
-  };
   for (std::size_t i = 0; i < read.ratings.size(); ++i) {
     const auto at = row * schema_.inner_axis("item").labels.size() + first_items_[cell(context).conversation] + i;
-    column("rating", double{})[at] = read.ratings[i].value;
-    column("rating_low", double{})[at] = read.ratings[i].low;
-    column("rating_high", double{})[at] = read.ratings[i].high;
-    column("rating_status", std::uint8_t{})[at] = read.ratings[i].status;
+    column_named<double>(raw, schema_, "rating")[at] = read.ratings[i].value;
+    column_named<double>(raw, schema_, "rating_low")[at] = read.ratings[i].low;
+    column_named<double>(raw, schema_, "rating_high")[at] = read.ratings[i].high;
+    column_named<std::uint8_t>(raw, schema_, "rating_status")[at] = read.ratings[i].status;
   }
-  if (!has_cube(schema_, "keyword")) {
+  if (!schema_.find_cube("keyword")) {
     return;
   }
   const auto num_places = schema_.inner_axis("place").labels.size();
-  column("keyword_status", std::uint8_t{})[row] = read.keyword_status;
-  column("num_keywords", std::int32_t{})[row] = static_cast<std::int32_t>(read.keywords.size());
+  column_named<std::uint8_t>(raw, schema_, "keyword_status")[row] = read.keyword_status;
+  column_named<std::int32_t>(raw, schema_, "num_keywords")[row] = static_cast<std::int32_t>(read.keywords.size());
   for (std::size_t place = 0; place < read.keywords.size(); ++place) {
-    column("keyword", std::string())[row * num_places + place] = read.keywords[place];
+    column_named<std::string>(raw, schema_, "keyword")[row * num_places + place] = read.keywords[place];
   }
   for (std::size_t place = 0; place < read.reasons.size(); ++place) {
-    column("reason", std::string())[row * num_places + place] = read.reasons[place].text;
-    column("reason_status", std::uint8_t{})[row * num_places + place] = read.reasons[place].status;
+    column_named<std::string>(raw, schema_, "reason")[row * num_places + place] = read.reasons[place].text;
+    column_named<std::uint8_t>(raw, schema_, "reason_status")[row * num_places + place] = read.reasons[place].status;
   }
 }
 
@@ -462,7 +428,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
   }
 }
 
-std::unique_ptr<Probe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& settings = job.settings<Interview>();
   base::Problems problems;
   require_axis(settings.groups.size(), "axes.groups", "group", problems);

@@ -77,10 +77,16 @@ class InterviewProbe final : public Probe {
 /// The index of a cube in a schema. Throws InputError where there is none: the
 /// file is no interview.
 std::size_t cube_index(const results::RawSchema& schema, const std::string& name);
-bool has_cube(const results::RawSchema& schema, const std::string& name);
+/// Its column of a block.
+template <class Value, class Block>
+auto& column_named(Block& block, const results::RawSchema& schema, const std::string& name) {
+  return column_of<Value>(block, cube_index(schema, name));
+}
+/// Of the outer axes. Throws InputError where there are not four.
+sweep::Product product_of(const results::RawSchema& schema);
 
 /// Throws InputError with everything that keeps the job from being asked of
 /// this tokenizer.
-std::unique_ptr<Probe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::interview

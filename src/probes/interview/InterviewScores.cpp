@@ -29,7 +29,7 @@ struct Item {
 };
 
 std::vector<Item> items_of(const results::RawSchema& schema) {
-  if (!has_cube(schema, "rating")) {
+  if (!schema.find_cube("rating")) {
     return {};
   }
   const auto& axis = schema.inner_axis("item");
@@ -92,7 +92,7 @@ results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::
                                         scale},
                                        {"usable", "1: the answer rates the item, 0: it does not", share},
                                        {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
-  if (has_cube(schema, "option_logprob")) {
+  if (schema.find_cube("option_logprob")) {
     measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers", scale});
     measures.push_back({"option_share", "greatest probability among the scale's answers", share});
   }
@@ -176,21 +176,13 @@ std::vector<std::vector<std::size_t>> questionnaires_of(const std::vector<std::v
   return questionnaires;
 }
 
-std::vector<std::uint64_t> lengths_of(const std::vector<results::AxisSchema>& axes) {
-  std::vector<std::uint64_t> lengths;
-  for (const auto& axis : axes) {
-    lengths.push_back(axis.labels.size());
-  }
-  return lengths;
-}
-
 constexpr auto answered = static_cast<std::uint8_t>(answers::Status::answered);
 constexpr auto refused = static_cast<std::uint8_t>(answers::Status::refused);
 
 /// In the file, "not_scored" stands behind all others.
 void require_names(const results::RawSchema& schema, const std::string& cube, const std::vector<std::string>& names) {
-  if (has_cube(schema, cube)) {
-    const auto& written = schema.cubes[cube_index(schema, cube)].flag_meanings;
+  if (const auto place = schema.find_cube(cube)) {
+    const auto& written = schema.cubes[*place].flag_meanings;
     const auto known = std::span(written).first(std::min(written.size(), names.size()));
     base::refuse_if(!std::ranges::equal(known, names) || written.size() > names.size() + 1,
                     "'" + cube + "' has other statuses than this program knows", "another version wrote the file",
@@ -204,14 +196,14 @@ class Collector {
       : schema_(schema),
         items_(items_of(schema)),
         turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
-        product_(lengths_of(schema.outer_axes)),
+        product_(product_of(schema)),
         num_rounds_(schema.inner_axis("round").labels.size()) {
     result_.table.axes = table_axes(schema, items_, ends_of(job));
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
     result_.answer_counts.resize(answer_status_names.size() + 1);
     result_.rating_counts.resize(reading_names().size() + 1);
-    if (has_cube(schema, "keyword_status")) {
+    if (schema.find_cube("keyword_status")) {
       result_.keyword_counts.resize(reading_names().size() + 1);
     }
     if (parsing == StatsRequest::Parsing::again) {
@@ -266,7 +258,7 @@ class Collector {
  private:
   template <class T>
   const std::vector<T>& column(const results::RawBlock& block, const char* name) const {
-    return column_of<T>(block, cube_index(schema_, name));
+    return column_named<T>(block, schema_, name);
   }
 
   ReadRating stored(const results::RawBlock& block, std::size_t cell) const {

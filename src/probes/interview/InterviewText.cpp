@@ -33,7 +33,7 @@ std::string indented(const std::string& text) {
 std::string conversation_text(const results::RawSchema& schema, const results::RawBlock& block, std::size_t round) {
   const auto num_turns = schema.inner_axis("turn").labels.size();
   const auto text = [&](const char* name) -> const std::vector<std::string>& {
-    return column_of<std::string>(block, cube_index(schema, name));
+    return column_named<std::string>(block, schema, name);
   };
   const auto flag = [&](const char* name, std::size_t cell) {
     const auto index = cube_index(schema, name);
@@ -50,13 +50,13 @@ std::string conversation_text(const results::RawSchema& schema, const results::R
     out += status == "ok" ? "  answered (" + flag("answer_ending", cell) + "):\n" + indented(text("answer_text")[cell])
                           : "  no answer: " + status + "\n";
   }
-  if (has_cube(schema, "rating")) {
+  if (schema.find_cube("rating")) {
     const auto& items = schema.inner_axis("item").labels;
     std::string line;
     for (std::size_t item = 0; item < items.size(); ++item) {
       const auto cell = round * items.size() + item;
       const auto status = flag("rating_status", cell);
-      const double value = column_of<double>(block, cube_index(schema, "rating"))[cell];
+      const double value = column_named<double>(block, schema, "rating")[cell];
       if (status != "not_asked") {
         line += (line.empty() ? "" : ", ") + items[item] + " " +
                 (std::isfinite(value) ? base::format_double(value) : status);
@@ -92,15 +92,24 @@ std::string statuses_text(const InterviewResult& result) {
   if (!result.keyword_counts.empty()) {
     text += counts_line("keyword lists", result.keyword_counts, reading_names());
   }
+  const auto versions = rules_text(result);
+  text += "answers were read by rules " + (versions.empty() ? "of no version" : versions) + "\n";
+  if (has_other_rules(result)) {
+    text += results::wrapped("WARNING: " + rules_warning(), 2) + "\n";
+  }
+  return text;
+}
+
+std::string rules_text(const InterviewResult& result) {
   std::vector<std::string> versions;
   for (const auto version : result.rules) {
     versions.push_back(std::to_string(version));
   }
-  text += "answers were read by rules " + (versions.empty() ? "of no version" : base::join(versions, ", ")) + "\n";
-  if (std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); })) {
-    text += results::wrapped("WARNING: " + rules_warning(), 2) + "\n";
-  }
-  return text;
+  return base::join(versions, ", ");
+}
+
+bool has_other_rules(const InterviewResult& result) {
+  return std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); });
 }
 
 std::string rules_warning() {
@@ -114,11 +123,7 @@ std::string answers_text(const AnswersRequest& request) {
   const auto per_group = request.file.contexts_per_subject();
   const auto num_rounds = schema.inner_axis("round").labels.size();
   const auto groups = groups_of(schema.outer_axes.at(0), request.groups);
-  std::vector<std::uint64_t> lengths;
-  for (const auto& axis : schema.outer_axes) {
-    lengths.push_back(axis.labels.size());
-  }
-  const sweep::Product product(lengths);
+  const auto product = product_of(schema);
   std::string text;
   std::uint64_t shown = 0;
   for (const auto group : groups) {

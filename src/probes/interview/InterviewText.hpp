@@ -8,7 +8,10 @@
 
 namespace stereosweep::probes::interview {
 
-/// What is said of answers that were read by other rules than this program's.
+/// Versions of the rules by which the answers were read: "4, 5"; "" where none was.
+std::string rules_text(const InterviewResult& result);
+/// Whether some were read by other rules than this program's, and what is said of that.
+bool has_other_rules(const InterviewResult& result);
 std::string rules_warning();
 /// Answers, ratings and keywords by status, and the rules by which they were
 /// read.

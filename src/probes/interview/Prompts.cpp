@@ -3,33 +3,9 @@
 #include "base/Check.hpp"
 #include "base/text/Text.hpp"
 #include "sweep/Chat.hpp"
-#include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
-
-using Places = std::vector<std::pair<std::string_view, std::string>>;
-
-/// Replaces every place, from left to right: what is put in is not searched
-/// again. A group that opens a sentence gets a capital.
-std::string filled(std::string_view text, const Places& places) {
-  std::string out;
-  while (!text.empty()) {
-    const Places::value_type* found = nullptr;
-    for (const auto& place : places) {
-      found = text.starts_with(place.first) ? &place : found;
-    }
-    if (found == nullptr) {
-      out += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-    text.remove_prefix(found->first.size());
-    const bool opens = found->first == "{group}" && sweep::opens_sentence_at(out, text);
-    out += opens ? sweep::capitalise(found->second) : found->second;
-  }
-  return out;
-}
 
 std::string items_text(const Turn& turn) {
   std::string text;
@@ -63,18 +39,19 @@ std::vector<std::string> messages_of(const Interview& settings, const sweep::Sub
   const auto& conversation = settings.conversations[cell.conversation];
   const auto& form = settings.forms[cell.form];
   const auto& wrapper = settings.rephrasings[cell.rephrasing].wrapper;
+  const Filling group{"{group}", subject.plural, Filling::Opening::capital};
   std::vector<std::string> messages;
   for (const auto index : asked_turns(conversation, form)) {
     const auto& turn = conversation.turns[index];
     const bool is_single = turn.kind == Turn::Kind::rating;
     const auto& own = is_single ? turn.items.front().question : turn.ask;
     const auto wrapped = filled(wrapper, {{"{prompt}", own.empty() ? turn.ask : own}});
-    const auto question = filled(wrapped, {{"{group}", subject.plural},
+    const auto question = filled(wrapped, {group,
                                            {"{item}", is_single ? turn.items.front().text : ""},
                                            {"{items}", items_text(turn)},
                                            {"{scale}", scale_text(conversation.scale)}});
     if (messages.empty()) {
-      const auto instructions = filled(conversation.instructions, {{"{group}", subject.plural}});
+      const auto instructions = filled(conversation.instructions, {group});
       messages.emplace_back(
           base::trim(filled(form.text, {{"{instructions}", instructions}, {"{question}", question}})));
     } else {
@@ -100,12 +77,11 @@ const sweep::ChatTemplate& plain_conversation() {
 query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
                          const RatingScale& scale) {
   const auto& chat = job.model.chat ? *job.model.chat : plain_conversation();
-  const bool goes_on = chat.assistant.prefix.starts_with(chat.generation);
-  const auto lead = goes_on ? chat.assistant.prefix.substr(chat.generation.size()) : "";
+  const auto lead = answer_lead(chat);
   const bool is_single = turn.kind == Turn::Kind::rating;
   query::Continue asked{is_single ? prompt : prompt + lead + turn.items[item].text + ":", {}, framing_of(job)};
   for (const auto& answer : scale.answers()) {
-    asked.continuations.push_back((is_single ? lead : " ") + answer);
+    asked.continuations.push_back((is_single ? lead : " ") + answer.text);
   }
   return asked;
 }

@@ -1,7 +1,6 @@
 #include "probes/rating/OptionParser.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -65,33 +64,32 @@ std::string word_before(const std::string& text, std::size_t place) {
 }
 
 bool is_negation(const std::string& word) {
-  static const std::array<std::string_view, 6> negations = {"not", "never", "hardly", "neither", "nor", "cannot"};
-  return word.ends_with("n't") || std::find(negations.begin(), negations.end(), word) != negations.end();
+  static constexpr std::string_view negations[] = {"not", "never", "hardly", "neither", "nor", "cannot"};
+  return word.ends_with("n't") || std::ranges::find(negations, word) != std::end(negations);
 }
 
 bool is_refusal(const std::string& lower) {
-  static const std::array<std::string_view, 20> phrases = {"i cannot",
-                                                           "i can't",
-                                                           "i can not",
-                                                           "i am unable",
-                                                           "i'm unable",
-                                                           "i am not able",
-                                                           "i'm not able",
-                                                           "i won't",
-                                                           "i will not",
-                                                           "as an ai",
-                                                           "as a language",
-                                                           "i'm sorry",
-                                                           "i am sorry",
-                                                           "i apologize",
-                                                           "not appropriate",
-                                                           "inappropriate",
-                                                           "not comfortable",
-                                                           "i do not have an opinion",
-                                                           "i don't have an opinion",
-                                                           "decline to answer"};
-  return std::any_of(phrases.begin(), phrases.end(),
-                     [&](std::string_view phrase) { return lower.find(phrase) != std::string::npos; });
+  static constexpr std::string_view phrases[] = {"i cannot",
+                                                 "i can't",
+                                                 "i can not",
+                                                 "i am unable",
+                                                 "i'm unable",
+                                                 "i am not able",
+                                                 "i'm not able",
+                                                 "i won't",
+                                                 "i will not",
+                                                 "as an ai",
+                                                 "as a language",
+                                                 "i'm sorry",
+                                                 "i am sorry",
+                                                 "i apologize",
+                                                 "not appropriate",
+                                                 "inappropriate",
+                                                 "not comfortable",
+                                                 "i do not have an opinion",
+                                                 "i don't have an opinion",
+                                                 "decline to answer"};
+  return std::ranges::any_of(phrases, [&](std::string_view phrase) { return lower.find(phrase) != std::string::npos; });
 }
 
 /// Where a text names an option.

@@ -77,11 +77,14 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
 /// Ratings by measure, answers by status.
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
+  const auto num_replicates = result.table.length(4);
   results::TextTable table({"measure", "cells", "rated"});
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
     std::size_t rated = 0;
-    for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
-      rated += std::isfinite(result.ratings[context * axes.sources.size() + source].value) ? 1 : 0;
+    for (std::size_t cell = 0; cell < axes.num_contexts() * num_replicates; ++cell) {
+      const bool is_of_all = cell / axes.traits.size() % num_replicates == 0;  // runs stand beside it
+      const double rating = result.table.values[source * axes.num_contexts() * num_replicates + cell];
+      rated += is_of_all && std::isfinite(rating) ? 1 : 0;
     }
     table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
   }
@@ -121,11 +124,7 @@ class RatingKind final : public KindOf<Rating> {
             .on_gpu = {.contexts_per_block = 512, .batch_tokens = sampling_gpu_tokens},
             .chat = config::ChatUse::from_checkpoint};
   }
-  std::string human_ratings(const sweep::Job& job) const override {
-    return job.settings<Rating>().statistics.human_ratings;
-  }
   void check_human_ratings(const sweep::Job& job) const override { human_means(job); }
-  void check(const config::ProbeReading& job, Rating& settings) const override { check_settings(job, settings); }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;
     return sampling.runs > 0 && sampling.max_new_tokens > 0;
@@ -150,26 +149,20 @@ class RatingKind final : public KindOf<Rating> {
             base::counted(rating.orders.size(), "order") + " and " +
             base::counted(rating.orders.size() * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
             "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
-    if (!list.omissions.empty()) {
-      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
-    }
-    for (const auto& sentence : sweep::groups_with_equal_words(rating.groups)) {
-      text += "\n  note: " + sentence;
-    }
-    return text;
+    return text + summary_end(list.omissions, rating.groups);
   }
   void plan(const PlanRequest& request) const override {
     const auto& job = request.job;
     const auto made = make_rating(job, *request.tokenizer);
-    const auto& rating = dynamic_cast<const RatingProbe&>(*made);
+    const auto& rating = *made;
     const auto print_own_lines = [&](const auto& /*specification*/) {
       print_options(request, rating);
       print_format(request);
     };
-    print_sampled_plan(std::cout,
-                       {"rating on", summary(job), print_own_lines, rating.subjects().omissions,
-                        [&](std::uint64_t limit) { print_prompts(rating, job.settings<Rating>().orders, limit); }},
-                       rating, request);
+    print_causal_plan(std::cout,
+                      {"rating on", summary(job), print_own_lines, rating.subjects().omissions,
+                       [&](std::uint64_t limit) { print_prompts(rating, job.settings<Rating>().orders, limit); }},
+                      rating, request);
   }
   void show(const results::ResultFile& file, Detail /*detail*/, std::size_t /*top*/) const override {
     std::cout << rating_status_text(compute_ratings(file));
@@ -187,27 +180,20 @@ class RatingKind final : public KindOf<Rating> {
     }
     return comparison;
   }
-  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
-    return score_table(compute_ratings(file));
-  }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"option_text"}; }
   StatsText stats(const StatsRequest& request) const override {
     const auto result = compute_ratings(request.file);
     auto found = findings_of(result);
     results::StatisticsFile written(request.file, Rating::probe_name, request.target);
-    results::write_score_table(written.layout(), score_table(result));
+    results::write_score_table(written.layout(), result.table);
     const auto& people = request.job.settings<Rating>().statistics.human_ratings;
     if (!people.empty()) {
       found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
-    std::string text;
-    for (const auto& finding : found) {
-      findings::write(written.layout(), finding);
-      text += findings::text_of(finding, request.top, request.shown);
-    }
+    const auto text = write_findings(written, found, request);
     written.commit();
-    return {"", std::string(base::trim(text)) + "\n\n" + rating_status_text(result)};
+    return {"", text + "\n\n" + rating_status_text(result)};
   }
 };
 

@@ -18,28 +18,6 @@ using results::ElementType;
 
 std::string letter(std::size_t place) { return {static_cast<char>('A' + place)}; }
 
-/// What stands between the prompt and an answer: a blank, or what the chat format writes before an answer.
-std::string lead(const sweep::Job& job) {
-  if (!job.model.chat) {
-    return " ";
-  }
-  const auto& chat = *job.model.chat;
-  return chat.assistant.prefix.starts_with(chat.generation) ? chat.assistant.prefix.substr(chat.generation.size()) : "";
-}
-
-/// Replaces every placeholder once, from left to right: what is put in is not searched again.
-std::string fill_in(const std::string& frame, const std::vector<std::pair<std::string, std::string>>& texts) {
-  std::string out;
-  for (std::size_t at = 0; at < frame.size();) {
-    const auto found = std::find_if(texts.begin(), texts.end(), [&](const auto& text) {
-      return frame.compare(at, text.first.size(), text.first) == 0;
-    });
-    out += found == texts.end() ? frame.substr(at, 1) : found->second;
-    at += found == texts.end() ? 1 : found->first.size();
-  }
-  return out;
-}
-
 /// Takes a place out, with the blank beside it; a line that is empty then goes, with an empty one after it.
 void take_out(std::string& frame, std::string_view name) {
   const auto at = frame.find(name);
@@ -56,19 +34,6 @@ void take_out(std::string& frame, std::string_view name) {
   if (starts_line && at < frame.size() && frame[at] == '\n') {
     frame.erase(at, at + 1 < frame.size() && frame[at + 1] == '\n' ? 2 : 1);
   }
-}
-
-/// The group's words in their place; with a capital where a group of the axis `groups` opens the sentence.
-std::string with_group(std::string text, const Rating& rating, const std::string& plural) {
-  for (const std::string_view name : {"{group}", "{identity}"}) {
-    const auto at = text.find(name);
-    if (at != std::string::npos) {
-      const bool opens = !rating.groups.empty() &&
-                         sweep::opens_sentence_at(text.substr(0, at), std::string_view(text).substr(at + name.size()));
-      return text.replace(at, name.size(), opens ? sweep::capitalise(plural) : plural);
-    }
-  }
-  return text;
 }
 
 /// A trait's own, in place of the template's.
@@ -90,33 +55,19 @@ std::string wrapped(const sweep::Template& question, const std::string& wrapper)
          wrapper.substr(at + mark.size());
 }
 
-results::AxisSchema group_axis(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
-  using sweep::Subject;
-  const auto part = [](std::size_t index) {
-    return [index](const Subject& subject) {
-      return index < subject.components.size() ? subject.components[index] : std::string();
-    };
-  };
-  std::vector<AxisText<Subject>> texts = {{"kind", "group or intersection",
-                                           [](const Subject& subject) {
-                                             return subject.kind == sweep::SubjectKind::intersection ? "intersection"
-                                                                                                     : "group";
-                                           }},
-                                          {"domain", "domains of the parts, in order",
-                                           [](const Subject& subject) { return base::join(subject.domains, " x "); }},
-                                          {"first", "label of the first part", part(0)},
-                                          {"second", "label of the second part", part(1)},
-                                          {"plural", "words that stand in a question", &Subject::plural}};
+/// Identities have their parts by their own names as well.
+results::AxisSchema rated_axis(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+  auto axis = group_axis("who is rated", subjects);
   if (!rating.identities.empty()) {
-    texts.push_back({"marker", "demographic marker", part(0)});
-    texts.push_back({"people", "word for people after the marker", part(1)});
+    axis.coordinates.push_back({"marker", "demographic marker", coordinate_of(axis, "first")});
+    axis.coordinates.push_back({"people", "word for people after the marker", coordinate_of(axis, "second")});
   }
-  return axis_of("group", "who is rated", subjects, &Subject::label, texts);
+  return axis;
 }
 
 std::vector<results::AxisSchema> outer_axes(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
   return {
-      group_axis(rating, subjects),
+      rated_axis(rating, subjects),
       axis_of("trait", "what is rated", rating.traits, &RatedTrait::label,
               {{"dimension", "dimension of the trait", &RatedTrait::dimension},
                {"polarity", "positive: a high rating is high on the dimension",
@@ -170,18 +121,6 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
   return schema;
 }
 
-/// Notes the first failure of a context and sets `status` where the answer is none.
-template <class Status>
-bool has_failed(const query::Answer& answer, std::uint8_t& status, std::string& problem) {
-  const auto* error = std::get_if<query::QueryError>(&answer);
-  if (error != nullptr) {
-    const bool is_long = error->fault == query::QueryFault::too_long;
-    status = static_cast<std::uint8_t>(is_long ? Status::too_long : Status::engine_error);
-    problem = problem.empty() ? error->message : problem;
-  }
-  return error != nullptr;
-}
-
 std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
   return order == OptionOrder::as_listed ? option : num_options - 1 - option;
 }
@@ -190,22 +129,22 @@ std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder or
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),
-      subjects_(subjects_of(job.settings<Rating>())),
-      blocks_(sweep::Product({subjects_.subjects.size(), job.settings<Rating>().traits.size(),
-                              job.settings<Rating>().questions.size(), job.settings<Rating>().rephrasings.size()}),
+      subjects_(subjects_of(settings())),
+      blocks_(sweep::Product({subjects_.subjects.size(), settings().traits.size(), settings().questions.size(),
+                              settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block)),
-      schema_(rating_schema(job.settings<Rating>(), subjects_.subjects)) {
-  const std::string before = lead(job);
-  const std::size_t count = job.settings<Rating>().scale.size();
+      schema_(rating_schema(settings(), subjects_.subjects)) {
+  const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
+  const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {
     const auto index = static_cast<std::size_t>(order);
     const auto texts = listed(order);
     for (std::size_t place = 0; place < count; ++place) {
-      const auto& note = job.settings<Rating>().scale[place_of(place, count, order)].note;
+      const auto& note = settings().scale[place_of(place, count, order)].note;
       option_lists_[index] += (place == 0 ? "" : "\n") + letter(place) + ". " + texts[place];
       option_lists_[index] += note.empty() ? "" : " (" + note + ")";
     }
-    for (const auto& option : job.settings<Rating>().scale) {
+    for (const auto& option : settings().scale) {
       continuations_[index].push_back(before + option.text);
     }
     for (std::size_t option = 0; option < count; ++option) {
@@ -216,7 +155,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*to
 
 std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
   std::vector<std::string> texts;
-  for (const auto& option : job_.settings<Rating>().scale) {
+  for (const auto& option : settings().scale) {
     texts.push_back(option.text);
   }
   if (order == OptionOrder::reversed) {
@@ -226,7 +165,7 @@ std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
 }
 
 std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
   const auto& sentence = rating.questions[place[2]];
   const auto& rephrasing = rating.rephrasings[place[3]];
@@ -238,12 +177,15 @@ std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
   } else {
     text = other == rephrasing.alternatives.end() ? wrapped(sentence, rephrasing.wrapper) : other->second;
   }
-  return fill_in(with_group(std::move(text), rating, subjects_.subjects[place[0]].plural), {{"{trait}", trait.label}});
+  const auto& plural = subjects_.subjects[place[0]].plural;
+  const auto opening = rating.groups.empty() ? Filling::Opening::as_it_is : Filling::Opening::capital;
+  text = filled(text, {{"{group}", plural, opening}, {"{identity}", plural, opening}});
+  return filled(text, {{"{trait}", trait.label}});
 }
 
 std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
   const auto place = blocks_.product().coordinates(context);
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
   const std::string definition = rating.identities.empty() ? "" : rating.identities[place[0]].definition;
   std::string frame = rating.frame;
@@ -253,10 +195,10 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
   if (trait.definition.empty()) {
     take_out(frame, "{trait_definition}");
   }
-  std::string text = fill_in(frame, {{"{identity_definition}", definition},
-                                     {"{trait_definition}", trait.definition},
-                                     {"{question}", asked(place)},
-                                     {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
+  std::string text = filled(frame, {{"{identity_definition}", definition},
+                                    {"{trait_definition}", trait.definition},
+                                    {"{question}", asked(place)},
+                                    {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
   if (job_.model.chat) {
     const sweep::Message message{sweep::Role::user, std::move(text)};
     return sweep::write_chat(*job_.model.chat, {&message, 1});
@@ -267,11 +209,11 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
 Round RatingProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    for (const auto order : job_.settings<Rating>().orders) {
+    for (const auto order : settings().orders) {
       const auto text = prompt(block.first_context + i, order);
       round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
-        round.queries.emplace_back(sampled_text(job_, job_.settings<Rating>().sampling, text, run));
+        round.queries.emplace_back(sampled_text(job_, settings().sampling, text, run));
       }
     }
   }
@@ -281,7 +223,7 @@ Round RatingProbe::first(const sweep::Block& block) const {
 results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
-  const auto& rating = job_.settings<Rating>();
+  const auto& rating = settings();
   const std::size_t per_order = 1 + num_runs();
   STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
   auto raw = results::unscored_block(schema_, block.num_contexts);
@@ -308,7 +250,7 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
     return;
   }
   const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
-  const std::size_t count = 2 * job_.settings<Rating>().scale.size();
+  const std::size_t count = 2 * settings().scale.size();
   STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tokens = scores->logprob[i];
@@ -332,19 +274,17 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
   const auto parsed = parser.parse(generated->text);
   status = static_cast<std::uint8_t>(parsed.status);
-  // A zero byte ends a text of HDF5; it stands as the replacement character, and names no option.
-  column_of<std::string>(raw, RatingColumn::answer_text)[cell] =
-      base::replace_all(generated->text, std::string_view("\0", 1), "\xEF\xBF\xBD");
+  column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(generated->text);
   if (parsed.status == AnswerStatus::ok) {
-    const auto& scale = job_.settings<Rating>().scale;
+    const auto& scale = settings().scale;
     column_of<double>(raw, RatingColumn::answer_rating)[cell] =
         scale[place_of(parsed.option, scale.size(), order)].value;
   }
 }
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& orders = job_.settings<Rating>().orders;
-  hash.field("rating 2").field(settings_of_block(job_.settings<Rating>())).number(job_.draws() ? job_.seed : 0);
+  const auto& orders = settings().orders;
+  hash.field("rating 2").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
   hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
   for (const auto order : orders) {
     for (const auto& continuation : continuations(order)) {
@@ -358,7 +298,7 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
   }
 }
 
-std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& rating = job.settings<Rating>();
   base::Problems problems;
   require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);

@@ -46,9 +46,10 @@ class RatingProbe final : public Probe {
   const std::vector<std::string>& continuations(OptionOrder order) const {
     return continuations_[static_cast<std::size_t>(order)];
   }
-  std::size_t num_runs() const { return static_cast<std::size_t>(job_.settings<Rating>().sampling.runs); }
+  std::size_t num_runs() const { return static_cast<std::size_t>(settings().sampling.runs); }
 
  private:
+  const Rating& settings() const { return job_.settings<Rating>(); }
   /// `place`: context and order; `cell`: and run.
   void fold_options(results::RawBlock& raw, std::size_t context, std::size_t place, const query::Answer& answer) const;
   void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
@@ -67,6 +68,6 @@ class RatingProbe final : public Probe {
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
-std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::rating

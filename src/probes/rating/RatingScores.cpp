@@ -26,11 +26,6 @@ constexpr std::size_t num_forms = 2;
 constexpr std::size_t sampled = 2;  ///< index of the source, where there is one
 using results::ScoreStatus;
 
-const results::CubeSchema* find_cube(const results::RawSchema& schema, const std::string& name) {
-  const auto found = std::ranges::find(schema.cubes, name, &results::CubeSchema::name);
-  return found == schema.cubes.end() ? nullptr : &*found;
-}
-
 RatingAxes axes_of(const results::RawSchema& schema) {
   RatingAxes axes;
   axes.group = schema.outer_axes.at(0);
@@ -48,128 +43,13 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   for (const auto& order : schema.inner_axis("order").labels) {
     axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
-  if (const auto* status = find_cube(schema, "answer_status")) {
-    axes.answer_statuses = status->flag_meanings;
+  if (const auto status = schema.find_cube("answer_status")) {
+    axes.answer_statuses = schema.cubes[*status].flag_meanings;
     axes.num_runs = schema.inner_axis("run").labels.size();
   }
   axes.sources = source_names(axes.num_runs);
   return axes;
 }
-
-/// A mean of `usable` of `all` raw numbers.
-Rated rated(double value, std::size_t usable, std::size_t all) {
-  return {value, usable == all ? ScoreStatus::ok : usable == 0 ? ScoreStatus::missing : ScoreStatus::partial};
-}
-
-/// A rating turned the dimension's way.
-double turned(const RatingAxes& axes, std::size_t trait, double rating) {
-  const auto [least, most] = std::minmax_element(axes.values.begin(), axes.values.end());
-  return axes.traits[trait].is_turned ? *least + *most - rating : rating;
-}
-
-/// Goes through contexts in order and collects what the tables need.
-class Collector {
- public:
-  Collector(RatingAxes axes, const results::RawSchema& schema) {
-    result_.axes = std::move(axes);
-    const auto& names = result_.axes;
-    const std::size_t contexts = names.num_contexts();
-    result_.ratings.resize(contexts * names.sources.size());
-    result_.run_ratings.resize(contexts * names.num_runs);
-    result_.order_differences.assign(contexts * num_forms, nan);
-    position_sums_.assign(num_forms * names.values.size(), 0.0);
-    result_.answer_counts.assign(names.num_groups() * names.answer_statuses.size(), 0);
-    const auto& flags = schema.cubes.at(static_cast<std::size_t>(RatingColumn::option_status)).flag_meanings;
-    unscored_ = static_cast<std::size_t>(std::find(flags.begin(), flags.end(), results::not_scored) - flags.begin());
-  }
-
-  void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
-    const auto& axes = result_.axes;
-    add_options(context, column_of<double>(block, RatingColumn::option_logprob), place);
-    if (axes.num_runs > 0) {
-      add_answers(context, column_of<double>(block, RatingColumn::answer_rating),
-                  column_of<std::uint8_t>(block, RatingColumn::answer_status), place);
-    }
-    if (column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] == unscored_) {
-      for (std::size_t source = 0; source < axes.sources.size(); ++source) {
-        result_.ratings[context * axes.sources.size() + source].status = ScoreStatus::unscored;
-      }
-      for (std::size_t run = 0; run < axes.num_runs; ++run) {
-        result_.run_ratings[context * axes.num_runs + run].status = ScoreStatus::unscored;
-      }
-    }
-  }
-
-  RatingResult take() {
-    for (std::size_t i = 0; i < position_sums_.size(); ++i) {
-      const auto count = position_counts_[i / result_.axes.values.size()];
-      result_.position_shares.push_back(count == 0 ? nan : position_sums_[i] / count);
-    }
-    return std::move(result_);
-  }
-
- private:
-  void add_options(std::size_t context, const std::vector<double>& logprob, std::size_t place) {
-    const auto& axes = result_.axes;
-    const std::size_t count = axes.values.size();
-    const std::size_t num_orders = axes.is_reversed.size();
-    for (std::size_t form = 0; form < num_forms; ++form) {
-      const auto of_order = [&](std::size_t order) {
-        return std::span(logprob).subspan(((place * num_orders + order) * num_forms + form) * count, count);
-      };
-      const bool turned_first = axes.is_reversed.front();
-      const std::size_t listed = turned_first ? num_orders - 1 : 0;
-      const std::size_t reversed = turned_first ? 0 : num_orders - 1;
-      const auto both = stats::rate_options(of_order(listed), of_order(reversed), axes.values);
-      if (num_orders > 1) {
-        result_.order_differences[context * num_forms + form] = both.difference.value;
-      }
-      std::size_t usable = 0;
-      for (std::size_t order = 0; order < num_orders; ++order) {
-        const auto shares = stats::option_probabilities(of_order(order));
-        usable += shares.empty() ? 0 : 1;
-        position_counts_[form] += shares.empty() ? 0 : 1;
-        for (std::size_t option = 0; option < shares.size(); ++option) {
-          position_sums_[form * count + (axes.is_reversed[order] ? count - 1 - option : option)] += shares[option];
-        }
-      }
-      auto& cell = result_.ratings[context * axes.sources.size() + form];
-      cell = rated(both.rating.value, usable, num_orders);
-      if (cell.status == ScoreStatus::partial) {  // one order alone: a liking for a place would not cancel out
-        cell.status = ScoreStatus::undefined;
-      }
-    }
-  }
-
-  void add_answers(std::size_t context, const std::vector<double>& ratings, const std::vector<std::uint8_t>& statuses,
-                   std::size_t place) {
-    const auto& axes = result_.axes;
-    const std::size_t num_orders = axes.is_reversed.size();
-    const std::size_t group = context / (axes.traits.size() * axes.num_wordings());
-    std::vector<double> all;
-    for (std::size_t run = 0; run < axes.num_runs; ++run) {
-      std::vector<double> of_run;
-      for (std::size_t order = 0; order < num_orders; ++order) {
-        const std::size_t cell = (place * num_orders + order) * axes.num_runs + run;
-        ++result_.answer_counts[group * axes.answer_statuses.size() + statuses[cell]];
-        if (std::isfinite(ratings[cell])) {
-          of_run.push_back(ratings[cell]);
-          all.push_back(ratings[cell]);
-        }
-      }
-      result_.run_ratings[context * axes.num_runs + run] = rated(stats::mean(of_run).value, of_run.size(), num_orders);
-    }
-    result_.ratings[context * axes.sources.size() + sampled] =
-        rated(stats::mean(all).value, all.size(), num_orders * axes.num_runs);
-  }
-
-  RatingResult result_;
-  std::vector<double> position_sums_;  ///< [form, position]
-  double position_counts_[num_forms] = {0, 0};
-  std::size_t unscored_ = 0;  ///< flag of option_status
-};
-
-// The score table.
 
 results::ScoreTableAxes table_axes(const RatingAxes& axes) {
   struct Measure {
@@ -217,6 +97,124 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
                     [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
 }
 
+/// Of a mean of `usable` of `all` raw numbers.
+ScoreStatus status_of(std::size_t usable, std::size_t all) {
+  return usable == all ? ScoreStatus::ok : usable == 0 ? ScoreStatus::missing : ScoreStatus::partial;
+}
+
+/// Goes through contexts in order and collects what the tables need.
+class Collector {
+ public:
+  Collector(RatingAxes axes, const results::RawSchema& schema)
+      : product_({axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()}) {
+    result_.axes = std::move(axes);
+    const auto& names = result_.axes;
+    const auto ends = std::ranges::minmax(names.values);
+    least_ = ends.min;
+    greatest_ = ends.max;
+    result_.table.axes = table_axes(names);
+    result_.table.resize();
+    std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
+    position_sums_.assign(num_forms * names.values.size(), 0.0);
+    result_.answer_counts.assign(names.num_groups() * names.answer_statuses.size(), 0);
+    const auto& flags = schema.cubes.at(static_cast<std::size_t>(RatingColumn::option_status)).flag_meanings;
+    unscored_ = static_cast<std::size_t>(std::find(flags.begin(), flags.end(), results::not_scored) - flags.begin());
+  }
+
+  void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
+    const auto& axes = result_.axes;
+    at_ = product_.coordinates(context);
+    is_scored_ =
+        column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] != unscored_;
+    add_options(column_of<double>(block, RatingColumn::option_logprob), place);
+    if (axes.num_runs > 0) {
+      add_answers(column_of<double>(block, RatingColumn::answer_rating),
+                  column_of<std::uint8_t>(block, RatingColumn::answer_status), place);
+    }
+  }
+
+  RatingResult take() {
+    for (std::size_t i = 0; i < position_sums_.size(); ++i) {
+      const auto count = position_counts_[i / result_.axes.values.size()];
+      result_.position_shares.push_back(count == 0 ? nan : position_sums_[i] / count);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// Of the context that is added.
+  void set(std::size_t measure, std::size_t replicate, double value, ScoreStatus status) {
+    const auto cell = result_.table.index({measure, at_[0], at_[2], at_[3], replicate, at_[1]});
+    result_.table.values[cell] = value;
+    result_.table.statuses[cell] = is_scored_ ? status : ScoreStatus::unscored;
+  }
+
+  bool is_turned() const { return result_.axes.traits[at_[1]].is_turned; }
+  /// A rating turned the dimension's way.
+  double turned(double rating) const { return is_turned() ? least_ + greatest_ - rating : rating; }
+
+  void add_options(const std::vector<double>& logprob, std::size_t place) {
+    const auto& axes = result_.axes;
+    const std::size_t count = axes.values.size();
+    const std::size_t num_orders = axes.is_reversed.size();
+    for (std::size_t form = 0; form < num_forms; ++form) {
+      const auto of_order = [&](std::size_t order) {
+        return std::span(logprob).subspan(((place * num_orders + order) * num_forms + form) * count, count);
+      };
+      const bool turned_first = axes.is_reversed.front();
+      const std::size_t listed = turned_first ? num_orders - 1 : 0;
+      const std::size_t reversed = turned_first ? 0 : num_orders - 1;
+      const auto both = stats::rate_options(of_order(listed), of_order(reversed), axes.values);
+      std::size_t usable = 0;
+      for (std::size_t order = 0; order < num_orders; ++order) {
+        const auto shares = stats::option_probabilities(of_order(order));
+        usable += shares.empty() ? 0 : 1;
+        position_counts_[form] += shares.empty() ? 0 : 1;
+        for (std::size_t option = 0; option < shares.size(); ++option) {
+          position_sums_[form * count + (axes.is_reversed[order] ? count - 1 - option : option)] += shares[option];
+        }
+      }
+      auto status = status_of(usable, num_orders);
+      if (status == ScoreStatus::partial) {  // one order alone: a liking for a place would not cancel out
+        status = ScoreStatus::undefined;
+      }
+      set(form, 0, turned(both.rating.value), status);
+      if (num_orders > 1) {
+        set(axes.sources.size() + form, 0, is_turned() ? -both.difference.value : both.difference.value, status);
+      }
+    }
+  }
+
+  void add_answers(const std::vector<double>& ratings, const std::vector<std::uint8_t>& statuses, std::size_t place) {
+    const auto& axes = result_.axes;
+    const std::size_t num_orders = axes.is_reversed.size();
+    std::vector<double> all;
+    for (std::size_t run = 0; run < axes.num_runs; ++run) {
+      std::vector<double> of_run;
+      for (std::size_t order = 0; order < num_orders; ++order) {
+        const std::size_t cell = (place * num_orders + order) * axes.num_runs + run;
+        ++result_.answer_counts[at_[0] * axes.answer_statuses.size() + statuses[cell]];
+        if (std::isfinite(ratings[cell])) {
+          of_run.push_back(ratings[cell]);
+          all.push_back(ratings[cell]);
+        }
+      }
+      set(sampled, 1 + run, turned(stats::mean(of_run).value), status_of(of_run.size(), num_orders));
+    }
+    set(sampled, 0, turned(stats::mean(all).value), status_of(all.size(), num_orders * axes.num_runs));
+  }
+
+  RatingResult result_;
+  sweep::Product product_;
+  double least_ = 0;  ///< of the scale
+  double greatest_ = 0;
+  std::vector<std::uint64_t> at_;  ///< of the context that is added: group, trait, template, rephrasing
+  bool is_scored_ = false;
+  std::vector<double> position_sums_;  ///< [form, position]
+  double position_counts_[num_forms] = {0, 0};
+  std::size_t unscored_ = 0;  ///< flag of option_status
+};
+
 }  // namespace
 
 std::vector<std::string> source_names(std::size_t num_runs) {
@@ -229,46 +227,13 @@ std::vector<std::string> source_names(std::size_t num_runs) {
 
 RatingResult compute_ratings(const results::ResultFile& file) {
   const auto& schema = file.schema();
-  if (find_cube(schema, "option_logprob") == nullptr || schema.outer_axes.size() != 4) {
+  if (!schema.find_cube("option_logprob") || schema.outer_axes.size() != 4) {
     throw base::InputError(base::describe("'" + file.path().string() + "' is no rating result", "no option_logprob"));
   }
   Collector collector(axes_of(schema), schema);
   file.for_each_context(
       [&](std::uint64_t context, const auto& block, std::uint64_t place) { collector.add(context, block, place); });
   return collector.take();
-}
-
-results::ScoreTable score_table(const RatingResult& result) {
-  const auto& axes = result.axes;
-  results::ScoreTable table;
-  table.axes = table_axes(axes);
-  table.resize();
-  std::ranges::fill(table.statuses, ScoreStatus::not_applicable);
-  const sweep::Product product(
-      {axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()});
-  for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
-    const auto place = product.coordinates(context);
-    const auto trait = place[1];
-    const auto set = [&](std::size_t measure, std::size_t replicate, double value, ScoreStatus status) {
-      const auto at = table.index({measure, place[0], place[2], place[3], replicate, trait});
-      table.values[at] = value;
-      table.statuses[at] = status;
-    };
-    for (std::size_t source = 0; source < axes.sources.size(); ++source) {
-      const auto& rating = result.ratings[context * axes.sources.size() + source];
-      set(source, 0, turned(axes, trait, rating.value), rating.status);
-    }
-    for (std::size_t run = 0; run < axes.num_runs; ++run) {
-      const auto& rating = result.run_ratings[context * axes.num_runs + run];
-      set(sampled, 1 + run, turned(axes, trait, rating.value), rating.status);
-    }
-    for (std::size_t form = 0; form < num_forms && axes.is_reversed.size() > 1; ++form) {
-      const double difference = result.order_differences[context * num_forms + form];
-      set(axes.sources.size() + form, 0, axes.traits[trait].is_turned ? -difference : difference,
-          result.ratings[context * axes.sources.size() + form].status);
-    }
-  }
-  return table;
 }
 
 std::vector<findings::Finding> findings_of(const RatingResult& result) {

@@ -32,22 +32,15 @@ struct RatingAxes {
   std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
   std::size_t num_runs = 0;
   std::size_t num_groups() const { return group.labels.size(); }
-  /// Template x rephrasing: the ways in which a trait is asked about.
-  std::size_t num_wordings() const { return sentence.labels.size() * rephrasing.labels.size(); }
-  std::size_t num_contexts() const { return num_groups() * traits.size() * num_wordings(); }
-};
-
-/// A rating, NaN where there is none.
-struct Rated {
-  double value = stats::nan;
-  results::ScoreStatus status = results::ScoreStatus::unscored;
+  std::size_t num_contexts() const {
+    return num_groups() * traits.size() * sentence.labels.size() * rephrasing.labels.size();
+  }
 };
 
 struct RatingResult {
   RatingAxes axes;
-  std::vector<Rated> ratings;               ///< [context, source]
-  std::vector<Rated> run_ratings;           ///< [context, run]: mean over orders of sampled answers
-  std::vector<double> order_differences;    ///< [context, form]; NaN: none, or one order only
+  /// Ratings from each source and their differences between the orders of the options, negative traits turned round.
+  results::ScoreTable table;
   std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
   std::vector<std::int32_t> answer_counts;  ///< [group, answer status]
 };
@@ -57,9 +50,6 @@ std::vector<std::string> source_names(std::size_t num_runs);
 
 /// Reads the whole file once. Throws InputError if it is no rating result.
 RatingResult compute_ratings(const results::ResultFile& file);
-
-/// Ratings from each source and their differences between the orders of the options, negative traits turned round.
-results::ScoreTable score_table(const RatingResult& result);
 
 /// `position_share`, and `answer_count` where answers were sampled.
 std::vector<findings::Finding> findings_of(const RatingResult& result);

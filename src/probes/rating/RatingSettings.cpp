@@ -269,11 +269,8 @@ void sampling_key(config::Fields& keys, RatingSampling& sampling) {
   if (sampling.runs == 0) {  // the rest says nothing then, and a dump does not keep it
     sampling = RatingSampling();
     sampling.runs = 0;
-  } else if (sampling.temperature == 0 && sampling.runs > 1) {
-    keys.problems().add(node->place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
-                        "greedy answers are all the same", "Set runs: 1, or a temperature.");
   }
-  check_stops(keys, sampling.stop);
+  check_sampling(keys, sampling, sampling.runs, "runs");
 }
 
 template <class Keys, class Orders>

@@ -64,8 +64,8 @@ TEST(TargetPlan, WordsThatCannotBeScoredAskNothing) {
 }
 
 TEST(TargetPlan, EveryStatusHasAName) {
-  EXPECT_EQ(cell_status_names().size(), static_cast<std::size_t>(CellStatus::engine_error) + 1);
-  EXPECT_EQ(cell_status_names()[static_cast<std::size_t>(CellStatus::too_long)], "too_long");
+  EXPECT_EQ(cell_status_names.size(), static_cast<std::size_t>(CellStatus::engine_error) + 1);
+  EXPECT_EQ(cell_status_names[static_cast<std::size_t>(CellStatus::too_long)], "too_long");
 }
 
 TEST(TargetPlan, RandomWordsReachExactlyTheirOwnTargets) {

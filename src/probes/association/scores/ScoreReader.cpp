@@ -131,7 +131,7 @@ ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate 
     : file_(require_priors(file)), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
   const auto& schema = file.schema();
   const auto required = [&](const std::string& name) {
-    const auto index = column(name);
+    const auto index = schema.find_cube(name);
     if (!index) {
       refuse(file, "it has no cube '" + name + "'");
     }
@@ -140,10 +140,10 @@ ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate 
   num_subwords_column_ = required("num_subwords");
   status_column_ = required("status");
   logprob_ = required("logprob");
-  initial_ = column("log_mass_initial");
-  continuation_ = column("log_mass_continuation");
-  distance_bias_ = column("set_distance_bias");
-  distance_plain_ = column("set_distance_plain");
+  initial_ = schema.find_cube("log_mass_initial");
+  continuation_ = schema.find_cube("log_mass_continuation");
+  distance_bias_ = schema.find_cube("set_distance_bias");
+  distance_plain_ = schema.find_cube("set_distance_plain");
   const auto& subjects = schema.outer_axes.front().labels;
   num_priors_ = schema.num_priors;
   num_groups_ = subjects.size() - num_priors_;
@@ -167,12 +167,6 @@ ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate 
 
 StatusCounts ScoreReader::no_counts() const {
   return {std::vector<std::uint64_t>(cell_status_names().size()), decltype(StatusCounts::scores)(variants_.size())};
-}
-
-std::optional<std::size_t> ScoreReader::column(const std::string& name) const {
-  const auto& cubes = file_.schema().cubes;
-  const auto found = std::find_if(cubes.begin(), cubes.end(), [&](const auto& cube) { return cube.name == name; });
-  return found == cubes.end() ? std::nullopt : std::optional<std::size_t>(found - cubes.begin());
 }
 
 ScoreReader::Side ScoreReader::fold(const results::RawBlock& block, std::uint64_t num_sentences) const {

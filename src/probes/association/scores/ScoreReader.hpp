@@ -94,7 +94,6 @@ class ScoreReader {
   Side fold(const results::RawBlock& block, std::uint64_t num_sentences) const;
   ScoreSlab score(const results::RawBlock& block, std::uint64_t num_sentences,
                   const std::vector<Side>& prior_sides) const;
-  std::optional<std::size_t> column(const std::string& name) const;
   std::uint64_t sentences_of_slab() const;
 
   const results::ResultFile& file_;

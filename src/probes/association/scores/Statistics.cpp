@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/Text.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/association/scores/SharedSlabs.hpp"
 #include "results/TextTable.hpp"
 
@@ -59,12 +60,6 @@ results::AxisSchema measure_axis(const ScoreReader& reader) {
 
 /// Cells by status, and undefined scores by measure and reason.
 std::string text_of(const StatusCounts& counts, const ScoreReader& reader, const results::ShownMeasures& shown) {
-  results::TextTable cells({"status of a cell", "cells"});
-  for (std::size_t status = 0; status < counts.cells.size(); ++status) {
-    if (counts.cells[status] > 0) {
-      cells.add({reader.cell_status_names()[status], base::with_thousands(counts.cells[status])});
-    }
-  }
   results::TextTable undefined({"scores that do not exist", "reason", "number"});
   std::size_t num_reasons = 0;
   for (std::size_t variant = 0; variant < counts.scores.size(); ++variant) {
@@ -76,7 +71,7 @@ std::string text_of(const StatusCounts& counts, const ScoreReader& reader, const
       }
     }
   }
-  return cells.text() + "\n" +
+  return cells_text(reader.cell_status_names(), counts.cells) + "\n" +
          (num_reasons > 0 ? undefined.text() : std::string("Every score of the measures above exists.\n"));
 }
 

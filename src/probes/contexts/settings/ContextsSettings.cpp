@@ -185,16 +185,12 @@ std::vector<BiasDetection> read_detections(const config::Node& node, const Named
   if (!source.table.empty()) {
     job.problems.add(node.place("statistics.detections"), "no table can be read here", "detections are a list");
   }
-  std::vector<config::Placed<BiasDetection>> entries;
-  config::LabelCheck labels(job.problems);
-  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
-    const config::Node& entry = source.list->children[i];
-    const auto key = source.key + "[" + std::to_string(i) + "]";
-    entries.push_back({read_detection(entry, key, job.problems), &entry, key});
-    labels.add(entry, key, entries.back().label);
-  }
+  using Entry = config::Placed<BiasDetection>;
+  const auto read = [&](const config::Node& entry, const std::string& key) {
+    return std::vector{Entry{read_detection(entry, key, job.problems), &entry, key}};
+  };
   std::vector<BiasDetection> detections;
-  for (const auto& entry : config::select(std::move(entries), source, job.problems)) {
+  for (const auto& entry : config::read_source<Entry>(source, job.problems, read)) {
     check_detection(*entry.node, entry.key, entry, tests, job.problems);
     detections.push_back(entry);
   }

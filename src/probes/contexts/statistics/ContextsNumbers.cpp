@@ -14,20 +14,14 @@ namespace {
   throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
 }
 
-/// Place of a cube; their number where there is none.
-std::size_t column(const results::RawSchema& schema, const std::string& name) {
-  return static_cast<std::size_t>(std::ranges::find(schema.cubes, name, &results::CubeSchema::name) -
-                                  schema.cubes.begin());
-}
-
 const results::CubeSchema& require_cube(const results::ResultFile& file, const std::string& name,
                                         results::ElementType type, const std::vector<std::string>& inner_axes) {
-  const auto& cubes = file.schema().cubes;
-  const auto place = column(file.schema(), name);
-  if (place == cubes.size() || cubes[place].type != type || cubes[place].inner_axes != inner_axes) {
+  const auto place = file.schema().find_cube(name);
+  const auto* cube = place ? &file.schema().cubes[*place] : nullptr;
+  if (cube == nullptr || cube->type != type || cube->inner_axes != inner_axes) {
     refuse(file, "it has no cube '" + name + "' of this version");
   }
-  return cubes[place];
+  return *cube;
 }
 
 }  // namespace
@@ -36,18 +30,16 @@ ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawB
     : block_(std::move(block)),
       num_targets_(schema.inner_axis("target").labels.size()),
       num_weat_attributes_(schema.inner_axis("weat_attribute").labels.size()) {
-  const auto numbers = [&](const char* name) {
-    return &std::get<std::vector<double>>(block_.columns[column(schema, name)]);
-  };
+  const auto numbers = [&](const char* name) { return &column_of<double>(block_, *schema.find_cube(name)); };
   association_ = numbers("association");
   attribute_association_ = numbers("attribute_association");
   effect_size_ = numbers("effect_size");
   association_variance_ = numbers("association_variance");
-  status_ = &std::get<std::vector<std::uint8_t>>(block_.columns[column(schema, "status")]);
-  if (column(schema, "cosine") < block_.columns.size()) {
+  status_ = &column_of<std::uint8_t>(block_, *schema.find_cube("status"));
+  if (const auto cosine = schema.find_cube("cosine")) {
     num_attributes_ = schema.inner_axis("attribute").labels.size();
     deviation_ = numbers("association_deviation");
-    cosine_ = &std::get<std::vector<float>>(block_.columns[column(schema, "cosine")]);
+    cosine_ = &column_of<float>(block_, *cosine);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <unordered_map>
 
@@ -214,18 +213,11 @@ corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::S
   parallel::Messenger messenger(world);
   if (world.rank() != 0) {
     messenger.send(0, 0, encode(part));
-    while (!messenger.all_sent()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    messenger.wait_until_sent();
     return part;
   }
-  for (int received = 1; received < world.size();) {
-    if (const auto message = messenger.poll()) {
-      part = corpus::merge(std::move(part), decode(message->bytes));
-      ++received;
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+  for (int received = 1; received < world.size(); ++received) {
+    part = corpus::merge(std::move(part), decode(messenger.wait().bytes));
   }
   return part;
 }

@@ -134,10 +134,7 @@ results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript
     spans[2 * i] = static_cast<std::int32_t>(asked->span.begin);
     spans[2 * i + 1] = static_cast<std::int32_t>(asked->span.end);
     const auto* answer = table_ ? nullptr : &transcript.answers.front().at(answered++);
-    if (const auto* error = answer == nullptr ? nullptr : std::get_if<query::QueryError>(answer)) {
-      const bool too_long = error->fault == query::QueryFault::too_long;
-      statuses[i] = static_cast<std::uint8_t>(too_long ? VectorStatus::too_long : VectorStatus::engine_error);
-      problems[i] = error->message;
+    if (answer != nullptr && has_failed<VectorStatus>(*answer, statuses[i], problems[i])) {
       continue;
     }
     const auto& vector = answer == nullptr ? (*table_)[(block.first_context + i) / contexts_]

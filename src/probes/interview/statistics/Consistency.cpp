@@ -114,7 +114,7 @@ void add_refusals(Consistency& found, const findings::Scores& scores, const std:
 }  // namespace
 
 std::vector<std::string> rating_turns(const results::RawSchema& schema) {
-  if (!has_cube(schema, "rating")) {
+  if (!schema.find_cube("rating")) {
     return {};
   }
   const auto& axis = schema.inner_axis("item");

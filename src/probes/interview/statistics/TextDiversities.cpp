@@ -3,25 +3,10 @@
 #include <utility>
 
 #include "answers/text/PlainText.hpp"
-#include "base/Error.hpp"
 #include "probes/Probe.hpp"
 #include "probes/interview/InterviewProbe.hpp"
 
 namespace stereosweep::probes::interview {
-namespace {
-
-sweep::Product product_of(const results::RawSchema& schema) {
-  base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
-                  std::to_string(schema.outer_axes.size()) + " outer axes");
-  std::vector<std::uint64_t> lengths;
-  for (const auto& axis : schema.outer_axes) {
-    lengths.push_back(axis.labels.size());
-  }
-  return sweep::Product(std::move(lengths));
-}
-
-}  // namespace
-
 stats::WordNumbers WordNumbering::operator()(std::string_view text) {
   const auto plain = answers::plain_text(text);
   const answers::TokenizedText tokenized(plain);
