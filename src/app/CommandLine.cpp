@@ -94,4 +94,30 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
   return command.execute(line);
 }
 
+base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
+                            std::string (*readable)(std::string_view message)) {
+  constexpr std::size_t flush_size = 1 << 16;
+  std::ios::sync_with_stdio(false);
+  std::cin.tie(nullptr);
+  auto code = base::ExitCode::done;
+  std::string out;
+  for (std::string line; std::getline(std::cin, line);) {  // ends at \n alone; a last line without one counts
+    const auto start = out.size();
+    try {
+      answer(std::move(line), out);
+    } catch (const base::Error& error) {
+      out.resize(start);
+      out += R"({"error":)" + base::json_quote(readable(error.what())) + "}";
+      code = base::ExitCode::error;
+    }
+    out += '\n';
+    if (out.size() >= flush_size || std::cin.rdbuf()->in_avail() <= 0) {  // do not let a waiting user wait
+      std::cout << out << std::flush;
+      out.clear();
+    }
+  }
+  std::cout << out << std::flush;
+  return code;
+}
+
 }  // namespace stereosweep::app

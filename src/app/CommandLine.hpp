@@ -5,6 +5,7 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,15 +38,20 @@ struct Command {
   std::string_view name;
   std::string_view summary;  ///< in the list of commands
   const char* usage;         ///< heads the command's own help
-  Places places;
-  std::string_view what_place;  ///< "job", "run directory"
-  void (*add_options)(boost::program_options::options_description_easy_init add);
   base::ExitCode (*execute)(const CommandLine& line);
+  Places places = Places::none;
+  std::string_view what_place = {};  ///< "job", "run directory"
+  void (*add_options)(boost::program_options::options_description_easy_init add) = nullptr;
 };
 
 /// Reads the arguments and executes, or prints the help that they ask for.
 /// Throws InputError for unknown options, wrong values and a missing place.
 base::ExitCode execute(const Command& command, const Arguments& arguments);
+
+/// For each line of standard input what `answer` appends, or {"error":..} with the error's message as `readable` makes
+/// it valid UTF-8; nobody who waits for an answer waits for more lines. Exit status 1: there were errors.
+base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
+                            std::string (*readable)(std::string_view message));
 
 extern const Command run_command;
 extern const Command models_command;

@@ -180,6 +180,24 @@ std::vector<Sequence> plan_queries(std::span<const query::Query> queries, const 
   return sequences;
 }
 
+/// The distinct sequences, sorted, each with the uses of all that equal it, sorted.
+template <class Sequence>
+std::vector<Sequence> merged(std::vector<Sequence> all, bool (*comes_before)(const Sequence&, const Sequence&)) {
+  std::sort(all.begin(), all.end(), comes_before);
+  std::vector<Sequence> distinct;
+  for (auto& next : all) {
+    if (distinct.empty() || comes_before(distinct.back(), next)) {
+      distinct.push_back(std::move(next));
+    } else {
+      distinct.back().uses.insert(distinct.back().uses.end(), next.uses.begin(), next.uses.end());
+    }
+  }
+  for (auto& sequence : distinct) {
+    std::sort(sequence.uses.begin(), sequence.uses.end());
+  }
+  return distinct;
+}
+
 // Where a continuation begins among the tokens of prompt and continuation together.
 //   rule   trailing white space of the prompt moves to the continuation; the joint text is tokenized once, with the
 //          default special tokens (none where the prompt has written its own); the continuation begins where the ids of

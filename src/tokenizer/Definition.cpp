@@ -230,10 +230,8 @@ class Builder {
     const auto cls = config_.add_special("cls_token", "[CLS]");
     config_.add_special("mask_token", "[MASK]");
     Json normalizer = {{"type", "BertNormalizer"},
-                       {"clean_text", true},
                        {"handle_chinese_chars", settings.flag_or("tokenize_chinese_chars", true)},
-                       {"lowercase", settings.flag_or("do_lower_case", true)},
-                       {"strip_accents", nullptr}};
+                       {"lowercase", settings.flag_or("do_lower_case", true)}};
     if (const auto strips = settings.find("strip_accents")) {
       normalizer["strip_accents"] = strips->flag();
     }
@@ -350,12 +348,7 @@ class Builder {
     Json vocabulary = Document(files_, "vocab.json").content;
     const auto unknown = config_.add_special("unk_token", "<unk>");
     return {{"added_tokens", added(vocabulary, "vocab.json")},
-            {"normalizer",
-             {{"type", "BertNormalizer"},
-              {"clean_text", true},
-              {"handle_chinese_chars", true},
-              {"lowercase", config_.field().flag_or("do_lower_case", true)},
-              {"strip_accents", nullptr}}},
+            {"normalizer", {{"type", "BertNormalizer"}, {"lowercase", config_.field().flag_or("do_lower_case", true)}}},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
             {"decoder", {{"type", "BPEDecoder"}, {"suffix", "</w>"}}},
             {"model",

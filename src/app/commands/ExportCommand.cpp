@@ -56,9 +56,8 @@ const Command export_command{"export",
                              "write the HDF5 file of a run, finished or not",
                              "stereosweep export DIR: write PROBE.h5 from the journal, also while the run goes on.\n"
                              "Cells that are not scored yet have the status not_scored",
+                             execute_export,
                              Places::one,
-                             "run directory",
-                             nullptr,
-                             execute_export};
+                             "run directory"};
 
 }  // namespace stereosweep::app

@@ -85,9 +85,8 @@ const Command models_command{"models",
                              "stereosweep models [DIR ...]: the models in the Hugging Face cache and in directories:\n"
                              "what model.path takes, revision, family, head, size, which probes fit, why not.\n"
                              "No number of a weight is read, and nothing is downloaded",
+                             execute_models,
                              Places::any,
-                             "directory",
-                             nullptr,
-                             execute_models};
+                             "directory"};
 
 }  // namespace stereosweep::app

@@ -220,9 +220,9 @@ const Command plan_command{"plan",
                            "what a job will cost; how its words are tokenized",
                            "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
                            "unless --measure is given. With --power: how many templates its contrasts need",
+                           execute_plan,
                            Places::one_and_overrides,
                            "job",
-                           add_plan_options,
-                           execute_plan};
+                           add_plan_options};
 
 }  // namespace stereosweep::app

@@ -128,9 +128,9 @@ base::ExitCode execute_query(const CommandLine& line) {
 const Command query_command{"query",
                             "JSON queries -> log-probabilities, vectors",
                             "stereosweep query: JSON queries on standard input, answers on standard output",
+                            execute_query,
                             Places::none,
                             "",
-                            add_query_options,
-                            execute_query};
+                            add_query_options};
 
 }  // namespace stereosweep::app

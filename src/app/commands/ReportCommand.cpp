@@ -87,9 +87,9 @@ const Command report_command{"report",
                              "needs no network.\nStatistics that are missing are computed first. The Python package in "
                              "'analysis' writes it: that of\n$STEREOSWEEP_PYTHON, else of build/python, else "
                              "stereosweep-analysis on the path",
+                             execute_report,
                              Places::one_and_overrides,
                              "run directory",
-                             add_report_options,
-                             execute_report};
+                             add_report_options};
 
 }  // namespace stereosweep::app

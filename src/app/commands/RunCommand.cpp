@@ -97,9 +97,9 @@ const Command run_command{
     "start a job, or continue it",
     "stereosweep run JOB_OR_DIR [key=value ...]: start a job, or continue what its directory holds.\n"
     "A directory of another job is refused. Options",
+    execute_run,
     Places::one_and_overrides,
     "job",
-    add_run_options,
-    execute_run};
+    add_run_options};
 
 }  // namespace stereosweep::app

@@ -104,9 +104,9 @@ base::ExitCode execute_show(const CommandLine& line) {
 const Command show_command{"show",
                            "what a result holds, its digest, its strongest associations",
                            "stereosweep show DIR_OR_FILE: what a result holds",
+                           execute_show,
                            Places::one,
                            "run directory",
-                           add_show_options,
-                           execute_show};
+                           add_show_options};
 
 }  // namespace stereosweep::app

@@ -398,9 +398,9 @@ const Command stats_command{
     "writes PROBE.stats.h5 beside the result. Several results, or the folder of a sweep: one table with the\n"
     "axis run, in runs.stats.h5. Under mpirun, ranks share the tests and draws of what the job's\n"
     "statistics ask for, and the exact permutation tests of a contexts result",
+    execute_stats,
     Places::one_and_overrides,
     "run directory",
-    add_stats_options,
-    execute_stats};
+    add_stats_options};
 
 }  // namespace stereosweep::app

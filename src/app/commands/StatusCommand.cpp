@@ -129,9 +129,8 @@ base::ExitCode execute_status(const CommandLine& line) {
 const Command status_command{"status",
                              "what a run does, from another shell",
                              "stereosweep status DIR: what the run in DIR does, or how it ended",
+                             execute_status,
                              Places::one,
-                             "run directory",
-                             nullptr,
-                             execute_status};
+                             "run directory"};
 
 }  // namespace stereosweep::app

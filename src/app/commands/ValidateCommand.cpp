@@ -45,9 +45,8 @@ const Command validate_command{"validate",
                                "check a job and print its size",
                                "stereosweep validate JOB [key=value ...]: check a job and the kind of its model;\n"
                                "weights are not read. JOB is a file, or - for standard input",
+                               execute_validate,
                                Places::one_and_overrides,
-                               "job",
-                               nullptr,
-                               execute_validate};
+                               "job"};
 
 }  // namespace stereosweep::app

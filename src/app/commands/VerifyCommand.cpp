@@ -39,9 +39,9 @@ const Command verify_command{
     "score some blocks of a run again, and compare",
     "stereosweep verify DIR: score a sample of a run's blocks again, by this program on this machine, and say at\n"
     "which level of the numerical contract they agree with the run's journal. Exit status 1: at none. Options",
+    execute_verify,
     Places::one,
     "run directory",
-    add_verify_options,
-    execute_verify};
+    add_verify_options};
 
 }  // namespace stereosweep::app

@@ -70,15 +70,15 @@ std::vector<const std::vector<TokenId>*> prompts_of(std::span<const Request> req
 // (the one that begins every text) runs again instead.
 std::size_t least_shared_by(model::Kernels kernels) { return kernels == model::Kernels::operators ? 2 : 1; }
 
-// Slots of what a text still adds to the tree when it has got `drawn` tokens: its last token does not run, but its
-// prompt's last one runs with it.
-std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
-  return model::whole_blocks(std::max<std::int64_t>(0, asked.max_new_tokens - static_cast<std::int64_t>(drawn)));
-}
-
-// The same in rows.
+// Rows that a text still adds to the tree when it has got `drawn` tokens: its last token does not run, but its prompt's
+// last one runs with it.
 std::int32_t rows_to_come(const query::Generate& asked, std::size_t drawn) {
   return static_cast<std::int32_t>(std::max<std::int64_t>(0, asked.max_new_tokens - static_cast<std::int64_t>(drawn)));
+}
+
+// The slots of these.
+std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
+  return model::whole_blocks(rows_to_come(asked, drawn));
 }
 
 // The texts of a call. As many grow at once as may be remembered, each as long as it may become; where one ends, the

@@ -1,6 +1,7 @@
 #include "engine/causal/GrowingTree.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/causal/TokenTreePlan.hpp"
@@ -38,37 +39,24 @@ std::vector<std::int32_t> GrowingTree::path_of(std::size_t prompt) const {
   return parts;
 }
 
+std::int64_t GrowingTree::slots_of(std::span<const std::int32_t> parts) const {
+  std::int64_t slots = 0;
+  for (const auto part : parts) {
+    slots += part < 0 ? 0 : model::whole_blocks(beginnings_.branches[static_cast<std::size_t>(part)].length);
+  }
+  return slots;
+}
+
 std::int64_t GrowingTree::slots_of_beginnings() const {
-  std::int64_t slots = 0;
-  for (const auto& part : beginnings_.branches) {
-    slots += model::whole_blocks(part.length);
-  }
-  return slots;
-}
-
-std::int64_t GrowingTree::slots_of_beginning(std::size_t prompt) const {
-  std::int64_t slots = 0;
-  for (const auto part : path_of(prompt)) {
-    slots += model::whole_blocks(beginnings_.branches[static_cast<std::size_t>(part)].length);
-  }
-  return slots;
-}
-
-std::int64_t GrowingTree::planted_slots() const {
-  std::int64_t slots = 0;
-  for (std::size_t part = 0; part < branch_of_.size(); ++part) {
-    slots += branch_of_[part] < 0 ? 0 : model::whole_blocks(beginnings_.branches[part].length);
-  }
-  return slots;
+  std::vector<std::int32_t> parts(beginnings_.branches.size());
+  std::iota(parts.begin(), parts.end(), 0);
+  return slots_of(parts);
 }
 
 std::int64_t GrowingTree::missing_slots(std::size_t prompt) const {
-  std::int64_t slots = 0;
-  for (const auto part : path_of(prompt)) {
-    const auto place = static_cast<std::size_t>(part);
-    slots += branch_of_[place] < 0 ? model::whole_blocks(beginnings_.branches[place].length) : 0;
-  }
-  return slots;
+  auto parts = path_of(prompt);
+  std::erase_if(parts, [&](std::int32_t part) { return branch_of_[static_cast<std::size_t>(part)] >= 0; });
+  return slots_of(parts);
 }
 
 std::int32_t GrowingTree::plant(std::size_t prompt, std::int32_t room) {

@@ -26,9 +26,9 @@ class GrowingTree {
   /// Slots of all different beginnings, each part of them in blocks of its own.
   std::int64_t slots_of_beginnings() const;
   /// Slots of one prompt's beginning.
-  std::int64_t slots_of_beginning(std::size_t prompt) const;
+  std::int64_t slots_of_beginning(std::size_t prompt) const { return slots_of(path_of(prompt)); }
   /// Of the parts that are in the tree.
-  std::int64_t planted_slots() const;
+  std::int64_t planted_slots() const { return slots_of(part_of_); }
   /// Of one prompt's beginning those that the tree lacks.
   std::int64_t missing_slots(std::size_t prompt) const;
 
@@ -43,7 +43,8 @@ class GrowingTree {
   std::vector<std::int32_t> keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next);
 
  private:
-  std::vector<std::int32_t> path_of(std::size_t prompt) const;  ///< parts, first one first
+  std::vector<std::int32_t> path_of(std::size_t prompt) const;       ///< parts, first one first
+  std::int64_t slots_of(std::span<const std::int32_t> parts) const;  ///< of those that are none (-1): no slots
 
   model::TokenTree beginnings_;          ///< all of them; a branch is a part that stands or falls as a whole
   std::vector<std::int32_t> last_part_;  ///< [prompt] or `root`

@@ -123,18 +123,7 @@ ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Token
                    std::int64_t max_words) {
   ElmoPlan plan;
   auto all = plan_queries<Sentence>(queries, ElmoPreparer(tokenizer, num_layers, max_words), plan);
-  std::stable_sort(all.begin(), all.end(), sentence_comes_before);
-  for (auto& sentence : all) {
-    if (plan.sentences.empty() || plan.sentences.back().words != sentence.words) {
-      plan.sentences.push_back(std::move(sentence));
-    } else {
-      auto& uses = plan.sentences.back().uses;
-      uses.insert(uses.end(), sentence.uses.begin(), sentence.uses.end());
-    }
-  }
-  for (auto& sentence : plan.sentences) {
-    std::sort(sentence.uses.begin(), sentence.uses.end());
-  }
+  plan.sentences = merged(std::move(all), sentence_comes_before);
   return plan;
 }
 
@@ -173,7 +162,7 @@ class ElmoCall : public query::Call {
       const auto states = model_.hidden(batch.input, batch.last_layer, batch.tokens);
       for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
         for (const auto& use : batch.readers[i]) {
-          pools.add(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
+          pools.add<float>(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
         }
       }
     }

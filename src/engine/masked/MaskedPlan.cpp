@@ -100,17 +100,7 @@ MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::T
                        const InputLimits& limits) {
   MaskedPlan plan;
   auto all = plan_queries<Sequence>(queries, MaskedPreparer(tokenizer, limits), plan);
-  std::stable_sort(all.begin(), all.end(), sequence_comes_before);
-  for (auto& next : all) {
-    if (plan.sequences.empty() || plan.sequences.back().layer != next.layer || plan.sequences.back().ids != next.ids) {
-      plan.sequences.push_back({std::move(next.ids), next.layer, {}});
-    }
-    auto& uses = plan.sequences.back().uses;
-    uses.insert(uses.end(), next.uses.begin(), next.uses.end());
-  }
-  for (auto& sequence : plan.sequences) {
-    std::sort(sequence.uses.begin(), sequence.uses.end());
-  }
+  plan.sequences = merged(std::move(all), sequence_comes_before);
   return plan;
 }
 

@@ -50,13 +50,6 @@ std::int32_t begin_of(const at::Tensor& matrix, std::int64_t row) {
   return static_cast<std::int32_t>(row * matrix.stride(0));
 }
 
-template <class Value>
-std::vector<Value> sorted_distinct(std::vector<Value> values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
-}
-
 std::vector<std::int32_t> narrowed(const std::vector<std::int64_t>& numbers) {
   return {numbers.begin(), numbers.end()};
 }
@@ -361,7 +354,7 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
   return changed;
 }
 
-std::vector<std::int64_t> rows_of_tasks(const std::vector<DrawTask>& tasks) {
+std::vector<std::int64_t> rows_of_tasks(std::span<const DrawTask> tasks) {
   std::vector<std::int64_t> rows;
   for (const auto& task : tasks) {
     rows.push_back(task.row);
@@ -379,12 +372,7 @@ std::vector<std::optional<Drawn>> BatchSampler::draw_on_host(const at::Tensor& l
                                                              std::span<const DrawTask> tasks) const {
   const auto host = on_host(logits);
   std::vector<std::optional<BlockMasses>> masses(static_cast<std::size_t>(host.size(0)));
-  std::vector<std::int64_t> rows;
-  for (const auto& task : tasks) {
-    rows.push_back(task.row);
-  }
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  const auto rows = sorted_distinct(rows_of_tasks(tasks));
   at::parallel_for(0, std::ssize(rows), 4, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
       const auto row = rows[static_cast<std::size_t>(i)];

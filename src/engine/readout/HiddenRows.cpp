@@ -83,22 +83,6 @@ query::QueryError not_finite_error(query::Dtype dtype) {
           query::QueryFault::other};
 }
 
-void VectorPools::add(std::size_t query, std::span<const float> vector) {
-  auto& pool = pools_[query];
-  pool.sums.resize(vector.size());
-  pool.count += 1;
-  for (std::size_t i = 0; i < vector.size(); ++i) {
-    pool.sums[i] += vector[i];
-  }
-}
-
-void VectorPools::add_sums(std::size_t query, std::span<const double> sums, std::int64_t count) {
-  auto& pool = pools_[query];
-  pool.sums.resize(sums.size());
-  pool.count += static_cast<double>(count);
-  std::transform(sums.begin(), sums.end(), pool.sums.begin(), pool.sums.begin(), std::plus<>());
-}
-
 void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) const {
   for (std::size_t query = 0; query < pools_.size(); ++query) {
     const auto& pool = pools_[query];
@@ -158,7 +142,7 @@ Later<void> pool_on_device(const at::Tensor& hidden, std::span<const PooledRow> 
     const auto width = static_cast<std::size_t>(host.size(1));
     const auto* row = host.const_data_ptr<double>();
     for (const auto& span : spans) {
-      pools.add_sums(span.query, {row, width}, std::ssize(span.rows));
+      pools.add(span.query, std::span(row, width), std::ssize(span.rows));
       row += width;
     }
   };
@@ -169,8 +153,7 @@ Later<void> fetch_input_vectors(std::span<const InputRows> wanted, const FetchRo
   for (const auto& rows : wanted) {
     ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
   }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  ids = sorted_distinct(std::move(ids));
   Download numbers({fetch(ids).to(at::kFloat)});
   return [wanted, &pools, ids = std::move(ids), numbers = std::move(numbers)]() mutable {
     const auto vectors = numbers.parts().front();

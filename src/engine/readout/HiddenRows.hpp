@@ -21,6 +21,13 @@
 
 namespace stereosweep::engine {
 
+template <class Value>
+std::vector<Value> sorted_distinct(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
 /// What the plans of a loaded model go by.
 InputLimits limits_of(const model::ModelShape& shape);
 
@@ -65,10 +72,14 @@ query::QueryError not_finite_error(query::Dtype dtype);
 class VectorPools {
  public:
   explicit VectorPools(std::size_t num_queries) : pools_(num_queries) {}
-  /// One more token of the span of query number `query`.
-  void add(std::size_t query, std::span<const float> vector);
-  /// The sums of `count` more tokens.
-  void add_sums(std::size_t query, std::span<const double> sums, std::int64_t count);
+  /// The sums of `count` more tokens of the span of query number `query`.
+  template <class Number>
+  void add(std::size_t query, std::span<const Number> sums, std::int64_t count = 1) {
+    auto& pool = pools_[query];
+    pool.sums.resize(sums.size());
+    pool.count += static_cast<double>(count);
+    std::ranges::transform(sums, pool.sums, pool.sums.begin(), std::plus<>());
+  }
   /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
   void finish(std::span<query::Answer> answers, query::Dtype dtype) const;
 
