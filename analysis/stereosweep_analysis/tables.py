@@ -34,12 +34,14 @@ class Missing(float):
 
 class Column(NamedTuple):
     """`definition`: one sentence below the table; empty where the title says it. `role`: what it is to the number
-    before it, as in a statistics file: value, low, high, n, p, adjusted; empty for labels."""
+    before it, as in a statistics file: value, low, high, n, p, adjusted; empty for labels. `is_difference`: pictures
+    draw zero."""
 
     title: str
     definition: str = ""
     kind: str = "text"  # text, long (whole texts), number, p
     role: str = ""
+    is_difference: bool = False
 
     @property
     def is_text(self) -> bool:

@@ -2,8 +2,8 @@
 
 A finding's first array has the attributes `views` (JSON: title, columns [array or label, head], `by`: array of the
 order, "-" before it: the largest first; `each`: labels with a table of their own; `only`: array that a row must have
-a number of), `sentences` (measure, tab, text), `notes`, `warnings` and `named_measures`; each of its arrays has `role`
-and `of`. Definitions: src/findings/Finding.hpp.
+a number of), `heading`, `sentences` (measure, tab, text), `notes`, `warnings` and `named_measures`; each of its arrays
+has `role` and `of`, differences `zero`. Definitions: src/findings/Finding.hpp.
 """
 
 import json
@@ -19,9 +19,11 @@ View = dict[str, Any]
 
 
 class Finding(NamedTuple):
-    """`name`: of its first array; `tables`: those of its views; `sentences`: what they come to."""
+    """`name`: of its first array; `heading`: of the report's section, its name where the file has none; `tables`: those
+    of its views; `sentences`: what they come to."""
 
     name: str
+    heading: str
     tables: list[Table]
     sentences: list[str]
     notes: str
@@ -73,7 +75,8 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
             said = (line.partition("\t") for line in str(variable.attrs.get("sentences", "")).splitlines())
             sentences = [text for measure, _, text in said if measure in ("", *shown)]
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]
-            found.append(Finding(name, tables, sentences, str(variable.attrs.get("notes", "")), warnings))
+            heading = str(variable.attrs.get("heading", name.replace("_", " ")))
+            found.append(Finding(name, heading, tables, sentences, str(variable.attrs.get("notes", "")), warnings))
     return found
 
 
@@ -146,7 +149,8 @@ class _View:
         variable = self.statistics[name]
         role = str(variable.attrs.get("role", "value"))
         kind = "text" if "flag_meanings" in variable.attrs else "p" if role in ("p", "adjusted") else "number"
-        return Column(head, str(variable.attrs.get("long_name", "")), kind, role)
+        is_difference = variable.attrs.get("zero") == "drawn"
+        return Column(head, str(variable.attrs.get("long_name", "")), kind, role, is_difference)
 
     def _cells(self, name: str) -> list[object]:
         values = self._values(name)

@@ -11,7 +11,7 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
-from stereosweep_analysis.reports import audit
+from stereosweep_analysis.reports import audit, page
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs
 from stereosweep_analysis.reports.scores import measure_means
 from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
@@ -291,6 +291,32 @@ def test_a_table_with_an_interval_has_a_picture():
     plt.close(picture.figure)
     assert [tick.get_text() for tick in picture.figure.axes[0].get_yticklabels()] == ["two", "one"]
     assert interval_picture(Table("t", [Column("a"), Column("b", "", "number", "value")], [("x", 1.0)])) == []
+
+
+def test_zero_is_drawn_of_differences_and_below_it():
+    def lines(differences, **attributes):
+        statistics = add_contrasts(statistics_dataset(values()), ["one", "two"], differences, [0.04, 0.0001])
+        statistics["contrast_difference"].attrs |= attributes
+        (picture,) = interval_picture(findings(statistics)[0].tables[0])
+        plt.close(picture.figure)
+        return len(picture.figure.axes[0].lines)
+
+    assert lines([2.0, 3.0], zero="drawn") == lines([2.0, -3.0]) == lines([2.0, 3.0]) + 1
+
+
+def test_sections_are_those_that_findings_name():
+    """In the page's order; what it does not know follows, by its own name where the file gives no heading."""
+    statistics = statistics_dataset(values())
+    headings = {"shift_of_all": "", "zork": "Zorks, all of them", "error": "Where scores vary", "more": "Contrasts"}
+    for name, heading in headings.items():
+        columns = (("subject", "subject"), (name, "number"))
+        statistics = add_finding(statistics, ("subject",), {name: (np.arange(3.0), "value")}, [view(name, columns)])
+        statistics[name].attrs |= {"heading": heading} if heading else {}
+    sections = page._finding_sections(statistics, findings(statistics))
+    assert [(anchor, heading) for anchor, heading, blocks in sections if blocks] == [
+        ("contrasts", "Contrasts"), ("where-scores-vary", "Where scores vary"), ("shift-of-all", "shift of all"),
+        ("zorks-all-of-them", "Zorks, all of them"),
+    ]  # fmt: skip
 
 
 def test_the_glossary_has_sentences():

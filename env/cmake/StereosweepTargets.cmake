@@ -1,6 +1,7 @@
-# stereosweep_add_room(NAME <room> [FAST] [TORCH] [SOURCES ...] [ALONE ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
+# stereosweep_add_room(NAME <room> [FOLDER] [FAST] [TORCH] [EXCEPT ...] [ALONE ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
+#   FOLDER: of all sources of the folder, in batches, but those of EXCEPT and of folders that are rooms of their own.
 #   FAST: all optimisation, for loops over numbers or letters; other rooms take -O2, and compile in half the time.
-#   src/ is the include root; warnings are errors for our own code only. SOURCES are compiled in batches.
+#   src/ is the include root; warnings are errors for our own code only.
 #   TORCH: its sources include libtorch's tensors, and share their precompiled headers.
 #   ALONE: kernels for wider registers (nothing may be inlined into a clone that fuses products and sums), classes whose
 #   parts use an unnamed namespace (-Wsubobject-linkage), files with options of their own, generated files.
@@ -9,6 +10,7 @@
 #   per rank count), has a LABEL, or where STEREOSWEEP_BATCH is 1. NEEDS: targets that it starts. With OPERATORS it runs a
 #   second time with the kernels that CUDA would take, on the CPU. SLOW: takes more than a few seconds, and is no part of
 #   `ctest -L quick`, as tests with NP or LABELS are not.
+# stereosweep_add_other_tests(ROOM <room> [LIBRARIES ...]): every test of the folder that has not been added yet.
 add_library(stereosweep_warnings INTERFACE)
 target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
@@ -75,10 +77,26 @@ if(STEREOSWEEP_BUILD_TESTS)
     LIBRARIES nlohmann_json::nlohmann_json GTest::gmock)
 endif()
 
+# All sources below this folder, by their paths in it, in alphabetical order; a new file is found by the next build.
+function(stereosweep_find_sources result)
+  file(GLOB_RECURSE sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB rooms RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt")
+  foreach(room IN LISTS rooms)
+    get_filename_component(room "${room}" DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${room}/")
+  endforeach()
+  list(REMOVE_ITEM sources "" ${ARGN})
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
 function(stereosweep_add_room)
-  cmake_parse_arguments(ROOM "FAST;TORCH" "NAME" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ROOM "FOLDER;FAST;TORCH" "NAME" "EXCEPT;ALONE;PUBLIC;PRIVATE" ${ARGN})
   set(target stereosweep_${ROOM_NAME})
-  stereosweep_make_batches(batches ${ROOM_SOURCES})
+  set(sources "")
+  if(ROOM_FOLDER)
+    stereosweep_find_sources(sources ${ROOM_EXCEPT} ${ROOM_ALONE})
+  endif()
+  stereosweep_make_batches(batches ${sources})
   if(batches OR ROOM_ALONE)
     add_library(${target} STATIC ${batches} ${ROOM_ALONE})
     target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
@@ -129,6 +147,7 @@ endfunction()
 function(stereosweep_add_test source)
   cmake_parse_arguments(TEST "OPERATORS;SLOW" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES;NEEDS" ${ARGN})
   string(REPLACE ".test.cpp" "" stem "${source}")
+  set_property(DIRECTORY APPEND PROPERTY stereosweep_added_tests "${source}")
   set(target test_${TEST_ROOM}_${stem})
   set(arguments "")
   if(NOT TEST_TIMEOUT)
@@ -176,4 +195,14 @@ function(stereosweep_add_test source)
     set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS unit
       ENVIRONMENT "STEREOSWEEP_KERNELS=operators;OMP_NUM_THREADS=1")
   endif()
+endfunction()
+
+function(stereosweep_add_other_tests)
+  cmake_parse_arguments(TEST "" "ROOM" "LIBRARIES" ${ARGN})
+  file(GLOB sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.test.cpp")
+  get_property(added DIRECTORY PROPERTY stereosweep_added_tests)
+  list(REMOVE_ITEM sources "" ${added})
+  foreach(source IN LISTS sources)
+    stereosweep_add_test(${source} ROOM ${TEST_ROOM} LIBRARIES ${TEST_LIBRARIES})
+  endforeach()
 endfunction()

@@ -201,8 +201,14 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   if (const auto owners = owners_of(finding, column); column.role != Role::value && !owners.empty()) {
     dataset.write_attribute("of", owners);
   }
+  if (column.is_difference) {
+    dataset.write_attribute("zero", "drawn");
+  }
   if (&column != &finding.columns.front()) {
     return;
+  }
+  if (!finding.heading.empty()) {
+    dataset.write_attribute("heading", finding.heading);
   }
   if (!finding.views.empty()) {
     dataset.write_attribute("views", views_json(finding));

@@ -38,6 +38,8 @@ struct Column {
   /// Name of the value column it belongs to; "": the first one; of a count or a status: all of the finding.
   std::string of;
   std::variant<std::vector<double>, std::vector<std::int32_t>, Flags> values;  ///< over the finding's axes, row-major
+  /// Zero says that two sides are alike, so that pictures draw it.
+  bool is_difference = false;
 };
 
 /// Columns of a view, "HEAD: NAME, HEAD: NAME, ...": NAME of a column, an axis or a coordinate, alone where it is the
@@ -66,6 +68,7 @@ struct Sentence {
 
 struct Finding {
   std::string name;                            ///< "contrast"
+  std::string heading = {};                    ///< of the report's section that shows it; "": its name
   std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
   std::vector<Column> columns = {};
   std::vector<View> views = {};
@@ -121,8 +124,9 @@ results::AxisSchema list_axis(
 results::AxisSchema measure_axis_of(const Scores& scores, const std::vector<std::size_t>& measures,
                                     const std::string& name);
 
-/// Variables with attributes `role` and `of` (names of the values it belongs to); `views` (JSON), `sentences` and
-/// `warnings` (one a line; a sentence's measure and a tab before it), and `notes` stand on the first.
+/// Variables with attributes `role`, `of` (names of the values it belongs to) and, of differences, `zero` ("drawn");
+/// `heading`, `views` (JSON), `sentences` and `warnings` (one a line; a sentence's measure and a tab before it), and
+/// `notes` stand on the first.
 /// Nothing where there are no rows.
 void write(results::Layout& layout, const Finding& finding);
 

@@ -25,10 +25,6 @@ constexpr std::size_t rephrasing_axis = 3;
 constexpr std::size_t replicate_axis = 4;
 constexpr std::size_t item_axis = 5;
 
-/// Streams of the bootstrap's draws: every statistic of a result uses the same, so that differences can be read.
-constexpr std::uint64_t templates_stream = std::uint64_t{1} << 40U;
-constexpr std::uint64_t rephrasings_stream = std::uint64_t{2} << 40U;
-
 /// Borrowed from a file or a table in memory. Where several ranks have the table, every call that reads is collective,
 /// and so is every statistic of this room.
 struct Scores {

@@ -32,6 +32,13 @@ using MeansRequest = MeasuresRequest<struct MeansOfRows>;
 /// Shares of the variance by subject, item, template, ..., and its components.
 using VarianceRequest = MeasuresRequest<struct SourcesOfVariance>;
 
+/// What a statistic is, beside what is asked of it.
+struct Statistic {
+  const char* key;      ///< under `statistics`
+  const char* about;    ///< for people who write jobs
+  const char* heading;  ///< of the report's section
+};
+
 /// The table of statistics: what is listed in `each_statistic` is read, kept, described, computed and printed, in that
 /// order.
 struct Comparison {
@@ -54,18 +61,19 @@ struct Comparison {
   std::vector<CorrelationRequest> correlations = {};
   std::optional<ExtremesRequest> extremes = {};
 
-  /// Shows `visit` every statistic, what was asked first: its key, what is asked (an optional, or a list), what it is.
+  /// Shows `visit` every statistic, what was asked first, and what is asked of it (an optional, or a list).
   template <class Self, class Visit>
   static void each_statistic(Self& self, Visit visit) {
-    visit("contrasts", self.contrasts, "differences that are tested");
-    visit("means", self.means, "of every subject and item, with intervals");
-    visit("variance_shares", self.variance, "by subject, item, template, ...");
-    visit("intersections", self.intersections, "what an intersection has of its groups");
-    visit("people", self.people, "agreement with people's answers");
-    visit("correlations", self.correlations, "of items over subjects");
-    visit("extremes", self.extremes, "the subjects with the highest and the lowest means");
-    visit("clusters", self.clusters, "k-means of the subjects");
-    visit("variation", self.variation, "coefficients of variation");
+    visit(Statistic{"contrasts", "differences that are tested", "Contrasts"}, self.contrasts);
+    visit(Statistic{"means", "of every subject and item, with intervals", "Scores"}, self.means);
+    visit(Statistic{"variance_shares", "by subject, item, template, ...", "Where scores vary"}, self.variance);
+    visit(Statistic{"intersections", "what an intersection has of its groups", "Intersections"}, self.intersections);
+    visit(Statistic{"people", "agreement with people's answers", "Agreement with people"}, self.people);
+    visit(Statistic{"correlations", "of items over subjects", "Correlations"}, self.correlations);
+    visit(Statistic{"extremes", "the subjects with the highest and the lowest means", "Highest and lowest means"},
+          self.extremes);
+    visit(Statistic{"clusters", "k-means of the subjects", "Clusters"}, self.clusters);
+    visit(Statistic{"variation", "coefficients of variation", "Where scores vary"}, self.variation);
   }
   template <class Self, class Keys>
   static void inference_keys(Self& self, Keys& keys) {
@@ -76,7 +84,7 @@ struct Comparison {
   }
   bool asks() const {
     bool found = false;
-    each_statistic(*this, [&](const char* /*name*/, const auto& asked, const char* /*about*/) {
+    each_statistic(*this, [&](const Statistic& /*statistic*/, const auto& asked) {
       found = found || asked != std::remove_cvref_t<decltype(asked)>();
     });
     return found;

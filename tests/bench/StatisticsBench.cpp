@@ -18,8 +18,8 @@
 #include "base/text/Json.hpp"
 #include "config/statistics/ComparisonReader.hpp"
 #include "config/yaml/Yaml.hpp"
+#include "findings/Conclusions.hpp"
 #include "findings/RandomScores.hpp"
-#include "findings/contrasts/Conclusions.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "hdf5/File.hpp"
 

@@ -6,6 +6,7 @@
 namespace stereosweep::config {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -47,7 +48,8 @@ TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
 
 TEST(ComparisonMeasures, AllAndAnEmptyMappingAreTheDefaultsOfEveryStatistic) {
   sweep::Comparison known;
-  sweep::Comparison::each_statistic(known, [](const std::string& name, const auto& asked, const char* /*about*/) {
+  sweep::Comparison::each_statistic(known, [](const sweep::Statistic& statistic, const auto& asked) {
+    const std::string name = statistic.key;
     if constexpr (requires { asked.has_value(); }) {
       const auto all = read_comparison(name + ": all\n");
       const auto empty = read_comparison(name + ": {}\n");
@@ -61,6 +63,38 @@ TEST(ComparisonMeasures, AllAndAnEmptyMappingAreTheDefaultsOfEveryStatistic) {
       }
     }
   });
+}
+
+/// The form with labels that differ.
+std::string example_of(std::string form) {
+  const std::string label = "LABEL";
+  for (std::size_t place = form.find(label); place != std::string::npos; place = form.find(label, place)) {
+    form.replace(place, label.size(), "label" + std::to_string(place));
+  }
+  return form;
+}
+
+/// The form that messages show is an example, which is read, kept and told apart by its name.
+TEST(ComparisonMeasures, EveryListOfRequestsReadsBackWhatItDumps) {
+  sweep::Comparison known;
+  std::size_t num_lists = 0;
+  sweep::Comparison::each_statistic(known, [&](const sweep::Statistic& statistic, const auto& asked) {
+    if constexpr (!requires { asked.has_value(); }) {
+      using Request = typename std::remove_cvref_t<decltype(asked)>::value_type;
+      const std::string name = statistic.key;
+      const auto form = example_of(Request::key_form);
+      const auto read = read_comparison(name + ": [" + form + "]\n");
+      EXPECT_THAT(read.problems, IsEmpty()) << name;
+      EXPECT_TRUE(read.comparison.asks()) << name;
+      EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << name;
+      EXPECT_THAT(read_comparison(name + ": all\n").problems, ElementsAre(HasSubstr("job:1:statistics." + name)));
+      EXPECT_THAT(read_comparison(name + ": [{}]\n").problems, Contains(HasSubstr(name + "[0].name"))) << name;
+      EXPECT_THAT(read_comparison(name + ": [" + form + ", " + form + "]\n").problems,
+                  ElementsAre(HasSubstr(std::string("a second ") + Request::listed_as + " '")));
+      ++num_lists;
+    }
+  });
+  EXPECT_GE(num_lists, 2U);
 }
 
 TEST(ComparisonMeasures, ReadsBackWhatItDumps) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "config/JobDump.hpp"
@@ -176,8 +177,13 @@ TEST(JobLoader, keys_of_every_probe_and_its_own_are_one_list_in_statistics) {
   const auto report = folder.complaint(small_job + "statistics: {varation: all, word_agregate: mean}\n");
   EXPECT_THAT(report, AllOf(HasSubstr("statistics.varation: unknown key 'varation'"),
                             HasSubstr("did you mean 'variation'?"), HasSubstr("did you mean 'word_aggregate'?")));
-  EXPECT_THAT(report, HasSubstr("known here: clusters, contrasts, correlations, extremes, human_ratings, inference, "
-                                "intersections, means, people, templates, variance_shares, variation, word_aggregate"));
+  std::set<std::string> known = {"human_ratings", "inference", "templates", "word_aggregate"};
+  const sweep::Comparison comparison;
+  sweep::Comparison::each_statistic(
+      comparison, [&](const sweep::Statistic& statistic, const auto& /*asked*/) { known.insert(statistic.key); });
+  EXPECT_GE(known.size(), 13U);
+  EXPECT_THAT(report,
+              HasSubstr("known here: " + base::join(std::vector<std::string>(known.begin(), known.end()), ", ")));
 }
 
 TEST(JobLoader, the_schema_has_every_general_key) {

@@ -5,9 +5,8 @@ import re
 import pytest
 import runs
 import yaml
+from statistic_requests import shared_keys
 
-SHARED = {"contrasts", "inference", "means", "variance_shares", "intersections", "correlations", "extremes", "clusters",
-          "variation", "people"}  # fmt: skip
 # What the first job says for all probes, what only job.resolved.yaml holds, and the second names of axes.
 ELSEWHERE = {"model": {"revision", "chat"}, "execution": set()}
 WRITTEN_BY_THE_PROGRAM = {"axes": {"omissions", "subjects"}}
@@ -43,21 +42,12 @@ def test_every_key_is_there(job):
     is_first = job == JOBS[0]
     for section, keys in known.items():
         if section == "statistics":
-            keys = keys | SHARED if is_first else keys - SHARED
+            keys = keys | shared_keys() if is_first else keys - shared_keys()
         if not is_first and section in ELSEWHERE:
             keys = keys & {"path", "dtype", "batch_tokens", "contexts_per_block"}
         keys = {OTHER_NAMES.get(key, key) for key in keys - WRITTEN_BY_THE_PROGRAM.get(section, set())}
         assert keys <= written_keys(text, section), (section, keys - written_keys(text, section))
         assert keys or section == "statistics"
-
-
-def test_the_keys_for_all_probes_are_those_of_the_reader():
-    readers = [*sorted((runs.ROOT / "src/config").rglob("*Reader.cpp")), runs.ROOT / "src/sweep/Comparison.hpp"]
-    reader = "".join(path.read_text() for path in readers)
-    for key in SHARED:
-        assert f'"{key}"' in reader
-        assert "unknown key" not in runs.program("validate", JOBS[0], f"statistics.{key}.no_such_key=1").stderr.split(
-            f"statistics.{key}.no_such_key")[0]  # fmt: skip
 
 
 def without_defaults(text):

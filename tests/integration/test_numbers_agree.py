@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 import pytest
 import runs
+import statistic_requests
 import yaml
 
 from stereosweep_analysis.cli import main
@@ -22,7 +23,7 @@ FEW = "axes.groups={file: abc_groups, only: [women, men, teenagers, Black people
 TEMPLATES = "axes.templates={file: abc_templates, only: [one_of_them, often, quite, the_word]}"
 QUICK = "statistics.inference={replicates: 100, draws: 200}"
 CONTRAST = "statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]"
-CORRELATED = "statistics.correlations=[{name: all, rows: {item.dimension: [agency]}, columns: {item.dimension: [beliefs]}}]"
+EVERYTHING = "every example request"
 SMALL_TALK = "axes.groups={file: stereomap_groups, only: [Nurses, Doctors, Rich people, Women]}"
 # job: (settings of the run, what stats is asked, paper)
 JOBS = {
@@ -34,8 +35,7 @@ JOBS = {
     "10_planted": (
         (FEW, TEMPLATES, "axes.intersections={pairs: [[Black people, women], [Black people, men]], both_orders: true}",
          "axes.rephrasings={file: voices, only: [none, bus]}", "measures=[ilps, ilps_star]"),
-        (QUICK, CONTRAST, CORRELATED, "statistics.intersections=all", "statistics.variance_shares=all",
-         "statistics.extremes={most: 2, of: {item.dimension: [agency]}}", "statistics.variation={}"), "cao2022",
+        (QUICK, EVERYTHING), "cao2022",
     ),
     "20_real": (("model.path=tests/models/planted", FEW, TEMPLATES, "axes.intersections=none"), (CONTRAST, QUICK), None),
     "40_winoidentity": (("axes.augmentations=[baseline, aug1]",), (), None),
@@ -54,6 +54,11 @@ JOBS = {
     "70_stereomap": ((SMALL_TALK, "sampling.rounds=2"), (QUICK, "statistics.clusters={number: 2}"), "stereomap"),
 }  # fmt: skip
 TABLES = ("05_example_rating", "10_planted", "50_ratings")  # whose `table` is looked at: it lays out the whole page
+SECTIONS = {
+    "10_planted": ["Contrasts", "Agreement with people", "Intersections", "Clusters", "Correlations", "Highest and lowest means",
+                   "Where scores vary"],
+    "61_generated_contexts": ["Single words", "Samples"],
+}  # fmt: skip
 # Cells of papers' tables that are no number of the file: ranks, counts of members, sums of two numbers of the file.
 PAPERS_OWN = {"rank", "groups", "larger part", "dominates (number)", "dominated by (number)"}
 NUMBER = re.compile(r"[-\u2212]?[\d,]*\.?\d+(e[-+\u2212]?\d+)?|[-\u2212]?\d+")
@@ -196,6 +201,8 @@ class Run:
         words = sorted(set(re.findall("[A-Za-z]+", (runs.ROOT / "configs/tests/caliskan.yaml").read_text())))
         (folder / "words.txt").write_text("".join(f"a {word} is here\nthere is a {word} too\n" for word in words))
         settings = [setting.replace("FOLDER", str(folder)) for setting in settings]
+        if EVERYTHING in asked:
+            asked = [*(setting for setting in asked if setting != EVERYTHING), *statistic_requests.asked(folder)]
         self.folder = folder / job
         code, _, err = runs.run(path, self.folder, *settings)
         assert code == 0, err
@@ -264,8 +271,12 @@ def test_tables_of_stats_are_the_files_numbers(run):
 
 
 def test_the_page_and_the_tables_show_the_file(run):
-    page = Page(open(run.analysis("report", run.folder, "--out", run.folder / "page.html").strip(), encoding="utf-8").read())
+    text = open(run.analysis("report", run.folder, "--out", run.folder / "page.html").strip(), encoding="utf-8").read()
+    page = Page(text)
     said = "".join(page.text)
+    if run.folder.name in SECTIONS:
+        headings = re.findall("<h2[^>]*>([^<]*)", text)
+        assert headings[headings.index("Scores") + 1 : headings.index("Wordings")] == SECTIONS[run.folder.name]
     with h5py.File(run.path) as file:
         found = findings(file)
         for finding in found:

@@ -2,25 +2,22 @@
 
 import pytest
 import runs
+import statistic_requests
 
 TEMPLATES = "axes.templates={file: abc_templates, only: [one_of_them, kind_of_people, the_word, next_door, in_town, nearly_all]}"
-GROUPS = ["women", "men", "Black people", "people with disabilities"]
-PAIRS = ["powerless - powerful", "cold - warm"]
-ASKED = (
-    "statistics.inference={family: all, replicates: 600, draws: 1500}",  # more than one rank's share of draws at a time
-    "statistics.means=all", "statistics.variance_shares=all", "statistics.variation={over: [wording, template]}",
-    "statistics.clusters={number: 2, max_clusters: 5}", "statistics.intersections=all",
-    "statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}},"
-    " {name: one, each: subject, right: rest},"
+TRAITS = "axes.traits={file: abc_poles, only: [powerless - powerful, traditional - modern]}"
+INFERENCE = "statistics.inference={family: all, replicates: 600, draws: 1500}"  # more than one rank's share of draws at a time
+CONTRASTS = (
+    "[{name: gender, left: {subject: women}, right: {subject: men}}, {name: one, each: subject, right: rest},"
     " {name: kinds, left: {subject.kind: intersection}, right: {subject.kind: group}, measures: [set_code_plain prior_word]},"
-    " {name: bus, left: {rephrasing: bus}, right: {rephrasing: none}}]",
-)  # fmt: skip
+    " {name: bus, left: {rephrasing: bus}, right: {rephrasing: none}}]"
+)
 
 
 @pytest.fixture(scope="module")
 def associations(tmp_path_factory):
     output = tmp_path_factory.mktemp("shared") / "run"
-    code, _, err = runs.run(runs.SMOKE, output, TEMPLATES)
+    code, _, err = runs.run(runs.SMOKE, output, TEMPLATES, TRAITS)
     assert code == 0, err
     return output
 
@@ -32,11 +29,7 @@ def statistics(output, *settings, ranks):
 
 
 def test_every_number_is_the_same_for_any_number_of_ranks(associations, tmp_path):
-    people = tmp_path / "answers.tsv"
-    rows = [f"{name}\t{group}\t{pair}\t{(7 * len(name + group) + 31 * len(pair) + 13 * place) % 101}\n"
-            for place, name in enumerate(["ada", "ben", "cleo"]) for group in GROUPS for pair in PAIRS]
-    people.write_text("annotator\tgroup\tpair\trating\n" + "".join(rows))
-    asked = (*ASKED, f"statistics.people={{ratings: {people}}}")
+    asked = (INFERENCE, *statistic_requests.asked(tmp_path, contrasts=CONTRASTS))
     alone, text = statistics(associations, *asked, ranks=1)
     for heading in ("Contrasts in", "Means of", "Variance in", "Coefficients of variation", "Agreement with people"):
         assert heading in text

@@ -5,17 +5,18 @@ import subprocess
 
 import pytest
 import runs
+import statistic_requests
 from terminals import shown_on_terminal
 
 from stereosweep_analysis.glossary import term
 
-# job, settings of the run, of `stats`, the labels of the recommended measure, some that only --all-measures prints
+# job, settings of the run, of `stats` (or what makes them in a folder), the labels of the recommended measure, some that only --all-measures prints
 PROBES = {
     "association": (
-        "10_planted.yaml", ("axes.groups={file: abc_groups, only: [women, men, teenagers]}", "axes.rephrasings=none",
+        "10_planted.yaml", ("axes.groups={file: abc_groups, only: [women, men, teenagers, Black people]}", "axes.rephrasings=none",
+         "axes.intersections={pairs: [[Black people, women], [Black people, men]]}",
          "axes.templates={file: abc_templates, only: [one_of_them, over_there, the_word]}"),
-        ("statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]", "statistics.means=all",
-         "statistics.variance_shares=all", "statistics.variation={}", "statistics.clusters={}"),
+        statistic_requests.asked,
         ["ilps_star", "prior_word"], ["ilps_first", "set_paper_plain", "prior_mask"],
     ),
     "coreference": ("41_crossed_markers.yaml", (), (), ["share"], ["entropy", "accuracy"]),
@@ -39,6 +40,7 @@ def printed(request, tmp_path_factory):
     """Folder, settings, labels, others, and what `stats` prints by default and with --all-measures."""
     job, settings, asked, labels, others = PROBES[request.param]
     folder = tmp_path_factory.mktemp("text") / "run"
+    asked = asked(folder.parent) if callable(asked) else asked
     code, _, err = runs.run(runs.ROOT / "jobs" / job, folder, *settings)
     assert code == 0, err
     return folder, asked, labels, others, stats(folder, *asked), stats(folder, *asked, "--all-measures")

@@ -1,5 +1,5 @@
 """Sources of a room are compiled in batches: what two files name in their unnamed namespaces must differ, so that one more
-file, which shifts the batches, breaks nothing."""
+file, which shifts the batches, breaks nothing. No source and no test stands outside of every library and program."""
 
 import collections
 import re
@@ -46,6 +46,28 @@ def library_of(path):
     folder = next(folder for folder in path.parents if (ROOT / folder / "CMakeLists.txt").is_file())
     alone = re.search(r"\bALONE\b((?:\s+[\w/]+\.cpp)+)", (ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8"))
     return path if alone and str(path.relative_to(folder)) in alone[1].split() else folder
+
+
+def outside(paths, wholes):
+    """Files that the CMakeLists.txt of their library neither names nor takes with the whole folder (`wholes`)."""
+    found = []
+    for path in paths:
+        folder = next(folder for folder in path.parents if (ROOT / folder / "CMakeLists.txt").is_file())
+        text = (ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8")
+        is_named = re.search(rf"(?<![\w/]){re.escape(str(path.relative_to(folder)))}\b", text)
+        if not is_named and not re.search(wholes, text):
+            found.append(str(path))
+    return found
+
+
+def test_every_source_and_every_test_is_built():
+    assert not outside(tracked("src/*.cpp"), r"stereosweep_add_room\([^)]*\bFOLDER\b")
+    tests = tracked("tests/*.test.cpp")
+    assert len(tests) > 150 and not outside(tests, r"\bstereosweep_add_other_tests\b")
+
+
+def test_what_is_not_built_is_seen():
+    assert outside([ROOT.joinpath("tests/stats/NoSuch.test.cpp").relative_to(ROOT)], r"\bstereosweep_add_other_tests\b")
 
 
 def shared_names(sources):

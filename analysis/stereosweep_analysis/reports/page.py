@@ -25,31 +25,16 @@ from .side_by_side import comparison_blocks, difference_blocks
 from .svg import inline_svg
 
 NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
-# Sections of findings: anchor, title, how the names of their first arrays begin.
-SECTIONS = (
-    ("contrasts", "Contrasts", ("contrast",)),
-    ("tests", "Tests of word sets", ("weat",)),
-    ("words", "Single words", ("wefat",)),
-    ("detection", "Detected words", ("detection",)),
-    ("samples", "Samples", ("samples_by_status",)),
-    ("people", "Agreement with people", ("people",)),
-    (
-        "intersections", "Intersections",
-        ("emerge", "pole_emerge", "interaction", "pole_interaction", "dominance", "order"),
-    ),
-    ("clusters", "Clusters", ("cluster", "elbow")),
-    ("correlations", "Correlations", ("correlation",)),
-    ("extremes", "Highest and lowest means", ("extreme",)),
-    ("variance", "Where scores vary", ("variance", "template_error", "rephrasing_error", "variation")),
-    ("refusals", "Refusals", ("subject_refused", "template_refused")),
-    ("variation", "Consistency of ratings", ("rating_variation",)),
-    ("diversity", "Diversity of texts", ("texts_over",)),
-    ("places", "Places in the list of options", ("position_share",)),
-)
+# Headings of findings that stand in this order; others come behind them as the file has them.
+ORDER = (
+    "Contrasts", "Tests of word sets", "Single words", "Detected words", "Samples", "Agreement with people",
+    "Intersections", "Clusters", "Correlations", "Highest and lowest means", "Where scores vary", "Refusals",
+    "Consistency of ratings", "Diversity of texts", "Places in the list of options",
+)  # fmt: skip
 POINTS = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are the summary
 OWN_PICTURES = {
-    "intersections": own_pictures.single_traits, "people": own_pictures.agreement, "clusters": own_pictures.clusters,
-    "detection": own_pictures.detection,
+    "Intersections": own_pictures.single_traits, "Agreement with people": own_pictures.agreement,
+    "Clusters": own_pictures.clusters, "Detected words": own_pictures.detection,
 }  # fmt: skip
 
 
@@ -153,19 +138,14 @@ def _scores(statistics, found):
 
 
 def _finding_sections(statistics, found):
-    """(anchor, title, blocks); a finding that no section names has one of its own."""
-    known = {begin: anchor for anchor, _, begins in SECTIONS for begin in begins}
-    blocks = {anchor: [] for anchor, _, _ in SECTIONS}
-    titles = {anchor: title for anchor, title, _ in SECTIONS}
+    """(anchor, heading, blocks)."""
+    blocks = {heading: [] for heading in ORDER}
     for finding in found:
-        if finding.name.startswith("mean_score"):
-            continue
-        begin = max((begin for begin in known if finding.name.startswith(begin)), key=len, default=None)
-        anchor = known.get(begin, finding.name)
-        blocks.setdefault(anchor, []).extend(finding_blocks(finding))
-    for anchor, pictures in OWN_PICTURES.items():
-        blocks[anchor] = [*pictures(statistics), *blocks[anchor]]
-    return [(anchor, titles.get(anchor, anchor.replace("_", " ")), of) for anchor, of in blocks.items()]
+        if not finding.name.startswith("mean_score"):
+            blocks.setdefault(finding.heading, []).extend(finding_blocks(finding))
+    for heading, pictures in OWN_PICTURES.items():
+        blocks[heading] = [*pictures(statistics), *blocks[heading]]
+    return [(re.sub(r"\W+", "-", heading.lower()), heading, of) for heading, of in blocks.items()]
 
 
 def _wordings(statistics):

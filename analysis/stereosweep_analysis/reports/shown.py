@@ -28,9 +28,7 @@ def interval_picture(table):
         return []
     dots = _dots(rows, table.labels, value, low, high)
     column = table.columns[value]
-    is_signed = column.definition.startswith(("left minus right", "first mean minus")) or any(
-        row[value] < 0 for row in rows
-    )
+    is_signed = column.is_difference or any(row[value] < 0 for row in rows)
     figure = interval_dots(dots, f"{column.title}: {column.definition or table.caption}", 0.0 if is_signed else None)
     lines = interval_text(table.columns[low].definition) or "the table's low and high"
     return [Picture(figure, table.caption, f"{table.caption}. Lines: {lines}.")]

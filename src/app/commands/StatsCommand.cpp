@@ -17,7 +17,7 @@
 #include "base/process/Allocation.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "findings/contrasts/Conclusions.hpp"
+#include "findings/Conclusions.hpp"
 #include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"

@@ -105,7 +105,8 @@ void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, con
   const auto family = ", adjusted among " + family_text(comparison.family);
   const auto interval = results::percent(comparison.confidence) +
                         " interval over other templates and rephrasings: Student's t of crossed random effects";
-  add(Role::value, "difference", "", "left minus right, in the measure's unit", &ContrastRow::difference);
+  add(Role::value, "difference", "", "left minus right, in the measure's unit", &ContrastRow::difference)
+      .is_difference = true;
   add(Role::low, "low", "", "lower end of the " + interval, &ContrastRow::low);
   add(Role::high, "high", "", "upper end of the " + interval, &ContrastRow::high);
   add(Role::p, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance",

@@ -8,6 +8,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Streams.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 
@@ -17,7 +18,6 @@ namespace {
 using stats::CorrelationKind;
 using sweep::CorrelationRequest;
 
-constexpr std::uint64_t pairings_stream = std::uint64_t{5} << 40U;
 constexpr std::size_t fewest_subjects = 3;  // two points always lie on a line
 
 /// The two lists of one pair and the methods: all that a unit of the shared work needs.
@@ -50,7 +50,7 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
   }
   const auto pairings = stats::shuffled_correlation_p(unit.left, unit.right, kinds,
                                                       {.seed = seed,
-                                                       .stream = pairings_stream,
+                                                       .stream = start_of(Stream::pairings),
                                                        .draws = static_cast<std::uint64_t>(comparison.draws),
                                                        .confidence = comparison.confidence});
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

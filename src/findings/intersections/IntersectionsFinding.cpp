@@ -128,10 +128,10 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
   const auto interval = results::percent(comparison.confidence) +
                         " interval over other groups of both domains: Student's t of crossed random effects";
   const auto threshold = base::format_double(comparison.intersections->threshold);
-  const auto add = [&](Role role, const char* name, const std::string& what, auto read) {
-    found.add(role, rows, name, "1", what, read);
+  const auto add = [&](Role role, const char* name, const std::string& what, auto read) -> Column& {
+    return found.add(role, rows, name, "1", what, read);
   };
-  add(Role::value, "difference", "first mean minus second", &DominanceRow::difference);
+  add(Role::value, "difference", "first mean minus second", &DominanceRow::difference).is_difference = true;
   add(Role::low, "low", "lower end of the " + interval, &DominanceRow::low);
   add(Role::high, "high", "upper end of the " + interval, &DominanceRow::high);
   add(Role::value, "tau_first", "mean tau-b of the intersections with their part of the first domain",

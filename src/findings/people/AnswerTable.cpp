@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/Lists.hpp"
+#include "findings/Streams.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/CrossedTable.hpp"
 
@@ -70,7 +71,7 @@ DrawnAnswers AnswerTable::drawn(const Replicates& which) const {
       }
       continue;
     }
-    const auto stream = annotators_stream + (std::uint64_t{place} << 20U);
+    const auto stream = start_of(Stream::annotators) + (std::uint64_t{place} << 20U);
     const stats::ClusterBootstrap draws(subject.num_annotators, which.count, which.seed, stream ^ which.first);
     draws.put_means(subject.values, subject.present, means, row_length);
     for (std::size_t replicate = 0; replicate < which.count; ++replicate) {

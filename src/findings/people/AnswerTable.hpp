@@ -8,9 +8,6 @@
 
 namespace stereosweep::findings {
 
-/// Stream of the bootstrap's draws of annotators (see findings/Scores.hpp for those of templates and rephrasings).
-constexpr std::uint64_t annotators_stream = std::uint64_t{16} << 40U;
-
 /// By places; a mean is the answer of one annotator.
 struct PlacedAnswer {
   std::size_t subject = 0;

@@ -13,6 +13,7 @@
 #include "base/Random.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
+#include "findings/Streams.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
@@ -257,9 +258,8 @@ std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& 
     const auto wanted =
         static_cast<std::size_t>(std::lround(pilot.annotators.share * static_cast<double>(order.size())));
     for (std::size_t place = 0; place < wanted; ++place) {
-      std::swap(
-          order[place],
-          order[place + base::random_below(order.size() - place, pilot.annotators.seed, annotators_stream, place)]);
+      std::swap(order[place], order[place + base::random_below(order.size() - place, pilot.annotators.seed,
+                                                               start_of(Stream::annotators), place)]);
       chosen[order[place]] = true;
     }
   }

@@ -11,6 +11,7 @@
 
 #include "base/Lists.hpp"
 #include "findings/Scores.hpp"
+#include "findings/Streams.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
@@ -36,11 +37,11 @@ DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const Boo
     const auto [first, count, seed] = which;
     using Draws = stats::ClusterBootstrap;
     const auto template_draws = settings.draws_templates
-                                    ? Draws(scores.num_templates, count, seed, templates_stream ^ first)
+                                    ? Draws(scores.num_templates, count, seed, start_of(Stream::templates) ^ first)
                                     : Draws(scores.num_templates, count);
-    const auto rephrasing_draws = settings.draws_rephrasings
-                                      ? Draws(scores.num_rephrasings, count, seed, rephrasings_stream ^ first)
-                                      : Draws(scores.num_rephrasings, count);
+    const auto rephrasing_draws =
+        settings.draws_rephrasings ? Draws(scores.num_rephrasings, count, seed, start_of(Stream::rephrasings) ^ first)
+                                   : Draws(scores.num_rephrasings, count);
     drawn.scores = stats::crossed_means(scores.values, template_draws, rephrasing_draws, scores.num_cells());
   } else {
     drawn.scores = scores.means();
@@ -146,10 +147,10 @@ std::vector<std::vector<double>> noise_levels(const ScoreCells& scores, const Bo
     }
   };
   if (settings.draws_templates) {
-    add(scores.num_templates, templates_stream);
+    add(scores.num_templates, start_of(Stream::templates));
   }
   if (settings.draws_rephrasings) {
-    add(scores.num_rephrasings, rephrasings_stream);
+    add(scores.num_rephrasings, start_of(Stream::rephrasings));
   }
   return levels;
 }

@@ -40,7 +40,7 @@ struct ScoreCells {
 using CellList = std::vector<std::size_t>;
 
 /// Tau-b of the cells of each list, [list][replicate]; NaN where a replicate has none. Replicate r draws the same for
-/// all measures and lists (streams: findings/Scores.hpp). Templates and rephrasings are drawn independently of each
+/// all measures and lists (streams: findings/Streams.hpp). Templates and rephrasings are drawn independently of each
 /// other, annotators within each subject. Collective over `ranks`, which share the replicates.
 ///
 /// A replicate of the means themselves would carry their noise twice, and its tau-b would vary less than that of means.

@@ -246,6 +246,7 @@ std::vector<findings::Finding> findings_of(const RatingResult& result) {
   std::vector<findings::Finding> found;
   auto& position = found.emplace_back(findings::Finding{
       .name = "position_share",
+      .heading = "Places in the list of options",
       .axes = {{"form", "what was scored as the continuation", {"text", "letter"}, {}}, std::move(positions)}});
   position.add(Role::value, result.position_shares, "", "1", "mean probability of the option that stands there",
                std::identity());

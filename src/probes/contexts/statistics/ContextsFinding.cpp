@@ -24,6 +24,8 @@ constexpr std::uint64_t few_contexts = 20;
 constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
 constexpr double level = 0.05;
 constexpr const char* status_finding = "samples_by_status";
+constexpr const char* tests_heading = "Tests of word sets";
+constexpr const char* words_heading = "Single words";
 
 /// A weat test, a word of a wefat test, or a wefat test. Borrowed.
 struct Row {
@@ -273,7 +275,8 @@ std::vector<std::string> warnings_of(const ContextsResult& result) {
 
 Finding finding_of_tests(const ContextsResult& result) {
   const auto rows = tests_of(result, EmbeddingTest::Kind::weat);
-  Finding finding{.name = "weat", .axes = {axis_of_rows("weat_test", "test of two target sets", rows)}};
+  Finding finding{
+      .name = "weat", .heading = tests_heading, .axes = {axis_of_rows("weat_test", "test of two target sets", rows)}};
   add_effects(finding, rows);
   add_relabelling(finding, rows, "targets", &EffectSummary::targets);
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
@@ -294,7 +297,9 @@ Finding finding_of_tests(const ContextsResult& result) {
 }
 
 Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& rows) {
-  Finding finding{.name = "wefat", .axes = {axis_of_rows("wefat_word", "word of a test of one target set", rows)}};
+  Finding finding{.name = "wefat",
+                  .heading = words_heading,
+                  .axes = {axis_of_rows("wefat_word", "word of a test of one target set", rows)}};
   add_effects(finding, rows);
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
   finding.add(Role::value, rows, "association", "1", "mean over samples of the word's association", &Row::association);
@@ -312,7 +317,9 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
 /// The variant of cao2022 for a group's words.
 Finding finding_of_word_means(const ContextsResult& result) {
   const auto rows = tests_of(result, EmbeddingTest::Kind::wefat);
-  Finding finding{.name = "wefat_mean_effect", .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
+  Finding finding{.name = "wefat_mean_effect",
+                  .heading = words_heading,
+                  .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
   add(finding, Role::value, rows, "", "mean over samples of the mean effect size of the test's words",
       [](const auto& effect) { return effect.effect.mean; });
   add(finding, Role::n, rows, "samples", "samples in which every word has an effect size",
@@ -330,7 +337,8 @@ Finding finding_of_word_means(const ContextsResult& result) {
 Finding finding_of_samples(const ContextsResult& result, const std::string& name, const results::AxisSchema& axis,
                            const std::vector<Row>& rows, Detail detail) {
   using Combined = stats::RandomEffects;
-  Finding finding{.name = name + "_sampling", .axes = {axis}};
+  Finding finding{
+      .name = name + "_sampling", .heading = name == "weat" ? tests_heading : words_heading, .axes = {axis}};
   const auto column = [&](const char* of, const char* what, double Combined::*member) {
     add(finding, Role::value, rows, of, what, [member](const auto& effect) { return effect.combined.*member; });
   };
@@ -393,7 +401,7 @@ std::vector<results::AxisSchema> detection_axes(const std::vector<DetectionSumma
 
 Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
   const auto rows = rows_of(detections);
-  Finding finding{.name = "detection", .axes = detection_axes(detections)};
+  Finding finding{.name = "detection", .heading = "Detected words", .axes = detection_axes(detections)};
   const auto point = [&](const std::string& name, const std::string& what, std::size_t stats::DetectionCurve::*place,
                          auto member) {
     finding.add(Role::value, rows, name, "1", what, [=](const DetectionRow& row) {
@@ -516,6 +524,7 @@ Finding finding_of_statuses(const ContextsResult& result) {
     }
   }
   Finding finding{.name = status_finding,
+                  .heading = "Samples",
                   .axes = {axis_of("sample_status", "status of a sample of a test", counts,
                                    [](const auto& count) { return count.first; })}};
   finding.add(Role::value, counts, "", "1", "samples of all tests", [](const auto& count) { return count.second; });

@@ -15,7 +15,7 @@ using results::AxisSchema;
 
 /// By subject or by form of the prompt: `axis` of the score table.
 Finding refusals_of(const AxisSchema& axis, const std::vector<RefusalCounts>& counts, std::optional<double> level) {
-  Finding finding{.name = axis.name, .axes = {axis}};
+  Finding finding{.name = axis.name, .heading = "Refusals", .axes = {axis}};
   const std::string interval = level ? results::percent(*level) + " interval (Clopper and Pearson)"
                                      : std::string("interval; NaN: greedy answers are no draws");
   const auto add = [&](const std::string& name, const std::string& what, std::uint64_t RefusalCounts::*member) {
@@ -52,6 +52,7 @@ Finding refusals_of(const AxisSchema& axis, const std::vector<RefusalCounts>& co
 
 Finding variation_of(const AxisSchema& forms, const Consistency& consistency) {
   Finding finding{.name = "rating_variation",
+                  .heading = "Consistency of ratings",
                   .axes = {forms, {"rated_dimension", "dimension of the rated items", consistency.dimensions, {}}}};
   const auto add = [&](const std::vector<SubjectVariation>& rows, const std::string& name, const std::string& values) {
     finding.add(Role::value, rows, name, "1",
@@ -80,7 +81,7 @@ Finding variation_of(const AxisSchema& forms, const Consistency& consistency) {
 Finding diversity_of(const std::string& over, const std::string& texts, std::vector<AxisSchema> axes,
                      const std::vector<stats::TextDiversity>& rows) {
   using stats::TextDiversity;
-  Finding finding{.name = "texts_over_" + over, .axes = std::move(axes)};
+  Finding finding{.name = "texts_over_" + over, .heading = "Diversity of texts", .axes = std::move(axes)};
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> auto& {
     return finding.add(role, rows, name, unit, what, read);
   };

@@ -5,15 +5,7 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/Means.hpp"
-#include "findings/Variation.hpp"
-#include "findings/clusters/Clusters.hpp"
-#include "findings/contrasts/Contrasts.hpp"
-#include "findings/correlations/Correlations.hpp"
-#include "findings/correlations/Extremes.hpp"
-#include "findings/intersections/Intersections.hpp"
-#include "findings/people/People.hpp"
-#include "findings/variance/Variance.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 

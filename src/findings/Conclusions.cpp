@@ -1,8 +1,18 @@
-#include "findings/contrasts/Conclusions.hpp"
+#include "findings/Conclusions.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+
+#include "findings/Means.hpp"
+#include "findings/Variation.hpp"
+#include "findings/clusters/Clusters.hpp"
+#include "findings/contrasts/Contrasts.hpp"
+#include "findings/correlations/Correlations.hpp"
+#include "findings/correlations/Extremes.hpp"
+#include "findings/intersections/Intersections.hpp"
+#include "findings/people/People.hpp"
+#include "findings/variance/Variance.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -56,13 +66,19 @@ std::vector<Finding> found(const sweep::VariationRequest& variation, Asked& aske
 std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   std::vector<Finding> all;
   Asked asked{scores, comparison, seed};
-  sweep::Comparison::each_statistic(comparison, [&](const char* /*key*/, const auto& wanted, const char* /*about*/) {
+  const auto add = [&](std::vector<Finding> findings, const char* heading) {
+    for (auto& finding : findings) {
+      finding.heading = heading;
+      all.push_back(std::move(finding));
+    }
+  };
+  sweep::Comparison::each_statistic(comparison, [&](const auto& statistic, const auto& wanted) {
     if constexpr (requires { wanted.has_value(); }) {
       if (wanted) {
-        std::ranges::move(found(*wanted, asked), std::back_inserter(all));
+        add(found(*wanted, asked), statistic.heading);
       }
     } else if (!wanted.empty()) {
-      std::ranges::move(found(wanted, asked), std::back_inserter(all));
+      add(found(wanted, asked), statistic.heading);
     }
   });
   return all;

@@ -1,0 +1,37 @@
+"""An example request of every statistic that all probes share. Every test that asks for all of them asks for these, of jobs
+with groups and traits of the ABC model; test_statistic_requests.py compares the keys with those of the program."""
+
+import functools
+import json
+
+import runs
+
+GROUPS = ["women", "men", "teenagers", "Black people", "people with disabilities"]  # some of them must be in the job
+PAIRS = ["powerless - powerful", "low-status - high-status", "traditional - modern", "religious - science-oriented"]
+REQUESTS = {
+    "contrasts": "[{name: gender, left: {subject: women}, right: {subject: men}}]",
+    "means": "all",
+    "variance_shares": "all",
+    "intersections": "all",
+    "people": "{ratings: FOLDER/answers.tsv}",
+    "correlations": "[{name: all, rows: {item.dimension: [agency, beliefs]}}]",
+    "extremes": "{most: 2, of: {item.dimension: [agency]}}",
+    "clusters": "{number: 2, max_clusters: 5}",
+    "variation": "{over: [wording, template]}",
+}
+
+
+def asked(folder, **others):
+    """Settings that ask for all of them; `others`: requests in place of those of the table. Writes what they read."""
+    rows = [f"{name}\t{group}\t{pair}\t{(7 * len(name + group) + 31 * len(pair) + 13 * place) % 101}\n"
+            for place, name in enumerate(["ada", "ben", "cleo"]) for group in GROUPS for pair in PAIRS]  # fmt: skip
+    (folder / "answers.tsv").write_text("annotator\tgroup\tpair\trating\n" + "".join(rows))
+    requests = REQUESTS | others
+    return tuple(f"statistics.{key}={request.replace('FOLDER', str(folder))}" for key, request in requests.items())
+
+
+@functools.cache
+def shared_keys():
+    """Keys of `statistics` that every probe has, by the program's schema."""
+    schema = json.loads(runs.program("schema").stdout)
+    return set.intersection(*(set(one["then"]["properties"]["statistics"]["properties"]) for one in schema["allOf"]))
