@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <utility>
 
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"

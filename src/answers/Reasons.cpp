@@ -9,6 +9,7 @@
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
 #include "answers/text/PlainText.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
@@ -181,9 +182,8 @@ std::string sentence_with(std::string_view plain, std::string_view lower, std::s
 std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::string> given, End end) {
   const auto plain = plain_text(answer);
   const auto lower = base::lower_ascii(plain);
-  std::vector<std::string> keywords;
-  std::ranges::transform(given, std::back_inserter(keywords),
-                         [](const std::string& word) { return base::lower_ascii(base::trim(word)); });
+  const auto keywords =
+      base::mapped(given, [](const std::string& word) { return base::lower_ascii(base::trim(word)); });
   std::vector<Reason> reasons(keywords.size());
   const auto take = [](Reason& reason, std::string text) {
     if (!text.empty() && reason.status != Status::answered) {

@@ -1,7 +1,6 @@
 #include "app/PowerPlan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 #include "app/ResultPath.hpp"

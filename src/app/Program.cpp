@@ -10,10 +10,10 @@
 #include <iostream>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Terminal.hpp"
@@ -54,10 +54,7 @@ ExitCode run_one_of_all(const Arguments& arguments) {
   if (found != commands.end()) {
     return execute(**found, {arguments.begin() + 1, arguments.end()});
   }
-  std::vector<std::string> names;
-  for (const auto* command : commands) {
-    names.emplace_back(command->name);
-  }
+  const auto names = base::mapped(commands, [](const auto* command) { return std::string(command->name); });
   throw base::InputError(
       base::describe("unknown command '" + name + "'", "see stereosweep --help", base::did_you_mean(name, names)));
 }

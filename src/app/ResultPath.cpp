@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::app {
@@ -39,10 +40,7 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
 }
 
 void refuse_folder_of_runs(const std::filesystem::path& path) {
-  std::vector<std::string> runs;
-  for (const auto& run : runs_in(path)) {
-    runs.push_back(run.string());
-  }
+  const auto runs = base::mapped(runs_in(path), [](const auto& run) { return run.string(); });
   if (!runs.empty()) {
     throw base::InputError(base::describe(
         "'" + path.string() + "' is no run directory",

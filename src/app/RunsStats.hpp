@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "findings/runs/RunComparison.hpp"
 #include "results/Reader.hpp"

@@ -10,6 +10,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
@@ -150,11 +151,9 @@ std::vector<CorpusFile> list_files(const Corpus& corpus) {
 }
 
 std::vector<FileState> file_states(const Corpus& corpus) {
-  std::vector<FileState> states;
-  for (const auto& file : list_files(corpus)) {
-    states.push_back({file.label, file.size, file.modified});
-  }
-  return states;
+  return base::mapped(list_files(corpus), [](const auto& file) {
+    return FileState{file.label, file.size, file.modified};
+  });
 }
 
 FileState state_of(const std::filesystem::path& path) {

@@ -8,7 +8,6 @@
 // are looked up in a table, and where one is known its words are compared character by character.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"

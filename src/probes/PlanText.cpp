@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/Chat.hpp"
 #include "engine/QueryInput.hpp"
@@ -262,11 +263,8 @@ std::string summary_end(const std::vector<sweep::Omission>& omissions, const std
 }
 
 std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query::TokenId> ids) {
-  std::vector<std::string> texts;
-  for (const auto id : ids) {
-    texts.emplace_back(tokenizer.token_of(id).value_or("?"));
-  }
-  return base::join(texts, " ");
+  const auto text_of = [&](query::TokenId id) { return std::string(tokenizer.token_of(id).value_or("?")); };
+  return base::join(base::mapped(ids, text_of), " ");
 }
 
 void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,

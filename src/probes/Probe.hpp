@@ -2,13 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/Sha256.hpp"
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"
@@ -74,16 +74,9 @@ template <class Item>
 results::AxisSchema axis_of(const std::string& name, const std::string& long_name, const std::vector<Item>& items,
                             const std::type_identity_t<std::function<std::string(const Item&)>>& label,
                             const std::type_identity_t<std::vector<AxisText<Item>>>& coordinates = {}) {
-  const auto read_all = [&](const auto& read) {
-    std::vector<std::string> texts;
-    for (const auto& item : items) {
-      texts.push_back(read(item));
-    }
-    return texts;
-  };
-  results::AxisSchema axis{name, long_name, read_all(label), {}};
+  results::AxisSchema axis{name, long_name, base::mapped(items, label), {}};
   for (const auto& coordinate : coordinates) {
-    axis.coordinates.push_back({coordinate.name, coordinate.long_name, read_all(coordinate.read)});
+    axis.coordinates.push_back({coordinate.name, coordinate.long_name, base::mapped(items, coordinate.read)});
   }
   return axis;
 }

@@ -4,6 +4,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/process/Trial.hpp"
 #include "base/text/Text.hpp"
@@ -20,11 +21,7 @@ std::vector<std::string> words(const std::string& text) {
 }
 
 hdf5::Shape shape_of(const std::vector<AxisSchema>& axes) {
-  hdf5::Shape shape;
-  for (const auto& axis : axes) {
-    shape.push_back(axis.labels.size());
-  }
-  return shape;
+  return base::mapped(axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); });
 }
 
 constexpr std::uint64_t prompt_bytes = 128;  ///< with its std::string
@@ -170,9 +167,7 @@ void ResultFile::read_schema() {
 }
 
 void ResultFile::read_outer_axes(const std::string& names) {
-  for (const auto& name : words(names)) {
-    schema_.outer_axes.push_back(read_axis(name));
-  }
+  schema_.outer_axes = base::mapped(words(names), [&](const auto& name) { return read_axis(name); });
   if (schema_.outer_axes.empty()) {
     refuse("it names no outer axes");
   }

@@ -1,9 +1,9 @@
 #include "run/ModelList.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/text/Text.hpp"
@@ -86,7 +86,7 @@ std::vector<ListedModel> list_cached_models() {
   std::vector<ListedModel> models;
   for (const auto& snapshot : base::list_hub_cache(base::hub_cache())) {
     auto found = look_at_model(snapshot.directory);
-    const bool is_main = std::ranges::find(snapshot.refs, "main") != snapshot.refs.end();
+    const bool is_main = base::contains(snapshot.refs, "main");
     const auto revision = snapshot.refs.empty() ? snapshot.commit : snapshot.refs.front();
     found.path = snapshot.name + (is_main ? "" : "@" + revision);
     found.commit = snapshot.commit;
@@ -111,11 +111,7 @@ std::vector<ListedModel> list_models_in(const fs::path& directory) {
   base::refuse_if(places.empty(), "no model in '" + directory.string() + "'",
                   error ? error.message() : "neither it nor a folder in it holds a config.json or an options.json");
   std::ranges::sort(places);
-  std::vector<ListedModel> models;
-  for (const auto& place : places) {
-    models.push_back(look_at_model(place));
-  }
-  return models;
+  return base::mapped(places, look_at_model);
 }
 
 }  // namespace stereosweep::run

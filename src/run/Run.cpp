@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/Bytes.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
@@ -133,8 +134,7 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
   if (number && *number >= 1 && *number <= std::ssize(jobs)) {
     return static_cast<std::size_t>(*number) - 1;
   }
-  std::vector<std::string> names;
-  std::ranges::transform(jobs, std::back_inserter(names), &sweep::Job::name);
+  const auto names = base::mapped(jobs, &sweep::Job::name);
   throw base::InputError(base::describe("--only " + only + " names no job of the sweep",
                                         "it has " + base::counted(jobs.size(), "job") + ": " + base::join(names, ", "),
                                         "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name."));
@@ -149,9 +149,9 @@ PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   PlannedJobs planned;
   const bool is_short = source.text.size() <= config::YamlLimits().max_bytes;
   planned.text = is_short ? source.text : "# as in job_resolved\n";  // the head of a journal has 16 MiB
-  for (const auto& job : jobs) {
-    planned.jobs.push_back({config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""});
-  }
+  planned.jobs = base::mapped(jobs, [&](const auto& job) {
+    return PlannedJob{config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""};
+  });
   if (!request.only.empty()) {
     planned.jobs = {planned.jobs[place_of(request.only, jobs)]};
   } else if (jobs.size() > 1) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
@@ -71,16 +72,13 @@ void require_same_files(const std::vector<std::string>& differences) {
 /// The records to score again: the same for the same journal, share and seed.
 std::vector<const results::JournalRecord*> sample_of(const results::JournalStore& store,
                                                      const VerificationRequest& request) {
-  std::vector<std::pair<base::Digest, const results::JournalRecord*>> order;
-  for (const auto& record : store.records()) {
-    order.emplace_back(base::sha256(std::to_string(request.seed) + " " + std::to_string(record.block_index)), &record);
-  }
+  auto order = base::mapped(store.records(), [&](const results::JournalRecord& record) {
+    return std::pair(base::sha256(std::to_string(request.seed) + " " + std::to_string(record.block_index)), &record);
+  });
   const auto wanted = static_cast<std::size_t>(std::ceil(request.share * static_cast<double>(order.size())));
   const auto count = std::min(std::max<std::size_t>(wanted, 1), order.size());
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count));
-  std::vector<const results::JournalRecord*> sample;
-  std::transform(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(sample),
-                 [](const auto& item) { return item.second; });
+  auto sample = base::mapped(order | std::views::take(count), [](const auto& item) { return item.second; });
   std::ranges::sort(sample, {}, &results::JournalRecord::block_index);
   return sample;
 }

@@ -222,14 +222,16 @@ MeanError CrossedSquares::error() const {
   const bool has_columns = column_ratio > 0 && upper_f(column_ratio, column_degrees, rest_degrees) <= level;
   MeanError error{cells_alone, n - 1};
   if (has_rows && has_columns) {
-    error.variance = rows + columns - rest;
+    const double all_rows = std::max(rows, rest);  // an effect's variance is at least 0
+    const double all_columns = std::max(columns, rest);
+    error.variance = all_rows + all_columns - rest;
     const auto satterthwaite = [&](double by_rows, double by_columns) {
       return std::pow(by_rows + by_columns - rest, 2) /
              (by_rows * by_rows / row_degrees + by_columns * by_columns / column_degrees + rest * rest / rest_degrees);
     };
-    error.degrees = std::min({satterthwaite(rows, columns),
-                              satterthwaite(rows * upper_variance_factor(row_degrees, cautious), columns),
-                              satterthwaite(rows, columns * upper_variance_factor(column_degrees, cautious))});
+    error.degrees = std::min({satterthwaite(all_rows, all_columns),
+                              satterthwaite(all_rows * upper_variance_factor(row_degrees, cautious), all_columns),
+                              satterthwaite(all_rows, all_columns * upper_variance_factor(column_degrees, cautious))});
   } else if (has_rows) {
     error = {rows_alone, static_cast<double>(num_rows) - 1};
   } else if (has_columns) {

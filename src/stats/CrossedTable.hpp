@@ -39,16 +39,16 @@ struct CrossedSquares {
   std::size_t num_columns = 0;
   std::size_t num_cells = 0;
 
-  /// Of the mean over other rows and columns: rows + columns - rest. An effect without evidence (F above the level
-  /// 0.25; 0.35 with four rows or columns, 0.5 with fewer) is left out of the model: else two estimates that cannot
-  /// fall below 0 would make intervals too wide where there are no effects (Bancroft 1944, Annals of Mathematical
-  /// Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Missing cells hide effects: 1 less the level is
-  /// multiplied by the share of cells that exist. Degrees of freedom by Satterthwaite (1946, Biometrics Bulletin 2),
-  /// the fewest that it has with the estimates, with that of rows or with that of columns at its upper 75 % limit: else
-  /// tables whose few columns happen to differ little would seem to have many degrees, and p of 0.005 would come twice
-  /// as often as they should. With two rows or columns at most 1.5, since one degree often misses an effect. Without
-  /// degrees for the rest but with several rows and columns: sums by row and by column (Cameron, Gelbach and Miller
-  /// 2011, Journal of Business & Economic Statistics 29), up to twice too large.
+  /// Of the mean over other rows and columns: rows + columns - rest (neither below rest). An effect without evidence (F
+  /// above the level 0.25; 0.35 with four rows or columns, 0.5 with fewer) is left out of the model: else two estimates
+  /// that cannot fall below 0 would make intervals too wide where there are no effects (Bancroft 1944, Annals of
+  /// Mathematical Statistics 15; Bozivich, Bancroft and Hartley 1956, same 27). Missing cells hide effects: 1 less the
+  /// level is multiplied by the share of cells that exist. Degrees of freedom by Satterthwaite (1946, Biometrics
+  /// Bulletin 2), the fewest that it has with the estimates, with that of rows or with that of columns at its upper 75
+  /// % limit: else tables whose few columns happen to differ little would seem to have many degrees, and p of 0.005
+  /// would come twice as often as they should. With two rows or columns at most 1.5, since one degree often misses an
+  /// effect. Without degrees for the rest but with several rows and columns: sums by row and by column (Cameron,
+  /// Gelbach and Miller 2011, Journal of Business & Economic Statistics 29), up to twice too large.
   MeanError error() const;
   CrossedVariances variances() const;
 };

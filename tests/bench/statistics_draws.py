@@ -200,6 +200,7 @@ def mean_error(cells):
                      and scipy.stats.f.sf(explained / degrees[-1] / rest, degrees[-1], n - rank) <= level * (1 + 1e-9))
     variance, df = alone
     if all(there):
+        parts = [max(part, rest / n) for part in parts]
         variance = sum(parts) - rest / n
         df = min(satterthwaite(parts[0] * rows_by, parts[1] * columns_by, rest / n, (*degrees, n - rank))
                  for rows_by, columns_by in ((1, 1), (upper(degrees[0]), 1), (1, upper(degrees[1]))))

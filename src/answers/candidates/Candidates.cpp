@@ -1,7 +1,6 @@
 #include "answers/candidates/Candidates.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace stereosweep::answers {

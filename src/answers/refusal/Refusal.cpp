@@ -1,7 +1,6 @@
 #include "answers/refusal/Refusal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <unordered_map>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "answers/text/PlainText.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "findings/people/HumanRatings.hpp"
@@ -222,10 +223,7 @@ void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64
 /// What `statistics.human_ratings` asks: the table's groups may be spelt as the singular or plural of the job's.
 sweep::People people_of(const Association& settings) {
   sweep::People people{.ratings = settings.statistics.human_ratings, .aliases = settings.statistics.rating_aliases};
-  std::vector<std::string> labels;
-  for (const auto& group : settings.axes.groups) {
-    labels.push_back(group.label);
-  }
+  const auto labels = base::mapped(settings.axes.groups, &sweep::Group::label);
   const findings::NameIndex known(labels);
   for (const auto& group : settings.axes.groups) {
     for (const auto& spelling : {group.plural, group.singular}) {

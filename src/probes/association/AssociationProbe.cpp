@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/Export.hpp"
 
@@ -309,8 +309,7 @@ AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Token
       blocks_(sweep::Product(
                   {subjects_.subjects.size(), settings_.axes.templates.size(), settings_.axes.rephrasings.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  std::vector<std::string> words;
-  std::ranges::transform(words_, std::back_inserter(words), &WordEntry::word);
+  const auto words = base::mapped(words_, &WordEntry::word);
   plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, longest_axis);
   const std::uint32_t max_subwords = longest_word();
   plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, max_subwords);

@@ -2,6 +2,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
@@ -67,10 +68,7 @@ void check_prior_article(const ProbeReading& job, const Association& settings) {
 
 /// The templates that statistics are averaged over are the job's.
 void check_averaged(const ProbeReading& job, const Association& settings) {
-  std::vector<std::string> labels;
-  for (const auto& sentence : settings.axes.templates) {
-    labels.push_back(sentence.label);
-  }
+  const auto labels = base::mapped(settings.axes.templates, &sweep::Template::label);
   const std::unordered_set<std::string> known(labels.begin(), labels.end());
   for (const auto& label : settings.statistics.templates) {
     if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
@@ -99,10 +97,7 @@ void check_size(const ProbeReading& job, const Association& settings) {
 
 /// What the program writes itself is English: said where the sentences are not.
 void note_language(const Association& settings) {
-  std::vector<std::string> texts;
-  for (const auto& sentence : settings.axes.templates) {
-    texts.push_back(sentence.text);
-  }
+  auto texts = base::mapped(settings.axes.templates, &sweep::Template::text);
   for (const auto& rephrasing : settings.axes.rephrasings) {
     texts.push_back(rephrasing.wrapper);
     for (const auto& [label, text] : rephrasing.alternatives) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::association {
@@ -123,7 +124,7 @@ WordPieces WordLocator::locate(std::string_view word) const {
     pieces.status = CellStatus::joins;
   } else if (pieces.ids.empty()) {
     pieces.status = CellStatus::no_tokens;
-  } else if (unknown && std::find(pieces.ids.begin(), pieces.ids.end(), *unknown) != pieces.ids.end()) {
+  } else if (unknown && base::contains(pieces.ids, *unknown)) {
     pieces.status = CellStatus::unknown_token;
   }
   return pieces;
@@ -191,9 +192,7 @@ PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::str
       measures_(measures),
       max_subwords_(max_subwords) {
   STEREOSWEEP_ASSERT(!mask_token_.empty(), "a masked model's tokenizer");
-  for (const auto& word : words_) {
-    capitalised_.push_back(sweep::capitalise(word));
-  }
+  capitalised_ = base::mapped(words_, sweep::capitalise);
 }
 
 const std::vector<std::string>& PlanCache::words(WordCase word_case) const {
@@ -202,12 +201,7 @@ const std::vector<std::string>& PlanCache::words(WordCase word_case) const {
 
 std::vector<WordPieces> PlanCache::pieces(const Surroundings& surroundings, WordCase word_case) const {
   const WordLocator locator(tokenizer_, surroundings);
-  std::vector<WordPieces> result;
-  result.reserve(words_.size());
-  for (const auto& word : words(word_case)) {
-    result.push_back(locator.locate(word));
-  }
-  return result;
+  return base::mapped(words(word_case), [&](const auto& word) { return locator.locate(word); });
 }
 
 std::shared_ptr<const TargetPlan> PlanCache::find(const Surroundings& surroundings, WordCase word_case) const {

@@ -8,6 +8,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
@@ -118,11 +119,8 @@ results::AxisSchema group_axis(const std::vector<Condition>& conditions) {
 }
 
 std::string notes_of(const RoledSentence& item, std::string_view separator) {
-  std::vector<std::string> names;
-  for (const auto note : item.sentence.notes) {
-    names.push_back(sentence_note_names[static_cast<std::size_t>(note)]);
-  }
-  return base::join(names, separator);
+  const auto name_of = [](auto note) { return std::string(sentence_note_names[static_cast<std::size_t>(note)]); };
+  return base::join(base::mapped(item.sentence.notes, name_of), separator);
 }
 
 results::AxisSchema template_axis(const std::vector<RoledSentence>& sentences) {
@@ -178,12 +176,10 @@ results::RawSchema schema_of(const std::vector<Condition>& conditions, const std
 }
 
 std::vector<RoledSentence> with_roles(const Coreference& settings, std::uint64_t seed) {
-  std::vector<RoledSentence> sentences;
-  for (const auto& sentence : settings.sentences) {
-    sentences.push_back(
-        {sentence, referent_of(sentence, settings.ambiguous_referent, seed), settings.excludes(sentence)});
-  }
-  return sentences;
+  return base::mapped(settings.sentences, [&](const auto& sentence) {
+    return RoledSentence{sentence, referent_of(sentence, settings.ambiguous_referent, seed),
+                         settings.excludes(sentence)};
+  });
 }
 
 std::string exclusion_of(const RoledSentence& item) {

@@ -5,6 +5,7 @@
 
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
+#include "base/Lists.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -39,10 +40,7 @@ void read_ratings(const Conversation& conversation, const Turn& turn, const Samp
     ratings.push_back(rating_of(answers::parse_rating(sampled.text, scale, end_of(sampled)), conversation.scale));
     return;
   }
-  std::vector<std::string> items;
-  for (const auto& item : turn.items) {
-    items.push_back(item.text);
-  }
+  const auto items = base::mapped(turn.items, &RatedItem::text);
   for (const auto& parsed : answers::parse_ratings(sampled.text, items, scale, end_of(sampled))) {
     ratings.push_back(rating_of(parsed, conversation.scale));
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxisSource.hpp"
 
@@ -28,9 +29,7 @@ RatingScale read_options(const Node& node, const std::string& key, base::Problem
       problems.add(entry.place(place), "'" + pair->second.substr(0, 40) + "' is no number",
                    "an option is [text, value]");
     } else if (pair) {
-      const bool repeats = std::ranges::find(scale.options, pair->first) != scale.options.end() ||
-                           std::ranges::find(scale.values, *value) != scale.values.end();
-      if (repeats) {
+      if (base::contains(scale.options, pair->first) || base::contains(scale.values, *value)) {
         problems.add(entry.place(place), "option '" + pair->first + "' repeats a text or a value",
                      "options must differ");
       }

@@ -1,8 +1,5 @@
 #include "probes/interview/Interview.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"

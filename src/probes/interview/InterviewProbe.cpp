@@ -6,6 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "results/Export.hpp"
@@ -18,11 +19,7 @@ using results::ElementType;
 /// "keywords, reasons, ratings"
 template <class Read>
 std::string listed(const Conversation& conversation, Read read) {
-  std::vector<std::string> texts;
-  for (const auto& turn : conversation.turns) {
-    texts.push_back(read(turn));
-  }
-  return base::join(texts, ", ");
+  return base::join(base::mapped(conversation.turns, read), ", ");
 }
 
 const std::string& kind_name(const Turn& turn) { return Turn::kind_names[static_cast<std::size_t>(turn.kind)]; }
@@ -55,10 +52,8 @@ std::vector<PlacedItem> items_of(const Interview& settings) {
   for (const auto& conversation : settings.conversations) {
     for (const auto& turn : conversation.turns) {
       for (const auto& item : turn.items) {
-        std::vector<std::string> values;
-        for (const auto& answer : conversation.scale.answers()) {
-          values.push_back(base::format_double(answer.value));
-        }
+        const auto values = base::mapped(conversation.scale.answers(),
+                                         [](const auto& answer) { return base::format_double(answer.value); });
         items.push_back({item, conversation.label, turn.label,
                          conversation.scale.least() + conversation.scale.greatest(),
                          turn.options == Turn::Options::asked ? base::join(values, " ") : ""});
@@ -175,11 +170,8 @@ std::size_t cube_index(const results::RawSchema& schema, const std::string& name
 sweep::Product product_of(const results::RawSchema& schema) {
   base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
                   std::to_string(schema.outer_axes.size()) + " outer axes");
-  std::vector<std::uint64_t> lengths;
-  for (const auto& axis : schema.outer_axes) {
-    lengths.push_back(axis.labels.size());
-  }
-  return sweep::Product(std::move(lengths));
+  return sweep::Product(
+      base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
 }
 
 InterviewProbe::InterviewProbe(const sweep::Job& job)
@@ -288,10 +280,8 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
       asked = messages(context);
       asked_of = course.context;
     }
-    std::vector<std::string> answers;
-    for (const auto* answer : course.answers) {
-      answers.push_back(kept_text(std::get<query::GenerateAnswer>(*answer).text));
-    }
+    const auto answers = base::mapped(
+        course.answers, [](const auto* answer) { return kept_text(std::get<query::GenerateAnswer>(*answer).text); });
     const auto prompt = prompt_of(job_, std::span(asked).first(step + 1), answers);
     ask_all(prompt, context, course.round, turns[step], round.queries);
   }

@@ -1,7 +1,6 @@
 #include "probes/interview/InterviewScores.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <ranges>
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/interview/InterviewProbe.hpp"
 #include "results/TextTable.hpp"
@@ -101,11 +102,7 @@ std::string statuses_text(const InterviewResult& result) {
 }
 
 std::string rules_text(const InterviewResult& result) {
-  std::vector<std::string> versions;
-  for (const auto version : result.rules) {
-    versions.push_back(std::to_string(version));
-  }
-  return base::join(versions, ", ");
+  return base::join(base::mapped(result.rules, [](auto version) { return std::to_string(version); }), ", ");
 }
 
 bool has_other_rules(const InterviewResult& result) {

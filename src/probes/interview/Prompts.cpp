@@ -1,6 +1,7 @@
 #include "probes/interview/Prompts.hpp"
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "sweep/Chat.hpp"
 
@@ -8,11 +9,10 @@ namespace stereosweep::probes::interview {
 namespace {
 
 std::string items_text(const Turn& turn) {
-  std::string text;
-  for (const auto& item : turn.items) {
-    text += (text.empty() ? "- " : "\n- ") + item.text + (item.definition.empty() ? "" : ": " + item.definition);
-  }
-  return text;
+  const auto line_of = [](const auto& item) {
+    return "- " + item.text + (item.definition.empty() ? "" : ": " + item.definition);
+  };
+  return base::join(base::mapped(turn.items, line_of), "\n");
 }
 
 }  // namespace
@@ -80,9 +80,8 @@ query::Query ask_options(const sweep::Job& job, const std::string& prompt, const
   const auto lead = answer_lead(chat);
   const bool is_single = turn.kind == Turn::Kind::rating;
   query::Continue asked{is_single ? prompt : prompt + lead + turn.items[item].text + ":", {}, framing_of(job)};
-  for (const auto& answer : scale.answers()) {
-    asked.continuations.push_back((is_single ? lead : " ") + answer.text);
-  }
+  asked.continuations =
+      base::mapped(scale.answers(), [&](const auto& answer) { return (is_single ? lead : " ") + answer.text; });
   return asked;
 }
 

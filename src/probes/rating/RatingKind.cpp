@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
 #include "findings/people/HumanRatings.hpp"
@@ -106,15 +107,9 @@ std::string rating_status_text(const RatingResult& result) {
 /// Reads `statistics.human_ratings`.
 findings::DimensionMeans human_means(const sweep::Job& job) {
   const auto& rating = job.settings<Rating>();
-  std::vector<std::string> subjects;
-  std::vector<std::string> dimensions;
-  for (const auto& subject : subjects_of(rating).subjects) {
-    subjects.push_back(subject.label);
-  }
-  for (const auto& trait : rating.traits) {
-    dimensions.push_back(trait.dimension);
-  }
-  return findings::read_dimension_means(rating.statistics.human_ratings, subjects, dimensions);
+  return findings::read_dimension_means(rating.statistics.human_ratings,
+                                        base::mapped(subjects_of(rating).subjects, &sweep::Subject::label),
+                                        base::mapped(rating.traits, &RatedTrait::dimension));
 }
 
 class RatingKind final : public KindOf<Rating> {

@@ -6,6 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/Export.hpp"
 #include "sweep/Chat.hpp"
@@ -154,10 +155,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*to
 }
 
 std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
-  std::vector<std::string> texts;
-  for (const auto& option : settings().scale) {
-    texts.push_back(option.text);
-  }
+  auto texts = base::mapped(settings().scale, &RatingOption::text);
   if (order == OptionOrder::reversed) {
     std::reverse(texts.begin(), texts.end());
   }

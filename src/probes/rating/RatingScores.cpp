@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
@@ -37,9 +38,8 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   for (std::size_t index = 0; index < trait.labels.size(); ++index) {
     axes.traits.push_back({trait.labels[index], dimensions[index], polarities[index] == "negative"});
   }
-  for (const auto& value : coordinate_of(schema.inner_axis("option"), "value")) {
-    axes.values.push_back(base::parse_double(value).value_or(nan));
-  }
+  axes.values = base::mapped(coordinate_of(schema.inner_axis("option"), "value"),
+                             [](const auto& value) { return base::parse_double(value).value_or(nan); });
   for (const auto& order : schema.inner_axis("order").labels) {
     axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
@@ -239,19 +239,16 @@ RatingResult compute_ratings(const results::ResultFile& file) {
 std::vector<findings::Finding> findings_of(const RatingResult& result) {
   using findings::Role;
   const auto& axes = result.axes;
-  results::AxisSchema positions{"position", "place in the list of options", {}, {}};
-  for (std::size_t place = 0; place < axes.values.size(); ++place) {
-    positions.labels.push_back(std::to_string(place));
-  }
   std::vector<findings::Finding> found;
-  auto& position = found.emplace_back(findings::Finding{
-      .name = "position_share",
-      .heading = "Places in the list of options",
-      .axes = {{"form", "what was scored as the continuation", {"text", "letter"}, {}}, std::move(positions)}});
+  auto& position = found.emplace_back(
+      findings::Finding{.name = "position_share",
+                        .heading = "Places in the list of options",
+                        .axes = {{"form", "what was scored as the continuation", {"text", "letter"}, {}},
+                                 numbered_axis("position", "place in the list of options", axes.values.size())}});
   position.add(Role::value, result.position_shares, "", "1", "mean probability of the option that stands there",
                std::identity());
   position.views = {{.title = "Mean probability of options by their place in the list",
-                     .columns = {{"form", "options as"}, {"position", "place"}, {"", "probability"}},
+                     .columns = findings::table_columns("options as: form, place: position, probability:"),
                      .each = {}}};
   position.notes = "Without a liking for a place it is 1 / number of options, " +
                    results::fixed(1.0 / static_cast<double>(axes.values.size())) + ".";
@@ -306,12 +303,8 @@ findings::Finding agreement_of(const RatingResult& result, const findings::Score
   finding.add(Role::n, pearson, "n", "1", "groups that are rated by both", &Correlation::n);
   finding.add(Role::status, pearson, "status", "", "why there is no correlation", &Correlation::reason);
   finding.views = {{.title = "Agreement with people's means over groups, ",
-                    .columns = {{"rated_dimension", "dimension"},
-                                {"n", "n"},
-                                {"pearson", "Pearson"},
-                                {"pearson_p", "p"},
-                                {"spearman", "Spearman"},
-                                {"spearman_p", "p of Spearman"}}}};
+                    .columns = findings::table_columns("dimension: rated_dimension, n, Pearson: pearson, p: pearson_p, "
+                                                       "Spearman: spearman, p of Spearman: spearman_p")}};
   finding.notes =
       "A score is a group's mean on the dimension over traits, templates and rephrasings. p: the formulas', two-sided; "
       "they take groups as independent, which intersections with a group in common are not.";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
@@ -70,12 +71,10 @@ std::vector<Identity> read_identities(const Node& node, const std::vector<std::s
         if (!definition.empty()) {
           check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems());
         }
-        std::vector<Identity> identities;
-        for (const auto& word : people) {
-          identities.push_back(
-              {written.marker + " " + word, written.marker, word, base::replace_all(definition, "{people}", word)});
-        }
-        return identities;
+        return base::mapped(people, [&](const auto& word) {
+          return Identity{written.marker + " " + word, written.marker, word,
+                          base::replace_all(definition, "{people}", word)};
+        });
       });
 }
 
@@ -280,11 +279,9 @@ void orders_key(Keys& keys, Orders& orders) {
 
 /// In quotes, so that dumps of older runs stay what they were.
 void orders_key(config::FieldsDump& keys, const std::vector<OptionOrder>& orders) {
-  std::vector<std::string> names;
-  for (const auto order : orders) {
-    names.push_back(option_order_names[static_cast<std::size_t>(order)]);
-  }
-  keys.lines("orders", names);
+  keys.lines("orders", base::mapped(orders, [](auto order) {
+               return std::string(option_order_names[static_cast<std::size_t>(order)]);
+             }));
 }
 
 void sampling_key(config::FieldsDump& keys, const RatingSampling& sampling) {
@@ -303,10 +300,7 @@ void sampling_key(config::FieldsSchema& keys, const RatingSampling& /*sampling*/
 
 /// The words for people, where the job names none, are English: said where the questions are not.
 void note_language(const Rating& settings, const Node* people, const config::Fields& job) {
-  std::vector<std::string> texts;
-  for (const auto& question : settings.questions) {
-    texts.push_back(question.text);
-  }
+  const auto texts = base::mapped(settings.questions, &sweep::Template::text);
   if (people == nullptr && !settings.identities.empty() && !job.pieces().inline_only() &&
       job.pieces().language().is_english() && !config::seems_english(texts)) {
     base::log_once(base::LogLevel::warning,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 
 #include "base/Error.hpp"
 #include "base/files/HubCache.hpp"

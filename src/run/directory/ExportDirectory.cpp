@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <set>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
@@ -35,11 +35,10 @@ bool tells_no_failure(const results::CubeSchema& cube, const std::string& flag) 
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
  public:
-  explicit StatusCounter(const probes::Probe& probe) : probe_(probe), schema_(probe.schema()) {
-    for (const auto& cube : schema_.cubes) {
-      counts_.emplace_back(cube.flag_meanings.size(), 0);
-    }
-  }
+  explicit StatusCounter(const probes::Probe& probe)
+      : probe_(probe), schema_(probe.schema()), counts_(base::mapped(schema_.cubes, [](const auto& cube) {
+          return std::vector<std::uint64_t>(cube.flag_meanings.size(), 0);
+        })) {}
 
   void add(const sweep::Block& block, const results::RawBlock& raw) {
     for (std::size_t c = 0; c < counts_.size(); ++c) {
@@ -79,11 +78,10 @@ class StatusCounter {
 /// What the heads of all attempts say of a field, in order.
 class History {
  public:
-  explicit History(const results::JournalStore& store) {
-    for (const auto& attempt : store.attempts()) {
-      facts_.push_back(base::parse_json(attempt.facts, "journal " + attempt.attempt));
-    }
-  }
+  explicit History(const results::JournalStore& store)
+      : facts_(base::mapped(store.attempts(), [](const auto& attempt) {
+          return base::parse_json(attempt.facts, "journal " + attempt.attempt);
+        })) {}
   /// With repeats.
   std::vector<std::string> values(const std::string& key) const {
     std::vector<std::string> values;
@@ -98,8 +96,8 @@ class History {
   std::string distinct(const std::string& key) const {
     std::vector<std::string> found;
     for (const auto& text : values(key)) {
-      if (!text.empty() && std::ranges::find(found, text) == found.end()) {
-        found.push_back(text);
+      if (!text.empty()) {
+        base::add_once(found, text);
       }
     }
     return base::join(found, ", ");

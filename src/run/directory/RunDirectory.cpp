@@ -1,7 +1,6 @@
 #include "run/directory/RunDirectory.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <future>
 #include <utility>
 
 #include "base/Bytes.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/Profile.hpp"
@@ -26,9 +26,7 @@ constexpr Seconds status_interval{0.1};
 constexpr Seconds time_to_answer{0.8};
 
 std::vector<std::string> hosts_of(const std::vector<parallel::RankPlace>& ranks) {
-  std::vector<std::string> hosts;
-  std::ranges::transform(ranks, std::back_inserter(hosts), &parallel::RankPlace::host);
-  return hosts;
+  return base::mapped(ranks, &parallel::RankPlace::host);
 }
 
 class Coordinator {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::tokenizer {
@@ -219,13 +220,7 @@ void check(PieceFile& out, const std::string& file) {
 
 }  // namespace
 
-std::vector<std::string> PieceFile::texts() const {
-  std::vector<std::string> all;
-  for (const auto& piece : pieces) {
-    all.push_back(piece.text);
-  }
-  return all;
-}
+std::vector<std::string> PieceFile::texts() const { return base::mapped(pieces, &Piece::text); }
 
 PieceFile read_piece_file(std::string_view content, const std::string& file) {
   PieceFile out;

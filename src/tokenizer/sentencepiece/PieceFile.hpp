@@ -3,7 +3,6 @@
 // Format: kudo2018, the published sentencepiece_model.proto.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

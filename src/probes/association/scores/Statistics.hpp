@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "parallel/Communicator.hpp"
 #include "probes/association/Association.hpp"

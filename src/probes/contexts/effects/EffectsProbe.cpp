@@ -7,6 +7,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/text/Json.hpp"
 #include "results/Export.hpp"
@@ -214,11 +215,7 @@ results::AxisSchema test_axis(const std::vector<TestInUse>& tests, const std::ve
   };
   const auto words_of = [&](std::size_t role) {
     const auto read = [&words, role](const TestInUse& used) {
-      std::vector<std::string> names;
-      for (const auto place : used.sets[role]) {
-        names.push_back(words[place].word);
-      }
-      return json_of(names);
+      return json_of(base::mapped(used.sets[role], [&](auto place) { return words[place].word; }));
     };
     return AxisText<TestInUse>{std::string(set_role_names[role]) + "_words", "words of the set that take part (JSON)",
                                read};
@@ -319,9 +316,7 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
       tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
       blocks_(sweep::Product({tests_.size(), samples_of(job.settings<Contexts>())}), samples_per_block),
       schema_(effects_schema(tests_, words_, samples_of(job.settings<Contexts>()))) {
-  for (const auto& word : words_) {
-    word_names_.push_back(draw_name(word.word));
-  }
+  word_names_ = base::mapped(words_, [](const auto& word) { return draw_name(word.word); });
   std::set<std::uint32_t> frames;
   for (const auto& word : words_) {
     auto& of_frames = vectors_of_frames_.emplace_back();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "base/text/WhiteSpace.hpp"
 #include "config/axes/AxesReader.hpp"
@@ -192,10 +193,7 @@ class TestsReader {
     if (const auto found = sets.find(name); found != sets.end()) {
       return found->second;
     }
-    std::vector<std::string> names;
-    for (const auto& [other, set] : sets) {
-      names.push_back(other);
-    }
+    const auto names = base::mapped(sets, [](const auto& set) { return set.first; });
     problems_.add(node.place(key), "no set is called '" + name.substr(0, 60) + "'",
                   names.empty() ? "no 'sets' stand beside the tests" : "sets here: " + base::join(names, ", "),
                   config::suggest(name, names, problems_));
@@ -279,7 +277,7 @@ class TestsReader {
       if (word.empty()) {
         problems_.add(node.place(key), "the group '" + subject.label + "' has no such form",
                       is_plural ? "form: plural" : "form: singular");
-      } else if (std::ranges::find(targets.words, word) != targets.words.end()) {
+      } else if (base::contains(targets.words, word)) {
         if (subject.kind == sweep::SubjectKind::intersection) {
           list.omissions.push_back(
               {subject.components[0], subject.components[1], "same words as another subject: '" + word + "'"});
@@ -292,10 +290,8 @@ class TestsReader {
                   {word, form, subject.label, is_plural ? "" : subject.article, base::join(subject.domains, " x "),
                    subject.components.front(), subject.components.size() > 1 ? subject.components.back() : ""});
     }
-    for (auto& omission : list.omissions) {
-      if (std::ranges::find(settings_.omissions, omission) == settings_.omissions.end()) {
-        settings_.omissions.push_back(std::move(omission));
-      }
+    for (const auto& omission : list.omissions) {
+      base::add_once(settings_.omissions, omission);
     }
     return targets;
   }
@@ -335,7 +331,7 @@ class TestsReader {
   void check_overlap(const config::Node& node, const std::string& key, const std::string& label, const WordSet& first,
                      const WordSet& second, const std::string& sides) {
     for (const auto& word : first.words) {
-      if (std::ranges::find(second.words, word) != second.words.end()) {
+      if (base::contains(second.words, word)) {
         problems_.add(node.place(key), "'" + word + "' stands in both " + sides + " of the test '" + label + "'",
                       "a word on both sides pulls both means together", "Leave it out of one of them.");
       }

@@ -1,6 +1,5 @@
 // What is written and shown of the tests, words, samples and detections.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <ranges>
 #include <set>
@@ -17,7 +16,7 @@ namespace {
 
 using findings::Finding;
 using findings::Role;
-using findings::View;
+using findings::table_columns;
 using Heads = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t few_contexts = 20;
@@ -78,13 +77,9 @@ std::vector<Row> words_of(const ContextsResult& result) {
   std::vector<Row> rows;
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     const auto& words = result.summaries[test].words;
-    std::vector<double> p;
-    std::vector<double> effects;
-    for (const auto& word : words) {
-      p.push_back(word.cited);
-      effects.push_back(word.combined.effect);
-    }
-    const auto ranks = findings::evidence_ranks(p, effects);
+    const auto ranks =
+        findings::evidence_ranks(base::mapped(words, &EffectSummary::cited),
+                                 base::mapped(words, [](const auto& word) { return word.combined.effect; }));
     for (std::size_t i = 0; i < words.size(); ++i) {
       auto& row = rows.emplace_back(row_of(result, test));
       std::tie(row.word, row.of, row.association, row.contexts, row.rank) = std::tuple(
@@ -115,18 +110,15 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
                        {"family", "effects that are adjusted together; empty: not adjusted",
                         [](const Row& row) { return row.family; }}});
   if (!rows.empty() && !rows.front().word.empty()) {
-    axis.coordinates.push_back({"word", "target word", {}});
-    std::ranges::transform(rows, std::back_inserter(axis.coordinates.back().values), &Row::word);
+    axis.coordinates.push_back({"word", "target word", base::mapped(rows, &Row::word)});
   }
   return axis;
 }
 
 /// With what the tests compare, where all say it.
-Heads with_titles(const std::vector<Row>& rows, Heads heads) {
-  if (std::ranges::none_of(rows, [](const Row& row) { return row.test->title.empty(); })) {
-    heads.emplace_back("title", "title");
-  }
-  return heads;
+Heads with_titles(const std::vector<Row>& rows, const std::string& heads) {
+  const bool has_titles = std::ranges::none_of(rows, [](const Row& row) { return row.test->title.empty(); });
+  return table_columns(heads + (has_titles ? ", title" : ""));
 }
 
 /// A column of what `member` of the effect says.
@@ -218,15 +210,9 @@ std::string notes_of(const ContextsResult& result, EmbeddingTest::Kind kind) {
 }
 
 /// Columns of effects that the tables show; p only where they were computed.
-Heads heads_of(const ContextsResult& result, Heads heads, const Heads& p_heads) {
-  heads.emplace_back("", "d");
-  if (!is_static(result)) {
-    heads.insert(heads.end(), {{"sd", "sd"}, {"contexts", "contexts"}});
-  }
-  if (result.depth == ContextsDepth::everything) {
-    heads.insert(heads.end(), p_heads.begin(), p_heads.end());
-  }
-  return heads;
+Heads heads_of(const ContextsResult& result, const std::string& first, const std::string& p_heads) {
+  return table_columns(first + ", d:" + (is_static(result) ? "" : ", sd, contexts") +
+                       (result.depth == ContextsDepth::everything ? ", " + p_heads : ""));
 }
 
 /// "2 words have fewer than 20 contexts: aster 3, clover 12", the rarest first, of the words that take part; "" where
@@ -240,10 +226,8 @@ std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
       }
     }
   }
-  std::vector<std::string> parts;
-  for (const auto& [contexts, word] : rare) {
-    parts.push_back(word + " " + std::to_string(contexts));
-  }
+  const auto parts =
+      base::mapped(rare, [](const auto& word) { return word.second + " " + std::to_string(word.first); });
   return rare.empty() ? ""
                       : base::counted(rare.size(), "word") + (rare.size() == 1 ? " has" : " have") + " fewer than " +
                             std::to_string(bound) + " contexts: " + results::first_names(parts, 20);
@@ -284,14 +268,10 @@ Finding finding_of_tests(const ContextsResult& result) {
       &EffectSummary::crossed);
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
-       .columns = heads_of(result, {{"weat_test", "test"}},
-                           {{"p", "p"},
-                            {"p_holm", "p Holm"},
-                            {"p_least", "least"},
-                            {"p_targets", "p targets"},
-                            {"p_attributes", "p attributes"},
-                            {"p_both", "p both"}})},
-      {.title = "Words of these tests", .columns = with_titles(rows, {{"weat_test", "test"}, {"sizes", "sizes"}})}};
+       .columns = heads_of(result, "test: weat_test",
+                           "p, p Holm: p_holm, least: p_least, p targets: p_targets, p attributes: p_attributes, "
+                           "p both: p_both")},
+      {.title = "Words of these tests", .columns = with_titles(rows, "test: weat_test, sizes")}};
   finding.notes = notes_of(result, EmbeddingTest::Kind::weat);
   return finding;
 }
@@ -305,11 +285,10 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
   finding.add(Role::value, rows, "association", "1", "mean over samples of the word's association", &Row::association);
   finding.add(Role::value, rows, "rank", "1", "place among the test's words, the smallest p first, then the largest d",
               &Row::rank);
-  finding.views = {
-      {.title = "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: ",
-       .columns = heads_of(result, {{"word", "word"}}, {{"p", "p"}, {"p_holm", "p Holm"}, {"p_least", "least"}}),
-       .by = "rank",
-       .each = {"test", "a", "b"}}};
+  finding.views = {{.title = "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: ",
+                    .columns = heads_of(result, "word", "p, p Holm: p_holm, least: p_least"),
+                    .by = "rank",
+                    .each = {"test", "a", "b"}}};
   finding.notes = notes_of(result, EmbeddingTest::Kind::wefat);
   return finding;
 }
@@ -326,10 +305,8 @@ Finding finding_of_word_means(const ContextsResult& result) {
       [](const auto& effect) { return effect.effect.num_used; });
   add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of that mean over samples",
       [](const auto& effect) { return effect.effect.deviation; });
-  finding.views = {
-      {.title = "Mean effect of the words of each test",
-       .columns = with_titles(
-           rows, {{"wefat_test", "test"}, {"", "mean"}, {"sd", "sd"}, {"samples", "samples"}, {"sizes", "sizes"}})}};
+  finding.views = {{.title = "Mean effect of the words of each test",
+                    .columns = with_titles(rows, "test: wefat_test, mean:, sd, samples, sizes")}};
   return finding;
 }
 
@@ -361,13 +338,8 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
   finding.views = {{.title = std::string("How far the samples of contexts determine d (variance ") +
                              variance_names.at(static_cast<std::size_t>(result.settings.variance)) + ", " +
                              estimator_names.at(static_cast<std::size_t>(result.settings.estimator)) + ")",
-                    .columns = {{axis.name, name == "weat" ? "test" : "test | word"},
-                                {"error", "error"},
-                                {"low", "low"},
-                                {"high", "high"},
-                                {"tau_squared", "tau^2"},
-                                {"z", "z"},
-                                {"log10_p", "log10 p of z"}}}};
+                    .columns = table_columns((name == "weat" ? "test: " : "test | word: ") + axis.name +
+                                             ", error, low, high, tau^2: tau_squared, z, log10 p of z: log10_p")}};
   finding.notes =
       "low, high: " + results::percent(result.settings.confidence) +
       " interval over other samples of the same contexts. p of z is no evidence: it shrinks with the number "
@@ -438,25 +410,14 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
   count("best_detected", &Curve::most_accurate);
   point("split_threshold", "threshold of highest true minus false positive rate", &Curve::most_separating,
         &Point::threshold);
-  const Heads groups = {{"detection", "group"}, {"detection_kind", "kind"}};
-  const auto heads = [&](Heads more) {
-    more.insert(more.begin(), groups.begin(), groups.end());
-    return more;
-  };
   finding.views = {{.title = "Detected words against validated ones, at IBD's threshold of highest accuracy",
-                    .columns = heads({{"words", "words"},
-                                      {"threshold", "at"},
-                                      {"detected", "detected"},
-                                      {"accuracy", "accuracy"},
-                                      {"true_positive_rate", "true rate"},
-                                      {"false_positive_rate", "false rate"},
-                                      {"area", "area"},
-                                      {"chance", "chance"}})},
+                    .columns = table_columns("group: detection, kind: detection_kind, words, at: threshold, detected, "
+                                             "accuracy, true rate: true_positive_rate, false rate: "
+                                             "false_positive_rate, area, chance")},
                    {.title = "Each at its own threshold of highest accuracy, and the threshold that separates best",
-                    .columns = heads({{"best_threshold", "at"},
-                                      {"best_accuracy", "accuracy"},
-                                      {"best_detected", "detected"},
-                                      {"split_threshold", "separates best at"}})}};
+                    .columns = table_columns("group: detection, kind: detection_kind, at: best_threshold, accuracy: "
+                                             "best_accuracy, detected: best_detected, separates best at: "
+                                             "split_threshold")}};
   for (const auto& row : rows) {
     const auto name = row.of->label + ", " + (row.kind == 0 ? "IBD" : "EIBD");
     const auto& found = row.of->detected[row.kind];
@@ -476,10 +437,8 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
 /// Rates over thresholds, and which words are detected at IBD's.
 std::vector<Finding> curves_of(const std::vector<DetectionSummary>& detections) {
   const auto rows = rows_of(detections);
-  std::vector<std::string> thresholds;
-  for (const double threshold : stats::published_thresholds()) {
-    thresholds.push_back(results::fixed(threshold, 2));
-  }
+  const auto thresholds =
+      base::mapped(stats::published_thresholds(), [](double threshold) { return results::fixed(threshold, 2); });
   std::set<std::string> words;
   for (const auto& detection : detections) {
     words.insert(detection.words.begin(), detection.words.end());
@@ -503,9 +462,8 @@ std::vector<Finding> curves_of(const std::vector<DetectionSummary>& detections) 
   findings::Flags flags{{}, {"not_detected", "detected", "not_scored"}};
   for (const auto& row : rows) {
     for (const auto& word : words) {
-      const bool is_scored = row.exists() && std::ranges::find(row.of->words, word) != row.of->words.end();
-      const auto& found = row.of->detected[row.kind];
-      flags.places.push_back(!is_scored ? 2 : std::ranges::find(found, word) != found.end() ? 1 : 0);
+      const bool is_scored = row.exists() && base::contains(row.of->words, word);
+      flags.places.push_back(!is_scored ? 2 : base::contains(row.of->detected[row.kind], word) ? 1 : 0);
     }
   }
   lists.columns.push_back({Role::value, "", "", "whether the word is detected at IBD's threshold", "", "", flags});
@@ -529,7 +487,7 @@ Finding finding_of_statuses(const ContextsResult& result) {
                                    [](const auto& count) { return count.first; })}};
   finding.add(Role::value, counts, "", "1", "samples of all tests", [](const auto& count) { return count.second; });
   finding.views = {{.title = "Samples of all tests by status",
-                    .columns = {{"sample_status", "status of a sample"}, {"", "samples"}}}};
+                    .columns = table_columns("status of a sample: sample_status, samples:")}};
   finding.warnings = warnings_of(result);
   return finding;
 }

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/CrossedTable.hpp"
@@ -291,16 +290,12 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
   stats::DetectionScores scores{summary.words.size(), {}, {}};
   for (std::size_t test = 0; test < tests.size(); ++test) {
     auto& rows = test < detection.against.size() ? scores.against : scores.single_axis;
-    auto& row = rows.emplace_back();
-    std::ranges::transform(summary.words, std::back_inserter(row),
-                           [&](const auto& word) { return tests[test].at(word); });
+    rows.push_back(base::mapped(summary.words, [&](const auto& word) { return tests[test].at(word); }));
   }
   for (std::size_t kind = 0; kind < summary.curves.size(); ++kind) {
     const auto& truth = kind == 0 ? detection.intersectional : detection.emergent;
-    std::vector<std::uint8_t> validated;
-    for (const auto& word : summary.words) {
-      validated.push_back(std::ranges::find(truth, word) != truth.end() ? 1 : 0);
-    }
+    const auto validated = base::mapped(
+        summary.words, [&](const auto& word) { return static_cast<std::uint8_t>(base::contains(truth, word)); });
     std::ranges::copy_if(truth, std::back_inserter(summary.unknown[kind]),
                          [&](const auto& word) { return !std::ranges::binary_search(summary.words, word); });
     auto& curve = summary.curves[kind];
@@ -378,8 +373,7 @@ void adjust_tests(ContextsResult& result) {
       std::ranges::transform(summary.words, std::back_inserter(members), [](auto& word) { return &word; });
     }
     family.num_effects = members.size();
-    std::vector<double> cited;
-    std::ranges::transform(members, std::back_inserter(cited), &EffectSummary::cited);
+    const auto cited = base::mapped(members, &EffectSummary::cited);
     for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
       const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
       for (std::size_t i = 0; i < members.size(); ++i) {
@@ -419,9 +413,8 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
   }
   adjust_tests(result);
   if (options.depth == ContextsDepth::everything) {
-    for (const auto& detection : options.settings.detections) {
-      result.detections.push_back(detect(result, detection));
-    }
+    result.detections =
+        base::mapped(options.settings.detections, [&](const auto& detection) { return detect(result, detection); });
   }
   return result;
 }

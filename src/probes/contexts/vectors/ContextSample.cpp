@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/Random.hpp"
 #include "base/process/Environment.hpp"
@@ -84,9 +85,7 @@ class Generator {
           std::ranges::count(sentences, Place::group, [](const auto& sentence) { return sentence.place; }));
       deal(sentences);
       sentences.resize(std::min<std::uint64_t>(sentences.size(), sample.max_contexts));
-      for (const auto& sentence : sentences) {
-        found.contexts.push_back(compose(word, sentence));
-      }
+      found.contexts = base::mapped(sentences, [&](const auto& sentence) { return compose(word, sentence); });
       std::ranges::sort(found.contexts, corpus::comes_before);
     }
     return sample;
@@ -228,10 +227,8 @@ void log_bad_lines(const corpus::Sample& sample) {
     if (bad.count == 0) {
       continue;
     }
-    std::vector<std::string> places;
-    for (const auto& line : bad.first) {
-      places.push_back(line.file + " at byte " + std::to_string(line.line_offset));
-    }
+    const auto places = base::mapped(
+        bad.first, [](const auto& line) { return line.file + " at byte " + std::to_string(line.line_offset); });
     base::log(base::LogLevel::warning, "collect: " + base::counted(bad.count, "line") + " left out (" +
                                            std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
                                            "): " + base::join(places, ", "));

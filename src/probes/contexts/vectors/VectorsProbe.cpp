@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "corpus/Sample.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "results/Export.hpp"
@@ -14,11 +15,9 @@ namespace {
 using results::ElementType;
 
 std::vector<WordVectors> words_of(const corpus::Sample& sample) {
-  std::vector<WordVectors> words;
-  for (const auto& word : sample.words) {
-    words.push_back({word.word, word.occurrences, word.contexts.size(), 0, {}});
-  }
-  return words;
+  return base::mapped(sample.words, [](const auto& word) {
+    return WordVectors{word.word, word.occurrences, word.contexts.size(), 0, {}};
+  });
 }
 
 std::uint64_t axis_length(const corpus::Sample& sample, const sweep::Job& job) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "base/Lists.hpp"
 #include "findings/Cells.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "probes/Probe.hpp"
@@ -57,10 +57,7 @@ void add_variation(Consistency& found, const findings::Scores& scores) {
   const auto values = scores.read(static_cast<std::size_t>(Measure::rating));
   const findings::Cells cells(scores, values);
   const auto of_all = means_of(cells, groups);
-  std::vector<std::vector<double>> by_round;
-  for (const auto& round : cells.rounds()) {
-    by_round.push_back(means_of(round, groups));
-  }
+  const auto by_round = base::mapped(cells.rounds(), [&](const auto& round) { return means_of(round, groups); });
   const auto num_forms = scores.length(template_axis);
   for (std::size_t form = 0; form < num_forms; ++form) {
     for (std::size_t dimension = 0; dimension < groups.size(); ++dimension) {
@@ -70,9 +67,7 @@ void add_variation(Consistency& found, const findings::Scores& scores) {
         const auto place = [&](std::size_t of_form) {
           return (subject * num_forms + of_form) * groups.size() + dimension;
         };
-        auto& own = rounds.emplace_back();
-        std::ranges::transform(by_round, std::back_inserter(own),
-                               [&](const auto& means) { return means[place(form)]; });
+        rounds.push_back(base::mapped(by_round, [&](const auto& means) { return means[place(form)]; }));
         forms.push_back(form == 0 ? std::vector<double>() : std::vector{of_all[place(0)], of_all[place(form)]});
       }
       found.over_rounds.push_back(variation_over_subjects(rounds));

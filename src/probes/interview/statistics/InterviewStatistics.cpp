@@ -33,15 +33,12 @@ Finding refusals_of(const AxisSchema& axis, const std::vector<RefusalCounts>& co
   add("unrated", "rate none, for whatever reason", &RefusalCounts::unrated);
   finding.add(Role::n, counts, "rated_texts", "1", "texts that were asked for ratings, each once",
               &RefusalCounts::texts);
-  finding.views = {{.title = "Texts that decline to answer, by " + axis.name,
-                    .columns = {{axis.name, axis.name},
-                                {"refused_share", "declines"},
-                                {"refused_low", "low"},
-                                {"refused_high", "high"},
-                                {"rated_texts", "n"},
-                                {"unrated_share", "no rating"}},
-                    .by = "-refused_share",
-                    .each = {}}};
+  finding.views = {
+      {.title = "Texts that decline to answer, by " + axis.name,
+       .columns = findings::table_columns(axis.name + ", declines: refused_share, low: refused_low, high: "
+                                                      "refused_high, n: rated_texts, no rating: unrated_share"),
+       .by = "-refused_share",
+       .each = {}}};
   finding.notes =
       "n: texts that were asked for ratings. declines: some item, rating none; no rating: for whatever "
       "reason. low, high: " +
@@ -65,12 +62,10 @@ Finding variation_of(const AxisSchema& forms, const Consistency& consistency) {
   add(consistency.over_rounds, "over_rounds", "a value: a round");
   add(consistency.to_first_form, "to_first_form", "two values: the template and the first template");
   finding.views = {{.title = "How far ratings vary",
-                    .columns = {{"template", "form"},
-                                {"rated_dimension", "dimension"},
-                                {"over_rounds", "over rounds"},
-                                {"over_rounds_largest", "largest"},
-                                {"to_first_form", "to first form"},
-                                {"to_first_form_largest", "largest to first form"}},
+                    .columns = findings::table_columns(
+                        "form: template, dimension: rated_dimension, over rounds: over_rounds, largest: "
+                        "over_rounds_largest, to first form: to_first_form, largest to first form: "
+                        "to_first_form_largest"),
                     .each = {}}};
   finding.notes =
       "Coefficients of variation (standard deviation, n - 1, over mean) of a subject's mean rating: mean and largest "
@@ -115,9 +110,7 @@ std::vector<double> means_of_rounds(const std::vector<stats::TextDiversity>& ove
       present[form * num_inner + cell % num_inner].push_back(one.value);
     }
   }
-  std::vector<double> means;
-  std::ranges::transform(present, std::back_inserter(means), [](const auto& own) { return stats::mean(own).value; });
-  return means;
+  return base::mapped(present, [](const auto& own) { return stats::mean(own).value; });
 }
 
 std::vector<Finding> diversities_of(const results::RawSchema& schema, const findings::Scores& scores,
@@ -127,9 +120,8 @@ std::vector<Finding> diversities_of(const results::RawSchema& schema, const find
   const auto& wording = *scores.axes[findings::rephrasing_axis];
   const auto& conversation = schema.outer_axes.at(1);
   const auto& turn = schema.inner_axis("turn");
-  AxisSchema orders{"ngram", "words of an n-gram", {}, {}};
-  std::ranges::transform(ngram_orders, std::back_inserter(orders.labels),
-                         [](auto order) { return std::to_string(order); });
+  const AxisSchema orders{
+      "ngram", "words of an n-gram", base::mapped(ngram_orders, [](auto order) { return std::to_string(order); }), {}};
   std::vector<Finding> found;
   found.push_back(diversity_of("groups", "a template's texts of all subjects, rephrasings and rounds",
                                {conversation, form, turn, orders}, diversities.over_groups));
@@ -141,14 +133,9 @@ std::vector<Finding> diversities_of(const results::RawSchema& schema, const find
   groups.add(Role::value, means_of_rounds(diversities.over_rounds, found.back().axes), "self_bleu_of_rounds", "1",
              "mean over subjects and rephrasings of the Self-BLEU of their rounds", std::identity());
   groups.views = {{.title = "How alike the texts are",
-                   .columns = {{"conversation", "conversation"},
-                               {"turn", "turn"},
-                               {"template", "form"},
-                               {"ngram", "n-gram"},
-                               {"n", "n"},
-                               {"self_bleu", "Self-BLEU"},
-                               {"self_bleu_of_rounds", "of a group"},
-                               {"entropy", "entropy in bit"}},
+                   .columns = findings::table_columns(
+                       "conversation, turn, form: template, n-gram: ngram, n, Self-BLEU: self_bleu, of a group: "
+                       "self_bleu_of_rounds, entropy in bit: entropy"),
                    .each = {},
                    .only = "self_bleu"}};
   groups.notes =
