@@ -140,7 +140,7 @@ TEST(FindingsCorrelations, TellAllThatTheTableDoesNotHave) {
                              .columns = {{"item", {"item9"}}},
                              .measures = {"measure7"}});
   EXPECT_THAT(text, HasSubstr("statistics.correlations 'x': no 'c' on item.dimension"));
-  EXPECT_THAT(text, HasSubstr("nothing names items by 'item.dimensions'"));
+  EXPECT_THAT(text, HasSubstr("no axis or coordinate 'item.dimensions'"));
   EXPECT_THAT(text, HasSubstr("no 'item9' on item"));
   EXPECT_THAT(text, HasSubstr("no measure 'measure7'"));
   EXPECT_THAT(refusal({.name = "x", .rows = {{"item", {"item1"}}}}), HasSubstr("no two different sets of items"));

@@ -1,12 +1,13 @@
 #include "findings/contrasts/ContrastPlans.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/text/Text.hpp"
+#include "findings/AxisNames.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -15,57 +16,21 @@ using results::AxisSchema;
 using sweep::Contrast;
 using sweep::Selection;
 
-/// What a selection or `each` or `paired` names: an axis' labels or a coordinate of it.
-struct NamedAxis {
-  std::size_t axis = 0;
-  const std::vector<std::string>* values = nullptr;
-};
-
-/// The axes that a side may select on, with their coordinates.
-std::vector<std::pair<std::string, NamedAxis>> selectable(const Scores& scores) {
-  std::vector<std::pair<std::string, NamedAxis>> names;
-  for (std::size_t axis = subject_axis; axis <= replicate_axis; ++axis) {
-    const auto& schema = *scores.axes[axis];
-    names.push_back({schema.name, {axis, &schema.labels}});
-    for (const auto& coordinate : schema.coordinates) {
-      names.push_back({schema.name + "." + coordinate.name, {axis, &coordinate.values}});
-    }
-  }
-  return names;
-}
-
 /// Resolves names, collecting every fault.
 class Resolver {
  public:
-  explicit Resolver(const Scores& scores) : scores_(scores), names_(selectable(scores)) {}
+  explicit Resolver(const Scores& scores) : scores_(scores), names_(scores, subject_axis, replicate_axis) {}
 
   std::optional<NamedAxis> find(const std::string& contrast, const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& [candidate, named] : names_) {
-      if (candidate == name) {
-        return named;
-      }
-      known.push_back(candidate);
-    }
-    add(contrast, "no axis or coordinate '" + name + "'", base::did_you_mean(name, known));
-    return std::nullopt;
+    return names_.find(name, key_of(contrast), faults_);
   }
 
   Side side(const std::string& contrast, const std::vector<Selection>& selections) {
     Side side = everything();
     for (const auto& selection : selections) {
-      const auto named = find(contrast, selection.axis);
-      if (!named) {
-        continue;
-      }
-      for (const auto& value : selection.values) {
-        if (!base::contains(*named->values, value)) {
-          add(contrast, "no '" + value + "' on " + selection.axis, base::did_you_mean(value, *named->values));
-        }
-      }
-      auto& mask = side[named->axis - subject_axis];
-      for (std::size_t place = 0; place < mask.size(); ++place) {
-        mask[place] = mask[place] && base::contains(selection.values, (*named->values)[place]);
+      if (const auto selected = names_.select(selection, key_of(contrast), faults_)) {
+        auto& mask = side[selected->axis - subject_axis];
+        std::transform(mask.begin(), mask.end(), selected->takes.begin(), mask.begin(), std::logical_and());
       }
     }
     return side;
@@ -83,9 +48,6 @@ class Resolver {
     return side;
   }
 
-  void add(const std::string& contrast, const std::string& problem, const std::string& suggestion) {
-    add_fault(contrast, problem, "the score table has none", suggestion);
-  }
   /// Told once, however many labels of `each` meet it.
   void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
                  const std::string& suggestion) {
@@ -97,7 +59,7 @@ class Resolver {
   static std::string key_of(const std::string& contrast) { return "statistics.contrasts '" + contrast + "'"; }
 
   const Scores& scores_;
-  std::vector<std::pair<std::string, NamedAxis>> names_;
+  AxisNames names_;
   std::vector<std::string> faults_;
 };
 

@@ -2,35 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/Lists.hpp"
-#include "base/text/Text.hpp"
+#include "findings/AxisNames.hpp"
 
 namespace stereosweep::findings {
-namespace {
-
-std::vector<std::size_t> places_with(const std::vector<std::string>& values, const std::string& value) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    if (values[place] == value) {
-      places.push_back(place);
-    }
-  }
-  return places;
-}
-
-/// What items can be named by: "item" and "item.COORDINATE", with what stands there for each item.
-std::vector<std::pair<std::string, const std::vector<std::string>*>> item_columns(const results::AxisSchema& items) {
-  std::vector<std::pair<std::string, const std::vector<std::string>*>> columns = {{items.name, &items.labels}};
-  for (const auto& coordinate : items.coordinates) {
-    columns.emplace_back(items.name + "." + coordinate.name, &coordinate.values);
-  }
-  return columns;
-}
-
-}  // namespace
-
 std::vector<std::string> names_of(const std::vector<ItemGroup>& groups) {
   return base::mapped(groups, &ItemGroup::name);
 }
@@ -65,24 +41,14 @@ void equalise(std::vector<double>& values) {
 
 std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep::Selection>& selections,
                                    const std::string& key, std::vector<std::string>& faults) {
-  const auto columns = item_columns(*scores.axes[item_axis]);
+  const AxisNames names(scores, item_axis, item_axis);
   std::vector<ItemGroup> groups;
   for (const auto& selection : selections) {
-    const auto column = std::ranges::find(columns, selection.axis, &decltype(columns)::value_type::first);
-    if (column == columns.end()) {
-      const auto known = base::mapped(columns, &decltype(columns)::value_type::first);
-      faults.push_back(base::describe(key + ": nothing names items by '" + selection.axis + "'",
-                                      "the score table has " + base::join(known, ", "),
-                                      base::did_you_mean(selection.axis, known)));
-      continue;
-    }
-    for (const auto& value : selection.values) {
-      ItemGroup group{value, places_with(*column->second, value)};
-      if (group.items.empty()) {
-        faults.push_back(base::describe(key + ": no '" + value + "' on " + selection.axis, "the score table has none",
-                                        base::did_you_mean(value, *column->second)));
-      } else if (std::ranges::find(groups, group.items, &ItemGroup::items) == groups.end()) {
-        groups.push_back(std::move(group));
+    const auto selected = names.select(selection, key, faults);
+    for (std::size_t value = 0; selected && value < selection.values.size(); ++value) {
+      const auto& items = selected->places[value];
+      if (!items.empty() && std::ranges::find(groups, items, &ItemGroup::items) == groups.end()) {
+        groups.push_back({selection.values[value], items});
       }
     }
   }
