@@ -314,7 +314,7 @@ def test_sections_are_those_that_findings_name():
         statistics[name].attrs |= {"heading": heading} if heading else {}
     sections = page._finding_sections(statistics, findings(statistics))
     assert [(anchor, heading) for anchor, heading, blocks in sections if blocks] == [
-        ("contrasts", "Contrasts"), ("where-scores-vary", "Where scores vary"), ("shift-of-all", "shift of all"),
+        ("contrasts", "Contrasts"), ("variance", "Where scores vary"), ("shift-of-all", "shift of all"),
         ("zorks-all-of-them", "Zorks, all of them"),
     ]  # fmt: skip
 

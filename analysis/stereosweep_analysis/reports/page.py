@@ -25,12 +25,15 @@ from .side_by_side import comparison_blocks, difference_blocks
 from .svg import inline_svg
 
 NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
-# Headings of findings that stand in this order; others come behind them as the file has them.
-ORDER = (
-    "Contrasts", "Tests of word sets", "Single words", "Detected words", "Samples", "Agreement with people",
-    "Intersections", "Clusters", "Correlations", "Highest and lowest means", "Where scores vary", "Refusals",
-    "Consistency of ratings", "Diversity of texts", "Places in the list of options",
-)  # fmt: skip
+# Headings of findings in the order of the page, and what they are called on the command line; others come behind them
+# as the file has them, called as they are headed.
+ORDER = {
+    "Contrasts": "contrasts", "Tests of word sets": "tests", "Single words": "words", "Detected words": "detection",
+    "Samples": "samples", "Agreement with people": "people", "Intersections": "intersections", "Clusters": "clusters",
+    "Correlations": "correlations", "Highest and lowest means": "extremes", "Where scores vary": "variance",
+    "Refusals": "refusals", "Consistency of ratings": "variation", "Diversity of texts": "diversity",
+    "Places in the list of options": "places",
+}  # fmt: skip
 POINTS = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are the summary
 OWN_PICTURES = {
     "Intersections": own_pictures.single_traits, "Agreement with people": own_pictures.agreement,
@@ -139,13 +142,15 @@ def _scores(statistics, found):
 
 def _finding_sections(statistics, found):
     """(anchor, heading, blocks)."""
+    anchors = {heading: re.sub(r"\W+", "-", heading.lower()) for heading in (finding.heading for finding in found)}
+    anchors |= ORDER
     blocks = {heading: [] for heading in ORDER}
     for finding in found:
         if not finding.name.startswith("mean_score"):
             blocks.setdefault(finding.heading, []).extend(finding_blocks(finding))
     for heading, pictures in OWN_PICTURES.items():
         blocks[heading] = [*pictures(statistics), *blocks[heading]]
-    return [(re.sub(r"\W+", "-", heading.lower()), heading, of) for heading, of in blocks.items()]
+    return [(anchors[heading], heading, of) for heading, of in blocks.items()]
 
 
 def _wordings(statistics):
