@@ -59,8 +59,9 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
   for (const auto& rows :
        share_measures<VariationRow>(scores, measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
          std::vector<VariationRow> of_measure;
+         const Cells cells(scores, values);
          for (const auto over : request.over) {
-           std::ranges::move(rows_over(over, Cells(scores, values)), std::back_inserter(of_measure));
+           std::ranges::move(rows_over(over, cells), std::back_inserter(of_measure));
          }
          return of_measure;
        })) {
