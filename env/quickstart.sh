@@ -111,7 +111,7 @@ END
 
 if [ -d "$wordnet" ]; then
   finding "3. Are flowers (C1) and instruments (C2) nearer to pleasant words than insects and weapons?
-   (d; p of relabelling the words)"
+   (d; the p to cite, two-sided: for other words in the sets)"
   "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
 else
   finding "3. No embedding tests: WordNet (Debian's wordnet-base) is not at $wordnet."

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whether the tests of jobs/60_ceat.yaml that every study finds are found: a positive effect, p of relabelling the
-words under 0.05.
+"""Whether the tests of jobs/60_ceat.yaml that every study finds are found: a positive effect, and the p to
+cite under 0.05.
 
     PYTHON check_effects.py results/ceat/contexts.stats.h5     # exit status 1 where one does not
 """
@@ -14,8 +14,8 @@ FOUND_EVERYWHERE = ("C1", "C2")
 
 
 def effects(statistics):
-    """{test: (effect, p)} of the tests that must be there, as the job's statistics combine them; p one-sided."""
-    return {test: tuple(float(statistics[name].sel(weat_test=test)) for name in ("weat", "weat_p_targets_one_sided"))
+    """{test: (effect, p)} of the tests that must be there, as the job's statistics combine them; p is two-sided."""
+    return {test: tuple(float(statistics[name].sel(weat_test=test)) for name in ("weat", "weat_p"))
             for test in FOUND_EVERYWHERE}
 
 

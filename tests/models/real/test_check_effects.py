@@ -16,7 +16,7 @@ import xarray
 )  # fmt: skip
 def test_effects_must_be_found(tmp_path, effect, p, status):
     data = xarray.Dataset(
-        {"weat": ("weat_test", effect), "weat_p_targets_one_sided": ("weat_test", p)},
+        {"weat": ("weat_test", effect), "weat_p": ("weat_test", p)},
         coords={"weat_test": ["C1", "C2", "C9"]},
     )
     data.to_netcdf(tmp_path / "contexts.stats.h5", engine="h5netcdf")
