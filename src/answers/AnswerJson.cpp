@@ -7,6 +7,7 @@
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/JsonFields.hpp"
 #include "base/text/Text.hpp"
@@ -93,7 +94,7 @@ std::string parse_line(std::string_view line) {
   base::JsonFields fields(object, "the line");
   const auto kind = base::json_text(fields.need("kind"), "kind");
   const std::vector<std::string> kinds = {"rating", "ratings", "keywords", "reasons"};
-  base::refuse_if(std::ranges::find(kinds, kind) == kinds.end(), "unknown kind " + base::json_quote(kind),
+  base::refuse_if(!base::contains(kinds, kind), "unknown kind " + base::json_quote(kind),
                   "there are rating, ratings, keywords and reasons", base::did_you_mean(kind, kinds));
   const auto text = base::json_text(fields.need("text"), "text");
   bool is_finished = true;

@@ -7,6 +7,7 @@
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
 #include "answers/text/PlainText.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
@@ -31,7 +32,7 @@ std::size_t count_words(std::string_view text) {
 /// Whether one of the words of a text (lower case) is in a list.
 bool has_word(std::string_view text, Words words) {
   return std::ranges::any_of(parts_between(text, " \t,.:;!?()|"),
-                             [&](std::string_view word) { return is_one_of(word, words); });
+                             [&](std::string_view word) { return base::contains(words, word); });
 }
 
 /// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
@@ -71,7 +72,7 @@ std::string clean(std::string_view text) {
   }
   const bool is_sentence =
       word.find(". ") != std::string::npos || count_words(word) > most_words || has_word(word, sentence_words);
-  return is_sentence || is_one_of(word, fillers) ? "" : word;
+  return is_sentence || base::contains(fillers, word) ? "" : word;
 }
 
 /// Introductions, headings and remarks, which are no keywords.
@@ -87,7 +88,7 @@ bool is_heading(std::string_view word) {
       "remember",        "great question", "good question", "descriptors", "stereotypes"};
   static constexpr std::string_view openings[] = {"here are", "here is", "here's",    "these are",  "i hope",
                                                   "let me",   "please ", "hope this", "in summary", "the following"};
-  return is_one_of(word, headings) ||
+  return base::contains(headings, word) ||
          std::ranges::any_of(openings, [&](std::string_view one) { return word.starts_with(one); });
 }
 
@@ -232,7 +233,7 @@ std::string_view behind_mark(std::string_view line) {
   }
   static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
   const auto colon = line.find(':');
-  if (colon != std::string_view::npos && is_one_of(base::lower_ascii(line.substr(0, colon)), labels)) {
+  if (colon != std::string_view::npos && base::contains(labels, base::lower_ascii(line.substr(0, colon)))) {
     return base::trim(line.substr(colon + 1));
   }
   const auto digit = line.find_first_of("0123456789");
@@ -419,7 +420,7 @@ bool declines_before(std::string_view plain, std::size_t place) {
   static constexpr std::string_view leaves[] = {"instead", "alternatively", "happy", "suggest", "recommend", "rather"};
   bool returns = false;
   for (const auto& token : text.tokens().subspan(refusals.back().last)) {
-    returns = (returns || is_one_of(token.text, turns)) && !is_one_of(token.text, leaves);
+    returns = (returns || base::contains(turns, token.text)) && !base::contains(leaves, token.text);
   }
   return !returns;
 }

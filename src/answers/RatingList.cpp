@@ -7,6 +7,7 @@
 
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
@@ -21,7 +22,7 @@ bool is_same_stem(std::string_view left, std::string_view right) {
       "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
   auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
   for (; common >= shortest; --common) {
-    if (is_one_of(left.substr(common), endings) && is_one_of(right.substr(common), endings)) {
+    if (base::contains(endings, left.substr(common)) && base::contains(endings, right.substr(common))) {
       return true;
     }
   }
@@ -78,7 +79,7 @@ class RatingListReader : TokenReader {
     for (const auto& one : mentions_) {
       is_named[one.item] = true;
     }
-    if (std::ranges::find(is_named, false) == is_named.end()) {
+    if (!base::contains(is_named, false)) {
       return;
     }
     auto exact = std::exchange(mentions_, {});

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "answers/refusal/Refusal.hpp"
+#include "base/Lists.hpp"
 
 namespace stereosweep::answers {
 namespace {
@@ -40,9 +41,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   }
   const auto* opener = std::ranges::find(openers, token.text, &Opener::word);
   if (opener != std::end(openers)) {
-    return is_one_of(next, opener->next) && (opens || !token.is("no"));
+    return base::contains(opener->next, next) && (opens || !token.is("no"));
   }
-  return is_one_of(token.text, words);
+  return base::contains(words, token.text);
 }
 
 /// Those that count: not withdrawn, and of the surest kind.

@@ -5,6 +5,7 @@
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/ScoreFile.hpp"
@@ -20,7 +21,7 @@ class Words {
  public:
   void add(const std::string& word) {
     const auto name = word.substr(0, word.find('='));
-    if (name == word || std::ranges::find(word_names, name) == word_names.end()) {
+    if (name == word || !base::contains(word_names, name)) {
       faults_.push_back(base::describe("--power: '" + word + "' is nothing that can be given",
                                        "NAME=VALUE is expected, with the names " + base::join(word_names, ", "),
                                        base::did_you_mean(name, word_names)));
@@ -86,7 +87,7 @@ PowerRequest take_power_request(const std::string& word, std::vector<std::string
   std::vector<std::string> rest;
   for (const auto& text : overrides) {
     const auto name = text.substr(0, text.find('='));
-    const bool is_ours = name != text && std::ranges::find(word_names, name) != word_names.end();
+    const bool is_ours = name != text && base::contains(word_names, name);
     if (is_ours) {
       words.add(text);
     } else {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 
 namespace stereosweep::corpus {
 namespace {
@@ -276,7 +277,7 @@ Compression compression_of(const std::filesystem::path& path, const base::Shared
     }
   }
   const auto ending = path.extension();
-  if (std::ranges::find(compressed_endings, ending.string()) != compressed_endings.end() && file.size() > 0) {
+  if (base::contains(compressed_endings, ending.string()) && file.size() > 0) {
     throw base::InputError(base::describe(path.string() + " is not what its name says",
                                           "it does not begin as a file that gzip, bzip2 or zstd wrote"));
   }

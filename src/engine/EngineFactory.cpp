@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/Memory.hpp"
@@ -155,7 +156,7 @@ void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu
 std::string slow_dtype(query::Dtype dtype, int capability) {
   // A100; H100 and H200; B200; B300. On other cards bfloat16 is two to four times as fast.
   constexpr std::array<int, 5> capabilities = {0, 80, 90, 100, 103};
-  if (dtype != query::Dtype::float32 || std::ranges::find(capabilities, capability) == capabilities.end()) {
+  if (dtype != query::Dtype::float32 || !base::contains(capabilities, capability)) {
     return "";
   }
   return base::describe(

@@ -105,7 +105,7 @@ std::vector<CellMean> Cells::means(std::initializer_list<std::size_t> kept_axes)
   std::array<std::size_t, 6> strides = {};  // 0: averaged
   std::size_t size = 1;
   for (const std::size_t axis : {item_axis, rephrasing_axis, template_axis, subject_axis}) {
-    if (std::ranges::find(kept_axes, axis) != kept_axes.end()) {
+    if (base::contains(kept_axes, axis)) {
       strides[axis] = size;
       size *= lengths_[axis];
     }

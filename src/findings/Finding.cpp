@@ -128,7 +128,7 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
 }
 
 bool is_shown(const Finding& finding, const std::string& measure, const results::ShownMeasures& shown) {
-  return shown.holds(measure) || std::ranges::find(finding.named, measure) != finding.named.end();
+  return shown.holds(measure) || base::contains(finding.named, measure);
 }
 
 /// Rows of one table after another, by the labels of the view's `each`, in the order in which these first come.

@@ -105,14 +105,14 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
                                          const std::string& key, std::vector<std::string>& faults) {
   const auto& known = scores.axes[measure_axis]->labels;
   for (const auto& label : labels) {
-    if (std::ranges::find(known, label) == known.end()) {
+    if (!base::contains(known, label)) {
       faults.push_back(base::describe(key + ": no measure '" + label + "'", "the score table has none",
                                       base::did_you_mean(label, known)));
     }
   }
   std::vector<std::size_t> measures;
   for (std::size_t measure = 0; measure < known.size(); ++measure) {
-    if (labels.empty() || std::ranges::find(labels, known[measure]) != labels.end()) {
+    if (labels.empty() || base::contains(labels, known[measure])) {
       measures.push_back(measure);
     }
   }

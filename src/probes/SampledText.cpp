@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
@@ -17,7 +18,7 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
                        std::to_string(draws) + " " + key + " at temperature 0", "greedy answers are all the same",
                        "Set " + key + ": 1, or a temperature.");
   }
-  if (std::ranges::find(sampling.stop, "") != sampling.stop.end()) {
+  if (base::contains(sampling.stop, "")) {
     job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
   }
 }

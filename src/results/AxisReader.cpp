@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {
@@ -26,7 +27,7 @@ bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
 /// Of another axis whose name begins like this one's: "dimension_pair" beside "dimension".
 bool is_scale(const hdf5::DataSet& dataset) {
   const auto attributes = dataset.attribute_names();
-  return std::ranges::find(attributes, "CLASS") != attributes.end();
+  return base::contains(attributes, "CLASS");
 }
 
 }  // namespace

@@ -306,7 +306,7 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
 RawSchema with_not_scored(RawSchema schema) {
   for (auto& cube : schema.cubes) {
     auto& flags = cube.flag_meanings;
-    if (!flags.empty() && std::ranges::find(flags, not_scored) == flags.end()) {
+    if (!flags.empty() && !base::contains(flags, not_scored)) {
       STEREOSWEEP_ASSERT(flags.size() < 256, "a status has more meanings than a byte");
       flags.emplace_back(not_scored);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
@@ -25,9 +26,7 @@ constexpr std::array<std::string_view, 10> tokenizer_files = {"tokenizer.json",
                                                               "chat_template.jinja",
                                                               "chat_template.json"};
 
-bool is_tokenizer_file(const std::string& name) {
-  return std::ranges::find(tokenizer_files, name) != tokenizer_files.end();
-}
+bool is_tokenizer_file(const std::string& name) { return base::contains(tokenizer_files, name); }
 
 bool is_model_file(const std::string& name) {
   return name == "config.json" || name == "generation_config.json" || name.ends_with(".safetensors") ||

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
 
@@ -113,7 +114,7 @@ void ClusterBootstrap::put_means(std::span<const double> values, std::span<const
                                  std::size_t stride) const {
   STEREOSWEEP_ASSERT(values.size() == present.size(), "one answer whether it is there per value");
   const auto num_columns = values.size() / num_clusters_;
-  const bool is_complete = std::ranges::find(present, 0.0) == present.end();
+  const bool is_complete = !base::contains(present, 0.0);
   std::vector<DrawnRow> drawn(num_clusters_ + 1);
   std::vector<double> counts(num_columns, static_cast<double>(num_clusters_));
   for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
@@ -139,7 +140,7 @@ std::vector<double> crossed_means(std::span<const double> values, const ClusterB
       filled[place] = present[place] = 0;
     }
   }
-  const bool is_complete = std::ranges::find(present, 0.0) == present.end();
+  const bool is_complete = !base::contains(present, 0.0);
   const auto width = columns.num_clusters() * num_tables;
   std::vector<double> means(rows.num_replicates() * num_tables, 0);
   std::vector<double> weights(num_tables);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::answers {
 namespace {
 
-bool is_one_of(const Token& token, Words words) { return token.is_word() && answers::is_one_of(token.text, words); }
+bool is_one_of(const Token& token, Words words) { return token.is_word() && base::contains(words, token.text); }
 
 constexpr std::string_view cue_words[] = {
     "rate",     "rated",     "rates",   "rating",   "ratings",   "score",    "scored", "scores",   "answer",

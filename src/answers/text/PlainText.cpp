@@ -245,11 +245,9 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
   return parts;
 }
 
-bool is_one_of(std::string_view text, Words words) { return std::ranges::find(words, text) != words.end(); }
-
 bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {
   return std::ranges::any_of(tokens_.subspan(first, last - first),
-                             [&](const Token& token) { return is_one_of(token.text, words); });
+                             [&](const Token& token) { return base::contains(words, token.text); });
 }
 
 ListMark list_mark(std::string_view line) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::answers {
 
 /// Without the signs of markdown and HTML and without <think> sections (one that does not end takes the rest). Dashes,
@@ -56,7 +58,6 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
 inline std::vector<std::string_view> lines_of(std::string_view plain) { return parts_between(plain, "\n"); }
 
 using Words = std::span<const std::string_view>;
-bool is_one_of(std::string_view text, Words words);
 
 /// Tokens by their places; behind the last one stands nothing. Keeps the view.
 class TokenReader {
@@ -66,7 +67,7 @@ class TokenReader {
  protected:
   bool has(std::size_t at) const { return at < tokens_.size(); }
   bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
-  bool is_any(std::size_t at, Words words) const { return has(at) && is_one_of(tokens_[at].text, words); }
+  bool is_any(std::size_t at, Words words) const { return has(at) && base::contains(words, tokens_[at].text); }
   /// Whether one of [first, last) is one of the words.
   bool has_any(std::size_t first, std::size_t last, Words words) const;
 

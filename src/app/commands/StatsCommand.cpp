@@ -12,6 +12,7 @@
 #include "app/ResultPath.hpp"
 #include "app/RunsStats.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/process/Allocation.hpp"
@@ -91,7 +92,7 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
 std::vector<std::string> recommended_in(const findings::Scores& scores, const sweep::Job& job) {
   auto recommended = probes::kind_of(job).recommended_measures(job);
   const auto& known = scores.axes.front()->labels;
-  std::erase_if(recommended, [&](const auto& measure) { return std::ranges::find(known, measure) == known.end(); });
+  std::erase_if(recommended, [&](const auto& measure) { return !base::contains(known, measure); });
   return recommended;
 }
 

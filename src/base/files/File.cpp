@@ -14,6 +14,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
@@ -170,8 +171,7 @@ std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem
   for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
     const auto extension = at->path().extension().string();
     std::error_code ignored;
-    if (at->is_regular_file(ignored) &&
-        std::ranges::find(checkpoint_extensions, extension) != checkpoint_extensions.end()) {
+    if (at->is_regular_file(ignored) && base::contains(checkpoint_extensions, extension)) {
       names[at->path().filename().string()] = at->file_size();
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -25,7 +26,7 @@ const Json& JsonFields::need(const std::string& name) {
 
 void JsonFields::refuse_unknown() const {
   for (const auto& [name, value] : object_.items()) {
-    refuse_if(std::ranges::find(known_, name) == known_.end(), "unknown field " + json_quote(name),
+    refuse_if(!base::contains(known_, name), "unknown field " + json_quote(name),
               "a misspelt field would be ignored silently", did_you_mean(name, known_));
   }
 }

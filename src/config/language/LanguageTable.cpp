@@ -110,7 +110,7 @@ std::vector<std::string> LanguageTable::all_articles() const {
 std::string LanguageTable::article_of(const Node& node, const std::string& key, const std::string& article,
                                       const std::string& gender, base::Problems& problems) const {
   if (!article.empty()) {
-    if (const auto all = all_articles(); std::ranges::find(all, article) == all.end()) {
+    if (const auto all = all_articles(); !base::contains(all, article)) {
       problems.add(node.place(key), "'" + article + "' is no article",
                    "articles of the language '" + name_ + "': " + (all.empty() ? "none" : one_of(all)));
     }

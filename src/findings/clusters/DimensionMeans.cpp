@@ -18,7 +18,7 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
   base::Problems problems;
   const config::Table table = config::read_table(path, problems);
   problems.raise_if_any(headline);
-  const bool has_groups = std::ranges::find(table.columns, "group") != table.columns.end();
+  const bool has_groups = base::contains(table.columns, "group");
   const auto subject = table.column(has_groups ? "group" : "identity", problems);
   const auto dimension = table.column("dimension", problems);
   const auto mean = table.column("mean", problems);

@@ -198,7 +198,7 @@ class Comparable {
         counts[unit.side] += unit.is_kept && !std::isnan(unit.scores[cell]) ? 1 : 0;
       }
       const bool has_all = counts == wanted;
-      const bool has_sides = std::ranges::find(counts, 0.0) == counts.end();
+      const bool has_sides = !base::contains(counts, 0.0);
       if (has_sides && (has_all || plan_.cells == sweep::Contrast::Cells::adjusted)) {
         cells_.push_back(cell);
       }
@@ -222,7 +222,7 @@ class Comparable {
   }
   bool drop(const std::vector<std::size_t>& subjects) {
     for (auto& unit : units_) {
-      unit.is_kept = unit.is_kept && std::ranges::find(subjects, unit.subject) == subjects.end();
+      unit.is_kept = unit.is_kept && !base::contains(subjects, unit.subject);
     }
     return !subjects.empty();
   }
@@ -478,8 +478,7 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
       units.push_back(std::move(unit));
     }
   }
-  std::erase_if(units,
-                [&](const SideSubject& unit) { return std::ranges::find(partly, unit.subject) != partly.end(); });
+  std::erase_if(units, [&](const SideSubject& unit) { return base::contains(partly, unit.subject); });
   const Comparable comparable(plan_, std::move(units));
   ComparedItem compared;
   compared.differences.assign(plan_.num_cells(), stats::nan);

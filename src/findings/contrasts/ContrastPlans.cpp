@@ -101,7 +101,7 @@ void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resol
   std::map<std::string, std::size_t> places;
   for (std::size_t place = 0; place < labels.size(); ++place) {
     const auto& on_side = on_sides.at(labels[place]);
-    if (!labels[place].empty() && std::ranges::find(on_side, false) == on_side.end()) {
+    if (!labels[place].empty() && !base::contains(on_side, false)) {
       plan.blocks[place] = places.try_emplace(labels[place], places.size()).first->second;
     }
   }
@@ -139,7 +139,7 @@ Side rest_of(const Side& left, const AxisSchema& subjects) {
 
 /// No subject, template, rephrasing or replicate has all that is selected.
 bool is_contradictory(const Side& side) {
-  return std::ranges::any_of(side, [](const auto& mask) { return std::ranges::find(mask, true) == mask.end(); });
+  return std::ranges::any_of(side, [](const auto& mask) { return !base::contains(mask, true); });
 }
 
 std::string axis_of(const std::string& name) { return name.substr(0, name.find('.')); }

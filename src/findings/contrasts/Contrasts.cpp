@@ -221,7 +221,7 @@ void each_compared(const Scores& scores, const sweep::Comparison& comparison, co
   for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
     std::vector<const ContrastPlan*> own;
     for (const auto& plan : plans) {
-      if (std::ranges::find(plan.measures, measure) != plan.measures.end()) {
+      if (base::contains(plan.measures, measure)) {
         own.push_back(&plan);
       }
     }

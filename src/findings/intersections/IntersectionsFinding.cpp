@@ -86,7 +86,7 @@ AxisSchema domain_pairs(const Intersections& all) {
   axis.coordinates = {{"first", "first domain", {}}, {"second", "second domain", {}}};
   for (const auto& row : base::joined(all.of_measures, &IntersectionsOfMeasure::dominance)) {
     const auto label = row.first + " x " + row.second;
-    if (std::ranges::find(axis.labels, label) == axis.labels.end()) {
+    if (!base::contains(axis.labels, label)) {
       axis.labels.push_back(label);
       axis.coordinates[0].values.push_back(row.first);
       axis.coordinates[1].values.push_back(row.second);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "findings/Cells.hpp"
 
 namespace stereosweep::findings {
@@ -27,7 +28,7 @@ class NamedParts {
         seconds_(subject_coordinate(subjects, "second")) {
     constexpr std::array<std::string_view, 4> known = {"kind", "domain", "first", "second"};
     for (const auto& other : subjects.coordinates) {
-      if (std::ranges::find(known, other.name) == known.end()) {
+      if (!base::contains(known, other.name)) {
         others_.push_back(&other.values);
       }
     }

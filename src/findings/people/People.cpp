@@ -215,9 +215,7 @@ RatedTable part_of(const std::vector<double>& scores, const std::vector<double>&
 BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, const sweep::Comparison& comparison,
                                std::uint64_t seed) {
   const auto& people = *comparison.people;
-  const auto is_asked = [&](People::Drawn drawn) {
-    return people.over.empty() || std::ranges::find(people.over, drawn) != people.over.end();
-  };
+  const auto is_asked = [&](People::Drawn drawn) { return people.over.empty() || base::contains(people.over, drawn); };
   if (!people.over.empty() && is_asked(People::Drawn::annotators) && answers.annotators.empty()) {
     refuse("annotators cannot be drawn ('over')", "'" + people.ratings + "' holds means: it has no column 'annotator'");
   }

@@ -156,7 +156,7 @@ class RunComparer {
     std::vector<std::size_t> common;
     for (std::size_t measure = 0; measure < num_measures(); ++measure) {
       const auto& runs = measured_[measure];
-      if (std::ranges::find(runs, pair.left) != runs.end() && std::ranges::find(runs, pair.right) != runs.end()) {
+      if (base::contains(runs, pair.left) && base::contains(runs, pair.right)) {
         common.push_back(measure);
       }
     }

@@ -19,7 +19,7 @@ constexpr std::size_t most_projected = 1'000'000;
 /// Numbers for which reliability is projected, and `own`.
 std::vector<std::size_t> counts_with(std::size_t own) {
   std::vector<std::size_t> counts = {1, 2, 5, 10, 20, 50, 100};
-  if (std::ranges::find(counts, own) == counts.end()) {
+  if (!base::contains(counts, own)) {
     counts.insert(std::ranges::upper_bound(counts, own), own);
   }
   return counts;

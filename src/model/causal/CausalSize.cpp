@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 
@@ -131,7 +132,7 @@ CausalSpecification slice_of(const CausalSpecification& whole, TensorSlice slice
     return whole;
   }
   const auto choices = tensor_parallel_choices(whole, slice.count);
-  if (std::ranges::find(choices, slice.count) == choices.end()) {
+  if (!base::contains(choices, slice.count)) {
     std::string possible;
     for (const int choice : choices) {
       possible += (possible.empty() ? "" : ", ") + std::to_string(choice);

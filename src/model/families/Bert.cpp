@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "model/families/Common.hpp"
 #include "model/families/Rope.hpp"
@@ -218,7 +219,7 @@ RelativePositions read_relative(const ConfigFields& fields, std::int64_t positio
   }
   relative.own_projections = !fields.is_on("share_att_key");
   const auto norms = read_names(fields, "norm_rel_ebd");
-  relative.normed = std::ranges::find(norms, "layer_norm") != norms.end();
+  relative.normed = base::contains(norms, "layer_norm");
   return relative;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::probes::rating {
@@ -65,7 +66,7 @@ std::string word_before(const std::string& text, std::size_t place) {
 
 bool is_negation(const std::string& word) {
   static constexpr std::string_view negations[] = {"not", "never", "hardly", "neither", "nor", "cannot"};
-  return word.ends_with("n't") || std::ranges::find(negations, word) != std::end(negations);
+  return word.ends_with("n't") || base::contains(negations, word);
 }
 
 bool is_refusal(const std::string& lower) {

@@ -20,7 +20,7 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Numbers of single sentences: the score table and what a probe keeps of the same shape.
 bool is_single_score(const std::vector<std::string>& axes) {
-  const auto has = [&](const char* axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  const auto has = [&](const char* axis) { return base::contains(axes, axis); };
   return has("template") && has("rephrasing") &&
          std::ranges::any_of(std::array{"item", "word", "pole", "pair", "trait"}, has);
 }
@@ -135,7 +135,7 @@ StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) cons
   const std::map<std::string, std::string*> places = {
       {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
   for (const auto& array : arrays_) {
-    if (std::ranges::find(array.of, main.name) == array.of.end()) {
+    if (!base::contains(array.of, main.name)) {
       continue;
     }
     if (const auto place = places.find(array.role); place != places.end()) {

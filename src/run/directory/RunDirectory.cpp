@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
@@ -44,7 +45,7 @@ bool is_run_file(const std::filesystem::path& path) {
     const auto& kind = probes::kind_of(format->name());
     const auto probe = std::string(kind.name());
     const auto files = kind.run_files();
-    if (name == probe + ".h5" || name == probe + ".stats.h5" || std::ranges::find(files, name) != files.end()) {
+    if (name == probe + ".h5" || name == probe + ".stats.h5" || base::contains(files, name)) {
       return true;
     }
   }

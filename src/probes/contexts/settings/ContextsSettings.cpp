@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
@@ -113,7 +114,7 @@ BiasDetection read_detection(const config::Node& node, const std::string& key, b
   config::read_fields(node, key, problems, detection, "{label: ..., against: [test, ...]}");
   for (const auto& word : detection.emergent) {
     const auto& known = detection.intersectional;
-    if (std::ranges::find(known, word) == known.end()) {
+    if (!base::contains(known, word)) {
       problems.add(node.place(key + ".emergent"), "'" + word + "' is not among the intersectional words",
                    "emergent words are some of them", config::suggest(word, known, problems));
     }
@@ -171,7 +172,7 @@ void check_detection(const config::Node& node, const std::string& key, const Bia
     }
   }
   for (const auto& word : detection.intersectional) {
-    if (first != nullptr && std::ranges::find(first->x.words, word) == first->x.words.end()) {
+    if (first != nullptr && !base::contains(first->x.words, word)) {
       problems.add(node.place(key + ".intersectional"),
                    "'" + word + "' is no target of the test '" + first->label + "'", "it has no score",
                    config::suggest(word, first->x.words, problems));
