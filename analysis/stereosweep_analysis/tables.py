@@ -172,17 +172,35 @@ def _raw(value: object) -> object:
     return repr(float(value)) if isinstance(value, float) else value
 
 
-def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """One line a row: numbers with all their digits, an empty cell where there is none, lists joined by "; "."""
+def _guarded(value: object) -> object:
+    """A text that a spreadsheet would compute, with an apostrophe before it."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
+def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]], form: str = "csv") -> str:
+    """One line a row: numbers with all their digits, an empty cell where there is none, lists joined by "; ".
+
+    A text that a spreadsheet would compute gets an apostrophe before it; `form` csv-as-is: it does not.
+    """
     text = io.StringIO()
+    guard = _guarded if form == "csv" else lambda value: value
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_raw(value) for value in row] for row in rows)
+    writer.writerows([guard(_raw(value)) for value in row] for row in [list(head), *rows])
     return text.getvalue()
 
 
 def to_csv(table: Table) -> str:
     return csv_text((column.title for column in table.columns), table.rows)
+
+
+def to_csv_as_is(table: Table) -> str:
+    return csv_text((column.title for column in table.columns), table.rows, "csv-as-is")
 
 
 def write_csv(folder: PathLike, name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
@@ -225,4 +243,4 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS = {"text": to_text, "csv": to_csv, "markdown": to_markdown, "latex": to_latex}
+FORMATS = {"text": to_text, "csv": to_csv, "csv-as-is": to_csv_as_is, "markdown": to_markdown, "latex": to_latex}

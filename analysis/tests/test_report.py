@@ -17,6 +17,7 @@ from stereosweep_analysis.reports.scores import measure_means
 from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
 from stereosweep_analysis.reports.side_by_side import comparison_blocks, difference_blocks
 from stereosweep_analysis.tables import (
+    FORMATS,
     MOST_ROWS,
     Column,
     Missing,
@@ -329,6 +330,15 @@ def awkward_table():
     rows = [("a & b_1", 0.12345678901234567, float("nan"), 0.0001), ("c | d\n\\x", -2.0, 3, float("nan"))]
     columns = [Column("name"), Column("mean", "of all", "number"), Column("n", kind="number"), Column("p", kind="p")]
     return Table("Caption", columns, rows, "Note.")
+
+
+def test_csv_keeps_spreadsheets_from_computing():
+    texts = ["=1+1", "+x", "-y", "@SUM(A1)", "\t=1", "plain", "-1.5"]
+    table = Table("t", [Column("text"), Column("number", kind="number")], [[text, -0.25] for text in texts])
+    cells = [row[0] for row in csv.reader(FORMATS["csv"](table).splitlines()[1:])]
+    assert cells == ["'=1+1", "'+x", "'-y", "'@SUM(A1)", "'\t=1", "plain", "-1.5"]
+    assert [row[0] for row in csv.reader(FORMATS["csv-as-is"](table).splitlines()[1:])] == texts
+    assert all(line.endswith(",-0.25") for line in FORMATS["csv"](table).splitlines()[1:])
 
 
 def test_csv_keeps_every_digit():

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
+#include "config/JobDump.hpp"
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"
@@ -168,6 +171,18 @@ std::string short_name(const Node& value) {
   return text.empty() ? "_" : text;
 }
 
+/// Values that are written in several ways ("1", "01") make equal jobs.
+void refuse_equal_jobs(const std::vector<sweep::Job>& jobs, const Node& sweep, base::Problems& problems) {
+  std::map<std::string, std::string> names;
+  for (auto job : jobs) {
+    const auto name = std::exchange(job.name, "");
+    if (const auto [known, is_new] = names.emplace(canonical_dump(job), name); !is_new) {
+      problems.add(sweep.place("sweep"), "two jobs of the sweep are the same: " + known->second + " and " + name,
+                   "the values differ only in how they are written");
+    }
+  }
+}
+
 void make_names_unique(std::vector<sweep::Job>& jobs) {
   std::set<std::string> names;
   for (const auto& job : jobs) {
@@ -261,6 +276,10 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
     }
   }
   problems.raise_if_any(headline);
+  if (jobs.size() > 1) {
+    refuse_equal_jobs(jobs, sweep, problems);
+    problems.raise_if_any(headline);
+  }
   make_names_unique(jobs);
   return jobs;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {
@@ -175,7 +176,7 @@ void set_screen_width(std::size_t columns) { columns_of_screen = std::clamp(colu
 
 void TextTable::add(std::vector<std::string> row) {
   STEREOSWEEP_ASSERT(row.size() == rows_.front().size(), "a row of another length");
-  rows_.push_back(std::move(row));
+  rows_.push_back(base::mapped(row, base::printable));  // labels come from files that anybody may have made
 }
 
 std::string TextTable::text() const {

@@ -90,6 +90,7 @@ TEST(Text, SuggestsTheNearestNameOnlyIfNear) {
 TEST(Printable, LeavesATerminalAlone) {
   EXPECT_EQ(printable("a\tb\nc\u00e9\u4e2d"), "a\tb\nc\u00e9\u4e2d");
   EXPECT_EQ(printable("\x1b[2J\r\x7f\xc2\x9b\xff\xc3"), "\\x1b[2J\\x0d\\x7f\\x9b\\xff\\xc3");
+  EXPECT_EQ(printable("a\u202eb\u2066c\u200fd"), "a\\u202eb\\u2066c\u200fd");
 }
 
 TEST(Excerpt, CutsBetweenCharacters) {

@@ -298,6 +298,8 @@ TEST(JobLoader, sweep_is_the_product_in_order_and_names_differ) {
 
 TEST(JobLoader, equal_values_of_a_sweep_are_refused) {
   const JobFolder folder;
+  EXPECT_THAT(folder.complaint(small_job + "sweep: {seed: [1, 01]}\n"),
+              HasSubstr("two jobs of the sweep are the same: small.1 and small.01"));
   EXPECT_THAT(folder.complaint(small_job + "sweep: {seed: [1, 2, 1]}\n"),
               HasSubstr("job.yaml:15:sweep.seed[2]: '1' stands twice"));
 }

@@ -40,6 +40,28 @@ TEST(Yaml, several_faults_are_reported_together) {
                                             HasSubstr("f:4:c: the key 'c' stands twice"), HasSubstr("f:5:d: alias")));
 }
 
+std::string value_of(const std::string& text) {
+  base::Problems problems;
+  const Node node = parse_yaml("a: " + text + "\n", "f", problems);
+  return problems.empty() ? node.children.at(0).value : base::join(problems.lines(), "\n");
+}
+
+TEST(Yaml, pairs_of_escapes_are_one_character) {
+  EXPECT_EQ(value_of(R"("x \ud83d\ude00 \uD83D\uDE01\" y")"), "x \U0001F600 \U0001F601\" y");
+  EXPECT_EQ(value_of(R"("\ud834\udd1e" # "\ud834\udd1e")"), "\U0001D11E");
+  EXPECT_EQ(value_of(R"("\u00e9\ud83d\ude00\u00e9")"), "\u00e9\U0001F600\u00e9");
+  EXPECT_EQ(value_of(R"('\ud83d\ude00')"), R"(\ud83d\ude00)") << "no escapes in single quotes";
+  EXPECT_EQ(value_of(R"("\\ud83d\\ude00")"), R"(\ud83d\ude00)") << "an escaped backslash begins none";
+  EXPECT_THAT(value_of(R"("\ud83d")"), HasSubstr("names no character"));
+  EXPECT_THAT(value_of(R"("\ude00\ud83d")"), HasSubstr("names no character"));
+  EXPECT_THAT(value_of(R"("\ud83d\ud83d\ude00")"), HasSubstr("names no character"));
+  base::Problems problems;
+  const Node node = parse_yaml("a: \"\\ud83d\\ude00\"\nb: ['\\ud83d', \"\\ud83d\\ude02\"]\n", "f", problems);
+  ASSERT_TRUE(problems.empty());
+  EXPECT_EQ(node.children[1].children[0].value, "\\ud83d");
+  EXPECT_EQ(node.children[1].children[1].value, "\U0001F602");
+}
+
 std::string fault_of(const std::string& text) {
   base::Problems problems;
   parse_yaml(text, "f", problems);

@@ -29,6 +29,16 @@ TEST(TableFormat, QuotesCsvAsRfc4180) {
   EXPECT_EQ(written(TableFormat::csv, {"a,b", "1.5"}), "group,value\r\n\"a,b\",1.5\r\n");
 }
 
+TEST(TableFormat, KeepsSpreadsheetsFromComputing) {
+  for (const std::string text : {"=1+1", "+x", "-y (z)", "@SUM(A1)", "\t=1"}) {
+    EXPECT_EQ(written(TableFormat::csv, {text, "-1.5"}).find("\r\n" + csv_cell("'" + text) + ",-1.5\r\n"), 11U) << text;
+    EXPECT_EQ(written(TableFormat::csv_as_is, {text, "1"}).find("\r\n" + csv_cell(text) + ",1\r\n"), 11U) << text;
+  }
+  for (const std::string number : {"-1.5", "-2.1e-09"}) {
+    EXPECT_EQ(written(TableFormat::csv, {number, "1"}), "group,value\r\n" + number + ",1\r\n");
+  }
+}
+
 TEST(TableFormat, EscapesMarkdown) {
   EXPECT_EQ(markdown_cell("a|b *c* _d_ `e` [f](g) <h>"), "a\\|b \\*c\\* \\_d\\_ \\`e\\` \\[f\\](g) \\<h\\>");
   EXPECT_EQ(markdown_cell("two\r\nlines\nand \\"), "two lines and \\\\");

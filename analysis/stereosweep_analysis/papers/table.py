@@ -92,7 +92,7 @@ def _joined(of_runs):
 
 def render(tables, form):
     """All tables as one text in one of FORMATS; CSV has a line for each number, since tables have different columns."""
-    if form == "csv":
-        return csv_text(("table", "row", "column", "value"), _long_rows(tables))
+    if form.startswith("csv"):
+        return csv_text(("table", "row", "column", "value"), _long_rows(tables), form)
     text = "\n".join(FORMATS[form](table.table()) for table in tables)
     return HEAD + text if form == "latex" else text

@@ -382,8 +382,8 @@ void add_stats_options(options::options_description_easy_init add) {
       "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
       "folder of a sweep");
   add("format", options::value<std::string>()->default_value("text"),
-      "csv, markdown or latex: everything that the statistics file found, one row a number, with n, interval, p, "
-      "adjusted p and status, instead of the text");
+      "csv, csv-as-is (no apostrophe before a text that begins with = + - @), markdown or latex: everything that the "
+      "statistics file found, one row a number, with n, interval, p, adjusted p and status, instead of the text");
   add("only", options::value<std::string>(),
       "of such a table the statistics whose names begin so: contrast,mean_score");
   add("against", options::value<std::string>(),

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -48,6 +49,12 @@ constexpr std::pair<std::string_view, std::string_view> names_elsewhere[] = {
     {"fp32", "float32"}, {"f32", "float32"},     {"float", "float32"},     {"single", "float32"},
     {"fp16", "float16"}, {"f16", "float16"},     {"half", "float16"},      {"bf16", "bfloat16"},
     {"gpu", "cuda"},     {"precision", "dtype"}, {"torch_dtype", "dtype"}, {"batch_size", "batch_tokens"}};
+
+/// Of ASCII and Latin-1; embeddings, overrides and isolates of the direction of writing.
+bool is_control(char32_t value) {
+  return value < 0x20 || (value >= 0x7F && value < 0xA0) || (value >= 0x202A && value <= 0x202E) ||
+         (value >= 0x2066 && value <= 0x2069);
+}
 
 }  // namespace
 
@@ -252,20 +259,31 @@ std::string counted(std::uint64_t value, std::string_view noun) {
   return number + std::string(noun) + (value == 1 ? "" : "s");
 }
 
+std::size_t find_control(std::string_view text, std::string_view allowed) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto point = decode_utf8(text, i);
+    if (point && is_control(point->value) && allowed.find(text[i]) == std::string_view::npos) {
+      return i;
+    }
+    i += point ? point->length : 1;
+  }
+  return std::string_view::npos;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const auto point = decode_utf8(text, i);
-    const auto length = point ? point->length : 1;
-    const bool is_control = point && (point->value < 0x20 || (point->value >= 0x7F && point->value < 0xA0)) &&
-                            text[i] != '\n' && text[i] != '\t';
-    if (point && !is_control) {
-      out += text.substr(i, length);
+    const bool is_white = text[i] == '\n' || text[i] == '\t';
+    if (point && (is_white || !is_control(point->value))) {
+      out += text.substr(i, point->length);
     } else {
-      const auto byte = static_cast<unsigned char>(text[i + length - 1]);
-      out += "\\x" + to_hex({&byte, 1});
+      const auto value = point ? static_cast<unsigned>(point->value) : static_cast<unsigned char>(text[i]);
+      std::array<char, 8> escape{};
+      std::snprintf(escape.data(), escape.size(), value < 0x100 ? "\\x%02x" : "\\u%04x", value);
+      out += escape.data();
     }
-    i += length;
+    i += point ? point->length : 1;
   }
   return out;
 }

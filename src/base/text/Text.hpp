@@ -58,7 +58,10 @@ std::string with_thousands(std::uint64_t value);
 /// "1 rank", "1,234 ranks"; `noun` takes an s.
 std::string counted(std::uint64_t value, std::string_view noun);
 
-/// Control characters but line feeds and tabs, and bytes that are no UTF-8, as "\\x1b".
+/// Offset of the first control character (of ASCII, of Latin-1, or one that turns the direction of what follows) that
+/// is not among the `allowed` bytes; npos where there is none. `text` is UTF-8.
+std::size_t find_control(std::string_view text, std::string_view allowed);
+/// Control characters but line feeds and tabs, and bytes that are no UTF-8, as "\\x1b", "\\u202e".
 std::string printable(std::string_view text);
 /// At most `max_bytes` of `text`, whole characters, with "..." behind where it was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);

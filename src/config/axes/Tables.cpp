@@ -13,9 +13,7 @@ namespace {
 constexpr std::size_t max_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_rows = 100'000;
 
-bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-}
+bool is_printable(std::string_view text) { return base::find_control(text, "") == std::string_view::npos; }
 
 /// The separator of a table: a tab if the head has one, else a semicolon or a comma.
 char separator_of(std::string_view head) {

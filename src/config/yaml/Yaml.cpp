@@ -5,6 +5,8 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <sstream>
 #include <unordered_set>
 
@@ -15,17 +17,6 @@ namespace {
 
 /// Ends the reading of a document whose fault is already in the report.
 struct Stop {};
-
-/// Offset of the first control character that no text of ours may hold.
-std::size_t find_control(std::string_view text, std::string_view allowed) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) {
-      return i;
-    }
-  }
-  return std::string_view::npos;
-}
 
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder : public YAML::EventHandler {
@@ -52,7 +43,7 @@ class TreeBuilder : public YAML::EventHandler {
     Node node = make(mark, Node::Kind::scalar);
     node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
     node.value = value;
-    if (find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
+    if (base::find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
       problems_.add(node.place(key()), "a text holds a control character or a broken code point",
                     "labels and prompts are printable UTF-8");
       node.kind = Node::Kind::broken;
@@ -217,6 +208,8 @@ constexpr Meaning meanings[] = {
     {"illegal document indicator", "a quote is not closed", "the file ends inside it"},
     {"illegal EOF", "a quote is not closed", "the file ends inside it"},
     {"unknown escape", "an unknown escape in double quotes", "single quotes keep a backslash"},
+    {"invalid unicode", "an escape in double quotes names no character",
+     "half of a pair stands alone, or it is too large"},
 };
 
 /// In plain words where the fault is a usual one.
@@ -260,9 +253,10 @@ bool check_bytes(std::string_view text, const std::string& name, base::Problems&
     problems.add({name, line_of(*bad), ""}, "invalid UTF-8", "byte " + std::to_string(*bad), "Save the file as UTF-8.");
     return false;
   }
-  if (const auto bad = find_control(text, "\n\t\r"); bad != std::string_view::npos) {
+  if (const auto bad = base::find_control(text, "\n\t\r"); bad != std::string_view::npos) {
+    const auto length = base::decode_utf8(text, bad)->length;
     problems.add({name, line_of(bad), ""}, "a control character",
-                 "code " + std::to_string(static_cast<int>(text[bad])) + " at byte " + std::to_string(bad));
+                 base::printable(text.substr(bad, length)) + " at byte " + std::to_string(bad));
     return false;
   }
   return true;
@@ -318,6 +312,65 @@ void emit(const Node& node, std::size_t indent, std::string& out) {
 
 }  // namespace
 
+namespace {
+
+/// Number of the escape \\uXXXX at the beginning of `text`; nothing where there is none.
+std::optional<char32_t> escape_at(std::string_view text) {
+  unsigned value = 0;
+  constexpr std::size_t digits = 4;
+  if (text.size() < 2 + digits || !text.starts_with("\\u")) {
+    return std::nullopt;
+  }
+  const auto* end = text.data() + 2 + digits;
+  return std::from_chars(text.data() + 2, end, value, 16).ptr == end ? std::optional<char32_t>(value) : std::nullopt;
+}
+
+/// JSON writes characters beyond U+FFFF as two escapes. From `at`, inside double quotes, to their end each such pair
+/// becomes the character itself; whether there was one.
+bool join_pairs(std::string& text, std::size_t at) {
+  bool found = false;
+  std::string joined = text.substr(0, at);
+  while (at < text.size() && text[at] != '"') {
+    const auto high = escape_at(std::string_view(text).substr(at));
+    const auto low = high ? escape_at(std::string_view(text).substr(at + 6)) : std::nullopt;
+    if (low && *high >= 0xD800 && *high < 0xDC00 && *low >= 0xDC00 && *low < 0xE000) {
+      base::append_utf8(joined, 0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00));
+      at += 12;
+      found = true;
+    } else {
+      const std::size_t length = text[at] == '\\' ? 2 : 1;
+      joined += text.substr(at, length);
+      at += length;
+    }
+  }
+  text = joined + text.substr(std::min(at, text.size()));
+  return found;
+}
+
+/// With all pairs joined: yaml-cpp refuses their halves, and only it knows what stands in double quotes.
+std::string with_joined_pairs(std::string text, const YamlLimits& limits) {
+  while (text.find("\\ud") != std::string::npos || text.find("\\uD") != std::string::npos) {
+    base::Problems nobody_reads;
+    TreeBuilder builder(std::make_shared<const std::string>(), nobody_reads, limits);
+    try {
+      std::istringstream stream(text + "\n...\n");
+      YAML::Parser(stream).HandleNextDocument(builder);
+      return text;
+    } catch (const Stop&) {
+      return text;
+    } catch (const YAML::Exception& error) {
+      const auto behind = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+      if (!error.msg.starts_with("invalid unicode") || behind < 6 || behind > text.size() ||
+          !join_pairs(text, behind - 6)) {
+        return text;
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 Node parse_yaml(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
   const Node broken(Node::Kind::broken);
   if (!check_bytes(text, name, problems, limits)) {
@@ -330,7 +383,7 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   TreeBuilder builder(std::make_shared<const std::string>(name), problems, limits);
   try {
     // yaml-cpp takes the end of the file for a missing quote; an end of document inside quotes it refuses.
-    std::istringstream stream{std::string(text) + "\n...\n"};
+    std::istringstream stream{with_joined_pairs(std::string(text), limits) + "\n...\n"};
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
       builder.stop(0, "the file is empty", "a mapping is expected");

@@ -30,17 +30,28 @@ std::string escaped_row(std::span<const std::string> cells, std::string_view bet
   return line;
 }
 
+/// Spreadsheets compute a cell that begins so; an apostrophe before it makes it a text.
+std::string guarded(const std::string& text) {
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+                          !base::parse_double(text);
+  return is_formula ? "'" + text : text;
+}
+
 class CsvWriter final : public TableWriter {
  public:
-  explicit CsvWriter(std::ostream& out) : out_(out) {}
+  CsvWriter(std::ostream& out, TableFormat format) : out_(out), guards_(format == TableFormat::csv) {}
   void begin(const std::string& /*title*/, std::span<const std::string> head, std::size_t /*num_labels*/) override {
     add(head);
   }
-  void add(std::span<const std::string> cells) override { out_ << escaped_row(cells, ",", csv_cell) << "\r\n"; }
+  void add(std::span<const std::string> cells) override {
+    const auto cell = [this](const std::string& text) { return csv_cell(guards_ ? guarded(text) : text); };
+    out_ << escaped_row(cells, ",", cell) << "\r\n";
+  }
   void end() override {}
 
  private:
   std::ostream& out_;
+  bool guards_;
 };
 
 class MarkdownWriter final : public TableWriter {
@@ -94,14 +105,14 @@ class LatexWriter final : public TableWriter {
 }  // namespace
 
 TableFormat table_format(std::string_view name) {
-  if (name == "csv") {
-    return TableFormat::csv;
+  if (name == "csv" || name == "csv-as-is") {
+    return name == "csv" ? TableFormat::csv : TableFormat::csv_as_is;
   }
   if (name == "markdown") {
     return TableFormat::markdown;
   }
   base::refuse_if(name != "latex", "unknown format '" + std::string(name) + "'",
-                  "a table is text, csv, markdown or latex");
+                  "a table is text, csv, csv-as-is, markdown or latex");
   return TableFormat::latex;
 }
 
@@ -137,7 +148,8 @@ std::string latex_cell(std::string_view text) {
 std::unique_ptr<TableWriter> table_writer(TableFormat format, std::ostream& out) {
   switch (format) {
     case TableFormat::csv:
-      return std::make_unique<CsvWriter>(out);
+    case TableFormat::csv_as_is:
+      return std::make_unique<CsvWriter>(out, format);
     case TableFormat::markdown:
       return std::make_unique<MarkdownWriter>(out);
     case TableFormat::latex:

@@ -10,9 +10,10 @@
 
 namespace stereosweep::results {
 
-enum class TableFormat { csv, markdown, latex };
+/// csv: a text that a spreadsheet would compute (= + - @) gets an apostrophe before it; csv_as_is: it stays as it is.
+enum class TableFormat { csv, csv_as_is, markdown, latex };
 
-/// Throws InputError "unknown ..." for other names than csv, markdown, latex.
+/// Throws InputError "unknown ..." for other names than csv, csv-as-is, markdown, latex.
 TableFormat table_format(std::string_view name);
 
 /// One cell with its escapes. CSV: quotes where there are quotes, commas, line breaks or outer blanks. Markdown: pipes
