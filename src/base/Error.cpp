@@ -1,5 +1,8 @@
 #include "base/Error.hpp"
 
+#include <new>
+#include <system_error>
+
 #include "base/Check.hpp"
 #include "base/text/Text.hpp"
 
@@ -21,6 +24,19 @@ void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, st
   if (is_wrong) {
     throw InputError(describe(problem, why, suggestion));
   }
+}
+
+std::string message_of(const std::exception& error) {
+  constexpr std::string_view advice =
+      "start fewer ranks on a node, ask for more memory, or raise the limits (ulimit -u -v -s shows them)";
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return describe("there is not enough memory", "the system has refused it", advice);
+  }
+  const auto* refused = dynamic_cast<const std::system_error*>(&error);
+  if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again) {
+    return describe("a thread could not be started", "a limit of processes or of memory is reached", advice);
+  }
+  return error.what();
 }
 
 std::string Place::text() const {

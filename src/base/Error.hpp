@@ -1,6 +1,7 @@
 // Errors of the whole program. Message grammar: problem (why it is one) suggestion?
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ std::string describe(std::string_view problem, std::string_view why, std::string
 
 /// Throws InputError, as `describe` words it, where `is_wrong`. The words are made in any case.
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion = "");
+
+/// What is told of an exception: its text; where memory or a thread was refused, with advice.
+std::string message_of(const std::exception& error);
 
 /// Where in the user's files a problem sits; empty parts are not printed.
 struct Place {

@@ -177,7 +177,7 @@ int least(const Communicator& group, int own) {
 
 void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step) {
   const auto tell = [](base::ExitCode code, const std::exception& error) {
-    return std::to_string(static_cast<int>(code)) + "\n" + host_name() + "\n" + error.what();
+    return std::to_string(static_cast<int>(code)) + "\n" + host_name() + "\n" + base::message_of(error);
   };
   std::string failure;
   try {

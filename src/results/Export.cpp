@@ -200,16 +200,18 @@ class SlabWriter {
     }
   }
 
-  /// In a thread of its own; where there is one thread, as soon as it is waited for.
+  /// In a thread of its own; where there is one thread, or none more can be started, as soon as it is waited for.
   template <class Step>
   std::future<void> beside(const char* name, Step step) const {
     const bool is_alone = num_threads_ == 1;
-    return std::async(is_alone ? std::launch::deferred : std::launch::async, [is_alone, name, step = std::move(step)] {
+    const auto where = is_alone ? std::launch::deferred : std::launch::async | std::launch::deferred;
+    const auto work = [is_alone, name, step = std::move(step)] {
       if (!is_alone) {
         base::profile::count_apart();
       }
       base::profile::timed(name, step);
-    });
+    };
+    return std::async(where, work);  // a temporary would have been moved from where no thread can be started
   }
 
   void write_oldest() {

@@ -2,8 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+#include <system_error>
+
 namespace stereosweep::base {
 namespace {
+
+TEST(Error, WantOfMemoryAndOfThreadsHasAdvice) {
+  EXPECT_NE(message_of(std::bad_alloc()).find("not enough memory"), std::string::npos);
+  const std::system_error refused(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_NE(message_of(refused).find("ulimit -u -v -s"), std::string::npos);
+  EXPECT_EQ(message_of(std::system_error(std::make_error_code(std::errc::io_error), "x")), "x: Input/output error");
+  EXPECT_EQ(message_of(Error("plain")), "plain");
+}
 
 TEST(Error, MessageIsProblemWhySuggestion) {
   EXPECT_EQ(describe("unknown key 'grups'", "axes has no such key", "did you mean 'groups'?"),

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
+
+#include "base/process/Trial.hpp"
 
 namespace stereosweep::base {
 namespace {
@@ -42,6 +45,15 @@ TEST(Processors, ThatDoNotExistAreLeftOut) {
   const std::vector<std::string> more = {own + std::string(8, '\xff')};
   const ProcessorLoan loan(more);
   EXPECT_EQ(own_processors(), own);
+}
+
+TEST(Processors, ThreadsThatCannotBeStartedAreTold) {
+  EXPECT_NO_THROW(require_threads(8));
+  const auto cause =
+      try_in_child([](const TrialStep&) { require_threads(1 << 20); }, {.processor_time = std::chrono::seconds(20),
+                                                                        .wall_time = std::chrono::seconds(60),
+                                                                        .memory = std::uint64_t{1} << 30U});
+  EXPECT_NE(cause.find("Resource temporarily unavailable"), std::string::npos) << cause;
 }
 
 }  // namespace

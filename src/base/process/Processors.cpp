@@ -3,8 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 namespace stereosweep::base {
 
@@ -51,5 +54,23 @@ ProcessorLoan::ProcessorLoan(std::span<const std::string> sets) : own_(own_proce
 }
 
 ProcessorLoan::~ProcessorLoan() { run_on(own_); }
+
+void require_threads(int count) {
+  std::atomic<bool> may_end = false;
+  const auto end_all = [&] {
+    may_end = true;
+    may_end.notify_all();
+  };
+  std::vector<std::jthread> threads;
+  try {
+    for (int i = 0; i < count; ++i) {
+      threads.emplace_back([&] { may_end.wait(false); });
+    }
+  } catch (...) {
+    end_all();
+    throw;
+  }
+  end_all();
+}
 
 }  // namespace stereosweep::base

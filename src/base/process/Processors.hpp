@@ -27,4 +27,8 @@ class ProcessorLoan {
   std::string own_;
 };
 
+/// Starts that many threads at once and ends them. Throws std::system_error where the system refuses one: libraries
+/// with threads of their own (OpenMP) end the process then.
+void require_threads(int count);
+
 }  // namespace stereosweep::base

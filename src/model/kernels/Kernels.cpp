@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/Error.hpp"
+#include "base/process/Processors.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -180,6 +181,7 @@ void configure_threads(int threads) {
     return true;
   }();
   static_cast<void>(interop_set);
+  base::require_threads(threads - 1);
   at::set_num_threads(threads);
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, false);

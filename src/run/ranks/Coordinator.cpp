@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/Bytes.hpp"
@@ -291,7 +293,7 @@ class Coordinator {
 
   /// Journal and status are written in a thread: grants and pings go on where the disk takes long.
   void use_disk_if_due() {
-    if (disk_work_.valid() && disk_work_.wait_for(Seconds(0)) == std::future_status::ready) {
+    if (disk_work_.valid() && disk_work_.wait_for(Seconds(0)) != std::future_status::timeout) {
       end_disk_work();
     }
     const bool commits = !staged_.empty() && (since(committed_at_) > commit_interval || staged_bytes_ > commit_bytes ||
@@ -303,15 +305,17 @@ class Coordinator {
 
   void begin_disk_work() {
     staged_bytes_ = 0;
-    disk_work_ = std::async(std::launch::async, [this, blocks = std::exchange(staged_, {}),
-                                                 writes_status = std::exchange(status_is_due_, false)] {
-      if (!blocks.empty()) {
-        commit(blocks);
+    const auto blocks = std::make_shared<const std::vector<Scored>>(std::exchange(staged_, {}));
+    const auto work = [this, blocks, writes_status = std::exchange(status_is_due_, false)] {
+      if (!blocks->empty()) {
+        commit(*blocks);
       }
       if (writes_status) {
         parts_.status.update([](RunStatus&) {});
       }
-    });
+    };
+    // Where no thread can be started it is deferred, and done by this one. (A temporary would have been moved from.)
+    disk_work_ = std::async(std::launch::async | std::launch::deferred, work);
     for (const int rank : std::exchange(held_back_, {})) {
       grant(rank);
     }
@@ -340,10 +344,11 @@ class Coordinator {
     committed_at_ = Clock::now();
     try {
       disk_work_.get();
-    } catch (const base::Error& error) {
+    } catch (const std::exception& error) {
+      const auto* known = dynamic_cast<const base::Error*>(&error);
       journal_failed_ = true;
       staged_.clear();
-      stop({error.exit_code(), error.what()});
+      stop({known != nullptr ? known->exit_code() : base::ExitCode::error, base::message_of(error)});
     }
   }
 
@@ -403,7 +408,7 @@ class Coordinator {
       for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
         const auto& place = parts_.ranks[rank];
         if (place.visible && !peers_[rank].gone && !parallel::is_alive(place.process)) {
-          stop({base::ExitCode::error,
+          lose({base::ExitCode::error,
                 base::describe(place.name + " has died", "process " + std::to_string(place.process.number) +
                                                              " crashed or was killed, perhaps for want of memory"),
                 true});
@@ -413,7 +418,7 @@ class Coordinator {
       if (const auto lost =
               std::ranges::find_if(peers_.begin() + 1, peers_.end(), [&](const Peer& peer) { return is_silent(peer); });
           lost != peers_.end()) {
-        stop({base::ExitCode::error,
+        lose({base::ExitCode::error,
               base::describe(name_of(static_cast<int>(lost - peers_.begin())) + " is lost",
                              "it answers no more: it crashed or was killed, perhaps for want of memory, or its node "
                              "is gone"),
@@ -426,6 +431,16 @@ class Coordinator {
       }
     }
     stop(run::stop_for_signal(signal_, name_of(signalled_rank_)));
+  }
+
+  /// Because of ranks that do not answer: where this process itself was held up for long, they have given it up.
+  void lose(StopOrder order) {
+    if (held_up_until_ && since(*held_up_until_) < patience_ + Seconds(5)) {
+      order.cause =
+          base::describe(name_of(0) + " was held up for " + base::format_double(std::round(held_up_.count())) + " s",
+                         "it was stopped, or its disk or node hung; the other ranks have given it up");
+    }
+    stop(std::move(order));
   }
 
   void stop(StopOrder order) {
@@ -456,6 +471,10 @@ class Coordinator {
 
   /// Signals, silent ranks, status and progress.
   void look_after() {
+    if (since(last_look_) > patience_) {
+      held_up_ = since(last_look_);
+      held_up_until_ = Clock::now();
+    }
     if (parts_.signals.received() != 0) {
       note_signal(parts_.signals.received(), 0);
     }
@@ -479,7 +498,7 @@ class Coordinator {
     for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
       if (!peer(rank).gone && !lost_ && now - peer(rank).heard > patience_) {
         lost_ = true;
-        stop({base::ExitCode::error,
+        lose({base::ExitCode::error,
               base::describe(name_of(rank) + " has not answered for " + base::format_double(patience_.count()) + " s",
                              "it hangs, was stopped, or its node is gone"),
               true});
@@ -505,6 +524,8 @@ class Coordinator {
   bool status_is_due_ = false;
   int signal_ = 0;  ///< the first that came to any rank
   int signalled_rank_ = 0;
+  Seconds held_up_{0};  ///< how long this process did nothing, when that was last longer than a rank may be silent
+  std::optional<Clock::time_point> held_up_until_;
   std::vector<Scored> staged_;  ///< for the journal
   std::size_t staged_bytes_ = 0;
   std::vector<int> held_back_;  ///< ranks that get their next block once the disk is done

@@ -109,7 +109,7 @@ void BlockWork::timed(Step&& step) {
   } catch (const base::Error& error) {
     fail(error.what(), error.exit_code());
   } catch (const std::exception& error) {
-    fail("block " + std::to_string(block_.index) + ": " + error.what(), base::ExitCode::error);
+    fail("block " + std::to_string(block_.index) + ": " + base::message_of(error), base::ExitCode::error);
   }
   scored_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   in_work_.pause(ticket_);
@@ -384,14 +384,29 @@ struct Scorer::State {
     }
   }
 
-  std::unique_ptr<query::Engine> make_engine() {
+  /// Of a thread: what would end the process ends the run, with its cause.
+  template <class Body>
+  void guarded(const Body& body) {
     try {
-      return parts.make_engine ? parts.make_engine() : nullptr;
+      body();
     } catch (const std::exception& error) {
-      start_failure = std::current_exception();
-      fail_together(error.what());
-      return nullptr;
+      Scored failed;
+      failed.failure = base::message_of(error);
+      failed.failure_code = base::ExitCode::error;
+      fail_together(failed.failure);
+      const std::lock_guard lock(mutex);
+      ready.push_back(std::move(failed));
+      to_main.notify_all();
     }
+  }
+
+  /// The threads beside the one that runs blocks, each of which waits for its work.
+  void start_others(const query::Engine* engine, std::vector<std::thread>& others) {
+    planners = planning_threads;
+    for (int i = 0; i < planning_threads; ++i) {
+      others.emplace_back([this, engine] { guarded([&] { plan_all(engine); }); });
+    }
+    others.emplace_back([this] { guarded([this] { finish_all(); }); });
   }
 
   void note(bool& flag) {
@@ -402,21 +417,22 @@ struct Scorer::State {
   }
 
   void work() {
-    const auto engine = make_engine();
+    std::unique_ptr<query::Engine> engine;
+    std::vector<std::thread> others;
+    try {
+      engine = parts.make_engine ? parts.make_engine() : nullptr;
+      start_others(engine.get(), others);
+    } catch (const std::exception& error) {
+      start_failure = std::current_exception();
+      fail_together(base::message_of(error));
+      note(ending);
+    }
     note(started);
-    if (start_failure) {
-      return;
+    if (!start_failure) {
+      guarded([&] { run_all(engine.get()); });
     }
-    planners = planning_threads;
-    std::vector<std::thread> planning;
-    for (int i = 0; i < planning_threads; ++i) {
-      planning.emplace_back([&] { plan_all(engine.get()); });
-    }
-    std::thread finishing([&] { finish_all(); });
-    run_all(engine.get());
     note(all_run);
-    std::ranges::for_each(planning, &std::thread::join);
-    finishing.join();
+    std::ranges::for_each(others, &std::thread::join);
     const std::lock_guard lock(mutex);
     waiting.clear();  // their plans borrow the engine
   }

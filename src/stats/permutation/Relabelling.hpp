@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,14 +15,22 @@
 namespace stereosweep::stats {
 
 /// Runs `work(thread)` for every thread number below `num_threads` (at least one); number 0 is the calling thread, the
-/// others end before the call does. `work` must not throw.
+/// others end before the call does. Where the system starts no more threads the calling one does their work as well.
+/// `work` must not throw.
 template <class Work>
 void on_threads(unsigned num_threads, const Work& work) {
   std::vector<std::jthread> others;
-  for (unsigned thread = 1; thread < num_threads; ++thread) {
-    others.emplace_back([&work, thread] { work(thread); });
+  unsigned thread = 1;
+  try {
+    for (; thread < num_threads; ++thread) {
+      others.emplace_back([&work, thread] { work(thread); });
+    }
+  } catch (const std::system_error&) {  // a limit of processes or memory: fewer threads, the same numbers
   }
   work(0U);
+  for (; thread < num_threads; ++thread) {
+    work(thread);
+  }
 }
 
 /// Scores minus their mean, in units of 2^-exponent, the unit chosen so that all magnitudes together stay below 2^60.
