@@ -1,6 +1,7 @@
 #include "app/Program.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <new>
 #include <string>
 
 #include "app/CommandLine.hpp"
@@ -18,6 +18,7 @@
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Terminal.hpp"
 #include "base/text/Text.hpp"
+#include "hdf5/File.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {
@@ -84,6 +85,8 @@ void keep_standard_streams() {
 
 int run_program(int argc, char** argv) {
   keep_standard_streams();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file over its limit then fails with EFBIG, which is told with advice
+  hdf5::switch_off_file_locks();
   try {
     base::set_faults(base::text_from_environment("STEREOSWEEP_INJECT"));
     results::set_screen_width(
@@ -96,10 +99,8 @@ int run_program(int argc, char** argv) {
   } catch (const base::Error& error) {
     std::cerr << "stereosweep: " << base::printable(error.what()) << '\n';
     return static_cast<int>(error.exit_code());
-  } catch (const std::bad_alloc&) {
-    std::cerr << "stereosweep: there is not enough memory\n";
   } catch (const std::exception& error) {
-    std::cerr << "stereosweep: " << base::printable(error.what()) << '\n';
+    std::cerr << "stereosweep: " << base::printable(base::message_of(error)) << '\n';
   }
   return static_cast<int>(ExitCode::error);
 }

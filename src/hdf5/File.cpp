@@ -3,12 +3,22 @@
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
+#include <cstdlib>
+
 #include "base/Error.hpp"
+#include "base/process/Environment.hpp"
 #include "hdf5/Deflate.hpp"
 
 namespace stereosweep::hdf5 {
 
 namespace {
+
+constexpr const char* lock_variable = "HDF5_USE_FILE_LOCKING";
+
+std::string& lock_setting() {
+  static std::string setting;
+  return setting;
+}
 
 constexpr unsigned tracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
@@ -71,6 +81,16 @@ void require_hard_link(Id group, const std::string& name) {
 }
 
 }  // namespace
+
+void switch_off_file_locks() {
+  const auto found = base::text_from_environment(lock_variable);
+  if (found != "FALSE" && found != "0") {
+    lock_setting() = found;
+    ::setenv(lock_variable, "FALSE", 1);
+  }
+}
+
+const std::string& ignored_lock_setting() { return lock_setting(); }
 
 Group Group::create_group(const std::string& name) {
   const auto list = property_list(H5P_GROUP_CREATE);

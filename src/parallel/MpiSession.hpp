@@ -13,7 +13,8 @@ namespace stereosweep::parallel {
 
 /// Starts MPI (MPI_THREAD_FUNNELED) only where a launcher started this process as one of its ranks: alone, also inside
 /// an allocation whose SLURM_* and PMI_* variables leak into the shell, no MPI call is made at all.
-/// Throws Error if MPI gives less than FUNNELED. Tolerates an MPI that somebody else started, and leaves it to them.
+/// Throws InputError where a launcher says that it has started more processes than MPI knows of, and Error if MPI gives
+/// less than FUNNELED. Tolerates an MPI that somebody else started, and leaves it to them.
 class MpiSession {
  public:
   MpiSession();
@@ -47,6 +48,11 @@ bool is_alive(const RankProcess& process);
 
 /// Whether a launcher (mpirun, srun --mpi=pmix) counts this process among its ranks.
 bool launched_as_rank();
+
+/// mpirun may stay for ever after an abort (Open MPI 4.1 with PMIx 4: it waits for a thread that waits for a lock).
+/// Starts a process of its own session that ends the mpirun above this one, and no other process of its number, where
+/// that still runs after 30 s.
+void end_launcher_if_it_stays();
 
 /// Ends every rank with `status` (never 0: some launchers end only the caller then). If MPI cannot do it within 10 s,
 /// this process ends alone.

@@ -463,7 +463,7 @@ def test_leaked_launcher_variables_do_not_matter(reference, tmp_path):
     leaked = {
         "SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0",
         "SLURM_STEPID": "0", "SLURM_JOB_NUM_NODES": "2", "SLURM_TASKS_PER_NODE": "2(x2)", "SLURM_NODELIST": "n[1-2]",
-        "PMI_RANK": "0", "PMI_SIZE": "4", "PMI_FD": "9", "PMIX_RANK": "0", "WORLD_SIZE": "4", "RANK": "0",
+        "PMI_RANK": "0", "PMI_SIZE": "1", "PMI_FD": "9", "PMIX_RANK": "0", "WORLD_SIZE": "4", "RANK": "0",
     }  # fmt: skip
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment=leaked)
     assert code == 0, err

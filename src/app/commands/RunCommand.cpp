@@ -32,16 +32,6 @@ void add_run_options(options::options_description_easy_init add) {
   add("profile", "rank zero prints where its time went, at the end, on standard error; costs some speed on a GPU");
 }
 
-/// srun without PMIx starts as many runs of one rank as there are tasks, all for one directory.
-void refuse_rivals() {
-  const auto tasks = base::parse_integer(base::text_from_environment("SLURM_STEP_NUM_TASKS")).value_or(1);
-  base::refuse_if(tasks > 1 && !parallel::launched_as_rank(),
-                  "srun has started " + std::to_string(tasks) + " runs of one rank each",
-                  "without PMIx its tasks do not know of each other",
-                  "start them by srun --mpi=pmix, or by mpirun; where each task is to have a job of its own: "
-                  "env -u SLURM_STEP_NUM_TASKS stereosweep run ...");
-}
-
 std::optional<run::TimeLimit> time_limit_of(const std::string& text) {
   if (text.empty()) {
     return std::nullopt;
@@ -71,7 +61,6 @@ base::ExitCode execute_run(const CommandLine& line) {
   if (line.has("profile")) {
     base::profile::enable();
   }
-  refuse_rivals();
   const run::RunRequest request{
       .job = line.place,
       .overrides = line.overrides,

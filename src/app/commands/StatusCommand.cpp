@@ -27,11 +27,13 @@ namespace fs = std::filesystem;
 /// A run that goes on writes every few seconds while blocks are scored.
 constexpr std::chrono::minutes longest_silence{5};
 
-/// Of this machine: the writer of the status has certainly ended. Its number may meanwhile be another process's: then
-/// the lock tells.
+/// Of this machine: the writer of the status has certainly ended. The lock tells it, also to another container, where
+/// its number means nothing; the number counts where the file system has no locks.
 bool died_here(const run::ReadStatus& read, const fs::path& directory) {
-  const bool gone = ::kill(static_cast<pid_t>(read.process), 0) != 0 && errno == ESRCH;
-  return gone || run::is_held(directory) == false;
+  if (const auto held = run::is_held(directory)) {
+    return !*held;
+  }
+  return ::kill(static_cast<pid_t>(read.process), 0) != 0 && errno == ESRCH;
 }
 
 /// "RUNNING", "PENDING", ...; "" for a job that Slurm has forgotten; nothing where Slurm does not answer.
@@ -111,16 +113,17 @@ base::ExitCode execute_status(const CommandLine& line) {
     throw base::InputError(base::describe("no run in " + place, "it holds no status.json"));
   }
   const auto& status = read->status;
-  std::cout << "run      " << status.name << '\n' << "state    " << status.state << remark(*read, place) << '\n';
+  std::cout << "run      " << base::printable(status.name) << '\n'
+            << "state    " << base::printable(status.state) << remark(*read, place) << '\n';
   if (!status.cause.empty()) {
-    std::cout << "cause    " << status.cause << '\n';
+    std::cout << "cause    " << base::printable(status.cause) << '\n';
   }
-  std::cout << "progress " << run::progress_line(status) << '\n'
+  std::cout << "progress " << base::printable(run::progress_line(status)) << '\n'
             << "work     " << run::work_text(status.cost) << '\n'
             << "journal  " << journal_line(place) << '\n'
-            << "process  " << read->process << " on " << read->host << ", "
+            << "process  " << read->process << " on " << base::printable(read->host) << ", "
             << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
-            << "started  " << status.started << ", updated " << read->updated << '\n';
+            << "started  " << base::printable(status.started) << ", updated " << base::printable(read->updated) << '\n';
   return base::ExitCode::done;
 }
 
