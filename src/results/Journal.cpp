@@ -13,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <regex>
 #include <string_view>
 
 #include "base/Bytes.hpp"
@@ -35,6 +36,7 @@ constexpr std::size_t magic_size = 8;
 constexpr std::size_t crc_size = sizeof(std::uint32_t);
 constexpr std::size_t cost_size = 4 * sizeof(std::uint64_t);
 constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_size;  ///< of a record
+constexpr std::size_t most_open = 64;  ///< attempts whose files stay open
 constexpr std::size_t max_header = std::size_t{1} << 24;
 static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);
 
@@ -73,6 +75,11 @@ std::string make_attempt_name() {
   std::random_device random;
   std::snprintf(digits.data(), digits.size(), "-%08x%08x", random(), random());
   return name + digits.data();
+}
+
+bool is_attempt_file(const std::filesystem::path& path) {
+  static const std::regex pattern(R"(\d{8}T\d{6}Z-[0-9a-f]{16}\.(log|index))");
+  return std::regex_match(path.filename().string(), pattern);
 }
 
 std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
@@ -179,11 +186,13 @@ void JournalWriter::sync() {
   }
 }
 
-/// One attempt's bytes, opened once.
+/// One attempt's bytes. A run of a thousand attempts would use up a process's descriptors, so not all stay open.
 struct JournalStore::File {
-  explicit File(const std::filesystem::path& where) : path(where), bytes(open(where)) {}
-  std::uint64_t size() const { return bytes.size(); }
-  void read(std::uint64_t offset, std::span<std::byte> out) const { bytes.read(offset, out); }
+  explicit File(const std::filesystem::path& where) : path(where), bytes(open(where)), num_bytes(bytes->size()) {}
+  std::uint64_t size() const { return num_bytes; }
+  void read(std::uint64_t offset, std::span<std::byte> out) const { (bytes ? *bytes : open(path)).read(offset, out); }
+  /// It is opened for each reading from now on.
+  void close() { bytes.reset(); }
 
   std::uint32_t crc(std::uint64_t offset, std::uint64_t length, std::uint32_t seed) const {
     std::vector<std::byte> window(std::min<std::uint64_t>(length, window_size));
@@ -226,7 +235,8 @@ struct JournalStore::File {
 
   static constexpr std::uint64_t window_size = 1 << 20;
   std::filesystem::path path;
-  base::SharedBytes bytes;
+  std::optional<base::SharedBytes> bytes;
+  std::uint64_t num_bytes;
 };
 
 namespace {
@@ -388,7 +398,7 @@ JournalStore JournalStore::open_and_index(const std::filesystem::path& run_direc
 
 void remove_indexes(const std::filesystem::path& run_directory, const std::string& stage) {
   for (const auto& entry : std::filesystem::directory_iterator(journal_directory(run_directory, stage))) {
-    if (entry.path().extension() == ".log") {
+    if (entry.path().extension() == ".log" && read_index(entry.path())) {
       std::filesystem::remove(index_of(entry.path()));
     }
   }
@@ -411,13 +421,13 @@ JournalStore JournalStore::read_all(const std::filesystem::path& run_directory, 
   std::ranges::sort(paths);
   JournalStore store;
   for (const auto& path : paths) {
-    store.scan(std::make_shared<const File>(path), indexes, least_bytes);
+    store.scan(std::make_shared<File>(path), indexes, least_bytes);
   }
   store.merge();
   return store;
 }
 
-void JournalStore::scan(std::shared_ptr<const File> file, Indexes indexes, std::uint64_t least_bytes) {
+void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64_t least_bytes) {
   bytes_ += file->size();
   ReadHeader start;
   try {
@@ -481,6 +491,9 @@ void JournalStore::scan(std::shared_ptr<const File> file, Indexes indexes, std::
     try_to_write_index(file->path, *index);
   }
   headers_.push_back(start.header);
+  if (files_.size() >= most_open) {
+    file->close();
+  }
   files_.push_back(std::move(file));
 }
 

@@ -52,6 +52,9 @@ constexpr std::uint64_t worth_an_index = std::uint64_t{64} << 20;
 /// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
 std::string make_attempt_name();
 
+/// Whether a file has the name of an attempt's journal or of its index.
+bool is_attempt_file(const std::filesystem::path& path);
+
 /// One attempt's file, made by the first commit: an attempt that scores nothing leaves none.
 /// Every failure is final: the object refuses further records, what was acknowledged stays valid.
 class JournalWriter {
@@ -125,7 +128,7 @@ class JournalStore {
   enum class Indexes { read, ignored };
   static JournalStore read_all(const std::filesystem::path& run_directory, const std::string& stage, Indexes indexes,
                                std::uint64_t least_bytes);
-  void scan(std::shared_ptr<const File> file, Indexes indexes, std::uint64_t least_bytes);
+  void scan(std::shared_ptr<File> file, Indexes indexes, std::uint64_t least_bytes);
   void merge();
 
   std::vector<std::shared_ptr<const File>> files_;

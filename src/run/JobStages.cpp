@@ -115,6 +115,7 @@ class StageRun {
   /// Collective, after open: takes over what can be reused, scores the rest. Exit code `done`: complete.
   base::ExitCode score() {
     job_.on_rank_zero([&] {
+      job_.forget_earlier_end();  // until here a complete run stays complete, whatever fails
       show_in_status();
       require_space();
       start_attempt();
@@ -183,7 +184,6 @@ class StageRun {
       job_.keep_earlier_end();
       throw;
     }
-    job_.forget_earlier_end();
     job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
     left_.emplace(blocks.num_blocks());
     for (const auto& record : store_->records()) {
@@ -566,6 +566,7 @@ class JobStages {
     if (wanted.empty()) {
       base::log(base::LogLevel::info, job_.job().name + " is complete: nothing to do (" + result.string() + ")");
     } else {
+      job_.forget_earlier_end();
       job_.status->update([](RunStatus& status) { status.enter("exporting"); });
     }
     for (auto* step : wanted) {

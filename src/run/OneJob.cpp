@@ -17,6 +17,7 @@
 #include "config/JobDump.hpp"
 #include "config/ProbeFormat.hpp"
 #include "engine/EngineFactory.hpp"
+#include "hdf5/File.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
@@ -75,13 +76,15 @@ void check_reuse(const JobParts& parts) {
 /// Rank zero.
 void open_directory(JobParts& parts) {
   auto& directory = parts.directory;
-  directory.create();
+  directory.require_no_foreign_files();
   const bool anew = starts_anew(parts.request);
   if (anew) {
+    directory.require_removable();
     check_reuse(parts);
   } else {
     directory.require_same_job(parts.job());
   }
+  directory.create();
   parts.lease.emplace(directory.root());
   std::vector<std::string> replaced;
   if (!anew) {
@@ -95,6 +98,10 @@ void open_directory(JobParts& parts) {
   if (!replaced.empty()) {
     base::log(base::LogLevel::info, directory.root().string() + ": an earlier start of another job (" +
                                         first_few(replaced) + ") had scored nothing, and is replaced");
+  }
+  if (const auto& locks = hdf5::ignored_lock_setting(); !locks.empty()) {
+    base::log(base::LogLevel::info,
+              "HDF5_USE_FILE_LOCKING=" + locks + " is ignored: this program has locks of its own");
   }
   if (!base::active_faults().empty()) {
     base::log(base::LogLevel::warning, "faults are injected: STEREOSWEEP_INJECT=" + base::active_faults());
@@ -321,7 +328,12 @@ bool JobParts::write_end(const std::string& state, const std::string& cause) {
 
 void JobParts::write_resolved_job() const {
   lease->check();
-  base::write_file_atomically(directory.resolved_job(), config::canonical_dump(job()));
+  const auto text = config::canonical_dump(job());
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory.resolved_job(), ignored) ||
+      base::read_file(directory.resolved_job()) != text) {
+    base::write_file_atomically(directory.resolved_job(), text);
+  }
 }
 
 void JobParts::stop_at_once_on_signal() {
@@ -350,7 +362,9 @@ base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::strin
     prepare(parts);
     return run_stages(parts);
   } catch (const std::exception& error) {
-    parts.write_end("failed", error.what());
+    const auto* known = dynamic_cast<const base::Error*>(&error);
+    const bool is_lost = known != nullptr && known->exit_code() == base::ExitCode::resume;  // a rank that does not come
+    parts.write_end(is_lost ? "lost" : "failed", base::message_of(error));
     throw;
   }
 }

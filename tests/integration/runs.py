@@ -1,5 +1,6 @@
 """Starts, holds, stops and kills runs; what the tests of `run` share. Time limits are for what hangs, not for what is slow."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +9,8 @@ import struct
 import subprocess
 import time
 import zlib
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STEREOSWEEP_PROGRAM", str(ROOT / "build/release/bin/stereosweep"))
@@ -146,6 +149,19 @@ def write_index(journal):
     made = b"SSWINDEX" + struct.pack("<I", 1) + header + struct.pack("<Q", at) + data[at - 4 : at]
     made += struct.pack("<QQQQQ", *costs, len(blocks)) + found
     journal.with_suffix(".index").write_bytes(made + struct.pack("<I", zlib.crc32(made)))
+
+
+@contextlib.contextmanager
+def small_disk(place, limit):
+    """A file system of its own, with a mount option as its limit."""
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", place], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", place], check=True)
 
 
 def descendants(process_id):

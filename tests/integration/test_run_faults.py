@@ -171,8 +171,9 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
-def test_signal_while_mpi_starts_ends_at_once(tmp_path, reference, monkeypatch):
-    late = tmp_path / "late"  # rank 1 does not come
+def start_with_a_late_rank(tmp_path, monkeypatch, **options):
+    """Of two ranks the second does not come: it stops itself before it is the program."""
+    late = tmp_path / "late"
     late.write_text(f"""#!/bin/bash
         if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then kill -STOP $$; fi
         exec '{runs.PROGRAM}' "$@"
@@ -180,7 +181,63 @@ def test_signal_while_mpi_starts_ends_at_once(tmp_path, reference, monkeypatch):
     late.chmod(0o755)
     with monkeypatch.context() as changed:
         changed.setattr(runs, "PROGRAM", str(late))
-        process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2)
+        return runs.start(runs.SMOKE, tmp_path / "run", ranks=2, **options)
+
+
+def test_a_rank_that_does_not_come_to_the_start_of_mpi_is_not_waited_for(tmp_path, reference, monkeypatch):
+    process = start_with_a_late_rank(tmp_path, monkeypatch, environment={"STEREOSWEEP_START_TIMEOUT_S": "3"})
+    code, _, err = runs.finish(process)
+    assert code == 75 and "MPI has not started in time" in err, err
+    resume(tmp_path / "run", reference)
+
+
+def test_a_rank_that_hangs_before_the_first_block_is_lost(tmp_path, reference):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2, inject="step:hash_files:1:hang:1",
+                            environment={"STEREOSWEEP_WAIT_TIMEOUT_S": "3"})
+    assert code == 75, err
+    assert runs.status(tmp_path / "run")["state"] == "lost"
+    resume(tmp_path / "run", reference)
+
+
+def test_rank_zero_that_was_stopped_does_not_blame_others(tmp_path, reference):
+    process = runs.start_held(runs.SMOKE, tmp_path / "run", ranks=3,
+                              environment={"STEREOSWEEP_RANK_TIMEOUT_S": "1", **runs.PATIENT_LAUNCHER})
+    os.kill(runs.rank_processes(process)[0], signal.SIGSTOP)
+    code, _, err = runs.finish(process)
+    assert code not in (0, 75) and "rank 0 has not been heard for 3 s" in err, err
+    state = runs.status(tmp_path / "run")
+    assert state["state"] in ("running", "lost") and "rank 1" not in state["cause"] and "rank 2" not in state["cause"]
+    resume(tmp_path / "run", reference)
+
+
+def test_an_mpirun_that_stays_after_an_abort_is_ended(tmp_path, reference):
+    """It is stopped, so that it stays for sure."""
+    process = runs.start_held(runs.SMOKE, tmp_path / "run", ranks=3, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "3"})
+    ranks = runs.rank_processes(process)
+    os.kill(ranks[1], signal.SIGSTOP)
+    log = tmp_path / "run/log"
+    runs.wait_for(lambda: "has not answered" in log.read_text())
+    process.send_signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    process.wait(timeout=300)
+    assert process.returncode == -signal.SIGKILL and time.monotonic() - begun > 20
+    for rank in ranks:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(rank, signal.SIGKILL)
+    resume(tmp_path / "run", reference)
+
+
+@pytest.mark.parametrize("number", range(int(os.environ.get("STEREOSWEEP_ABORTS", "3"))))
+def test_an_abort_ends_mpirun_in_a_stated_time(tmp_path, number):
+    """Open MPI's own end hangs now and then: then the guard ends it."""
+    begun = time.monotonic()
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="block_done:1:hang:1",
+                            environment={"STEREOSWEEP_RANK_TIMEOUT_S": "1"})
+    assert code != 0 and time.monotonic() - begun < 90, err
+
+
+def test_signal_while_mpi_starts_ends_at_once(tmp_path, reference, monkeypatch):
+    process = start_with_a_late_rank(tmp_path, monkeypatch)
     runs.wait_for(lambda: any(has_signal(rank, "SigBlk", signal.SIGTERM) for rank in runs.rank_processes(process)))
     (first,) = runs.rank_processes(process)
     os.kill(first, signal.SIGTERM)
@@ -205,10 +262,16 @@ def test_stopping_does_not_wait_for_a_rank_that_hangs(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
-def test_tasks_of_srun_without_pmix_are_refused(tmp_path):
-    environment = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}
-    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment=environment)
-    assert code == 2 and "srun --mpi=pmix" in err and not (tmp_path / "run").exists()
+@pytest.mark.parametrize("name", ["SLURM_STEP_NUM_TASKS", "PMI_SIZE", "PALS_SIZE", "MPI_LOCALNRANKS"])
+def test_tasks_that_do_not_know_of_each_other_are_refused(tmp_path, name):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment={name: "4"})
+    assert code == 2 and "srun --mpi=pmix" in err and f"4 processes ({name})" in err and not (tmp_path / "run").exists()
+
+
+def test_a_step_around_mpirun_does_not_matter(tmp_path, reference):
+    environment = {"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}
+    assert runs.run(runs.SMOKE, tmp_path / "run", ranks=2, environment=environment)[0] == 0
+    assert runs.digest(tmp_path / "run") == reference
 
 
 def test_granted_gpus_that_nothing_uses_are_an_error(tmp_path):
@@ -301,7 +364,7 @@ def test_messages_of_a_closed_stream_reach_no_file_of_the_run(tmp_path, referenc
 )
 def test_full_disk(tmp_path, reference, limit, room, reason):
     output = tmp_path / "small"
-    with small_disk(output, limit):
+    with runs.small_disk(output, limit):
         process = runs.start(runs.SMOKE, output / "run", ranks=2, inject=runs.hold(tmp_path / "run", block=2))
         runs.wait_for(lambda: runs.journal_blocks(output / "run") == 2 or process.poll() is not None)
         if "size" in limit:  # another user fills it
@@ -319,21 +382,9 @@ def test_full_disk(tmp_path, reference, limit, room, reason):
         resume(output / "run", reference)
 
 
-@contextlib.contextmanager
-def small_disk(place, limit):
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", place], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", place], check=True)
-
-
 def test_disk_that_is_too_small_is_told_before_the_first_block(tmp_path, reference):
     output = tmp_path / "small"
-    with small_disk(output, "size=64k"):
+    with runs.small_disk(output, "size=64k"):
         code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
         assert code == 1 and "the results do not fit the disk" in err and "MB in the journal" in err, err
         state = runs.status(output / "run")

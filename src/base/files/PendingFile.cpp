@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -58,16 +60,17 @@ std::string random_name() {
   return text;
 }
 
-/// BOOT of NAME.partial.RANDOM.BOOT; empty for other names.
-std::string boot_of(const std::string& name) {
-  static const std::regex pattern(R"([^]*\.partial\.[0-9a-f]{16}\.([0-9a-f]+))");
+/// NAME and BOOT of NAME.partial.RANDOM.BOOT; nothing for other names.
+std::optional<std::pair<std::string, std::string>> parts_of_partial(const std::string& name) {
+  static const std::regex pattern(R"(([^]*)\.partial\.[0-9a-f]{16}\.([0-9a-f]+))");
   std::smatch parts;
-  return std::regex_match(name, parts, pattern) ? parts[1].str() : "";
+  return std::regex_match(name, parts, pattern) ? std::optional(std::pair(parts[1].str(), parts[2].str()))
+                                                : std::nullopt;
 }
 
 void remove_if_stale(const std::filesystem::path& path) {
-  const auto writer = boot_of(path.filename().string());
-  const int file = writer.empty() ? -1 : ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const auto parts = parts_of_partial(path.filename().string());
+  const int file = parts ? ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (file < 0) {
     return;
   }
@@ -76,7 +79,7 @@ void remove_if_stale(const std::filesystem::path& path) {
   struct stat info {};
   const bool is_file = ::fstat(file, &info) == 0 && S_ISREG(info.st_mode);
   const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
-  if (is_file && !in_use && ((locked && writer == boot() && writer != "0") || age > longest_write)) {
+  if (is_file && !in_use && ((locked && parts->second == boot() && boot() != "0") || age > longest_write)) {
     ::unlink(path.c_str());
   }
   ::close(file);
@@ -153,6 +156,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   PendingFile pending(path);
   pending.write(content);
   pending.commit();
+}
+
+std::string final_name(const std::string& name) {
+  const auto parts = parts_of_partial(name);
+  return parts ? parts->first : name;
 }
 
 void remove_stale_partials(const std::filesystem::path& directory) {

@@ -41,6 +41,9 @@ class PendingFile {
 /// Replaces `path` by a PendingFile with this content. Throws Error with the system's cause.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// The name that such a file gets once it is complete; other names as they are.
+std::string final_name(const std::string& name);
+
 /// Removes such files whose writer is gone: this machine's writers hold a lock; of others only the age is known, and
 /// what is a day old goes.
 void remove_stale_partials(const std::filesystem::path& directory);

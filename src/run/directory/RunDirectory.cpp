@@ -6,6 +6,7 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
 #include "probes/ProbeKind.hpp"
@@ -38,9 +39,9 @@ bool was_scored(const std::filesystem::path& root) {
          std::any_of(begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".h5"; });
 }
 
-/// Other .h5 files are the user's.
+/// Other files, other .h5 files among them, are the user's.
 bool is_run_file(const std::filesystem::path& path) {
-  const auto name = path.filename().string();
+  const auto name = base::final_name(path.filename().string());
   for (const auto* format : config::probe_formats()) {
     const auto& kind = probes::kind_of(format->name());
     const auto probe = std::string(kind.name());
@@ -49,8 +50,12 @@ bool is_run_file(const std::filesystem::path& path) {
       return true;
     }
   }
-  return name == config::resolved_name || name == "status.json" || name == "log" ||
-         name.find(".partial.") != std::string::npos;
+  return name == config::resolved_name || name == "status.json" || name == "log";
+}
+
+bool is_own_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::regular;
 }
 
 }  // namespace
@@ -68,6 +73,31 @@ void RunDirectory::create() const {
   std::filesystem::create_directories(root_, status);
   base::refuse_if(status || !std::filesystem::is_directory(root_), "cannot create the run directory " + root_.string(),
                   status.message());
+}
+
+void RunDirectory::require_no_foreign_files() const {
+  std::error_code status;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator at(root_, status); !status && at != std::filesystem::directory_iterator();
+       at.increment(status)) {
+    names.push_back(at->path().filename().string());
+  }
+  const bool has_journal =
+      std::filesystem::symlink_status(root_ / "journal", status).type() == std::filesystem::file_type::directory;
+  if (names.empty() || is_own_file(resolved_job()) || (has_journal && is_own_file(root_ / "journal/lock"))) {
+    return;
+  }
+  std::ranges::sort(names);
+  throw base::InputError(base::describe("'" + root_.string() + "' holds files, but no run of this program",
+                                        first_few(names), "Give another --output. Nothing was written or removed."));
+}
+
+void RunDirectory::require_removable() const {
+  std::error_code ignored;
+  base::refuse_if(std::filesystem::is_symlink(root_ / "journal", ignored),
+                  "'" + (root_ / "journal").string() + "' is a link",
+                  "the run that lies here is to be replaced, and nothing is removed behind a link",
+                  "give another --output, or put the directory itself there");
 }
 
 std::optional<sweep::Job> RunDirectory::old_job() const {
@@ -129,16 +159,29 @@ void RunDirectory::require_same_settings(const results::JournalStore& store, con
   }
 }
 
-void RunDirectory::remove_run_files() const {
-  std::vector<std::filesystem::path> doomed;
+std::vector<std::filesystem::path> RunDirectory::run_files() const {
+  std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(root_)) {
-    if (entry.is_regular_file() && is_run_file(entry.path())) {
-      doomed.push_back(entry.path());
+    if (is_own_file(entry) && is_run_file(entry)) {
+      found.push_back(entry);
     }
   }
+  return found;
+}
+
+std::vector<std::filesystem::path> RunDirectory::result_files() const {
+  auto files = run_files();
+  std::erase_if(files, [](const std::filesystem::path& path) { return path.extension() != ".h5"; });
+  std::ranges::sort(files);
+  return files;
+}
+
+void RunDirectory::remove_run_files() const {
+  require_removable();
+  auto doomed = run_files();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "journal")) {
-    if (entry.path().extension() == ".log" || entry.path().extension() == ".index") {
-      doomed.push_back(entry.path());
+    if (is_own_file(entry) && results::is_attempt_file(base::final_name(entry.path().filename().string()))) {
+      doomed.push_back(entry);
     }
   }
   for (const auto& path : doomed) {

@@ -22,6 +22,10 @@ class RunDirectory {
   std::filesystem::path log() const { return root_ / "log"; }
   std::filesystem::path export_file(const sweep::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
 
+  /// Throws InputError naming what lies here, unless there is nothing or a run: its job, or the lock of its journal.
+  void require_no_foreign_files() const;
+  /// Throws InputError where the journal is a link: nothing is removed behind it.
+  void require_removable() const;
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
   /// Every field of `job` that differs from the job that lies here, as "seed: 1, now 2".
@@ -37,11 +41,14 @@ class RunDirectory {
   enum class Left { nothing, blocks };
   void require_same_settings(const results::JournalStore& store, const sweep::Job& job, const RunSettings& settings,
                              Left what_is_left) const;
-  /// Removes what a run leaves here, and nothing else. The lock stays.
+  /// The HDF5 files that the run and its statistics have left here, in the order of their names.
+  std::vector<std::filesystem::path> result_files() const;
+  /// Removes what a run leaves here by its exact names, and nothing else; follows no link. The lock stays.
   void remove_run_files() const;
 
  private:
   std::optional<sweep::Job> old_job() const;
+  std::vector<std::filesystem::path> run_files() const;
   std::filesystem::path root_;
 };
 
