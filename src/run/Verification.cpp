@@ -20,6 +20,8 @@
 #include "probes/ProbeKind.hpp"
 #include "results/Journal.hpp"
 #include "results/RawBlock.hpp"
+#include "results/Reader.hpp"
+#include "results/Seal.hpp"
 #include "run/Settings.hpp"
 #include "run/directory/RunDirectory.hpp"
 #include "run/ranks/Scorer.hpp"
@@ -168,6 +170,19 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   return agreement;
 }
 
+FileCheck check_file(const std::filesystem::path& path) {
+  const auto name = path.filename().string();
+  try {
+    if (results::check_seal(path) == results::Seal::intact) {
+      return {name + ": every byte is as it was written", FileCheck::Bytes::intact};
+    }
+    const results::ResultFile readable(path);
+    return {name + ": it has no seal, so another program has changed it; it can be read", FileCheck::Bytes::unknown};
+  } catch (const base::InputError& error) {
+    return {name + ": NOT intact: " + error.what(), FileCheck::Bytes::damaged};
+  }
+}
+
 /// Whether a setting belongs to the machine or its software, not to the job.
 bool is_of_the_machine(const std::string& difference) {
   return is_software(difference) || difference.starts_with("device:");
@@ -217,7 +232,7 @@ std::string verdict(const Verification& verification) {
   const std::string bound = "0.0001 (nat; relative where a number is larger than 1)";
   switch (verification.level) {
     case Level::same_bits:
-      return "level A: every number that was compared is the same, bit for bit";
+      return "level A: every number of the journal that was compared is the same, bit for bit";
     case Level::other_settings:
       return "level B: the settings differ, and the numbers agree within " + bound;
     case Level::other_machine:
@@ -271,6 +286,7 @@ Verification verify_run(const VerificationRequest& request) {
     verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
   }
   verification.level = level_of(verification, job.model.dtype);
+  verification.files = base::mapped(directory.result_files(), check_file);
   return verification;
 }
 
@@ -282,7 +298,16 @@ std::string describe(const Verification& verification, const VerificationRequest
   for (const auto& line : verification.differences) {
     text += "differs from the run: " + line + "\n";
   }
+  for (const auto& file : verification.files) {
+    text += file.text + "\n";
+  }
   return text + verdict(verification) + "\n";
+}
+
+bool is_verified(const Verification& verification) {
+  return verification.level != Level::none && std::ranges::none_of(verification.files, [](const FileCheck& file) {
+           return file.bytes == FileCheck::Bytes::damaged;
+         });
 }
 
 }  // namespace stereosweep::run

@@ -34,9 +34,17 @@ struct StageAgreement {
 /// The levels of the numerical contract, and none of them.
 enum class Level { same_bits, other_settings, other_machine, no_bound, none };
 
+/// An HDF5 file of the run, by its seal (results/Seal.hpp); `text`: a line that says it.
+struct FileCheck {
+  enum class Bytes { intact, unknown, damaged };
+  std::string text;
+  Bytes bytes;
+};
+
 struct Verification {
   std::vector<std::string> differences;  ///< of the settings that decide bits: the run's, now this program's
   std::vector<StageAgreement> stages;    ///< those that ask a model; a job has at least one
+  std::vector<FileCheck> files;
   Level level = Level::none;
 };
 
@@ -46,5 +54,8 @@ Verification verify_run(const VerificationRequest& request);
 
 /// What `stereosweep verify` prints.
 std::string describe(const Verification& verification, const VerificationRequest& request);
+
+/// Its numbers agree at some level, and none of its files is damaged.
+bool is_verified(const Verification& verification);
 
 }  // namespace stereosweep::run

@@ -30,7 +30,8 @@ class Run(NamedTuple):
 def open_runs(paths):
     """One Run for each path (run directories or statistics files). Raises ResultError.
 
-    The stereosweep program, where it is found, computes statistics that are missing, and means where they lack.
+    The stereosweep program, where it is found, computes statistics that are missing or damaged, and means where they
+    lack.
     """
     if not paths:
         raise ResultError("no run is named: name the directory that 'stereosweep run' wrote")
@@ -56,23 +57,31 @@ def runs_in(path):
 def open_comparison(paths):
     """What `stereosweep stats FOLDER` found of the runs of a sweep, or None: only of one folder of several runs.
 
-    It is computed by the program where it is missing. Raises ResultError.
+    It is computed by the program where it is missing or damaged. Raises ResultError.
     """
     folder = Path(paths[0]) if len(paths) == 1 else None
     if folder is None or len(runs_in(folder)) < 2:
         return None
     path = folder / COMPARISON
-    if not path.exists():
-        if program() is None:
-            return None
+    if program() is None:
+        return _open_comparison(path) if path.exists() else None
+    try:
+        return _open_comparison(path)
+    except ResultError:  # missing or damaged
         _compute_statistics(folder)
+        return _open_comparison(path)
+
+
+def _open_comparison(path):
+    if not path.is_file():
+        raise ResultError(f"there is no '{path}'")
     check_seal(path)
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")
     except (OSError, ValueError) as error:
         raise ResultError(f"'{path}' cannot be opened: {error}") from error
     if str(dataset.attrs.get("schema", "")) != "stereosweep-runs":
-        raise ResultError(f"'{path}' is no comparison of runs: write it anew with 'stereosweep stats {folder}'")
+        raise ResultError(f"'{path}' is no comparison of runs: write it anew with 'stereosweep stats {path.parent}'")
     return dataset
 
 
@@ -80,10 +89,12 @@ def _complete_statistics(path):
     """With what a page needs: statistics, and means of the measures that come first. What was asked before stays."""
     if not path.is_dir() or program() is None:
         return
-    if not list(path.glob(f"*{STATISTICS_ENDING}")):
+    try:
+        found = open_statistics(path)
+    except ResultError:  # missing or damaged
         _compute_statistics(path)
         return
-    with open_statistics(path) as statistics:
+    with found as statistics:
         asked = statistics.attrs.get("statistics_arguments")
         if asked is None or "mean_score" in statistics or "score" not in statistics:
             return

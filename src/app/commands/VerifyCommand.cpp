@@ -29,7 +29,7 @@ base::ExitCode execute_verify(const CommandLine& line) {
   const run::VerificationRequest request{.directory = directory, .share = share, .seed = line.number("seed", 0)};
   const auto verification = run::verify_run(request);
   std::cout << run::describe(verification, request);
-  return verification.level == run::Level::none ? base::ExitCode::error : base::ExitCode::done;
+  return run::is_verified(verification) ? base::ExitCode::done : base::ExitCode::error;
 }
 
 }  // namespace
@@ -38,7 +38,8 @@ const Command verify_command{
     "verify",
     "score some blocks of a run again, and compare",
     "stereosweep verify DIR: score a sample of a run's blocks again, by this program on this machine, and say at\n"
-    "which level of the numerical contract they agree with the run's journal. Exit status 1: at none. Options",
+    "which level of the numerical contract they agree with the run's journal, and whether its HDF5 files are as they\n"
+    "were written. Exit status 1: at no level, or a file is damaged. Options",
     execute_verify,
     Places::one,
     "run directory",
