@@ -31,7 +31,19 @@ def asked(folder, **others):
 
 
 @functools.cache
-def shared_keys():
-    """Keys of `statistics` that every probe has, by the program's schema."""
+def shared_statistics():
+    """{key of `statistics` that every probe has: keys below it}, by the program's schema."""
     schema = json.loads(runs.program("schema").stdout)
-    return set.intersection(*(set(one["then"]["properties"]["statistics"]["properties"]) for one in schema["allOf"]))
+    probes = [one["then"]["properties"]["statistics"]["properties"] for one in schema["allOf"]]
+    return {key: keys_below(form) for key, form in probes[0].items() if all(key in probe for probe in probes)}
+
+
+def keys_below(form):
+    """Of a schema: those of a mapping, of any form that may stand there, or of what a list holds."""
+    forms = [*form.get("anyOf", []), *([form["items"]] if "items" in form else [])]
+    return set(form.get("properties", {})).union(*map(keys_below, forms))
+
+
+def shared_keys():
+    """Keys of `statistics` that every probe has."""
+    return set(shared_statistics())

@@ -114,6 +114,21 @@ def test_every_variable_stands_in_a_readme(file):
     assert not undescribed, sorted(undescribed)
 
 
+def undescribed_keys(statistic, text):
+    """Keys of the statistic that no first cell of a table in the text names; all of them where it never names the statistic."""
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    known = {word for cell in rows for code in re.findall(r"`([^`]+)`", cell) for word in re.findall(r"\w+", code)}
+    keys = statistic_requests.shared_statistics()[statistic]
+    return keys - known if re.search(rf"`[^`]*\b{statistic}:|^ *{statistic}:", text, re.MULTILINE) else keys
+
+
+def test_every_key_stands_in_a_table_of_a_readme_that_shows_the_statistic():
+    texts = [path.read_text() for path in sorted((runs.ROOT / "src/findings").rglob("*.md"))]
+    for statistic in statistic_requests.REQUESTS:
+        assert any(not undescribed_keys(statistic, text) for text in texts), (
+            statistic, min((undescribed_keys(statistic, text) for text in texts), key=len))  # fmt: skip
+
+
 def test_every_finding_with_a_table_has_a_heading(file):
     """Of its section in the report."""
     assert not [name for name, data in file.items() if "views" in data.attrs and not data.attrs.get("heading")]
@@ -123,3 +138,5 @@ def test_the_checks_see_what_is_missing():
     names, families = described("`a_low`, `_high`, `zork_...`\n```\n`b`\n```\n`pole_` `..._n`")
     assert is_described("a_high", names, families) and is_described("pole_a_low", names, families)
     assert not any(is_described(name, names, families) for name in ("b", "a_n", "zork_x"))
+    assert undescribed_keys("variation", "| `over` | of `statistics: {variation: {measures: all}}` |") == {"measures"}
+    assert undescribed_keys("variation", "| `over`, `measures` | of clusters |") == {"over", "measures"}
