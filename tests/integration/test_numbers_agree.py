@@ -54,6 +54,7 @@ JOBS = {
     "70_stereomap": ((SMALL_TALK, "sampling.rounds=2"), (QUICK, "statistics.clusters={number: 2}"), "stereomap"),
 }  # fmt: skip
 TABLES = ("05_example_rating", "10_planted", "50_ratings")  # whose `table` is looked at: it lays out the whole page
+# Sections that have a place on the page, in its order; it shows what else the file heads behind them, each heading once.
 SECTIONS = {
     "10_planted": ["Contrasts", "Agreement with people", "Intersections", "Clusters", "Correlations", "Highest and lowest means",
                    "Where scores vary"],
@@ -276,7 +277,11 @@ def test_the_page_and_the_tables_show_the_file(run):
     said = "".join(page.text)
     if run.folder.name in SECTIONS:
         headings = re.findall("<h2[^>]*>([^<]*)", text)
-        assert headings[headings.index("Scores") + 1 : headings.index("Wordings")] == SECTIONS[run.folder.name]
+        sections = headings[headings.index("Scores") + 1 : headings.index("Wordings")]
+        first = SECTIONS[run.folder.name]
+        assert sections[: len(first)] == first
+        with h5py.File(run.path) as file:
+            assert sorted(sections) == sorted({finding.first.attrs["heading"] for finding in findings(file)} - {"Scores"})
     with h5py.File(run.path) as file:
         found = findings(file)
         for finding in found:
