@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/Error.hpp"
+#include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/algorithms/Model.hpp"
@@ -253,6 +254,7 @@ struct Tokenizer::Parts {
   std::vector<TokenClass> classes;  // [id]
   std::optional<std::string> mask, unknown;
   std::optional<TokenId> first, last;
+  std::vector<std::string> warnings;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<WordCache>> free_caches;
 };
@@ -269,6 +271,17 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
   const auto definition = read_definition(files);
   Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file), definition.pieces));
   auto& parts = *made.parts_;
+  parts.warnings = definition.warnings;
+  for (const auto& [id, token, place] : definition.listed) {
+    const auto content = token["content"].get<std::string>();
+    if (const auto own = made.id_of(content); own != static_cast<TokenId>(id)) {
+      throw base::InputError(
+          place + ": " +
+          base::describe(base::json_quote(content) + " has id " + std::to_string(id),
+                         own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
+                             : "it is no token of " + definition.file));
+    }
+  }
   const auto named_mask = find_named_token(files, "mask_token");
   for (const auto& candidate : {named_mask.value_or("[MASK]"), named_mask.value_or("<mask>")}) {
     if (!parts.mask && made.id_of(candidate)) {
@@ -336,6 +349,12 @@ std::optional<TokenId> Tokenizer::unknown_id() const {
 }
 std::optional<TokenId> Tokenizer::first_token() const { return parts_->first; }
 std::optional<TokenId> Tokenizer::last_token() const { return parts_->last; }
+const std::vector<std::string>& Tokenizer::warnings() const { return parts_->warnings; }
+void Tokenizer::log_warnings() const {
+  for (const auto& warning : parts_->warnings) {
+    base::log_once(base::LogLevel::warning, warning);
+  }
+}
 const std::vector<TokenClass>& Tokenizer::classes() const { return parts_->classes; }
 
 }  // namespace stereosweep::tokenizer

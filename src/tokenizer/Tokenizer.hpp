@@ -58,6 +58,9 @@ class Tokenizer {
   std::optional<TokenId> first_token() const;
   /// What it puts behind every text ("[SEP]"); nothing for most causal families.
   std::optional<TokenId> last_token() const;
+  /// Sentences on where the directory's files disagree: what is followed, and what AutoTokenizer would do.
+  const std::vector<std::string>& warnings() const;
+  void log_warnings() const;
   /// Class of every id in [0, size()).
   const std::vector<TokenClass>& classes() const;
 

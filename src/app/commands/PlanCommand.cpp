@@ -149,6 +149,7 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
       }
     }
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
+    tokenizer->log_warnings();
     if (!run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
       print_advice(std::cout, job);
     }

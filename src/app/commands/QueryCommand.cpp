@@ -107,6 +107,7 @@ base::ExitCode execute_query(const CommandLine& line) {
   const auto& model = line.get<std::string>("model");
   const auto files = base::read_checkpoint_files(base::checkpoint_directory(model), base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  tokenizer.log_warnings();
   const auto engine = engine::make_engine(settings, files, tokenizer);
   ChatPrompts chats(model, tokenizer);
   auto code = base::ExitCode::done;

@@ -61,6 +61,7 @@ base::ExitCode execute_tokenize(const CommandLine& line) {
   const auto directory = base::checkpoint_directory(line.get<std::string>("model"));
   const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  tokenizer.log_warnings();
   const auto form = line.has("json-lines") ? LineForm::json : LineForm::text;
   const auto special = line.has("no-special") ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
   const auto answer = [&](std::string text, std::string& out) {
