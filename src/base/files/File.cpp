@@ -146,11 +146,42 @@ SharedBytes to_shared(std::string content) {
 
 const SharedBytes* FileSet::find(const std::string& name) const {
   const auto it = files_.find(name);
-  return it == files_.end() ? nullptr : &it->second;
+  if (it == files_.end()) {
+    return nullptr;
+  }
+  const auto is_pointer = !is_weight_file(name) && it->second.text().starts_with("version https://git-lfs");
+  refuse_if(is_pointer, directory_ + "/" + name + ": a Git LFS pointer stands in place of the file",
+            "the repository was cloned without its large files", "'git lfs pull' there fetches them.");
+  return &it->second;
 }
+
+namespace {
+
+/// What a directory without config.json is, and what to do about it.
+[[noreturn]] void refuse_without_config(const FileSet& files) {
+  const auto& directory = files.directory();
+  std::error_code status;
+  std::filesystem::directory_iterator at(directory, status);
+  const bool has_gguf = !status && std::any_of(begin(at), end(at), [](const auto& one) { return is_gguf(one.path()); });
+  if (files.find("adapter_config.json") != nullptr) {
+    throw InputError(
+        describe(directory + " holds an adapter, no model",
+                 "it has adapter_config.json and no config.json, and adapters are not applied here",
+                 "Merge it into its model (peft: merge_and_unload, then save_pretrained) and name that folder."));
+  }
+  throw InputError(
+      describe(directory + "/config.json is missing",
+               has_gguf ? "the folder holds GGUF files, which are not read" : "the model directory needs it",
+               has_gguf ? safetensors_advice : download_suggestion(directory)));
+}
+
+}  // namespace
 
 const SharedBytes& FileSet::at(const std::string& name) const {
   const auto* file = find(name);
+  if (file == nullptr && name == "config.json") {
+    refuse_without_config(*this);
+  }
   if (file == nullptr) {
     throw InputError(describe(directory_ + "/" + name + " is missing", "the model directory needs it",
                               download_suggestion(directory_)));

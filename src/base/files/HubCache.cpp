@@ -182,8 +182,20 @@ std::string download_suggestion(const fs::path& directory) {
   return "Fetch what is missing: " + download_command({name, commit});
 }
 
+bool is_gguf(const fs::path& path) { return path.extension() == ".gguf"; }
+
+bool is_no_folder(const std::string& model) {
+  std::error_code ignored;
+  return (model.find("://") != std::string::npos || is_gguf(model)) && !fs::is_directory(model, ignored);
+}
+
 fs::path checkpoint_directory(const std::string& model) {
   std::error_code ignored;
+  if (is_no_folder(model)) {
+    throw InputError(is_gguf(model) ? describe("'" + model + "' is a GGUF file", "GGUF is not read", safetensors_advice)
+                                    : describe("'" + model + "' is a URL", "nothing is fetched from the network",
+                                               "Name a folder, or a model of the Hugging Face cache: ORG/NAME."));
+  }
   const auto wanted = parse_hub_name(model);
   if (!wanted || fs::is_directory(model, ignored)) {
     return model;

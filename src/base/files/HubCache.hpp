@@ -47,8 +47,13 @@ std::string download_command(const HubName& wanted);
 /// The same as a suggestion, for a directory of a cache ("" for others).
 std::string download_suggestion(const std::filesystem::path& directory);
 
+/// Whether `model` is a URL or a GGUF file, which no checkpoint can be; whether a file is of that format.
+bool is_no_folder(const std::string& model);
+bool is_gguf(const std::filesystem::path& path);
+constexpr auto safetensors_advice = "Name the folder with the model's config.json, tokenizer and safetensors.";
+
 /// Where the files of a model lie: `model` itself where it is a directory or no name of the hub, else the
-/// snapshot. Throws InputError with the command that fetches it where the cache lacks it.
+/// snapshot. Throws InputError for what is no folder, and with the command that fetches it where the cache lacks it.
 std::filesystem::path checkpoint_directory(const std::string& model);
 
 }  // namespace stereosweep::base

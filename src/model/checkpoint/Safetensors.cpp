@@ -258,8 +258,11 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
     }
   }
   for (const auto& [tensor, shard] : shard_of) {
-    refuse_if(!all.contains(tensor), files.directory() + "/" + shard, "tensor " + json_quote(tensor) + " is missing",
-              std::string(index_file) + " lists it");
+    if (!all.contains(tensor)) {
+      StoredTensor& none = all[tensor];
+      none.file = files.directory() + "/" + shard;
+      none.absent = true;
+    }
   }
   return all;
 }
@@ -296,7 +299,7 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
   StoredTensors tensors;
   for (auto& entry : entries) {
     tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape), content, data + entry.begin,
-                                             entry.end - entry.begin, name});
+                                             entry.end - entry.begin, name, false});
   }
   return tensors;
 }

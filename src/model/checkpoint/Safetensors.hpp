@@ -43,7 +43,8 @@ struct StoredTensor {
   base::SharedBytes content;  ///< of the whole file
   std::uint64_t offset = 0;   ///< of the tensor in it
   std::uint64_t num_bytes = 0;
-  std::string file;  ///< plain file name, for messages
+  std::string file;     ///< plain file name, for messages
+  bool absent = false;  ///< the index lists it for this file, which lacks it
 };
 
 using StoredTensors = std::map<std::string, StoredTensor>;
@@ -55,7 +56,8 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
 /// Whether the directory holds weights of any format, also of one that is refused.
 bool has_weights(const base::FileSet& files);
 
-/// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists.
+/// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists; also those
+/// that a shard lacks, marked as absent: whether they matter depends on the model.
 /// Throws InputError naming the file, and the tensor where there is one.
 StoredTensors read_stored_tensors(const base::FileSet& files);
 

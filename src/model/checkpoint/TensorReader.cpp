@@ -178,6 +178,18 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
+TensorReader::TensorReader(StoredTensors stored, std::string place, at::TensorOptions options)
+    : stored_(std::move(stored)), place_(std::move(place)), options_(options), upload_(options.device()) {
+  for (auto it = stored_.begin(); it != stored_.end();) {
+    if (it->second.absent) {
+      absent_[it->first] = it->second.file;
+      it = stored_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
 const StoredTensor& TensorReader::find(const std::string& name) const {
   const auto it = stored_.find(name);
   if (it == stored_.end()) {
@@ -291,6 +303,10 @@ bool TensorReader::has_any(const std::string& beginning) const {
 }
 
 void TensorReader::check_left(const std::function<bool(const std::string& name)>& is_harmless) {
+  for (const auto& [name, file] : absent_) {
+    base::refuse_if(!is_harmless(name), file + ": tensor " + json_quote(name) + " is missing",
+                    "model.safetensors.index.json lists it");
+  }
   for (const auto& [name, stored] : stored_) {
     if (!taken_.contains(name) && !is_harmless(name)) {
       throw InputError(stored.file + ": " +

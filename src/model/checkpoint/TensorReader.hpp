@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,8 +39,7 @@ struct Cut {
 class TensorReader {
  public:
   /// `place` stands in messages about tensors that are missing; `options` is what the tensors become.
-  TensorReader(StoredTensors stored, std::string place, at::TensorOptions options)
-      : stored_(std::move(stored)), place_(std::move(place)), options_(options), upload_(options.device()) {}
+  TensorReader(StoredTensors stored, std::string place, at::TensorOptions options);
 
   bool has(const std::string& name) const { return stored_.contains(name); }
   /// Whether some tensor's name begins so.
@@ -64,8 +64,8 @@ class TensorReader {
   /// Marks a tensor as known and not needed.
   void ignore(const std::string& name) { taken_.insert(name); }
   /// After the last `take`: throws InputError for a tensor that was neither taken nor ignored and is not harmless (it
-  /// means another architecture), and where any other floating tensor holds NaN or infinity: such a file is damaged,
-  /// even if the damage is in a part that is not needed.
+  /// means another architecture), for one that a shard lacks and that is not harmless, and where any other floating
+  /// tensor holds NaN or infinity: such a file is damaged, even if the damage is in a part that is not needed.
   void check_left(const std::function<bool(const std::string& name)>& is_harmless);
 
  private:
@@ -85,6 +85,7 @@ class TensorReader {
   at::Tensor scratch(std::int64_t count, at::ScalarType type);
 
   StoredTensors stored_;
+  std::map<std::string, std::string> absent_;  // tensors that the index lists for a file which lacks them
   std::string place_;
   at::TensorOptions options_;
   Upload upload_;
