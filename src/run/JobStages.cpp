@@ -589,6 +589,10 @@ class JobStages {
     const bool is_result = &step == &steps_.back();
     log_summary(step.stage->name(), summary,
                 steps_.size() > 1 && is_result ? step.stage->cost_before() : journal.cost());
+    if (is_result && !summary.none.empty()) {
+      throw base::Error(base::describe("no cell of '" + job_.job().name + "' has a number", summary.none,
+                                       "Ask an example of the log with 'stereosweep query': its answer says more."));
+    }
     if (is_result) {
       job_.write_end("done", "");
       std::cout << "digest " << base::to_hex(summary.digest) << "  " << job_.directory.export_file(job_.job()).string()

@@ -23,6 +23,7 @@
 #include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"
 #include "run/checks/MemoryCheck.hpp"
+#include "run/checks/ModelCheck.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -207,7 +208,11 @@ void read_model(JobParts& parts) {
     const auto place =
         scoring.job.execution.tensor_parallel > 1 ? parallel::WeightPlace::files : parallel::WeightPlace::node_memory;
     scoring.files = parallel::read_checkpoint_once(parts.world, parts.world.node(), directory, part, place);
-    coordinated(parts.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
+    coordinated(parts.world, [&] {
+      scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files));
+      scoring.tokenizer->log_warnings();
+      require_mask(scoring.job, *scoring.tokenizer);
+    });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);
 }

@@ -48,6 +48,7 @@ void require_usable_model(const sweep::Job& job, int node_ranks) {
   const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   probes::kind_of(job).make_probe(job, tokenizer);
+  require_mask(job, tokenizer);
   if (is_fake(job)) {
     return;
   }

@@ -15,7 +15,9 @@ namespace {
 
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
-  for (const auto& warning : probes::kind_of(job).warnings(job)) {
+  auto warnings = probes::kind_of(job).warnings(job);
+  warnings.insert(warnings.end(), model.warnings.begin(), model.warnings.end());
+  for (const auto& warning : warnings) {
     text += "\n" + results::wrapped("WARNING " + warning, 2);
   }
   for (const auto& note : model.notes) {

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
@@ -95,9 +97,10 @@ ModelReport examine_directory(const sweep::Job& job) {
     }
     attempt([&] {
       const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-      const bool asks_masks = wanted_kind(job) == Kind::masked && report.faults.empty();  // another kind has none
-      base::refuse_if(asks_masks && !tokenizer.mask_id(), "the tokenizer of '" + job.model.path + "' has no mask token",
-                      "the probe '" + job.probe_name() + "' asks what stands at masks");
+      report.warnings = tokenizer.warnings();
+      if (report.faults.empty()) {  // a model of another kind has no mask
+        require_mask(job, tokenizer);
+      }
     });
   });
   return report;
@@ -107,6 +110,21 @@ ModelReport examine_directory(const sweep::Job& job) {
 
 void require_fitting(const sweep::Job& job, const base::FileSet& files) {
   check_files(job, files, model::read_outline(files));
+}
+
+void require_mask(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+  if (wanted_kind(job) != Kind::masked) {
+    return;
+  }
+  const auto mask = tokenizer.mask_token();
+  const auto asks = "the probe '" + job.probe_name() + "' asks what stands at masks";
+  base::refuse_if(!mask, "the tokenizer of '" + job.model.path + "' has no mask token", asks);
+  const auto ids = tokenizer.encode("The " + *mask + " is.", tokenizer::SpecialTokens::leave_out).ids;
+  base::refuse_if(
+      !base::contains(ids, *tokenizer.mask_id()),
+      "a text with " + base::json_quote(*mask) + " does not give the mask token of '" + job.model.path + "'",
+      asks + ", and its tokenizer cuts this one into pieces: it is in the vocabulary, but no added token",
+      "Add it to \"added_tokens\" of tokenizer.json, or name it as \"mask_token\" in tokenizer_config.json.");
 }
 
 bool has_tokenizer(const base::FileSet& files) {
@@ -126,7 +144,8 @@ const ModelReport& ModelCheck::examine(const sweep::Job& job) {
     std::error_code ignored;
     if (job.needs_model() && !job.model.path.empty()) {
       const auto cached = base::parse_hub_name(job.model.location());
-      if (std::filesystem::exists(job.model.location(), ignored) || (cached && base::find_in_hub_cache(*cached))) {
+      if (base::is_no_folder(job.model.path) || std::filesystem::exists(job.model.location(), ignored) ||
+          (cached && base::find_in_hub_cache(*cached))) {
         report = examine_directory(job);
       } else {
         report.notes.push_back("the model '" + job.model.path + "' is not on this machine; run will need " +

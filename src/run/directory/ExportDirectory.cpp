@@ -67,6 +67,26 @@ class StatusCounter {
     return lines;
   }
 
+  /// Why no cell has a number; "" where one has, or a text that was read.
+  std::string why_none() const {
+    const std::vector<std::string> without = {"no_context", "not_asked",         "not_reached", "excluded",
+                                              "no_form",    "unknown_token",     "joins",       "no_tokens",
+                                              "too_long",   "too_many_subwords", "not_finite",  "engine_error"};
+    std::vector<std::string> reasons;
+    for (std::size_t c = 0; c < counts_.size(); ++c) {
+      for (std::size_t flag = 0; schema_.cubes[c].name.ends_with("status") && flag < counts_[c].size(); ++flag) {
+        const auto& meaning = schema_.cubes[c].flag_meanings[flag];
+        if (counts_[c][flag] > 0 && !base::contains(without, meaning)) {
+          return "";
+        }
+        if (counts_[c][flag] > 0) {
+          reasons.push_back(meaning + ": " + base::counted(counts_[c][flag], "cell"));
+        }
+      }
+    }
+    return base::join(reasons, ", ");
+  }
+
   std::vector<std::string> examples;
 
  private:
@@ -277,7 +297,7 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     show(counts.num_blocks);
   };
   const auto counts = results::export_run(run, file);
-  return {counter.lines(), counts.digest, counter.examples};
+  return {counter.lines(), counts.digest, counter.why_none(), counter.examples};
 }
 
 }  // namespace stereosweep::run

@@ -18,6 +18,7 @@ namespace stereosweep::run {
 struct ExportSummary {
   std::vector<std::string> lines;     ///< "status ok: 1,234 cells"
   base::Digest digest{};              ///< of all raw numbers: results::RawDigest
+  std::string none;                   ///< why no cell has a number: "too_long: 12 cells"; "": one has
   std::vector<std::string> examples;  ///< "status too_long: group women, template t1, rephrasing none, word kind"
 };
 
