@@ -400,7 +400,10 @@ class Follower {
       }
     }
     document_["added_tokens"] = std::move(added);
-    for (const auto& [key, usual] : class_.is_null() ? Json::object().items() : class_["tokens"].items()) {
+    if (class_.is_null()) {
+      return;
+    }
+    for (const auto& [key, usual] : class_["tokens"].items()) {
       const auto content = usual.get<std::string>();
       if (config_.find_named(key) == nullptr && found.insert(content).second && !of_file.contains(content)) {
         warn({key},
