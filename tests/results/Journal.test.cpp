@@ -326,6 +326,25 @@ TEST_F(JournalIndexTest, WriterAndReaderWriteTheSame) {
   EXPECT_EQ(base::read_file(index_of(path("a"))), written);
 }
 
+/// A run writes its index now and then: what follows is read, and what it covers is not.
+TEST_F(JournalIndexTest, CoversWhatWasThereWhenItWasWritten) {
+  {
+    JournalWriter writer(directory, header("a"));
+    for (std::uint64_t block = 0; block < 5; ++block) {
+      writer.stage(id_of(block), payload_of(block));
+      writer.commit();
+      if (block == 2) {
+        writer.write_index(0);
+      }
+    }
+  }
+  EXPECT_EQ(check(JournalStore::open(directory)), 5U);
+  damage("a", JournalStore::open(directory).records()[1]);
+  EXPECT_THAT(JournalStore::open(directory).damage(), SizeIs(0));
+  damage("a", JournalStore::open(directory).records()[4]);
+  EXPECT_THAT(JournalStore::open(directory).damage(), SizeIs(1));
+}
+
 TEST_F(JournalTest, AFailedJournalTakesNothingMore) {
   JournalWriter writer(directory, header("a"));
   writer.stage(id_of(0), payload_of(0));

@@ -24,6 +24,8 @@ constexpr std::size_t commit_bytes = std::size_t{8} << 20;
 /// Results that wait for a slow disk: from here on nobody is granted more.
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 constexpr Seconds status_interval{0.1};
+/// Between two indexes of the journal: so much of it a start after a kill reads again.
+constexpr Seconds index_interval{180};
 /// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
 constexpr Seconds time_to_answer{0.8};
 
@@ -333,6 +335,10 @@ class Coordinator {
     }
     parts_.lease.check();
     parts_.journal.commit();
+    if (since(indexed_at_) > index_interval) {
+      parts_.journal.write_index();
+      indexed_at_ = Clock::now();
+    }
     parts_.status.change([&](RunStatus& status) {
       status.blocks_done += blocks.size();
       status.cells_done += contexts * parts_.cells_per_context;
@@ -534,6 +540,7 @@ class Coordinator {
   Clock::time_point ordered_at_;
   Clock::time_point asked_at_;
   Clock::time_point committed_at_ = Clock::now();
+  Clock::time_point indexed_at_ = Clock::now();  ///< of the disk's thread
   Clock::time_point last_look_ = Clock::now();
   Clock::time_point pinged_at_ = Clock::now();
   Clock::time_point status_at_ = Clock::now();
