@@ -15,7 +15,8 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-constexpr std::size_t most_words = 4;  // of a keyword; more are a sentence
+constexpr std::size_t most_words = 4;    // of a keyword; more are a sentence
+constexpr std::size_t most_listed = 5;  // of an entry with a mark
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -44,13 +45,17 @@ std::size_t explanation(std::string_view text) {
   return std::min(first, text.size());
 }
 
+/// Where a keyword stands: marked as an entry it may have words that make a sentence elsewhere ("warm people").
+enum class Entry : std::uint8_t { marked, plain };
+
 /// A keyword without what does not belong to it; "" where nothing is left, or a sentence.
-std::string clean(std::string_view text) {
+std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
-  static constexpr std::string_view sentence_words[] = {
-      "they", "it",    "it's",    "i",    "we",    "you",     "people",  "is",   "are",   "was",   "were",
-      "have", "has",   "this",    "that", "these", "those",   "there",   "can",  "would", "could", "should",
-      "but",  "their", "however", "many", "most",  "general", "example", "some", "about"};
+  static constexpr std::string_view sentence_words[] = {"they", "it",   "it's",  "i",    "we",  "you",   "is",
+                                                        "are",  "was",  "were",  "have", "has", "there", "can",
+                                                        "but",  "would", "could", "should", "however"};
+  static constexpr std::string_view general_words[] = {"people", "this", "that", "these",   "those",   "their",
+                                                       "many",   "most", "some", "general", "example", "about"};
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
                                                  "e.g", "i.e",       "json",  "null"};
   constexpr std::size_t longest = 120;  // bytes
@@ -70,8 +75,10 @@ std::string clean(std::string_view text) {
       word.pop_back();
     }
   }
-  const bool is_sentence =
-      word.find(". ") != std::string::npos || count_words(word) > most_words || has_word(word, sentence_words);
+  const bool is_marked = entry == Entry::marked;
+  const bool is_sentence = word.find(". ") != std::string::npos ||
+                           count_words(word) > (is_marked ? most_listed : most_words) ||
+                           has_word(word, sentence_words) || (!is_marked && has_word(word, general_words));
   return is_sentence || base::contains(fillers, word) ? "" : word;
 }
 
@@ -93,8 +100,8 @@ bool is_heading(std::string_view word) {
 }
 
 /// The keyword that a part of a list is; "": it is none.
-std::string keyword_of(std::string_view part) {
-  auto word = clean(part);
+std::string keyword_of(std::string_view part, Entry entry) {
+  auto word = clean(part, entry);
   return is_heading(word) ? "" : word;
 }
 
@@ -167,10 +174,13 @@ Parts listed_in(std::string_view sentence) {
   return is_list ? parts : Parts{};
 }
 
-/// Whether a sentence (lower case) speaks of generalisations: "stereotypes are harmful, unfair and misleading".
-bool is_about_stereotypes(std::string_view sentence) {
+/// Whether a sentence (lower case) speaks of generalisations ("stereotypes are harmful, unfair and misleading") or
+/// repeats the question.
+bool is_no_list(std::string_view sentence) {
   static constexpr std::string_view subjects[] = {"stereotypes are", "generalizations are", "stereotyping is",
-                                                  "labels are",      "generalizing is",     "stereotypes can"};
+                                                  "labels are",      "generalizing is",     "stereotypes can",
+                                                  // the question
+                                                  "per line", "nothing else", "separated by", "no explanation"};
   return std::ranges::any_of(subjects,
                              [&](std::string_view one) { return sentence.find(one) != std::string_view::npos; });
 }
@@ -191,27 +201,6 @@ Parts sentences_of(std::string_view line) {
     first = last + 1;
   }
   return sentences;
-}
-
-/// "1. warm 2. kind", "(1) warm (2) kind" in one line, as lines.
-std::string with_numbered_lines(const std::string& plain) {
-  std::string text;
-  for (std::size_t at = 0; at < plain.size(); ++at) {
-    const auto digit = plain[at] == '(' ? at + 1 : at;
-    const bool begins =
-        at > 0 && plain[at - 1] == ' ' && digit < plain.size() && plain[digit] >= '1' && plain[digit] <= '9';
-    if (begins) {
-      auto end = digit;
-      while (end < plain.size() && end - digit < 3 && std::isdigit(static_cast<unsigned char>(plain[end])) != 0) {
-        ++end;
-      }
-      const bool marks = end - digit <= 2 && end + 1 < plain.size() &&
-                         (plain[end] == ')' || (plain[end] == '.' && digit == at)) && plain[end + 1] == ' ';
-      text += marks ? "\n" : "";
-    }
-    text += plain[at];
-  }
-  return text;
 }
 
 /// A line of an answer: what stands behind its list mark.
@@ -258,41 +247,6 @@ std::vector<AnswerLine> answer_lines(std::string_view plain) {
     first = last + 1;
   }
   return lines;
-}
-
-/// The column of words of a table.
-Parts table_column(const std::vector<AnswerLine>& lines) {
-  std::vector<Parts> rows;
-  for (const auto& line : lines) {
-    if (line.text.find('|') != std::string_view::npos && !line.is_marked) {
-      auto cells = line.text.substr(line.text.starts_with('|') ? 1 : 0);
-      const bool is_empty = cells.empty();
-      cells.remove_suffix(cells.ends_with('|') ? 1 : 0);
-      rows.push_back(is_empty ? Parts() : parts_between(cells, "|"));
-    }
-  }
-  const auto is_rule = [](const Parts& row) {
-    return std::ranges::all_of(row, [](std::string_view cell) {
-      return !cell.empty() && cell.find_first_not_of("-: ") == std::string_view::npos;
-    });
-  };
-  const auto rule = std::ranges::find_if(rows, is_rule);
-  const auto first = rule == rows.end() ? rows.begin() : rule + 1;
-  if (rows.end() - first < 1 || rows.size() < 2) {
-    return {};
-  }
-  // The first column that holds words.
-  std::size_t column = 0;
-  while (column < first->size() && !std::ranges::any_of((*first)[column], is_letter)) {
-    ++column;
-  }
-  Parts words;
-  for (auto row = first; row != rows.end(); ++row) {
-    if (column < row->size()) {
-      words.push_back((*row)[column]);
-    }
-  }
-  return words;
 }
 
 /// Entries of numbered or bulleted lines. Lines that are set in below another are what is listed where they are short
@@ -369,7 +323,7 @@ Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
   for (const auto& line : lines) {
     for (const auto sentence : sentences_of(line.text)) {
-      const auto parts = is_about_stereotypes(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
+      const auto parts = is_no_list(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
       best = parts.size() > best.size() ? parts : best;
     }
   }
@@ -425,39 +379,50 @@ bool declines_before(std::string_view plain, std::size_t place) {
   return !returns;
 }
 
+struct Entries {
+  Parts parts;
+  Entry kind;
+};
+
 /// The first of the shapes of a list that the answer has.
-Parts find_entries(std::string_view plain, const std::vector<AnswerLine>& lines, End end) {
-  const auto has_words = [](const Parts& parts) {
-    return std::ranges::count_if(parts, [](std::string_view one) { return !keyword_of(one).empty(); });
+Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& lines, End end) {
+  const auto has_words = [](const Parts& parts, Entry kind = Entry::plain) {
+    return std::ranges::count_if(parts, [&](std::string_view one) { return !keyword_of(one, kind).empty(); });
   };
   const bool is_short = lines.size() == 1 && count_words(lines.front().text) <= 2 && end == End::finished;
   const Parts alone = is_short ? Parts{lines.front().text} : Parts{};
   auto marked = marked_entries(lines);
-  if (has_words(marked) > 1 || (has_words(marked) > 0 && lines.size() == 1)) {
-    return marked;
+  const auto num_marked = has_words(marked, Entry::marked);
+  if (num_marked > 1 || (num_marked > 0 && lines.size() == 1)) {
+    return {std::move(marked), Entry::marked};
   }
   Parts best;
-  for (const auto& parts : {table_column(lines), lists_of_lines(lines), short_lines(lines)}) {
+  for (const auto& parts : {lists_of_lines(lines), short_lines(lines)}) {
     if (has_words(parts) > 1) {
-      return parts;
+      return {parts, Entry::plain};
     }
   }
   for (const auto& parts : {longest_list(lines), short_sentences(lines), quoted_words(plain), marked, alone}) {
     best = has_words(parts) > has_words(best) ? parts : best;
   }
-  return best;
+  return {std::move(best), Entry::plain};
 }
 
 }  // namespace
 
 Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
-  const auto plain = with_numbered_lines(plain_text(answer));
-  const auto entries = find_entries(plain, answer_lines(plain), end);
+  const auto plain = with_marks_at_lines(plain_text(answer));
+  const auto [entries, kind] = find_entries(plain, answer_lines(plain), end);
   Keywords keywords;
   std::set<std::string> known;
   if (!entries.empty() && !declines_before(plain, static_cast<std::size_t>(entries.front().data() - plain.data()))) {
     for (const auto entry : entries) {
-      const auto word = keyword_of(entry);
+      const auto word = keyword_of(entry, kind);
+      // The last word of a text that was cut may be half a word.
+      const bool is_half = end == End::cut_off && is_letter(plain.back()) && entry.data() + entry.size() == plain.data() + plain.size();
+      if (is_half && !keywords.words.empty() && keywords.words.size() + 1 < most) {
+        continue;
+      }
       if (!word.empty() && keywords.words.size() < most && known.insert(word).second) {
         keywords.words.push_back(word);
       }
@@ -465,12 +430,6 @@ Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
   }
   const auto lower = base::lower_ascii(plain);
   keywords.status = keywords.words.empty() ? no_answer(lower, end) : Status::answered;
-  // The last word of a text that was cut may be half a word.
-  const bool is_half = end == End::cut_off && keywords.words.size() > 1 && keywords.words.size() < most &&
-                       !plain.empty() && is_letter(plain.back()) && lower.ends_with(keywords.words.back());
-  if (is_half) {
-    keywords.words.pop_back();
-  }
   return keywords;
 }
 

@@ -13,22 +13,6 @@
 namespace stereosweep::answers {
 namespace {
 
-/// Whether two words are forms of one: "friendly", "friendliness"; "competent", "competence".
-bool is_same_stem(std::string_view left, std::string_view right) {
-  constexpr std::size_t shortest = 4;
-  static constexpr std::string_view endings[] = {
-      "",     "s",     "y",   "ly",     "ness",    "iness", "ity", "ility", "le",  "t",    "ce",   "cy",
-      "e",    "ed",    "ing", "ful",    "fulness", "th",    "ive", "ion",   "ism", "al",   "ably", "ability",
-      "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
-  auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
-  for (; common >= shortest; --common) {
-    if (base::contains(endings, left.substr(common)) && base::contains(endings, right.substr(common))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// How an item's name may be written.
 enum class NameForm : std::uint8_t { exact, same_stem };
 
@@ -57,7 +41,11 @@ class RatingListReader : TokenReader {
 
   std::vector<Rating> read() {
     find_mentions();
-    read_table();
+    std::vector<Token> others(tokens_.begin(), tokens_.end());  // names of items are of no language
+    for (const auto& one : mentions_) {
+      std::fill_n(others.begin() + static_cast<std::ptrdiff_t>(one.first), one.last - one.first, Token{});
+    }
+    language_ = language_of(others);
     read_opened_lines();
     read_running_text();
     if (mentions_.empty()) {
@@ -98,7 +86,7 @@ class RatingListReader : TokenReader {
         const bool is_mark = tokens_[at].kind == Token::Kind::mark;
         const bool is_number_mark =
             opens && tokens_[at].is_number() && (is(at + 1, ".") || is(at + 1, ")") || is(at + 1, ":"));
-        opens = is_line_end(at) || (opens && (is_mark || is_number_mark));
+        opens = is_line_end(at) || tokens_[at].is_list_mark || (opens && (is_mark || is_number_mark));
         ++at;
         continue;
       }
@@ -156,7 +144,7 @@ class RatingListReader : TokenReader {
   }
 
   Rating read_part(std::size_t first, std::size_t last) const {
-    return read_rating(tokens_.subspan(first, last - first), scale_);
+    return read_rating(tokens_.subspan(first, last - first), scale_, language_);
   }
 
   /// At most `longest_line` tokens before.
@@ -177,42 +165,11 @@ class RatingListReader : TokenReader {
     return at;
   }
 
-  /// Rows of a table: the first cell beside the item's that holds a rating.
-  void read_table() {
-    for (const auto& mention : mentions_) {
-      const auto first = line_begin(mention.first);
-      const auto last = line_end(mention.last);
-      const auto row = tokens_.subspan(first, last - first);
-      const auto is_bar = [](const Token& token) { return token.is("|"); };
-      if (std::ranges::count_if(row, is_bar) == 0) {
-        continue;
-      }
-      auto begin = first;
-      for (auto at = first; at <= last; ++at) {
-        if (at == last || is_bar(tokens_[at])) {
-          const bool is_own = mention.first >= begin && mention.first < at;
-          const auto rating = is_own ? read_part(mention.last, at) : read_part(begin, at);
-          if (rating.status != Status::unparsed) {
-            take(mention.item, rating);
-            break;
-          }
-          begin = at + 1;
-        }
-      }
-      auto& known = ratings_[mention.item];
-      if (known.status == Status::missing &&
-          no_answer(lower_text(mention.last, last), End::finished) == Status::refused) {
-        known.status = Status::refused;
-      }
-    }
-  }
-
   /// "Friendly: 4 because ...", and what follows up to the next such line.
   void read_opened_lines() {
     std::vector<ItemMention> openers;
     std::ranges::copy_if(mentions_, std::back_inserter(openers), [&](const ItemMention& one) {
-      return one.opens_line && !is(one.last, ",") && !is(one.last, "and") &&
-             ratings_[one.item].status == Status::missing;
+      return one.opens_line && !is(one.last, ",") && !is(one.last, "and");
     });
     // Two items in a line are no list with a line for each.
     std::vector<ItemMention> alone;
@@ -227,7 +184,7 @@ class RatingListReader : TokenReader {
     }
     for (std::size_t place = 0; place < alone.size(); ++place) {
       const auto& one = alone[place];
-      const auto last = place + 1 < alone.size() ? alone[place + 1].first : tokens_.size();
+      const auto last = part_end(one, place + 1 < alone.size() ? alone[place + 1].first : tokens_.size());
       const auto end = std::min(line_end(one.last), last);
       auto stop = end;
       for (const auto& other : mentions_) {
@@ -243,7 +200,7 @@ class RatingListReader : TokenReader {
         rating = read_before(one);
       }
       if (rating.status == Status::unparsed && stop == end) {
-        rating = read_part(one.last, last);
+        rating = read_lines(end, last);
       }
       if (rating.status == Status::unparsed) {
         ratings_[one.item].status = no_answer(lower_text(one.last, last), End::finished);
@@ -253,15 +210,67 @@ class RatingListReader : TokenReader {
     }
   }
 
-  /// "Friendly (4): 3 in 5 say so": a number alone behind the item, where nothing takes it back.
+  /// Where the part of an item ends that begins a line, `last` at most: at the next entry of its list, whatever that
+  /// names.
+  std::size_t part_end(const ItemMention& one, std::size_t last) const {
+    const auto own = line_begin(one.first);
+    const bool is_bulleted = is(own, "-") || is(own, "+");
+    for (auto at = one.last; at < last; ++at) {
+      const bool starts = is_line_end(at - 1);
+      const bool is_bullet = starts && (is(at, "-") || is(at, "+")) && indent(at) <= indent(own);
+      if (tokens_[at].is_list_mark || (is_bulleted && is_bullet)) {
+        return at;
+      }
+    }
+    return last;
+  }
+
+  /// Blanks before the first token of a line.
+  std::size_t indent(std::size_t at) const {
+    return at == 0 ? 0 : static_cast<std::size_t>(tokens_[at].text.data() - tokens_[at - 1].text.data() - 1);
+  }
+
+  /// What the lines below an item say; of different ratings that of the first line.
+  Rating read_lines(std::size_t first, std::size_t last) const {
+    auto rating = read_part(first, last);
+    for (auto at = first; rating.status == Status::contradictory && at < last; ++at) {
+      const auto end = std::min(line_end(at), last);
+      const auto one = read_part(at, end);
+      rating = one.status == Status::unparsed ? rating : one;
+      at = end;
+    }
+    return rating;
+  }
+
+  /// "Friendly (4): 3 in 5 say so", "Friendly: 4 - since 1980": the number directly behind the item, where nothing takes
+  /// it back, up to what ends its clause.
   Rating read_at_once(const ItemMention& one, std::size_t end) const {
+    static constexpr std::string_view leading[] = {"rating", "score",         "rated",   "about", "around",
+                                                   "solid",  "approximately", "roughly", "a",     "of"};
     auto at = one.last;
-    while (at < end && tokens_[at].kind == Token::Kind::mark) {
+    while (at < end && !tokens_[at].is_number() &&
+           (tokens_[at].kind == Token::Kind::mark || is_any(at, leading)) && !is(at, "]") && !ends_sentence(tokens_[at])) {
       ++at;
     }
-    const bool is_alone = at < end && tokens_[at].is_number() && at > one.last &&
-                          (is(at + 1, ")") || is(at + 1, "]")) && (is(at - 1, "(") || is(at - 1, "["));
-    return is_alone ? read_part(at, at + 1) : Rating{};
+    if (at == one.last || at >= end || !tokens_[at].is_number()) {
+      return {};
+    }
+    auto stop = at + 1;
+    while (stop < end && !ends_clause(stop, end)) {
+      ++stop;
+    }
+    const bool is_taken_back = withdraws_any(tokens_.subspan(0, end), stop);
+    return is_taken_back ? Rating{} : read_part(at, stop);
+  }
+
+  /// A dash with blanks, a bracket, a comma or the end of a sentence: what follows explains the number before it.
+  bool ends_clause(std::size_t at, std::size_t end) const {
+    const bool is_range = at + 1 < end && tokens_[at + 1].is_number() && (at + 2 == end || !tokens_[at + 2].is_word());
+    const bool is_dash = is(at, "-") && tokens_[at].follows_blank && !is_range;
+    const bool is_bracket = is(at, "(") && !is(at + 1, "out") && !is(at + 1, "or") && !is(at + 1, "/");
+    static constexpr std::string_view ends[] = {",", ")", "]", "because", "since", "due"};
+    const bool offers = is(at, ",") && (is(at + 1, "maybe") || is(at + 1, "perhaps") || is(at + 1, "possibly"));
+    return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }
 
   /// "4: friendly", where nothing stands behind the item.
@@ -375,6 +384,7 @@ class RatingListReader : TokenReader {
   static constexpr std::size_t longest_line = 1000;  ///< tokens: time must grow with the length of the text alone
 
   const Scale& scale_;
+  Language language_ = Language::english;
   std::vector<std::vector<std::string>> names_;
   std::vector<ItemMention> mentions_;
   std::vector<Rating> ratings_;
@@ -386,8 +396,9 @@ std::vector<Rating> parse_ratings(std::string_view answer, std::span<const std::
                                   End end) {
   const TokenizedText text(plain_text(answer));
   auto ratings = RatingListReader(text.tokens(), items, scale).read();
-  const bool has_none = std::ranges::all_of(
-      ratings, [](const Rating& one) { return one.status == Status::missing || one.status == Status::unparsed; });
+  const bool has_none = std::ranges::all_of(ratings, [](const Rating& one) {
+    return one.status == Status::missing || one.status == Status::unparsed || one.status == Status::refused;
+  });
   const bool is_refused = has_none && no_answer(text.lower(), end) == Status::refused;
   for (auto& rating : ratings) {
     if (is_refused) {

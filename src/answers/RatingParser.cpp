@@ -64,6 +64,10 @@ std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Can
   if (surest == Strength::supposed && std::ranges::any_of(find_refusals(tokens), declines)) {
     return {};  // "I won't rate them. One person may say 3 and another 5."
   }
+  constexpr std::size_t few_sentences = 3;
+  if (surest == Strength::bare && count_sentences(tokens) > few_sentences) {
+    return {};  // a number of running text
+  }
   const auto all = found;
   std::erase_if(found, [surest](const Candidate& one) { return one.strength < surest; });
   if (found.size() == 1 && found.front().low < found.front().high) {
@@ -117,8 +121,17 @@ Rating decided(const std::vector<Candidate>& found) {
 
 }  // namespace
 
-Rating read_rating(std::span<const Token> tokens, const Scale& scale) {
-  auto found = scale.options.empty() ? number_candidates(tokens, scale) : option_candidates(tokens, scale);
+bool withdraws_any(std::span<const Token> tokens, std::size_t first) {
+  for (auto at = first; at < tokens.size(); ++at) {
+    if (withdraws(tokens, at)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Rating read_rating(std::span<const Token> tokens, const Scale& scale, Language language) {
+  auto found = scale.options.empty() ? number_candidates(tokens, scale, language) : option_candidates(tokens, scale);
   found = that_count(tokens, std::move(found));
   return found.empty() ? Rating{} : decided(found);
 }
@@ -135,7 +148,7 @@ Status no_answer(std::string_view lower, End end) {
 
 Rating parse_rating(std::string_view answer, const Scale& scale, End end) {
   const TokenizedText text(plain_text(answer));
-  auto rating = read_rating(text.tokens(), scale);
+  auto rating = read_rating(text.tokens(), scale, language_of(text.tokens()));
   if (rating.status == Status::unparsed) {
     rating.status = no_answer(text.lower(), end);
   }

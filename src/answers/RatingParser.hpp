@@ -10,8 +10,11 @@
 
 namespace stereosweep::answers {
 
-/// `unparsed` where there is no answer.
-Rating read_rating(std::span<const Token> tokens, const Scale& scale);
+/// `unparsed` where there is no answer. `language`: of the whole text.
+Rating read_rating(std::span<const Token> tokens, const Scale& scale, Language language);
+
+/// Whether words from `first` on take back what was said before them: "actually", "wait", "on second thought".
+bool withdraws_any(std::span<const Token> tokens, std::size_t first);
 
 /// Why a text (lower case) without an answer has none.
 Status no_answer(std::string_view lower, End end);

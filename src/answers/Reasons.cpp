@@ -49,14 +49,6 @@ std::size_t find_word(std::string_view text, std::string_view keyword) {
   return std::string_view::npos;
 }
 
-/// Keyword, and where in the text its part begins and its explanation.
-struct Opener {
-  std::size_t keyword;
-  std::size_t begin;  ///< of the line
-  std::size_t at;     ///< of the keyword
-  std::size_t after;
-};
-
 /// Without separators and blanks at its ends.
 std::string trimmed(std::string_view text) {
   text = base::trim(text);
@@ -72,33 +64,110 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-/// Lines that begin with a keyword, behind a list mark or a quotation mark.
-std::vector<Opener> openers_of(std::string_view plain, std::string_view lower, std::span<const std::string> keywords) {
-  std::vector<Opener> openers;
-  for (const auto line : lines_of(plain)) {
-    if (line.empty()) {
-      continue;
+/// A part of the answer, up to the next one: of a keyword, or of something else.
+struct Section {
+  std::optional<std::size_t> keyword;
+  std::size_t begin;  ///< of the line or the sentence
+  std::size_t at;     ///< of the name
+  std::size_t after;  ///< the name
+  ListMark::Kind mark;
+  std::size_t indent;
+};
+
+/// Whether only a separator, "because" or the end of the line can stand behind a name that is one in another form, and
+/// no "," and no "and" behind any.
+bool is_name_end(std::string_view behind, bool is_exact) {
+  const auto rest = base::trim(behind.substr(0, behind.find('\n')));
+  const bool separates = rest.empty() || std::string_view(":-=|(\"").find(rest.front()) != std::string_view::npos ||
+                         rest.starts_with("because");
+  const bool lists = rest.starts_with(",") || rest.starts_with("and ") || rest.starts_with("/");
+  return is_exact ? !lists : separates;
+}
+
+/// Where a form of the keyword's word ends that stands at `at` ("kindness" for "kind"); nothing: another word does.
+std::optional<std::size_t> form_end(std::string_view lower, std::size_t at, std::string_view keyword) {
+  auto end = at;
+  while (end < lower.size() && is_word_sign(lower[end])) {
+    ++end;
+  }
+  return is_same_stem(lower.substr(at, end - at), keyword) ? std::optional(end) : std::nullopt;
+}
+
+class SectionReader {
+ public:
+  SectionReader(std::string_view lower, std::span<const std::string> keywords) : lower_(lower), keywords_(keywords) {}
+
+  std::vector<Section> read() {
+    for (std::size_t first = 0; first < lower_.size();) {
+      const auto last = std::min(lower_.find('\n', first), lower_.size());
+      read_line(first, last);
+      first = last + 1;
     }
-    auto rest = list_mark(line).rest;
-    while (!rest.empty() && (rest.front() == '"' || rest.front() == '\'' || rest.front() == '|' ||
-                             rest.front() == ' ' || rest.front() == '(')) {
+    return std::move(sections_);
+  }
+
+ private:
+  void read_line(std::size_t first, std::size_t last) {
+    const auto line = base::trim(lower_.substr(first, last - first));
+    if (line.empty()) {
+      return;
+    }
+    const auto mark = list_mark(line);
+    auto rest = mark.rest;
+    while (!rest.empty() && std::string_view("\"'| (").find(rest.front()) != std::string_view::npos) {
       rest.remove_prefix(1);
     }
-    const auto begin = static_cast<std::size_t>(line.data() - plain.data());
-    const auto at = static_cast<std::size_t>(rest.data() - plain.data());
-    std::optional<Opener> best;
-    for (std::size_t keyword = 0; keyword < keywords.size(); ++keyword) {
-      const auto end = keyword_end(lower, at, keywords[keyword]);
-      if (end && (!best || best->after < *end)) {
-        best = Opener{keyword, begin, at, *end};
+    const auto indent = static_cast<std::size_t>(line.data() - lower_.data()) - first;
+    const auto at = static_cast<std::size_t>(rest.data() - lower_.data());
+    if (!take_keyword(first, at, mark.kind, indent) && !sections_.empty() && ends_entry(line, mark, indent)) {
+      sections_.push_back({std::nullopt, first, at, at, mark.kind, indent});
+    }
+    // Sentences that begin with another keyword: "Kind because they help. Proud because they boast."
+    for (auto place = at; place + 2 < last; ++place) {
+      const bool ends = std::string_view(".!?").find(lower_[place]) != std::string_view::npos;
+      if (ends && lower_[place + 1] == ' ') {
+        const auto next = std::min(lower_.find_first_not_of(' ', place + 1), last);
+        take_keyword(next, next, sections_.empty() ? mark.kind : sections_.back().mark, indent);
       }
     }
-    if (best) {
-      openers.push_back(*best);
-    }
   }
-  return openers;
-}
+
+  /// Whether a section of a keyword begins at `at`; the longest name counts, one in another form where there is none.
+  bool take_keyword(std::size_t begin, std::size_t at, ListMark::Kind mark, std::size_t indent) {
+    std::optional<Section> best;
+    for (const bool is_exact : {true, false}) {
+      for (std::size_t keyword = 0; !best && keyword < keywords_.size(); ++keyword) {
+        const auto end = is_exact ? keyword_end(lower_, at, keywords_[keyword]) : form_end(lower_, at, keywords_[keyword]);
+        if (end && is_name_end(lower_.substr(*end), is_exact) && (!best || best->after < *end)) {
+          best = Section{keyword, begin, at, *end, mark, indent};
+        }
+      }
+    }
+    if (best && (sections_.empty() || begin < at || sections_.back().keyword != best->keyword)) {
+      sections_.push_back(*best);
+    }
+    return best.has_value();
+  }
+
+  /// Whether another entry begins with the line: a mark of the same list, or a label as the section before has one.
+  bool ends_entry(std::string_view line, const ListMark& mark, std::size_t indent) const {
+    static constexpr std::string_view explaining[] = {"reason", "reasons", "why", "explanation", "example", "examples",
+                                                      "note",   "because", "justification"};
+    constexpr std::ptrdiff_t longest_label = 2;  // blanks
+    const auto& last = sections_.back();
+    if (mark.kind != ListMark::Kind::none) {
+      return mark.kind == ListMark::Kind::number || (mark.kind == last.mark && indent <= last.indent);
+    }
+    const auto label = line.substr(0, line.find(':'));
+    const bool has_label = label.size() < line.size() && std::ranges::count(label, ' ') <= longest_label;
+    const bool is_labelled = last.after < lower_.size() && lower_[last.after] == ':';
+    return has_label && is_labelled && last.mark == ListMark::Kind::none && !base::contains(Words(explaining), label);
+  }
+
+  std::string_view lower_;
+  std::span<const std::string> keywords_;
+  std::vector<Section> sections_;
+};
 
 /// Numbered lines, one for each keyword: what they say, in their order.
 std::vector<std::string_view> numbered_reasons(std::string_view plain, std::size_t num_keywords) {
@@ -137,31 +206,36 @@ std::string_view sentence_of(std::string_view text, std::size_t place) {
   return text.substr(first, std::min(text.size(), last + 1) - first);
 }
 
-/// Declines in the first person: "I cannot say why they are called warm".
-bool declines(std::string_view sentence) {
-  const TokenizedText text(sentence);
-  return std::ranges::any_of(find_declining(text.tokens()), [&](const Refusal& one) {
-    const auto& first = text.tokens()[one.first];
-    return first.is("i") || first.text.starts_with("i'");
+/// "kind, warm, proud": two names or more and nothing else.
+bool is_list_of_words(std::string_view text) {
+  const auto parts = parts_between(text, ",;/|");
+  return parts.size() > 1 && std::ranges::all_of(parts, [](std::string_view part) {
+    return std::ranges::count(part, ' ') <= 1;
   });
 }
 
-/// What stands behind an opener, up to `last`.
-std::string reason_behind(const Opener& opener, std::string_view plain, std::size_t last, End end) {
-  auto part = plain.substr(opener.after, last - opener.after);
-  const auto head = base::trim(part);
+/// Declines in its first sentence: "I cannot say why they are called warm".
+bool declines(std::string_view text) {
+  const TokenizedText tokens(text.substr(0, text.find('.')));
+  return !find_declining(tokens.tokens()).empty();
+}
+
+/// What a section says, up to `last`.
+std::string reason_of(const Section& section, std::string_view plain, std::size_t last, End end) {
+  auto part = plain.substr(section.after, last - section.after);
   // "Warm people help others" is the sentence itself, "Warm: they help" what stands behind the colon.
-  const bool is_separated = head.empty() || std::string_view(":-=|(,\"").find(head.front()) != std::string_view::npos ||
-                            part.front() == '\n' || base::lower_ascii(head.substr(0, 7)) == "because";
-  if (!is_separated) {
-    part = plain.substr(opener.at, last - opener.at);
+  if (!is_name_end(base::lower_ascii(part), false)) {
+    part = plain.substr(section.at, last - section.at);
   }
   if (end == End::cut_off && last == plain.size()) {
     part = without_cut_line(part);
   }
-  // A paragraph that no keyword opens belongs to none, nor does the rule of a table.
-  part = base::trim(part.substr(0, std::min(part.find("\n|-"), part.find("\n| -"))));
-  return base::replace_all(trimmed(part.substr(0, part.find("\n\n"))), "\n", " ");
+  part = base::trim(part);  // a paragraph that no keyword opens belongs to none
+  std::string text;
+  for (const auto line : lines_of(part.substr(0, part.find("\n\n")))) {
+    text += (text.empty() ? "" : " ") + std::string(text.empty() ? line : list_mark(line).rest);
+  }
+  return trimmed(text);
 }
 
 /// The sentence that holds a keyword, where it says more than that; "": there is none.
@@ -173,42 +247,43 @@ std::string sentence_with(std::string_view plain, std::string_view lower, std::s
   }
   const auto sentence = base::trim(sentence_of(plain, at));
   const bool explains = sentence.size() > keyword.size() + least_more && !sentence.ends_with(':') &&
-                        !declines(base::lower_ascii(sentence));
-  return explains ? std::string(sentence) : "";
+                        !is_list_of_words(sentence) && !declines(base::lower_ascii(sentence));
+  return explains ? std::string(list_mark(sentence).rest) : "";
 }
 
 }  // namespace
 
 std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::string> given, End end) {
-  const auto plain = plain_text(answer);
+  const auto plain = with_marks_at_lines(plain_text(answer));
   const auto lower = base::lower_ascii(plain);
   const auto keywords =
       base::mapped(given, [](const std::string& word) { return base::lower_ascii(base::trim(word)); });
   std::vector<Reason> reasons(keywords.size());
-  const auto take = [](Reason& reason, std::string text) {
-    if (!text.empty() && reason.status != Status::answered) {
-      reason = {Status::answered, std::move(text)};
+  const auto take = [&](Reason& reason, std::string text) {
+    if (text.empty() || reason.status != Status::missing || base::contains(keywords, base::lower_ascii(text))) {
+      return;
     }
+    reason = declines(base::lower_ascii(text)) ? Reason{Status::refused, ""} : Reason{Status::answered, std::move(text)};
   };
-  const auto openers = openers_of(plain, lower, keywords);
-  for (std::size_t place = 0; place < openers.size(); ++place) {
-    const auto last = place + 1 < openers.size() ? openers[place + 1].begin : plain.size();
-    take(reasons[openers[place].keyword], reason_behind(openers[place], plain, last, end));
+  const auto sections = SectionReader(lower, keywords).read();
+  for (std::size_t place = 0; place < sections.size(); ++place) {
+    const auto last = place + 1 < sections.size() ? sections[place + 1].begin : plain.size();
+    if (sections[place].keyword) {
+      take(reasons[*sections[place].keyword], reason_of(sections[place], plain, last, end));
+    }
   }
-  const auto numbered = openers.empty() ? numbered_reasons(plain, keywords.size()) : std::vector<std::string_view>{};
+  const auto numbered = sections.empty() ? numbered_reasons(plain, keywords.size()) : std::vector<std::string_view>{};
   for (std::size_t place = 0; place < numbered.size(); ++place) {
     take(reasons[place], std::string(numbered[place]));
   }
   for (std::size_t place = 0; place < keywords.size(); ++place) {
-    if (reasons[place].status != Status::answered) {
-      take(reasons[place], sentence_with(plain, lower, keywords[place]));
-    }
+    take(reasons[place], sentence_with(plain, lower, keywords[place]));
   }
   const bool has_none = std::ranges::all_of(reasons, [](const Reason& one) { return one.status != Status::answered; });
   const auto whole = has_none ? no_answer(lower, end) : Status::unparsed;
   const auto unanswered = whole != Status::unparsed ? whole : end == End::cut_off ? Status::truncated : Status::missing;
   for (auto& reason : reasons) {
-    reason.status = reason.status == Status::answered ? Status::answered : unanswered;
+    reason.status = reason.status == Status::missing ? unanswered : reason.status;
   }
   return reasons;
 }

@@ -118,6 +118,10 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
     }
   };
   step_over();
+  if (at > first + 1 && (is(at - 1, "and") || is(at - 1, "or")) && tokens_[at - 2].is_number()) {
+    at -= 2;  // "beyond 5 and 6"
+    step_over();
+  }
   if (at > first + 1 && is(at - 1, "of") && (is(at - 2, "rating") || is(at - 2, "score"))) {
     at -= 2;
     step_over();
@@ -171,6 +175,9 @@ bool Surroundings::refuse(std::size_t place) const {
   const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
   const auto later = std::ranges::lower_bound(refusals_, sentence.first, {}, &Refusal::first);
   for (auto one = later; one != refusals_.end() && one->first < sentence.last; ++one) {
+    if (one->first < place && place < one->last) {
+      return true;  // "I must remain neutral"
+    }
     const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
                                !(concedes(one->first) && has_comma(one->last, place));
     const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1));
@@ -203,6 +210,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   auto strength = Strength::bare;
   bool is_of_others = false;
   bool concedes = false;
+  bool has_number = false;  // since the last cue
   for (std::size_t at = sentence.first; at < first; ++at) {
     const bool is_label = is(at, ":") || is(at, "=") || is(at, "->") || is(at, "]");
     if (is(at, ",") || is(at, "-") || is(at, "but") || is(at, "most") || is(at, "though")) {
@@ -215,6 +223,12 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
                    (is(at, "one") && is(at + 1, "person"));
     if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
       strength = std::max(strength, Strength::cued);
+      has_number = false;
+    }
+    has_number = has_number || tokens_[at].is_number();
+    const bool ends_clause = (is(at, "-") && tokens_[at].follows_blank) || is(at, "(") || is(at, "because") || is(at, "since");
+    if (has_number && ends_clause && strength == Strength::cued) {
+      strength = Strength::bare;  // "Rating: 4 - even after 80"
     }
     const bool is_last_step =
         is(at, "so") && (at == sentence.first ? at + 1 < first : is(at - 1, ",") && first <= at + 3);

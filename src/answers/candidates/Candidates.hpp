@@ -7,6 +7,7 @@
 
 #include "answers/Rating.hpp"
 #include "answers/refusal/Refusal.hpp"
+#include "answers/text/Language.hpp"
 #include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {
@@ -28,8 +29,9 @@ struct Candidate {
 };
 
 /// In the order of the text. Left out: what restates the scale, counts or dates something, marks a list, is denied
-/// ("not a 5"), or stands in a clause that refuses.
-std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale);
+/// ("not a 5"), or stands in a clause that refuses. Of an unknown language only what every
+/// language writes so: a number alone, behind a label, of the scale ("4/5", "4 sur 5").
+std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale, Language language);
 std::vector<Candidate> option_candidates(std::span<const Token> tokens, const Scale& scale);
 
 /// The sentence around a token: [first, last).

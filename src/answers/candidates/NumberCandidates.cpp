@@ -22,8 +22,8 @@ std::optional<double> number_word(const Token& token) {
 /// Reads numbers of an answer from left to right.
 class NumberReader : TokenReader {
  public:
-  NumberReader(std::span<const Token> tokens, const Scale& scale)
-      : TokenReader(tokens), scale_(scale), surroundings_(tokens) {}
+  NumberReader(std::span<const Token> tokens, const Scale& scale, Language language)
+      : TokenReader(tokens), scale_(scale), surroundings_(tokens), is_english_(language == Language::english) {}
 
   std::vector<Candidate> read() {
     constexpr std::size_t most = 10'000;  // more numbers are no answer
@@ -32,9 +32,11 @@ class NumberReader : TokenReader {
         at = take(at, *value);
       }
     }
-    drop_list_marks();
     drop_legends();
     mark_other_scales();
+    if (!is_english_) {
+      std::erase_if(found_, [this](const Candidate& one) { return !stands_by_itself(one); });
+    }
     std::erase_if(found_, [this](const Candidate& one) {
       return std::ranges::binary_search(scale_ends_, one.token) || surroundings_.deny(one.token) ||
              surroundings_.refuse(one.token);
@@ -45,9 +47,25 @@ class NumberReader : TokenReader {
  private:
   bool joins(std::size_t at) const { return has(at) && !tokens_[at].follows_blank; }
 
+  /// What every language writes so: a number alone in its line, or behind a short label, or a share ("4/5").
+  bool stands_by_itself(const Candidate& one) const {
+    constexpr std::size_t longest_label = 4;
+    if (std::ranges::binary_search(shares_, one.token)) {
+      return true;
+    }
+    auto first = one.token;
+    while (first > 0 && one.token - first <= longest_label && tokens_[first - 1].kind != Token::Kind::line_end) {
+      --first;
+    }
+    const bool is_first = first == one.token;
+    static constexpr std::string_view leading[] = {":", "=", "{", "(", "["};
+    const bool is_labelled = one.token > 0 && one.token - first <= longest_label && is_any(one.token - 1, leading);
+    return (is_first || is_labelled) && (!has(one.token + 1) || !tokens_[one.token + 1].is_word());
+  }
+
   /// The number that begins at `at`, with its sign.
   std::optional<double> value_at(std::size_t at) const {
-    if (!has(at)) {
+    if (!has(at) || tokens_[at].is_list_mark) {
       return std::nullopt;
     }
     if (tokens_[at].is_number()) {
@@ -87,7 +105,8 @@ class NumberReader : TokenReader {
       return at;
     }
     if (is_any(at, before_label) || is(at, "\"")) {
-      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !value_at(end); ++end) {
+      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !is(end, "but") && !value_at(end);
+           ++end) {
         if (is_connector(end) && value_at(end + 1)) {
           return end;
         }
@@ -100,7 +119,7 @@ class NumberReader : TokenReader {
 
   /// Takes what begins with the number at `at`; its last token.
   std::size_t take(std::size_t at, double value) {
-    if (const auto end = take_pair(at, value)) {
+    if (const auto end = is_english_ && !joins_foreign(at) ? take_pair(at, value) : take_foreign_pair(at, value)) {
       return *end;
     }
     if (const auto end = listed_scale(at)) {
@@ -215,6 +234,28 @@ class NumberReader : TokenReader {
     return whole > 0 && value_at(whole) ? whole : last;
   }
 
+  /// "4 von 5" in a text that is too short to be of a language.
+  bool joins_foreign(std::size_t at) const {
+    constexpr std::size_t shortest_word = 2;
+    return has(at + 2) && tokens_[at + 1].is_word() && tokens_[at + 1].text.size() >= shortest_word &&
+           !is_frequent(tokens_[at + 1]) && tokens_[at + 2].is_number() && tokens_[at + 2].value == scale_.high;
+  }
+
+  /// "4 sur 5", where 5 is the scale's end, and "1 bis 5", which is the scale.
+  std::optional<std::size_t> take_foreign_pair(std::size_t at, double value) {
+    const auto place = is(at + 1, "-") || (has(at + 1) && tokens_[at + 1].is_word()) ? at + 2 : at;
+    const auto second = place > at ? value_at(place) : std::nullopt;
+    if (second != scale_.high) {
+      return second && is(at + 1, "-") ? take_pair(at, value) : std::nullopt;
+    }
+    if (value != scale_.low && tokens_[at + 1].is_word()) {
+      add(at, place + 1, value, value, !is_in(value));
+      found_.back().strength = std::max(found_.back().strength, Strength::cued);
+      shares_.push_back(at);
+    }
+    return place;
+  }
+
   /// "on a scale from 1 to" where the text is cut.
   bool dangles(std::size_t at) const {
     return has(at + 1) && !has(at + 2) && (is(at + 1, "to") || is(at + 1, "-") || is(at + 1, "and")) && at > 0 &&
@@ -278,26 +319,50 @@ class NumberReader : TokenReader {
     return whole_at;
   }
 
+  /// Part of a date, a time, an odds ratio or a name: "2018-03-04", "12:05", "1:3", "d2".
+  bool is_part(std::size_t at) const {
+    const auto joins_number = [&](std::size_t sign, std::size_t number) {
+      return (is(sign, ":") || is(sign, "-") || is(sign, ".") || is(sign, "/")) && joins(std::max(sign, at)) &&
+             joins(std::max(sign, number)) && has(number) && tokens_[number].is_number();
+    };
+    const bool is_before = has(at + 1) && joins(at + 1) && has(at + 2) && joins(at + 2) && joins_number(at + 1, at + 2);
+    const bool is_behind = at > 1 && joins(at) && joins(at - 1) && joins_number(at - 1, at - 2);
+    const bool is_ratio = (is_before && is(at + 1, ":")) || (is_behind && is(at - 1, ":"));
+    const bool is_chain = (is_before && is_behind) || (is_before && has(at + 3) && joins_number(at + 3, at + 4)) ||
+                          (is_behind && at > 3 && joins_number(at - 3, at - 4));
+    const bool is_named = at > 0 && joins(at) && tokens_[at - 1].is_word() && is_ascii(tokens_[at - 1]);
+    const bool is_padded = tokens_[at].text.size() > 1 && tokens_[at].text.starts_with('0') && tokens_[at].value >= 1;
+    return is_ratio || is_chain || is_named || is_padded;
+  }
+
+  /// How far off the number before it may be: "give or take 5", "\u00B1 5", "plus or minus 1", "within 2 points".
+  bool is_tolerance(std::size_t at) const {
+    return at > 0 && (is(at - 1, "\u00B1") || (is(at - 1, "take") && at > 2 && is(at - 2, "or")) ||
+                      (is(at - 1, "minus") && at > 2 && is(at - 2, "or")) ||
+                      (is(at - 1, "-") && at > 2 && is(at - 2, "/") && is(at - 3, "+")) ||
+                      (is_any(at - 1, before_tolerance) && is(at + 1, "points")) || is(at - 1, "within"));
+  }
+
+  /// Of a calculation: "3 x 4 = 12", "multiply by 2".
+  bool is_calculated(std::size_t at) const {
+    const auto is_sign = [&](std::size_t sign) { return is_any(sign, calculation_signs); };
+    const bool is_left = is_sign(at + 1) && has(at + 2) && (tokens_[at + 2].is_number() || is(at + 2, "("));
+    const bool is_right = at > 1 && is_sign(at - 1) && (tokens_[at - 2].is_number() || is(at - 2, ")"));
+    return is_left || is_right || has_any(sentence_around(tokens_, at).first, at, calculating);
+  }
+
   /// Part of a date, a share, money, an ordinal, or how many of something there are.
   bool is_counted(std::size_t at, double value) const {
     const bool is_formula = is(at + 1, "$");  // "$4$"
     if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is(at + 1, "%") ||
-        (value >= 1000 && scale_.high < 1000)) {
+        (value >= 1000 && scale_.high < 1000) || is_part(at) || is_tolerance(at) || is_calculated(at)) {
       return true;
-    }
-    const bool is_added = (is(at + 1, "+") && value_at(at + 2)) || (at > 1 && is(at - 1, "+") && value_at(at - 2));
-    const bool divides = at > 1 && is(at - 1, "/") && is(at - 2, ")");
-    if (is_added || divides) {
-      return true;  // of a sum or a mean
     }
     if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1)) {
       return true;  // a reference
     }
     if (is(at + 1, "-") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_word()) {
       return !is(at + 2, "ish");  // "5-point"
-    }
-    if (is(at + 1, ":") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_number()) {
-      return true;  // a time
     }
     if (at > 0 && is_any(at - 1, numbered_things)) {
       return true;
@@ -347,25 +412,6 @@ class NumberReader : TokenReader {
     const bool in_scale = at > 0 && is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
     return in_scale || (means && in_front) ||
            (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && (!is(at - 1, "a") || is(at + 1, "means")));
-  }
-
-  /// Numbers at the start of lines or sentences that count them: 1, 2, ...
-  void drop_list_marks() {
-    std::vector<std::size_t> marks;  // places in found_
-    for (std::size_t place = 0; place < found_.size(); ++place) {
-      const auto at = found_[place].token;
-      const auto before = at > 0 && is(at - 1, "(") ? at - 1 : at;
-      const bool starts = before == 0 || ends_sentence(tokens_[before - 1]) || is(before - 1, ":");
-      const bool marks_list = starts && (is(at + 1, ")") || (is(at + 1, ".") && before == at)) && has(at + 2) &&
-                              tokens_[at + 2].kind != Token::Kind::line_end;
-      const bool is_cut_mark = starts && is(at + 1, ".") && !has(at + 2) && marks.size() > 1;
-      if ((marks_list || is_cut_mark) && found_[place].low == static_cast<double>(marks.size() + 1)) {
-        marks.push_back(place);
-      }
-    }
-    if (marks.size() > 1) {
-      drop(marks);
-    }
   }
 
   /// Those at these places, which ascend.
@@ -455,6 +501,7 @@ class NumberReader : TokenReader {
 
   const Scale& scale_;
   Surroundings surroundings_;
+  bool is_english_;
   std::vector<Candidate> found_;
   std::vector<std::size_t> shares_;      ///< tokens of "4 out of 5"
   std::vector<std::size_t> scale_ends_;  ///< tokens of "where 1 is"
@@ -463,8 +510,8 @@ class NumberReader : TokenReader {
 
 }  // namespace
 
-std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale) {
-  return NumberReader(tokens, scale).read();
+std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale, Language language) {
+  return NumberReader(tokens, scale, language).read();
 }
 
 }  // namespace stereosweep::answers

@@ -6,51 +6,46 @@
 #include <utility>
 
 #include "answers/refusal/RefusalPhrases.hpp"
+#include "base/Lists.hpp"
 
 namespace stereosweep::answers {
 namespace {
 
 using Slot = std::vector<std::string_view>;  // empty: "*"
 
+/// Whose phrase it must be to decline.
+enum class Refuser : std::uint8_t { any, to_answer, model };
+
 struct Pattern {
   std::vector<Slot> slots;
   RefusalKind kind;
+  Refuser refuser;
 };
-
-Pattern compiled(std::string_view text, RefusalKind kind) {
-  Pattern pattern{{}, kind};
-  for (const auto slot : parts_between(text, " ")) {
-    pattern.slots.push_back(slot == "*" ? Slot() : parts_between(slot, "|"));
-  }
-  return pattern;
-}
 
 /// Patterns by their first words.
 using PatternTable = std::unordered_map<std::string_view, std::vector<Pattern>>;
 
-std::span<const std::string_view> phrases_of(RefusalKind kind) {
-  switch (kind) {
-    case RefusalKind::declines:
-      return declining;
-    case RefusalKind::disclaims:
-      return disclaiming;
-    case RefusalKind::evades:
-      break;
+void add_patterns(PatternTable& table, std::span<const std::string_view> phrases, RefusalKind kind, Refuser refuser) {
+  for (const auto text : phrases) {
+    Pattern pattern{{}, kind, refuser};
+    for (const auto slot : parts_between(text, " ")) {
+      pattern.slots.push_back(slot == "*" ? Slot() : parts_between(slot, "|"));
+    }
+    for (const auto first : pattern.slots.front()) {
+      table[first].push_back(pattern);
+    }
   }
-  return evading;
 }
 
 const PatternTable& refusal_patterns() {
   static const PatternTable table = [] {
     PatternTable made;
-    for (const auto kind : {RefusalKind::declines, RefusalKind::disclaims, RefusalKind::evades}) {
-      for (const auto text : phrases_of(kind)) {
-        const auto pattern = compiled(text, kind);
-        for (const auto first : pattern.slots.front()) {
-          made[first].push_back(pattern);
-        }
-      }
-    }
+    add_patterns(made, declining, RefusalKind::declines, Refuser::any);
+    add_patterns(made, declining_to_answer, RefusalKind::declines, Refuser::to_answer);
+    add_patterns(made, declining_of_model, RefusalKind::declines, Refuser::model);
+    add_patterns(made, disclaiming, RefusalKind::disclaims, Refuser::any);
+    add_patterns(made, evading_to_answer, RefusalKind::evades, Refuser::to_answer);
+    add_patterns(made, evading, RefusalKind::evades, Refuser::any);
     return made;
   }();
   return table;
@@ -109,13 +104,52 @@ std::optional<std::size_t> match_end(std::span<const PlainWord> words, std::size
   return at;
 }
 
-template <class Counts>
-bool has_any(std::string_view text, const Counts& counts) {
-  constexpr std::size_t looked_at = 20'000;  // bytes at each end
-  if (text.size() > 2 * looked_at) {
-    return has_any(text.substr(0, looked_at), counts) || has_any(text.substr(text.size() - looked_at), counts);
+/// Whether the words before a phrase in its clause name the model or nobody: "I am", "it is", "sorry,".
+bool is_of_model(std::span<const Token> tokens, std::size_t first) {
+  static constexpr std::string_view borders[] = {",", ":", "-", "but", "and", "so", "because", "(", "|", "since"};
+  constexpr std::size_t longest = 30;
+  static constexpr std::string_view people[] = {"they", "he", "she", "who", "her", "him", "them"};
+  bool has_words = false;
+  for (auto at = first; at-- > 0 && first - at < longest && !ends_sentence(tokens[at]);) {
+    const auto word = tokens[at].text.substr(0, tokens[at].text.find('\''));
+    if (base::contains(Words(borders), word)) {
+      break;
+    }
+    if (base::contains(Words(people), word)) {
+      return false;
+    }
+    if (base::contains(Words(model_words), word) || base::contains(Words(impersonal_words), word)) {
+      return true;
+    }
+    has_words = has_words || tokens[at].is_word();
   }
-  return std::ranges::any_of(find_refusals(TokenizedText(text).tokens()), counts);
+  // "Unable to say", "Respectfully, unable to"; an adverb alone is no subject.
+  return !has_words || tokens[first].text.starts_with("it") || base::contains(Words(impersonal_words), tokens[first].text) ||
+         (first > 0 && tokens[first - 1].text.ends_with("ly"));
+}
+
+bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
+  constexpr std::size_t farthest = 6;
+  if (last >= words.size()) {
+    return true;
+  }
+  for (auto at = last; at < words.size() && at < last + farthest; ++at) {
+    if (words[at].text == "." ? at == last : base::contains(Words(answering), words[at].text)) {
+      return true;
+    }
+    if (words[at].text == ".") {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// The beginning and the end of a text: what lies between is looked at in neither.
+std::vector<std::string_view> ends_of(std::string_view text) {
+  constexpr std::size_t looked_at = 20'000;  // bytes at each end
+  return text.size() > 2 * looked_at
+             ? std::vector{text.substr(0, looked_at), text.substr(text.size() - looked_at)}
+             : std::vector{text};
 }
 
 }  // namespace
@@ -137,7 +171,11 @@ std::vector<Refusal> find_refusals(std::span<const Token> tokens) {
       continue;
     }
     for (const auto& pattern : patterns->second) {
-      if (const auto end = match_end(words, at, pattern, 0)) {
+      const auto end = match_end(words, at, pattern, 0);
+      const bool counts = end && (pattern.refuser == Refuser::any || is_about_answer(words, *end) ||
+                                  pattern.refuser == Refuser::model) &&
+                          (pattern.refuser != Refuser::model || is_of_model(tokens, words[at].token));
+      if (counts) {
         found.push_back({words[at].token, words[*end - 1].token + 1, pattern.kind});
       }
     }
@@ -152,11 +190,27 @@ std::vector<Refusal> find_declining(std::span<const Token> tokens) {
 }
 
 bool has_refusal(std::string_view text) {
-  return has_any(text, [](const Refusal& one) { return one.kind != RefusalKind::evades; });
+  return std::ranges::any_of(ends_of(text), [](std::string_view part) {
+    const auto found = find_refusals(TokenizedText(part).tokens());
+    return std::ranges::any_of(found, [](const Refusal& one) { return one.kind != RefusalKind::evades; }) ||
+           std::ranges::any_of(disclaiming_parts,
+                               [&](std::string_view one) { return part.find(one) != std::string_view::npos; });
+  });
 }
 
 bool has_evasion(std::string_view text) {
-  return has_any(text, [](const Refusal& one) { return one.kind == RefusalKind::evades; });
+  constexpr std::size_t first_sentences = 2;
+  constexpr std::size_t most_sentences = 6;  // of a text that only evades
+  return std::ranges::any_of(ends_of(text), [&](std::string_view part) {
+    const TokenizedText tokenized(part);
+    const auto tokens = tokenized.tokens();
+    const auto found = count_sentences(tokens) > most_sentences ? std::vector<Refusal>{} : find_refusals(tokens);
+    return std::ranges::any_of(found, [&](const Refusal& one) {
+      const auto num_before = count_sentences(tokens.subspan(0, one.first));
+      const auto num_behind = count_sentences(tokens.subspan(one.last));
+      return one.kind == RefusalKind::evades && (num_before <= first_sentences || num_behind <= 1);
+    });
+  });
 }
 
 }  // namespace stereosweep::answers

@@ -32,7 +32,7 @@ std::vector<Refusal> find_declining(std::span<const Token> tokens);
 
 /// Whether the first or last 20,000 bytes of the text decline or disclaim.
 bool has_refusal(std::string_view text);
-/// Likewise evade.
+/// Whether its first sentences or its last one evade: further on a text speaks of something else.
 bool has_evasion(std::string_view text);
 
 }  // namespace stereosweep::answers

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "answers/text/JsonText.hpp"
+#include "answers/text/TableText.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
@@ -182,7 +183,8 @@ bool is_letter(char sign) {
 }
 
 std::string plain_text(std::string_view answer) {
-  return std::string(base::trim(without_markup(with_plain_signs(with_json_as_lines(without_thoughts(answer))))));
+  const auto text = without_markup(with_plain_signs(with_json_as_lines(without_thoughts(answer))));
+  return std::string(base::trim(with_tables_as_lines(text)));
 }
 
 TokenizedText::TokenizedText(std::string_view plain) : lower_(base::lower_ascii(plain)) {
@@ -228,11 +230,91 @@ TokenizedText::TokenizedText(std::string_view plain) : lower_(base::lower_ascii(
     tokens_.push_back(token);
     at = end;
   }
+  find_list_marks();
+}
+
+/// Numbers that rise by one from line to line, and in a line behind such a one or a sentence ("1. kind 2. warm").
+/// "1." alone may be an answer.
+void TokenizedText::find_list_marks() {
+  std::vector<std::size_t> lines;
+  std::vector<std::size_t> line;  // marks of one line
+  std::size_t least_of_line = 2;
+  const auto close = [&](std::vector<std::size_t>& chain, std::size_t least) {
+    for (const auto at : chain) {
+      tokens_[at].is_list_mark = tokens_[at].is_list_mark || chain.size() >= least;
+    }
+    chain.clear();
+  };
+  bool opens = true;  // the line, but for bullets and brackets
+  for (std::size_t at = 0; at < tokens_.size(); ++at) {
+    const auto& token = tokens_[at];
+    if (token.kind == Token::Kind::line_end) {
+      // Two marks in each of several lines are those of the lines, with ratings: "1. kind: 2. They ...".
+      close(line, lines.size() > 1 ? 3 : least_of_line);
+    }
+    const auto value = list_mark_at(at);
+    const bool is_last = at + 2 >= tokens_.size();  // of a text that was cut off
+    const bool is_dotted = value && (tokens_[at + 1].is(".") || tokens_[at + 1].is(")"));
+    const auto rise_of = [&](const std::vector<std::size_t>& chain) { return *value - tokens_[chain.back()].value; };
+    if (value && opens) {
+      const bool continues = !lines.empty() && (rise_of(lines) == 1 || (rise_of(lines) == 0 && is_dotted));
+      if (!continues && !is_last && (is_dotted || *value == 1)) {
+        close(lines, 2);
+      }
+      if (continues || (!is_last && (is_dotted || *value == 1))) {
+        line.assign(1, at);
+        least_of_line = 2;
+        lines.push_back(at);
+      }
+    } else if (is_dotted && !is_last && (tokens_[at + 2].is_word() || tokens_[at + 2].is("\""))) {
+      constexpr double longest_step = 2;
+      const bool continues = !line.empty() && rise_of(line) >= 0 && rise_of(line) <= longest_step;
+      const bool begins = *value == 1;
+      if (begins && !continues) {
+        close(line, 3);
+        least_of_line = !line.empty() || ends_sentence(tokens_[at - 1]) || tokens_[at - 1].is(":") ? 2 : 3;
+      }
+      if (begins || continues) {
+        line.push_back(at);
+      }
+    }
+    const bool is_bracket = token.is("-") || token.is("+") || token.is("(") || token.is("#") || token.is("\"");
+    opens = token.kind == Token::Kind::line_end || (opens && is_bracket);
+  }
+  close(line, lines.size() > 1 ? 3 : least_of_line);
+  close(lines, 2);
+}
+
+/// The number of "1.", "(1)", "1:" or "1 -" with something behind it in its line.
+std::optional<double> TokenizedText::list_mark_at(std::size_t at) const {
+  constexpr double greatest = 999;
+  const auto& token = tokens_[at];
+  const bool is_whole = token.is_number() && std::ranges::all_of(token.text, is_digit) && token.value <= greatest;
+  const bool is_last = at + 2 == tokens_.size();
+  if (!is_whole || at + 1 >= tokens_.size() || (!is_last && tokens_[at + 2].kind == Token::Kind::line_end)) {
+    return std::nullopt;
+  }
+  const auto& sign = tokens_[at + 1];
+  const bool is_apart = is_last || tokens_[at + 2].follows_blank;
+  const bool marks = ((sign.is(".") || sign.is(")")) && !sign.follows_blank && (is_apart || tokens_[at + 2].is_word())) ||
+                     ((sign.is(":") || sign.is("-")) && is_apart && !is_last);
+  return marks ? std::optional(token.value) : std::nullopt;
 }
 
 bool ends_sentence(const Token& token) {
   return token.kind == Token::Kind::line_end ||
          (token.kind == Token::Kind::mark && (token.is(".") || token.is("!") || token.is("?") || token.is(";")));
+}
+
+std::size_t count_sentences(std::span<const Token> tokens) {
+  std::size_t count = 0;
+  bool has_word = false;
+  for (const auto& token : tokens) {
+    has_word = has_word || token.is_word();
+    count += ends_sentence(token) && has_word ? 1 : 0;
+    has_word = has_word && !ends_sentence(token);
+  }
+  return count + (has_word ? 1 : 0);
 }
 
 std::vector<std::string_view> parts_between(std::string_view text, std::string_view separators) {
@@ -243,6 +325,38 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
     at = end + 1;
   }
   return parts;
+}
+
+bool is_same_stem(std::string_view left, std::string_view right) {
+  constexpr std::size_t shortest = 4;
+  static constexpr std::string_view endings[] = {
+      "",     "s",     "y",   "ly",     "ness",    "iness", "ity", "ility", "le",  "t",    "ce",   "cy",
+      "e",    "ed",    "ing", "ful",    "fulness", "th",    "ive", "ion",   "ism", "al",   "ably", "ability",
+      "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
+  auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
+  for (; common >= shortest; --common) {
+    if (base::contains(endings, left.substr(common)) && base::contains(endings, right.substr(common))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string with_marks_at_lines(std::string_view plain) {
+  const TokenizedText text(plain);
+  std::string lines;
+  std::size_t written = 0;
+  for (const auto& token : text.tokens()) {
+    if (token.is_list_mark) {
+      auto at = static_cast<std::size_t>(token.text.data() - text.lower().data());
+      at -= at > 0 && plain[at - 1] == '(' ? 1 : 0;
+      const auto before = base::trim(plain.substr(0, at).substr(plain.substr(0, at).rfind('\n') + 1));
+      lines += plain.substr(written, at - written);
+      lines += before.find_first_not_of("-+# ") == std::string_view::npos ? "" : "\n";
+      written = at;
+    }
+  }
+  return lines + std::string(plain.substr(written));
 }
 
 bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {

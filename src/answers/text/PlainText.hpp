@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct Token {
   double value = 0;           ///< of a number
   bool is_capital = false;    ///< its first letter
   bool follows_blank = true;  ///< white space or the start of the text before it
+  bool is_list_mark = false;  ///< the number of a list's entry: "1.", "(2)", never a value
 
   bool is(std::string_view other) const { return text == other; }
   bool is_word() const { return kind == Kind::word; }
@@ -45,6 +47,9 @@ class TokenizedText {
   const std::string& lower() const { return lower_; }
 
  private:
+  void find_list_marks();
+  std::optional<double> list_mark_at(std::size_t at) const;
+
   std::string lower_;
   std::vector<Token> tokens_;
 };
@@ -52,10 +57,19 @@ class TokenizedText {
 /// ".", "!", "?", ";" or a line end: what separates sentences.
 bool ends_sentence(const Token& token);
 
+/// Sentences with a word; a number with a point is none.
+std::size_t count_sentences(std::span<const Token> tokens);
+
 /// What stands between these signs, without white space at its ends; empty parts are kept.
 std::vector<std::string_view> parts_between(std::string_view text, std::string_view separators);
 /// The same of line ends.
 inline std::vector<std::string_view> lines_of(std::string_view plain) { return parts_between(plain, "\n"); }
+
+/// Whether two words are forms of one: "friendly", "friendliness"; "competent", "competence".
+bool is_same_stem(std::string_view left, std::string_view right);
+
+/// The plain text with a line for each mark of a list: "1. warm 2. kind", "(1) warm (2) kind".
+std::string with_marks_at_lines(std::string_view plain);
 
 using Words = std::span<const std::string_view>;
 
