@@ -60,6 +60,11 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
                                                  "e.g", "i.e",       "json",  "null"};
   constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
+  const auto quoted_end = text.starts_with('"') ? text.find('"', 1) : std::string_view::npos;
+  if (quoted_end != std::string_view::npos) {
+    text = text.substr(1, quoted_end - 1);
+    entry = Entry::marked;
+  }
   if (text.size() > longest) {
     return "";
   }
@@ -164,6 +169,9 @@ Parts listed_in(std::string_view sentence) {
   Parts parts;
   for (const auto part : is_dashed(sentence) ? dashed_parts(sentence) : parts_of(sentence)) {
     const auto tail = base::trim(behind_lead(part));
+    if (tail.size() < part.size() && parts.size() > 1) {
+      break;  // "as stern, strict and fair, with a role as ..."
+    }
     if (tail.size() < part.size()) {
       parts.clear();
     }
@@ -174,15 +182,18 @@ Parts listed_in(std::string_view sentence) {
   return is_list ? parts : Parts{};
 }
 
-/// Whether a sentence (lower case) speaks of generalisations ("stereotypes are harmful, unfair and misleading") or
-/// repeats the question.
-bool is_no_list(std::string_view sentence) {
+/// Whether a sentence (lower case) speaks of generalisations ("stereotypes are harmful, unfair and misleading").
+bool is_about_stereotypes(std::string_view sentence) {
   static constexpr std::string_view subjects[] = {"stereotypes are", "generalizations are", "stereotyping is",
                                                   "labels are",      "generalizing is",     "stereotypes can",
-                                                  // the question
-                                                  "per line", "nothing else", "separated by", "no explanation"};
+};
   return std::ranges::any_of(subjects,
                              [&](std::string_view one) { return sentence.find(one) != std::string_view::npos; });
+}
+
+bool repeats_question(std::string_view line) {
+  static constexpr std::string_view wishes[] = {"per line", "nothing else", "separated by commas", "no explanation"};
+  return std::ranges::any_of(wishes, [&](std::string_view one) { return line.find(one) != std::string_view::npos; });
 }
 
 /// Sentences of a line, without their ends.
@@ -321,9 +332,12 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
 /// The sentence that lists most.
 Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
+  if (std::ranges::any_of(lines, [](const AnswerLine& line) { return repeats_question(base::lower_ascii(line.text)); })) {
+    return best;
+  }
   for (const auto& line : lines) {
     for (const auto sentence : sentences_of(line.text)) {
-      const auto parts = is_no_list(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
+      const auto parts = is_about_stereotypes(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
       best = parts.size() > best.size() ? parts : best;
     }
   }

@@ -215,6 +215,9 @@ class RatingListReader : TokenReader {
   std::size_t part_end(const ItemMention& one, std::size_t last) const {
     const auto own = line_begin(one.first);
     const bool is_bulleted = is(own, "-") || is(own, "+");
+    const auto marks = tokens_.subspan(own, one.first - own);
+    const bool is_inside_line = std::ranges::count(marks, true, &Token::is_list_mark) > 1;
+    last = is_inside_line ? std::min(last, line_end(one.last)) : last;
     for (auto at = one.last; at < last; ++at) {
       const bool starts = is_line_end(at - 1);
       const bool is_bullet = starts && (is(at, "-") || is(at, "+")) && indent(at) <= indent(own);
@@ -338,7 +341,11 @@ class RatingListReader : TokenReader {
   bool leads_with_rating(const Sentence& sentence) const {
     const auto first =
         std::ranges::find_if(mentions_, [&](const ItemMention& one) { return one.first >= sentence.first; });
-    return first->first > sentence.first && read_part(sentence.first, first->first).status != Status::unparsed;
+    constexpr std::size_t farthest = 6;  // tokens between a number and the item
+    const auto begin = std::max(sentence.first, first->first - std::min(first->first, farthest));
+    const auto before = tokens_.subspan(begin, first->first - begin);
+    const bool is_near = !scale_.options.empty() || std::ranges::any_of(before, &Token::is_number);
+    return is_near && read_part(sentence.first, first->first).status != Status::unparsed;
   }
 
   /// Only "," and "and" stand between two items.

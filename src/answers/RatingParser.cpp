@@ -22,6 +22,7 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
     std::array<std::string_view, 5> next;
   };
   static constexpr Opener openers[] = {{"no", {",", "-"}},
+                                       {"well", {","}},
                                        {"second", {"thought", "thoughts"}},
                                        {"make", {"that", "it"}},
                                        {"i", {"mean"}},

@@ -126,7 +126,7 @@ class SectionReader {
     for (auto place = at; place + 2 < last; ++place) {
       const bool ends = std::string_view(".!?").find(lower_[place]) != std::string_view::npos;
       if (ends && lower_[place + 1] == ' ') {
-        const auto next = std::min(lower_.find_first_not_of(' ', place + 1), last);
+        const auto next = std::min(lower_.find_first_not_of(" \"'", place + 1), last);
         take_keyword(next, next, sections_.empty() ? mark.kind : sections_.back().mark, indent);
       }
     }

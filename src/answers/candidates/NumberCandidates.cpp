@@ -60,7 +60,9 @@ class NumberReader : TokenReader {
     const bool is_first = first == one.token;
     static constexpr std::string_view leading[] = {":", "=", "{", "(", "["};
     const bool is_labelled = one.token > 0 && one.token - first <= longest_label && is_any(one.token - 1, leading);
-    return (is_first || is_labelled) && (!has(one.token + 1) || !tokens_[one.token + 1].is_word());
+    const bool is_end = !has(one.token + 1) || !tokens_[one.token + 1].is_word();
+    const bool has_unit = is_first && has(one.token + 1) && !has(one.token + 2);
+    return has_unit || ((is_first || is_labelled) && is_end);
   }
 
   /// The number that begins at `at`, with its sign.
@@ -328,8 +330,10 @@ class NumberReader : TokenReader {
     const bool is_before = has(at + 1) && joins(at + 1) && has(at + 2) && joins(at + 2) && joins_number(at + 1, at + 2);
     const bool is_behind = at > 1 && joins(at) && joins(at - 1) && joins_number(at - 1, at - 2);
     const bool is_ratio = (is_before && is(at + 1, ":")) || (is_behind && is(at - 1, ":"));
-    const bool is_chain = (is_before && is_behind) || (is_before && has(at + 3) && joins_number(at + 3, at + 4)) ||
-                          (is_behind && at > 3 && joins_number(at - 3, at - 4));
+    const auto is_same = [&](std::size_t left, std::size_t right) { return has(right) && is(left, tokens_[right].text); };
+    const bool is_chain = (is_before && is_behind && is_same(at - 1, at + 1)) ||
+                          (is_before && is_same(at + 1, at + 3) && joins_number(at + 3, at + 4)) ||
+                          (is_behind && at > 3 && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
     const bool is_named = at > 0 && joins(at) && tokens_[at - 1].is_word() && is_ascii(tokens_[at - 1]);
     const bool is_padded = tokens_[at].text.size() > 1 && tokens_[at].text.starts_with('0') && tokens_[at].value >= 1;
     return is_ratio || is_chain || is_named || is_padded;

@@ -49,7 +49,7 @@ inline constexpr std::string_view before_tolerance[] = {"within", "by"};
 inline constexpr std::string_view calculation_signs[] = {"+", "x", "*", "\u00D7", "\u00F7", "=", "^"};
 /// "multiply by 2"
 inline constexpr std::string_view calculating[] = {"^", "\u00D7", "\u00F7", "multiply", "multiplied", "multiplying", "divide", "divided",
-                                                   "dividing", "subtract",   "subtracted",  "added",  "subtracting"};
+                                                   "dividing", "subtract",   "subtracted",  "add", "added",  "subtracting", "plus"};
 /// "the 3 most common jobs"
 inline constexpr std::string_view before_count[] = {"the",  "these", "those", "all",  "first",
                                                     "last", "top",   "my",    "their"};

@@ -180,7 +180,8 @@ void append_lines(std::string& lines, const JsonPart& whole, Place place) {
   }
   for (const auto& one : whole.members) {
     const bool is_written = is_named && (&one == name || (has_value && &one == &*value));
-    const bool is_beside = is_other(one) || (has_answer && one.is_number() && !is_answer(one));
+    const bool holds_numbers = one.is_number() || (!one.members.empty() && one.members.front().is_number());
+    const bool is_beside = is_other(one) || (has_answer && holds_numbers && !is_answer(one));
     if (is_written || is_beside) {
       continue;
     }

@@ -13,7 +13,8 @@ enum class Language : std::uint8_t { english, unknown };
 /// Whether the word is a frequent English one, or has an English ending.
 bool is_frequent(const Token& word);
 
-/// `unknown`: three words or more, of which fewer than one in five is frequent. Shorter texts may be anything.
+/// `unknown`: more words of other languages than frequent English ones (words beyond ASCII are such), or five words and
+/// no frequent one, or many words with few of them.
 Language language_of(std::span<const Token> tokens);
 
 }  // namespace stereosweep::answers

@@ -265,6 +265,8 @@ void TokenizedText::find_list_marks() {
         line.assign(1, at);
         least_of_line = 2;
         lines.push_back(at);
+        // "1. 100" marks a list of one value.
+        tokens_[at].is_list_mark = *value == 1 && !is_last && is_dotted && tokens_[at + 2].is_number();
       }
     } else if (is_dotted && !is_last && (tokens_[at + 2].is_word() || tokens_[at + 2].is("\""))) {
       constexpr double longest_step = 2;
