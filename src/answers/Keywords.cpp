@@ -15,7 +15,7 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-constexpr std::size_t most_words = 4;    // of a keyword; more are a sentence
+constexpr std::size_t most_words = 4;   // of a keyword; more are a sentence
 constexpr std::size_t most_listed = 5;  // of an entry with a mark
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -28,12 +28,6 @@ std::size_t count_words(std::string_view text) {
     is_inside = !is_blank(c);
   }
   return count;
-}
-
-/// Whether one of the words of a text (lower case) is in a list.
-bool has_word(std::string_view text, Words words) {
-  return std::ranges::any_of(parts_between(text, " \t,.:;!?()|"),
-                             [&](std::string_view word) { return base::contains(words, word); });
 }
 
 /// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
@@ -51,8 +45,8 @@ enum class Entry : std::uint8_t { marked, plain };
 /// A keyword without what does not belong to it; "" where nothing is left, or a sentence.
 std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
-  static constexpr std::string_view sentence_words[] = {"they", "it",   "it's",  "i",    "we",  "you",   "is",
-                                                        "are",  "was",  "were",  "have", "has", "there", "can",
+  static constexpr std::string_view sentence_words[] = {"they", "it",    "it's",  "i",      "we",     "you",   "is",
+                                                        "are",  "was",   "were",  "have",   "has",    "there", "can",
                                                         "but",  "would", "could", "should", "however"};
   static constexpr std::string_view general_words[] = {"people", "this", "that", "these",   "those",   "their",
                                                        "many",   "most", "some", "general", "example", "about"};
@@ -184,9 +178,9 @@ Parts listed_in(std::string_view sentence) {
 
 /// Whether a sentence (lower case) speaks of generalisations ("stereotypes are harmful, unfair and misleading").
 bool is_about_stereotypes(std::string_view sentence) {
-  static constexpr std::string_view subjects[] = {"stereotypes are", "generalizations are", "stereotyping is",
-                                                  "labels are",      "generalizing is",     "stereotypes can",
-};
+  static constexpr std::string_view subjects[] = {
+      "stereotypes are", "generalizations are", "stereotyping is", "labels are", "generalizing is", "stereotypes can",
+  };
   return std::ranges::any_of(subjects,
                              [&](std::string_view one) { return sentence.find(one) != std::string_view::npos; });
 }
@@ -332,7 +326,8 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
 /// The sentence that lists most.
 Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
-  if (std::ranges::any_of(lines, [](const AnswerLine& line) { return repeats_question(base::lower_ascii(line.text)); })) {
+  if (std::ranges::any_of(lines,
+                          [](const AnswerLine& line) { return repeats_question(base::lower_ascii(line.text)); })) {
     return best;
   }
   for (const auto& line : lines) {
@@ -433,7 +428,8 @@ Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
     for (const auto entry : entries) {
       const auto word = keyword_of(entry, kind);
       // The last word of a text that was cut may be half a word.
-      const bool is_half = end == End::cut_off && is_letter(plain.back()) && entry.data() + entry.size() == plain.data() + plain.size();
+      const bool is_half =
+          end == End::cut_off && is_letter(plain.back()) && entry.data() + entry.size() == plain.data() + plain.size();
       if (is_half && !keywords.words.empty() && keywords.words.size() + 1 < most) {
         continue;
       }

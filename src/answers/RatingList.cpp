@@ -192,7 +192,7 @@ class RatingListReader : TokenReader {
           stop = std::min(stop, other.first);
         }
       }
-      auto rating = read_at_once(one, end);
+      auto rating = read_at_once(one, stop);
       if (rating.status == Status::unparsed) {
         rating = read_part(one.last, stop);
       }
@@ -245,14 +245,14 @@ class RatingListReader : TokenReader {
     return rating;
   }
 
-  /// "Friendly (4): 3 in 5 say so", "Friendly: 4 - since 1980": the number directly behind the item, where nothing takes
-  /// it back, up to what ends its clause.
+  /// "Friendly (4): 3 in 5 say so", "Friendly: 4 - since 1980": the number directly behind the item, where nothing
+  /// takes it back, up to what ends its clause.
   Rating read_at_once(const ItemMention& one, std::size_t end) const {
     static constexpr std::string_view leading[] = {"rating", "score",         "rated",   "about", "around",
                                                    "solid",  "approximately", "roughly", "a",     "of"};
     auto at = one.last;
-    while (at < end && !tokens_[at].is_number() &&
-           (tokens_[at].kind == Token::Kind::mark || is_any(at, leading)) && !is(at, "]") && !ends_sentence(tokens_[at])) {
+    while (at < end && !tokens_[at].is_number() && (tokens_[at].kind == Token::Kind::mark || is_any(at, leading)) &&
+           !is(at, "]") && !ends_sentence(tokens_[at])) {
       ++at;
     }
     if (at == one.last || at >= end || !tokens_[at].is_number()) {
@@ -271,7 +271,7 @@ class RatingListReader : TokenReader {
     const bool is_range = at + 1 < end && tokens_[at + 1].is_number() && (at + 2 == end || !tokens_[at + 2].is_word());
     const bool is_dash = is(at, "-") && tokens_[at].follows_blank && !is_range;
     const bool is_bracket = is(at, "(") && !is(at + 1, "out") && !is(at + 1, "or") && !is(at + 1, "/");
-    static constexpr std::string_view ends[] = {",", ")", "]", "because", "since", "due"};
+    static constexpr std::string_view ends[] = {",", ")", "]", "|", "because", "since", "due"};
     const bool offers = is(at, ",") && (is(at + 1, "maybe") || is(at + 1, "perhaps") || is(at + 1, "possibly"));
     return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }

@@ -137,7 +137,8 @@ class SectionReader {
     std::optional<Section> best;
     for (const bool is_exact : {true, false}) {
       for (std::size_t keyword = 0; !best && keyword < keywords_.size(); ++keyword) {
-        const auto end = is_exact ? keyword_end(lower_, at, keywords_[keyword]) : form_end(lower_, at, keywords_[keyword]);
+        const auto end =
+            is_exact ? keyword_end(lower_, at, keywords_[keyword]) : form_end(lower_, at, keywords_[keyword]);
         if (end && is_name_end(lower_.substr(*end), is_exact) && (!best || best->after < *end)) {
           best = Section{keyword, begin, at, *end, mark, indent};
         }
@@ -151,8 +152,8 @@ class SectionReader {
 
   /// Whether another entry begins with the line: a mark of the same list, or a label as the section before has one.
   bool ends_entry(std::string_view line, const ListMark& mark, std::size_t indent) const {
-    static constexpr std::string_view explaining[] = {"reason", "reasons", "why", "explanation", "example", "examples",
-                                                      "note",   "because", "justification"};
+    static constexpr std::string_view explaining[] = {"reason",   "reasons", "why",     "explanation",  "example",
+                                                      "examples", "note",    "because", "justification"};
     constexpr std::ptrdiff_t longest_label = 2;  // blanks
     const auto& last = sections_.back();
     if (mark.kind != ListMark::Kind::none) {
@@ -209,9 +210,8 @@ std::string_view sentence_of(std::string_view text, std::size_t place) {
 /// "kind, warm, proud": two names or more and nothing else.
 bool is_list_of_words(std::string_view text) {
   const auto parts = parts_between(text, ",;/|");
-  return parts.size() > 1 && std::ranges::all_of(parts, [](std::string_view part) {
-    return std::ranges::count(part, ' ') <= 1;
-  });
+  return parts.size() > 1 &&
+         std::ranges::all_of(parts, [](std::string_view part) { return std::ranges::count(part, ' ') <= 1; });
 }
 
 /// Declines in its first sentence: "I cannot say why they are called warm".
@@ -263,7 +263,8 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
     if (text.empty() || reason.status != Status::missing || base::contains(keywords, base::lower_ascii(text))) {
       return;
     }
-    reason = declines(base::lower_ascii(text)) ? Reason{Status::refused, ""} : Reason{Status::answered, std::move(text)};
+    reason =
+        declines(base::lower_ascii(text)) ? Reason{Status::refused, ""} : Reason{Status::answered, std::move(text)};
   };
   const auto sections = SectionReader(lower, keywords).read();
   for (std::size_t place = 0; place < sections.size(); ++place) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -58,10 +60,10 @@ std::map<std::string, double> accuracies(const std::string& name) {
   return shares;
 }
 
-const std::vector<std::string> answer_sets = {"ratings",          "ratings_later", "rating_lists", "keywords",
-                                              "reasons",          "chat",          "chat_later",   "chat_hard",
-                                              "chat_last",        "chat_more",     "chat_evasive", "chat_evasive_later",
-                                              "chat_evasive_last", "chat_models"};
+const std::vector<std::string> answer_sets = {
+    "ratings",      "ratings_later",      "rating_lists",      "keywords",    "reasons",
+    "chat",         "chat_later",         "chat_hard",         "chat_last",   "chat_more",
+    "chat_evasive", "chat_evasive_later", "chat_evasive_last", "chat_models", "chat_models_later"};
 
 TEST(Answers, AnswerSetsAreRead) {
   const std::map<std::string, double> least = {
@@ -86,6 +88,55 @@ TEST(Answers, NoRefusalIsTakenForAnAnswer) {
     }
   }
   EXPECT_GE(count, 60U);
+}
+
+/// The labelled answers beside the repository: `expect` lists readings, statuses and texts that are right.
+bool is_as_labelled(const Json& found, const Json& expected) {
+  if (expected.is_array() && !expected.empty() && expected.front().is_string() && found.is_string()) {
+    return std::ranges::find(expected, found) != expected.end();  // one of several statuses
+  }
+  if (expected.is_object() && expected.contains("has")) {
+    return found.is_string() &&
+           found.get<std::string>().find(expected.at("has").get<std::string>()) != std::string::npos;
+  }
+  if (!found.is_structured() || expected.size() != found.size()) {
+    return found == expected;
+  }
+  bool is_same = true;
+  for (auto one = expected.begin(), other = found.begin(); one != expected.end(); ++one, ++other) {
+    is_same = is_same && is_as_labelled(*other, *one);
+  }
+  return is_same;
+}
+
+TEST(Answers, LabelledAnswersOfModelsAreRead) {
+  const auto path = source_directory() + "/shared/data/answers/given.jsonl";
+  if (!std::filesystem::exists(path)) {
+    GTEST_SKIP() << "there is no " << path;
+  }
+  std::istringstream lines(base::read_file(path));
+  std::map<std::string, std::pair<int, int>> counts;  // good, all
+  for (std::string line; std::getline(lines, line);) {
+    auto ask = base::parse_json(line, path);
+    auto expected = ask.at("expect");
+    ask.erase("expect");
+    std::vector<Json> readings =
+        expected.contains("also") ? expected.at("also").get<std::vector<Json>>() : std::vector<Json>{};
+    for (const char* key : {"also", "id", "source"}) {
+      expected.erase(key);
+    }
+    readings.push_back(expected);
+    const auto found = base::parse_json(parse_line(ask.dump()), path);
+    const bool is_good = std::ranges::any_of(readings, [&](const Json& one) { return is_as_labelled(found, one); });
+    auto& [good, all] = counts[ask.at("kind")];
+    good += is_good ? 1 : 0;
+    ++all;
+  }
+  for (const auto& [kind, least] :
+       std::map<std::string, double>{{"rating", 0.98}, {"ratings", 0.98}, {"keywords", 0.95}, {"reasons", 0.9}}) {
+    EXPECT_GE(counts[kind].first, least * counts[kind].second) << kind;
+    EXPECT_GT(counts[kind].second, 0) << kind;
+  }
 }
 
 TEST(Answers, WhiteSpaceAroundAnAnswerChangesNothing) {

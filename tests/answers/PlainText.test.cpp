@@ -28,7 +28,27 @@ TEST(PlainText, HasJsonAsLines) {
   EXPECT_EQ(plain_text(R"([{"trait": "warm", "score": 4, "why": "a"}])"), "- warm: 4\nwhy: a");
   EXPECT_EQ(plain_text(R"({"warm": {"score": 4}, "kind": [1, 2]})"), "warm:\nscore: 4\nkind:\n- 1\n- 2");
   EXPECT_EQ(plain_text("[a number]"), "[a number]");
-  EXPECT_EQ(plain_text(R"({"warm": 4, "warm": 5})"), R"({"warm": 4, "warm": 5})");  // not JSON of one meaning
+  EXPECT_EQ(plain_text(R"({"warm": 4, "warm": 5})"), "warm: 4\nwarm: 5");
+}
+
+TEST(PlainText, HasOfJsonWhatAnswers) {
+  EXPECT_EQ(plain_text(R"(I say {"group": "bakers", "trait_1": "warm", "rating": 4, "n": 3, "scale": {"max": 5}}.)"),
+            "I say group: bakers\ntrait: warm\nrating: 4\n.");
+  EXPECT_EQ(plain_text(R"({"ratings": [{"item": "warm", "score": 4, "max": 5}, {"item": "ki)"),
+            "ratings:\n- warm: 4\n- ki:");
+  EXPECT_EQ(plain_text(R"({"1": "warm", "2": "kind",})"), "1. warm\n2. kind");
+  EXPECT_EQ(plain_text("[x] 4"), "[x] 4");
+  EXPECT_EQ(plain_text("{4}"), "{4}");
+}
+
+TEST(PlainText, HasTablesAsLines) {
+  EXPECT_EQ(plain_text("| # | Trait | Why | Score |\n|---|:-:|---|--:|\n| 1 | Warm | smiles | 4 |\n| 2 | Kind | | 3 |"),
+            "- Warm: 4 - smiles\n- Kind: 3");
+  EXPECT_EQ(plain_text("| Warm | Kind |\n|---|---|\n| 4 | 3 |"), "Warm: 4\nKind: 3");
+  EXPECT_EQ(plain_text("Trait | 1 | 2\n--- | --- | ---\nWarm | | X\nKind | X |"), "- Warm: 2\n- Kind: 1");
+  EXPECT_EQ(plain_text("Below:\n\n| Warm | They smile. |\n| Kind | They give. |\n\nDone"),
+            "Below:\n\n- Warm: They smile.\n- Kind: They give.\n\nDone");
+  EXPECT_EQ(plain_text("warm | kind | busy"), "warm | kind | busy");
 }
 
 TEST(PlainText, HasPlainSigns) {
@@ -53,6 +73,29 @@ TEST(TokenizedText, ReadsNumbersAndWords) {
   EXPECT_EQ(numbers, (std::vector<double>{3.5, 1000, 2.5}));
   EXPECT_EQ(words, (std::vector<std::string>{"don't", "give", "or"}));
   EXPECT_TRUE(text.tokens().front().is_capital);
+}
+
+/// The numbers of a text that mark a list.
+std::string marks_of(const std::string& text) {
+  const TokenizedText tokenized(text);
+  std::string marks;
+  for (const auto& token : tokenized.tokens()) {
+    marks += token.is_list_mark ? std::string(token.text) + " " : "";
+  }
+  return marks;
+}
+
+TEST(ListMarks, RiseFromLineToLineOrInALine) {
+  EXPECT_EQ(marks_of("1. warm\n2. kind"), "1 2 ");
+  EXPECT_EQ(marks_of("- 3) warm\n- 4) kind"), "3 4 ");
+  EXPECT_EQ(marks_of("1. 4\n2. 3"), "1 2 ");
+  EXPECT_EQ(marks_of("1. warm: 2. kind: 3. busy"), "1 2 3 ");
+  EXPECT_EQ(marks_of("They are: 1. warm 2. kind"), "1 2 ");
+  EXPECT_EQ(marks_of("1. warm: 2. They smile.\n2. kind: 3. They give.\n3. busy: 4. They run."), "1 2 3 ");
+  EXPECT_EQ(marks_of("4. They smile."), "");
+  EXPECT_EQ(marks_of("warm: 4. kind: 5. busy: 1."), "");
+  EXPECT_EQ(marks_of("1:30 and 2:30"), "");
+  EXPECT_EQ(with_marks_at_lines("So: (1) warm (2) kind"), "So: \n(1) warm \n(2) kind");
 }
 
 TEST(ListMarks, AreBulletsAndNumbers) {

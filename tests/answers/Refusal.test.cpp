@@ -21,6 +21,28 @@ TEST(Refusal, IsFoundWithContractionsAndWordsBetween) {
   }
 }
 
+TEST(Refusal, NeedsTheModelOrNobodyAsTheOneWhoDeclines) {
+  for (const std::string text :
+       {"their landlord was unable to pay and declined to talk", "bakers can't help everybody", "we can't swim",
+        "he will not answer the phone", "a child who was not willing to eat", "it is impossible for fish to walk",
+        "the shop could not assign him a room", "i can't believe how kind they are"}) {
+    EXPECT_FALSE(has_refusal(text) || has_evasion(text)) << text;
+  }
+  for (const std::string text :
+       {"unable to comply", "this model is not able to judge people", "it is impossible to rate a profession",
+        "i won't.", "i have to remain neutral", "sadly, not able to answer", "lo siento",
+        "ich kann keine Menschen bewerten", "je suis désolé"}) {
+    EXPECT_TRUE(has_refusal(text)) << text;
+  }
+}
+
+TEST(Refusal, EvadesAtTheEndsOfAShortText) {
+  EXPECT_TRUE(has_evasion("that depends."));
+  EXPECT_TRUE(has_evasion("who is asked? one and another. and more. and again. that depends."));
+  EXPECT_FALSE(
+      has_evasion("bakers rise. they bake. they sell. the price depends on flour. they rest. they eat. they go."));
+}
+
 TEST(Refusal, KnowsDisclaimersAndPlaces) {
   const TokenizedText text("As an AI, I can't rate them.");
   const auto found = find_refusals(text.tokens());

@@ -67,14 +67,14 @@ void Surroundings::find_explanations() {
       bool answers = false;
       auto end = at;
       for (; end < tokens_.size() && end < at + longest && tokens_[end].kind != Token::Kind::line_end; ++end) {
-        if (is(end, ":")) {
+        if (is(end, ":") || is(end, "=")) {
           break;
         }
         explains = explains || is_one_of(tokens_[end], explanation_labels);
         answers = answers || is_one_of(tokens_[end], answer_labels);
       }
       const bool is_heading = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
-      if (is(end, ":") && (explains || answers || is_heading)) {
+      if ((is(end, ":") || is(end, "=")) && (explains || answers || is_heading)) {
         is_inside = explains && !(answers && is_one_of(tokens_[end - 1], answer_labels));
       }
     }
@@ -226,7 +226,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
       has_number = false;
     }
     has_number = has_number || tokens_[at].is_number();
-    const bool ends_clause = (is(at, "-") && tokens_[at].follows_blank) || is(at, "(") || is(at, "because") || is(at, "since");
+    const bool ends_clause =
+        (is(at, "-") && tokens_[at].follows_blank) || is(at, "(") || is(at, "because") || is(at, "since");
     if (has_number && ends_clause && strength == Strength::cued) {
       strength = Strength::bare;  // "Rating: 4 - even after 80"
     }

@@ -50,6 +50,8 @@ class Surroundings : TokenReader {
   bool deny(std::size_t place) const;
   /// "I cannot give a 4", "a 4 would be a judgment, so I decline".
   bool refuse(std::size_t place) const;
+  /// Behind the label of an explanation: "Reason: ...".
+  bool explain(std::size_t place) const { return is_explanation_[place]; }
   /// Words before [first, last) in its sentence announce an answer ("rate", "score of"), a last one ("overall"), or it
   /// stands alone; less where somebody else would say so, or behind the label of an explanation ("Reason: ...").
   Strength strength(std::size_t first, std::size_t last) const;

@@ -107,8 +107,8 @@ class NumberReader : TokenReader {
       return at;
     }
     if (is_any(at, before_label) || is(at, "\"")) {
-      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !is(end, "but") && !value_at(end);
-           ++end) {
+      for (auto end = at + 1;
+           has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !is(end, "but") && !value_at(end); ++end) {
         if (is_connector(end) && value_at(end + 1)) {
           return end;
         }
@@ -316,7 +316,9 @@ class NumberReader : TokenReader {
       return is_date ? whole_at + 2 : whole_at;
     }
     add(at, whole_at + 1, value, value, *whole != scale_.high || !is_in(value));
-    found_.back().strength = std::max(found_.back().strength, Strength::cued);
+    if (!surroundings_.explain(at)) {
+      found_.back().strength = std::max(found_.back().strength, Strength::cued);
+    }
     shares_.push_back(at);
     return whole_at;
   }
@@ -330,7 +332,9 @@ class NumberReader : TokenReader {
     const bool is_before = has(at + 1) && joins(at + 1) && has(at + 2) && joins(at + 2) && joins_number(at + 1, at + 2);
     const bool is_behind = at > 1 && joins(at) && joins(at - 1) && joins_number(at - 1, at - 2);
     const bool is_ratio = (is_before && is(at + 1, ":")) || (is_behind && is(at - 1, ":"));
-    const auto is_same = [&](std::size_t left, std::size_t right) { return has(right) && is(left, tokens_[right].text); };
+    const auto is_same = [&](std::size_t left, std::size_t right) {
+      return has(right) && is(left, tokens_[right].text);
+    };
     const bool is_chain = (is_before && is_behind && is_same(at - 1, at + 1)) ||
                           (is_before && is_same(at + 1, at + 3) && joins_number(at + 3, at + 4)) ||
                           (is_behind && at > 3 && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
@@ -339,12 +343,12 @@ class NumberReader : TokenReader {
     return is_ratio || is_chain || is_named || is_padded;
   }
 
-  /// How far off the number before it may be: "give or take 5", "\u00B1 5", "plus or minus 1", "within 2 points".
+  /// How far off the number before it may be: "give or take 5", "+/- 5", "plus or minus 1", "within 2 points".
   bool is_tolerance(std::size_t at) const {
-    return at > 0 && (is(at - 1, "\u00B1") || (is(at - 1, "take") && at > 2 && is(at - 2, "or")) ||
-                      (is(at - 1, "minus") && at > 2 && is(at - 2, "or")) ||
-                      (is(at - 1, "-") && at > 2 && is(at - 2, "/") && is(at - 3, "+")) ||
-                      (is_any(at - 1, before_tolerance) && is(at + 1, "points")) || is(at - 1, "within"));
+    return at > 0 &&
+           ((is(at - 1, "take") && at > 2 && is(at - 2, "or")) || (is(at - 1, "minus") && at > 2 && is(at - 2, "or")) ||
+            (is(at - 1, "-") && at > 2 && is(at - 2, "/") && is(at - 3, "+")) ||
+            (is_any(at - 1, before_tolerance) && is(at + 1, "points")) || is(at - 1, "within"));
   }
 
   /// Of a calculation: "3 x 4 = 12", "multiply by 2".

@@ -40,16 +40,18 @@ inline constexpr std::string_view hedges[] = {"or", "maybe", "perhaps", "possibl
 /// "$5", "#3"
 inline constexpr std::string_view before_amount[] = {"$", "#", "@"};
 /// "page 3", "SD 2"
-inline constexpr std::string_view numbered_things[] = {"aged",  "age",      "ages",    "grade",   "#","table", "figure",   "chapter", "section", "page",
-                                                       "step",  "question", "item",    "version", "group",
-                                                       "sd",    "se",       "n",       "p",       "ci"};
+inline constexpr std::string_view numbered_things[] = {
+    "stop", "room",    "floor", "line",  "bus",    "gate",    "part",    "phase", "aged", "age",
+    "ages", "grade",   "#",     "table", "figure", "chapter", "section", "page",  "step", "question",
+    "item", "version", "group", "sd",    "se",     "n",       "p",       "ci"};
 /// "within 5 points", "by 2 points"
 inline constexpr std::string_view before_tolerance[] = {"within", "by"};
 /// "3 x 4", "(3 + 4) / 2 = 3.5"; of two numbers "-" and "/" may be a range and a share
-inline constexpr std::string_view calculation_signs[] = {"+", "x", "*", "\u00D7", "\u00F7", "=", "^"};
+inline constexpr std::string_view calculation_signs[] = {"+", "x", "*", "=", "^"};
 /// "multiply by 2"
-inline constexpr std::string_view calculating[] = {"^", "\u00D7", "\u00F7", "multiply", "multiplied", "multiplying", "divide", "divided",
-                                                   "dividing", "subtract",   "subtracted",  "add", "added",  "subtracting", "plus"};
+inline constexpr std::string_view calculating[] = {"^",       "multiply",    "multiplied", "multiplying", "divide",
+                                                   "divided", "dividing",    "subtract",   "subtracted",  "add",
+                                                   "added",   "subtracting", "plus"};
 /// "the 3 most common jobs"
 inline constexpr std::string_view before_count[] = {"the",  "these", "those", "all",  "first",
                                                     "last", "top",   "my",    "their"};

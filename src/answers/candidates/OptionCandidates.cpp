@@ -59,7 +59,8 @@ class OptionReader : TokenReader {
       if (has_next && only_denies(mention, mentions_[place + 1])) {
         continue;
       }
-      const bool goes_on = place > 0 && !found.empty() && mentions_[place - 1].first == found.back().token && is_listing(place);
+      const bool goes_on =
+          place > 0 && !found.empty() && mentions_[place - 1].first == found.back().token && is_listing(place);
       const auto own = surroundings_.strength(mention.first, mention.last);
       const auto strength = goes_on ? std::max(own, found.back().strength) : own;  // "very, slightly"
       if (!mention.is_letter && modifies_next(mention)) {
@@ -190,15 +191,17 @@ class OptionReader : TokenReader {
   /// "Nurses are often described", "people always ask", where neither the answer begins with it nor a word of answering
   /// stands right before it. Words of degree ("very warm") belong to what the question asks.
   bool modifies_next(const OptionMention& mention) const {
-    static constexpr std::string_view degrees[] = {
-        "very",   "extremely", "slightly", "moderately", "somewhat", "not",    "quite",  "highly",     "completely", "a",
-        "fairly", "mostly",    "rather",   "totally",    "strongly", "little", "really", "incredibly", "largely",    "neither"};
-    static constexpr std::string_view behind[] = {"because", "since", "as",   "but",  "and",  "or",    "when", "for",
-                                                  "would",   "to",    "given", "on",  "is",   "that's", "with", "that",
-                                                  "in",      "overall", "by",  "due", "though", "although", "rather", "than"};
-    static constexpr std::string_view announcing[] = {":", "\"", "=", "say", "answer", "answered", "choose", "pick", "select", "->", "x"};
-    const bool opens = mention.first == 0 || tokens_[mention.first - 1].kind == Token::Kind::line_end ||
-                       is(mention.first - 1, ";");
+    static constexpr std::string_view degrees[] = {"very",   "extremely", "slightly",   "moderately", "somewhat",
+                                                   "not",    "quite",     "highly",     "completely", "a",
+                                                   "fairly", "mostly",    "rather",     "totally",    "strongly",
+                                                   "little", "really",    "incredibly", "largely",    "neither"};
+    static constexpr std::string_view behind[] = {
+        "because", "since",  "as",   "but",  "and", "or",      "when", "for", "would",  "to",       "given",  "on",
+        "is",      "that's", "with", "that", "in",  "overall", "by",   "due", "though", "although", "rather", "than"};
+    static constexpr std::string_view announcing[] = {":",      "\"",   "=",      "say", "answer", "answered",
+                                                      "choose", "pick", "select", "->",  "x"};
+    const bool opens =
+        mention.first == 0 || tokens_[mention.first - 1].kind == Token::Kind::line_end || is(mention.first - 1, ";");
     const bool has_next = mention.last < tokens_.size() && tokens_[mention.last].is_word();
     const bool is_degree = base::contains(Words(degrees), tokens_[mention.first].text);
     return has_next && !opens && !is_degree && !is_any(mention.last, behind) && !is_any(mention.first - 1, announcing);

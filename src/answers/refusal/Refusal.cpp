@@ -104,9 +104,20 @@ std::optional<std::size_t> match_end(std::span<const PlainWord> words, std::size
   return at;
 }
 
+/// Words for the model, and for what it is asked.
+const Slot& subjects() {
+  static const auto words = [] {
+    auto all = parts_between(model_words, "|");
+    const auto impersonal = parts_between(impersonal_words, "|");
+    all.insert(all.end(), impersonal.begin(), impersonal.end());
+    return all;
+  }();
+  return words;
+}
+
 /// Whether the words before a phrase in its clause name the model or nobody: "I am", "it is", "sorry,".
 bool is_of_model(std::span<const Token> tokens, std::size_t first) {
-  static constexpr std::string_view borders[] = {",", ":", "-", "but", "and", "so", "because", "(", "|", "since"};
+  static constexpr std::string_view borders[] = {",", ":", "-", "but", "so", "because", "(", "|", "since"};
   constexpr std::size_t longest = 30;
   static constexpr std::string_view people[] = {"they", "he", "she", "who", "her", "him", "them"};
   bool has_words = false;
@@ -118,23 +129,24 @@ bool is_of_model(std::span<const Token> tokens, std::size_t first) {
     if (base::contains(Words(people), word)) {
       return false;
     }
-    if (base::contains(Words(model_words), word) || base::contains(Words(impersonal_words), word)) {
+    if (base::contains(subjects(), word)) {
       return true;
     }
     has_words = has_words || tokens[at].is_word();
   }
   // "Unable to say", "Respectfully, unable to"; an adverb alone is no subject.
-  return !has_words || tokens[first].text.starts_with("it") || base::contains(Words(impersonal_words), tokens[first].text) ||
+  return !has_words || tokens[first].text.starts_with("it") || base::contains(subjects(), tokens[first].text) ||
          (first > 0 && tokens[first - 1].text.ends_with("ly"));
 }
 
 bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
+  static const auto answers = parts_between(answering, "|");
   constexpr std::size_t farthest = 6;
   if (last >= words.size()) {
     return true;
   }
   for (auto at = last; at < words.size() && at < last + farthest; ++at) {
-    if (words[at].text == "." ? at == last : base::contains(Words(answering), words[at].text)) {
+    if (words[at].text == "." ? at == last : base::contains(answers, words[at].text)) {
       return true;
     }
     if (words[at].text == ".") {
@@ -147,9 +159,8 @@ bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
 /// The beginning and the end of a text: what lies between is looked at in neither.
 std::vector<std::string_view> ends_of(std::string_view text) {
   constexpr std::size_t looked_at = 20'000;  // bytes at each end
-  return text.size() > 2 * looked_at
-             ? std::vector{text.substr(0, looked_at), text.substr(text.size() - looked_at)}
-             : std::vector{text};
+  return text.size() > 2 * looked_at ? std::vector{text.substr(0, looked_at), text.substr(text.size() - looked_at)}
+                                     : std::vector{text};
 }
 
 }  // namespace
@@ -172,9 +183,10 @@ std::vector<Refusal> find_refusals(std::span<const Token> tokens) {
     }
     for (const auto& pattern : patterns->second) {
       const auto end = match_end(words, at, pattern, 0);
-      const bool counts = end && (pattern.refuser == Refuser::any || is_about_answer(words, *end) ||
-                                  pattern.refuser == Refuser::model) &&
-                          (pattern.refuser != Refuser::model || is_of_model(tokens, words[at].token));
+      const bool counts =
+          end &&
+          (pattern.refuser == Refuser::any || is_about_answer(words, *end) || pattern.refuser == Refuser::model) &&
+          (pattern.refuser != Refuser::model || is_of_model(tokens, words[at].token));
       if (counts) {
         found.push_back({words[at].token, words[*end - 1].token + 1, pattern.kind});
       }

@@ -136,9 +136,9 @@ bool is_key(const JsonPart& part, Words keys) { return base::contains(keys, base
 
 bool is_other(const JsonPart& part) {
   const auto words = parts_between(part.key, "_- .");
-  return std::ranges::any_of(words, [](std::string_view word) {
-    return base::contains(Words(other_keys), base::lower_ascii(word));
-  }) && !is_key(part, answer_keys);
+  return std::ranges::any_of(
+             words, [](std::string_view word) { return base::contains(Words(other_keys), base::lower_ascii(word)); }) &&
+         !is_key(part, answer_keys);
 }
 
 /// The member that names what an object is about: "trait", else a first short text; nothing: there is none.
@@ -148,8 +148,8 @@ const JsonPart* name_of(const JsonPart& object) {
     return !one.is_structured && !one.is_number() && one.scalar.size() <= longest && !is_key(one, explaining_keys) &&
            !is_key(one, answer_keys);
   };
-  const auto named = std::ranges::find_if(
-      object.members, [&](const JsonPart& one) { return is_short(one) && is_key(one, name_keys); });
+  const auto named = std::ranges::find_if(object.members,
+                                          [&](const JsonPart& one) { return is_short(one) && is_key(one, name_keys); });
   const auto first = named != object.members.end() ? named : std::ranges::find_if(object.members, is_short);
   return first == object.members.end() ? nullptr : &*first;
 }
@@ -173,8 +173,8 @@ void append_lines(std::string& lines, const JsonPart& whole, Place place) {
     return &one != name && !one.is_structured && !is_other(one) && (!has_answer || is_answer(one));
   });
   const bool has_value = value != whole.members.end();
-  const bool is_named = name != nullptr && !name->key.empty() &&
-                        (is_key(*name, name_keys) || (place == Place::entry && has_value));
+  const bool is_named =
+      name != nullptr && !name->key.empty() && (is_key(*name, name_keys) || (place == Place::entry && has_value));
   if (is_named) {
     lines += "- " + name->scalar + ":" + (has_value ? " " + value->scalar : "") + "\n";
   }

@@ -31,7 +31,7 @@ std::optional<std::string_view> plain_sign(char32_t sign) {
       {0x20E3, 0x20E3, ""},    {0x00BD, 0x00BD, ".5"},  {0x2248, 0x2248, "~"},   {0xFF5E, 0xFF5E, "~"},
       {0x2192, 0x2192, "->"},  {0xFF1A, 0xFF1A, ":"},   {0xFF0C, 0xFF0C, ","},   {0x3001, 0x3001, ","},
       {0x3002, 0x3002, "."},   {0xFF08, 0xFF08, "("},   {0xFF09, 0xFF09, ")"},   {0xFF1B, 0xFF1B, ";"},
-      {0x2028, 0x2029, "\n"},  {0x0085, 0x0085, "\n"}};
+      {0x00B1, 0x00B1, "+/-"}, {0x00D7, 0x00D7, " x "}, {0x2028, 0x2029, "\n"},  {0x0085, 0x0085, "\n"}};
   const auto* found =
       std::ranges::find_if(table, [sign](const Signs& one) { return sign >= one.first && sign <= one.last; });
   return found == std::end(table) ? std::nullopt : std::optional(found->plain);
@@ -233,58 +233,86 @@ TokenizedText::TokenizedText(std::string_view plain) : lower_(base::lower_ascii(
   find_list_marks();
 }
 
-/// Numbers that rise by one from line to line, and in a line behind such a one or a sentence ("1. kind 2. warm").
-/// "1." alone may be an answer.
+/// Numbers that rise by one from line to line. "1." alone may be an answer, but where a number follows at once.
 void TokenizedText::find_list_marks() {
-  std::vector<std::size_t> lines;
-  std::vector<std::size_t> line;  // marks of one line
-  std::size_t least_of_line = 2;
-  const auto close = [&](std::vector<std::size_t>& chain, std::size_t least) {
+  std::vector<std::size_t> chain;
+  std::vector<std::size_t> starts;         // marks of all chains
+  std::vector<std::size_t> chain_lengths;  // of each
+  const auto close = [&] {
     for (const auto at : chain) {
-      tokens_[at].is_list_mark = tokens_[at].is_list_mark || chain.size() >= least;
+      const bool leads_to_number = chain.size() == 1 && tokens_[at].value == 1 && tokens_[at + 1].is(".") &&
+                                   at + 2 < tokens_.size() && tokens_[at + 2].is_number();
+      tokens_[at].is_list_mark = chain.size() > 1 || leads_to_number;
+      starts.push_back(at);
+      chain_lengths.push_back(chain.size());
     }
     chain.clear();
   };
   bool opens = true;  // the line, but for bullets and brackets
   for (std::size_t at = 0; at < tokens_.size(); ++at) {
     const auto& token = tokens_[at];
-    if (token.kind == Token::Kind::line_end) {
-      // Two marks in each of several lines are those of the lines, with ratings: "1. kind: 2. They ...".
-      close(line, lines.size() > 1 ? 3 : least_of_line);
-    }
-    const auto value = list_mark_at(at);
-    const bool is_last = at + 2 >= tokens_.size();  // of a text that was cut off
-    const bool is_dotted = value && (tokens_[at + 1].is(".") || tokens_[at + 1].is(")"));
-    const auto rise_of = [&](const std::vector<std::size_t>& chain) { return *value - tokens_[chain.back()].value; };
-    if (value && opens) {
-      const bool continues = !lines.empty() && (rise_of(lines) == 1 || (rise_of(lines) == 0 && is_dotted));
-      if (!continues && !is_last && (is_dotted || *value == 1)) {
-        close(lines, 2);
-      }
-      if (continues || (!is_last && (is_dotted || *value == 1))) {
-        line.assign(1, at);
-        least_of_line = 2;
-        lines.push_back(at);
-        // "1. 100" marks a list of one value.
-        tokens_[at].is_list_mark = *value == 1 && !is_last && is_dotted && tokens_[at + 2].is_number();
-      }
-    } else if (is_dotted && !is_last && (tokens_[at + 2].is_word() || tokens_[at + 2].is("\""))) {
-      constexpr double longest_step = 2;
-      const bool continues = !line.empty() && rise_of(line) >= 0 && rise_of(line) <= longest_step;
-      const bool begins = *value == 1;
-      if (begins && !continues) {
-        close(line, 3);
-        least_of_line = !line.empty() || ends_sentence(tokens_[at - 1]) || tokens_[at - 1].is(":") ? 2 : 3;
+    const auto value = opens ? list_mark_at(at) : std::nullopt;
+    if (value) {
+      const bool is_dotted = tokens_[at + 1].is(".") || tokens_[at + 1].is(")");
+      const double rise = chain.empty() ? 0 : *value - tokens_[chain.back()].value;
+      const bool is_same_sign = !chain.empty() && tokens_[chain.back() + 1].is(tokens_[at + 1].text);
+      const bool continues = is_same_sign && (rise == 1 || (rise == 0 && is_dotted));
+      const bool begins = !continues && at + 2 < tokens_.size() && (is_dotted || *value == 1);
+      if (begins) {
+        close();
       }
       if (begins || continues) {
-        line.push_back(at);
+        chain.push_back(at);
       }
     }
     const bool is_bracket = token.is("-") || token.is("+") || token.is("(") || token.is("#") || token.is("\"");
     opens = token.kind == Token::Kind::line_end || (opens && is_bracket);
   }
-  close(line, lines.size() > 1 ? 3 : least_of_line);
-  close(lines, 2);
+  close();
+  find_marks_in_lines(starts, chain_lengths);
+}
+
+/// Numbers that rise in one line, before words, from the mark of the line or from 1: "1. kind: 2. warm", "so: 1. kind
+/// 2. warm". Two in a line whose mark belongs to a chain of lines are mark and rating: "1. kind: 2. They ...".
+void TokenizedText::find_marks_in_lines(std::span<const std::size_t> starts,
+                                        std::span<const std::size_t> chain_lengths) {
+  constexpr double longest_step = 2;
+  std::vector<std::size_t> chain;
+  std::size_t least = 2;
+  std::size_t next_start = 0;
+  const auto close = [&] {
+    for (const auto at : chain) {
+      tokens_[at].is_list_mark = tokens_[at].is_list_mark || chain.size() >= least;
+    }
+    chain.clear();
+  };
+  for (std::size_t at = 0; at + 2 < tokens_.size(); ++at) {
+    if (tokens_[at].kind == Token::Kind::line_end) {
+      close();
+    }
+    if (next_start < starts.size() && starts[next_start] == at) {
+      least = chain_lengths[next_start++] > 1 ? 3 : 2;
+      chain.assign(1, at);
+      continue;
+    }
+    const auto value = list_mark_at(at);
+    const bool is_before_word = tokens_[at + 2].is_word() || tokens_[at + 2].is("\"");
+    if (!value || !is_before_word || !(tokens_[at + 1].is(".") || tokens_[at + 1].is(")"))) {
+      continue;
+    }
+    const double rise = chain.empty() ? -1 : *value - tokens_[chain.back()].value;
+    const bool continues = rise >= 0 && rise <= longest_step;
+    if (!continues && *value == 1 && at > 0) {
+      const auto before = tokens_[at - 1].is("(") && at > 1 ? at - 2 : at - 1;
+      const bool is_announced = !chain.empty() || ends_sentence(tokens_[before]) || tokens_[before].is(":");
+      close();
+      least = is_announced ? 2 : 3;
+    }
+    if (continues || *value == 1) {
+      chain.push_back(at);
+    }
+  }
+  close();
 }
 
 /// The number of "1.", "(1)", "1:" or "1 -" with something behind it in its line.
@@ -298,8 +326,9 @@ std::optional<double> TokenizedText::list_mark_at(std::size_t at) const {
   }
   const auto& sign = tokens_[at + 1];
   const bool is_apart = is_last || tokens_[at + 2].follows_blank;
-  const bool marks = ((sign.is(".") || sign.is(")")) && !sign.follows_blank && (is_apart || tokens_[at + 2].is_word())) ||
-                     ((sign.is(":") || sign.is("-")) && is_apart && !is_last);
+  const bool marks =
+      ((sign.is(".") || sign.is(")")) && !sign.follows_blank && (is_apart || tokens_[at + 2].is_word())) ||
+      ((sign.is(":") || sign.is("-")) && is_apart && !is_last);
   return marks ? std::optional(token.value) : std::nullopt;
 }
 
@@ -330,11 +359,20 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
 }
 
 bool is_same_stem(std::string_view left, std::string_view right) {
-  constexpr std::size_t shortest = 4;
+  constexpr std::size_t shortest = 3;
+  static constexpr std::pair<std::string_view, std::string_view> irregular[] = {
+      {"proud", "pride"}, {"strong", "strength"}, {"wise", "wisdom"}, {"poor", "poverty"}, {"young", "youth"}};
+  const auto is_pair = [&](const auto& pair) {
+    return (pair.first == left && pair.second == right) || (pair.first == right && pair.second == left);
+  };
+  if (std::ranges::any_of(irregular, is_pair)) {
+    return true;
+  }
   static constexpr std::string_view endings[] = {
-      "",     "s",     "y",   "ly",     "ness",    "iness", "ity", "ility", "le",  "t",    "ce",   "cy",
-      "e",    "ed",    "ing", "ful",    "fulness", "th",    "ive", "ion",   "ism", "al",   "ably", "ability",
-      "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
+      "",     "s",       "y",    "ly",    "ness", "iness",   "ity",     "ility", "le",  "t",    "ce",
+      "cy",   "e",       "ed",   "ing",   "ful",  "fulness", "th",      "ive",   "ion", "ism",  "al",
+      "ably", "ability", "able", "fully", "ve",   "veness",  "iveness", "ily",   "ent", "ence", "ant",
+      "ance", "alism",   "ery",  "us",    "sity", "ous",     "on",      "ety"};
   auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
   for (; common >= shortest; --common) {
     if (base::contains(endings, left.substr(common)) && base::contains(endings, right.substr(common))) {
@@ -359,6 +397,11 @@ std::string with_marks_at_lines(std::string_view plain) {
     }
   }
   return lines + std::string(plain.substr(written));
+}
+
+bool has_word(std::string_view lower, Words words) {
+  return std::ranges::any_of(parts_between(lower, " \t,.:;!?()|_-/"),
+                             [&](std::string_view word) { return base::contains(words, word); });
 }
 
 bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {

@@ -48,6 +48,7 @@ class TokenizedText {
 
  private:
   void find_list_marks();
+  void find_marks_in_lines(std::span<const std::size_t> starts, std::span<const std::size_t> chain_lengths);
   std::optional<double> list_mark_at(std::size_t at) const;
 
   std::string lower_;
@@ -72,6 +73,9 @@ bool is_same_stem(std::string_view left, std::string_view right);
 std::string with_marks_at_lines(std::string_view plain);
 
 using Words = std::span<const std::string_view>;
+
+/// Whether one of the words of a text (lower case) is in a list.
+bool has_word(std::string_view lower, Words words);
 
 /// Tokens by their places; behind the last one stands nothing. Keeps the view.
 class TokenReader {

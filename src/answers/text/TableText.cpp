@@ -35,19 +35,22 @@ bool is_number_cell(std::string_view cell) {
   return !cell.empty() && !has_letter(cell) && cell.find_first_of("0123456789") != std::string_view::npos;
 }
 
-bool has_word(std::string_view head, Words words) {
-  const auto parts = parts_between(head, " _-./()");
-  return std::ranges::any_of(parts, [&](std::string_view part) { return base::contains(words, base::lower_ascii(part)); });
-}
-
 class TableReader {
  public:
   explicit TableReader(std::vector<Row> rows) : rows_(std::move(rows)) {
     const auto rule = std::ranges::find_if(rows_, is_rule);
+    const auto has_number = [](const Row& row) { return std::ranges::any_of(row, is_number_cell); };
+    if (rule == rows_.end() && !has_number(rows_.front()) &&
+        std::ranges::count_if(rows_, has_number) + 1 == std::ssize(rows_)) {
+      head_ = rows_.front();
+      first_ = 1;
+    }
     const bool is_above = rule != rows_.end() && rule != rows_.begin();
     const bool has_head = is_above && !(rule - 1)->back().ends_with('.');  // a sentence is no head
-    first_ = rule == rows_.end() || (is_above && !has_head) ? 0 : static_cast<std::size_t>(rule - rows_.begin()) + 1;
-    head_ = has_head ? *(rule - 1) : Row{};
+    if (rule != rows_.end()) {
+      first_ = is_above && !has_head ? 0 : static_cast<std::size_t>(rule - rows_.begin()) + 1;
+      head_ = has_head ? *(rule - 1) : Row{};
+    }
     for (std::size_t column = 0; column < num_columns(); ++column) {
       is_left_out_.push_back(is_count(column));
     }
@@ -76,9 +79,7 @@ class TableReader {
   std::string_view cell(std::size_t row, std::size_t column) const {
     return column < rows_[row].size() ? rows_[row][column] : std::string_view();
   }
-  std::string_view head(std::size_t column) const {
-    return column < head_.size() ? head_[column] : std::string_view();
-  }
+  std::string_view head(std::size_t column) const { return column < head_.size() ? head_[column] : std::string_view(); }
 
   /// Headed "#", "No.", "rank", "n", or 1, 2, 3, ... in front of words.
   bool is_count(std::size_t column) const {
@@ -86,7 +87,7 @@ class TableReader {
                                                     "index", "item", "count", "id",     "sd",   "year"};
     const auto name = head(column);
     const bool holds_words = first_ < rows_.size() && has_letter(cell(first_, column));
-    if (!holds_words && (name == "#" || has_word(name, counting))) {
+    if (!holds_words && (name == "#" || has_word(base::lower_ascii(name), counting))) {
       return true;
     }
     bool counts = rows_.size() > first_ + 1 && column + 1 < num_columns();
@@ -103,7 +104,7 @@ class TableReader {
     static constexpr std::string_view rating[] = {"rating", "ratings", "score", "scores", "value",
                                                   "rate",   "answer",  "mean",  "points", "response"};
     for (std::size_t column = 0; column < head_.size(); ++column) {
-      if (!is_left_out_[column] && has_word(head_[column], rating)) {
+      if (!is_left_out_[column] && has_word(base::lower_ascii(head_[column]), rating)) {
         return column;
       }
     }
@@ -141,10 +142,11 @@ class TableReader {
     }
     static constexpr std::string_view naming[] = {"trait",   "item",      "keyword",   "word",          "adjective",
                                                   "emotion", "attribute", "dimension", "characteristic"};
-    const auto named = std::ranges::find_if(columns, [&](std::size_t one) { return has_word(head(one), naming); });
-    const auto name = named != columns.end() ? named : std::ranges::find_if(columns, [&](std::size_t one) {
-      return has_letter(cell(row, one));
-    });
+    const auto named =
+        std::ranges::find_if(columns, [&](std::size_t one) { return has_word(base::lower_ascii(head(one)), naming); });
+    const auto name = named != columns.end()
+                          ? named
+                          : std::ranges::find_if(columns, [&](std::size_t one) { return has_letter(cell(row, one)); });
     if (name != columns.end()) {
       std::rotate(columns.begin(), name, name + 1);
     }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "answers/refusal/Refusal.hpp"
+#include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
@@ -67,30 +69,6 @@ std::string word_before(const std::string& text, std::size_t place) {
 bool is_negation(const std::string& word) {
   static constexpr std::string_view negations[] = {"not", "never", "hardly", "neither", "nor", "cannot"};
   return word.ends_with("n't") || base::contains(negations, word);
-}
-
-bool is_refusal(const std::string& lower) {
-  static constexpr std::string_view phrases[] = {"i cannot",
-                                                 "i can't",
-                                                 "i can not",
-                                                 "i am unable",
-                                                 "i'm unable",
-                                                 "i am not able",
-                                                 "i'm not able",
-                                                 "i won't",
-                                                 "i will not",
-                                                 "as an ai",
-                                                 "as a language",
-                                                 "i'm sorry",
-                                                 "i am sorry",
-                                                 "i apologize",
-                                                 "not appropriate",
-                                                 "inappropriate",
-                                                 "not comfortable",
-                                                 "i do not have an opinion",
-                                                 "i don't have an opinion",
-                                                 "decline to answer"};
-  return std::ranges::any_of(phrases, [&](std::string_view phrase) { return lower.find(phrase) != std::string::npos; });
 }
 
 /// Where a text names an option.
@@ -204,7 +182,7 @@ ParsedAnswer AnswerParser::parse(std::string_view whole) const {
     const bool contradicts = beside != texts.end() && beside->option != option;
     return {contradicts ? AnswerStatus::several_answers : AnswerStatus::ok, contradicts ? 0 : option};
   }
-  if (is_refusal(base::lower_ascii(text))) {
+  if (answers::has_refusal(base::lower_ascii(answers::plain_text(text)))) {
     return {AnswerStatus::refused, 0};
   }
   if (by_text.size() == 1) {
