@@ -37,6 +37,7 @@ TEST(PlainText, HasOfJsonWhatAnswers) {
   EXPECT_EQ(plain_text(R"({"ratings": [{"item": "warm", "score": 4, "max": 5}, {"item": "ki)"),
             "ratings:\n- warm: 4\n- ki:");
   EXPECT_EQ(plain_text(R"({"1": "warm", "2": "kind",})"), "1. warm\n2. kind");
+  EXPECT_EQ(plain_text("[}"), "[}");
   EXPECT_EQ(plain_text("[x] 4"), "[x] 4");
   EXPECT_EQ(plain_text("{4}"), "{4}");
 }

@@ -45,6 +45,7 @@ const PatternTable& refusal_patterns() {
     add_patterns(made, declining_of_model, RefusalKind::declines, Refuser::model);
     add_patterns(made, disclaiming, RefusalKind::disclaims, Refuser::any);
     add_patterns(made, evading_to_answer, RefusalKind::evades, Refuser::to_answer);
+    add_patterns(made, evading_in_general, RefusalKind::evades, Refuser::model);
     add_patterns(made, evading, RefusalKind::evades, Refuser::any);
     return made;
   }();

@@ -20,7 +20,9 @@ struct JsonPart {
   bool is_structured = false;
   std::vector<JsonPart> members;
 
-  bool is_number() const { return !is_structured && scalar.find_first_not_of("-+0123456789. ") == std::string::npos; }
+  bool is_number() const {
+    return !is_structured && !scalar.empty() && scalar.find_first_not_of("-+0123456789. ") == std::string::npos;
+  }
 };
 
 /// Reads JSON as models write it: a text that was cut off, a comma before a closing bracket, a key that stands twice.
