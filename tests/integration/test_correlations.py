@@ -137,7 +137,7 @@ def test_few_subjects_are_counted(few):
     text = program("stats", few, f"statistics.correlations=[{{name: dims, rows: {BOTH}, {ALL_METHODS}}}]",
                    "statistics.inference={replicates: 200, draws: 1000}")
     assert "Correlations over subjects: dims, option_text" in text and "subjects are a sample" in text
-    assert "restricted range" not in text
+    assert "restricted range" not in text and "are over fewer than 10 subjects" in " ".join(text.split())
     data = opened(few)
     assert check(data, 1000, exact=8)["ok"] >= 9
     assert {row for _, _, _, _, row, _ in rows_of(data)} == {"warmth"}

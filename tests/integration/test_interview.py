@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 import subprocess
 import warnings
 
@@ -73,6 +74,11 @@ def derived(reference):
     done = runs.program("stats", reference)
     assert done.returncode == 0, done.stderr
     assert "answers were read by rules" in done.stdout and "WARNING" not in done.stdout
+    asked = re.search(r"ratings \(([\d,]+) asked\):(.*?)(?=^\S)", done.stdout, re.M | re.S)
+    counts = re.findall(r"\b(\w+)\s+([\d,]+)\s+\(([\d.]+)\s+%\)", asked.group(2))
+    total = int(asked.group(1).replace(",", ""))
+    assert counts and sum(int(count.replace(",", "")) for _, count, _ in counts) == total
+    assert all(abs(float(share) - 100 * int(count.replace(",", "")) / total) < 0.006 for _, count, share in counts)
     return opened(reference / "interview.stats.h5")
 
 

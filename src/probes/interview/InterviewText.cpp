@@ -12,12 +12,23 @@
 namespace stereosweep::probes::interview {
 namespace {
 
+/// Counts of each status with its share of what was asked.
 std::string counts_line(const std::string& what, const std::vector<std::uint64_t>& counts,
                         const std::vector<std::string>& names) {
-  std::string line = what + ":";
+  const auto name_of = [&](std::size_t status) {
+    return status < names.size() ? names[status] : std::string(results::not_scored);
+  };
+  std::uint64_t num_asked = 0;
   for (std::size_t status = 0; status < counts.size(); ++status) {
-    const auto name = status < names.size() ? names[status] : std::string(results::not_scored);
-    line += counts[status] > 0 && name != "not_asked" ? "  " + name + " " + base::with_thousands(counts[status]) : "";
+    num_asked += name_of(status) == "not_asked" ? 0 : counts[status];
+  }
+  std::string line = what + " (" + base::with_thousands(num_asked) + " asked):";
+  for (std::size_t status = 0; status < counts.size(); ++status) {
+    if (counts[status] > 0 && name_of(status) != "not_asked") {
+      const auto share = static_cast<double>(counts[status]) / static_cast<double>(num_asked);
+      line +=
+          "  " + name_of(status) + " " + base::with_thousands(counts[status]) + " (" + results::percent(share) + ")";
+    }
   }
   return results::wrapped(line, 2) + "\n";
 }
