@@ -255,7 +255,8 @@ class RatingListReader : TokenReader {
            !is(at, "]") && !ends_sentence(tokens_[at])) {
       ++at;
     }
-    if (at == one.last || at >= end || !tokens_[at].is_number()) {
+    static constexpr std::string_view explaining[] = {"=", "means", "being", "is"};  // "(1 = not at all, ...)"
+    if (at == one.last || at >= end || !tokens_[at].is_number() || is_any(at + 1, explaining)) {
       return {};
     }
     auto stop = at + 1;

@@ -93,6 +93,7 @@ TEST(ListMarks, RiseFromLineToLineOrInALine) {
   EXPECT_EQ(marks_of("1. warm: 2. kind: 3. busy"), "1 2 3 ");
   EXPECT_EQ(marks_of("They are: 1. warm 2. kind"), "1 2 ");
   EXPECT_EQ(marks_of("1. warm: 2. They smile.\n2. kind: 3. They give.\n3. busy: 4. They run."), "1 2 3 ");
+  EXPECT_EQ(marks_of("warm: 1. kind: 2. busy: 3."), "");
   EXPECT_EQ(marks_of("4. They smile."), "");
   EXPECT_EQ(marks_of("warm: 4. kind: 5. busy: 1."), "");
   EXPECT_EQ(marks_of("1:30 and 2:30"), "");

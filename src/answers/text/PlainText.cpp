@@ -308,7 +308,12 @@ void TokenizedText::find_marks_in_lines(std::span<const std::size_t> starts,
       close();
       least = is_announced ? 2 : 3;
     }
-    if (continues || *value == 1) {
+    // "Kind: 1. Warm: 2." are values, "1. kind: 2. warm:" marks.
+    const bool is_value =
+        continues && tokens_[at - 1].is(":") && chain.front() > 0 && tokens_[chain.front() - 1].is(":");
+    if (is_value) {
+      chain.clear();
+    } else if (continues || *value == 1) {
       chain.push_back(at);
     }
   }
