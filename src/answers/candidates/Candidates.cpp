@@ -228,7 +228,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     has_number = has_number || tokens_[at].is_number();
     const bool ends_clause =
         (is(at, "-") && tokens_[at].follows_blank) || is(at, "(") || is(at, "because") || is(at, "since");
-    if (has_number && ends_clause && strength == Strength::cued) {
+    const bool is_offered = first > 0 && (is(first - 1, "or") || is(first - 1, "to"));  // "2 (slightly) or 3"
+    if (has_number && ends_clause && !is_offered && strength == Strength::cued) {
       strength = Strength::bare;  // "Rating: 4 - even after 80"
     }
     const bool is_last_step =
