@@ -253,6 +253,21 @@ class ZstdStream : public ByteStream {
   bool in_frame_ = false;
 };
 
+// With line feeds for carriage returns.
+class CarriageReturns final : public ByteStream {
+ public:
+  explicit CarriageReturns(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+  std::size_t read(std::span<char> to) override {
+    const auto count = stream_->read(to);
+    std::ranges::replace(to.first(count), '\r', '\n');
+    return count;
+  }
+  std::uint64_t stored_position() const override { return stream_->stored_position(); }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+};
+
 }  // namespace
 
 Compression compression_of(const std::filesystem::path& path, const base::SharedBytes& file) {
@@ -297,6 +312,24 @@ std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compr
       break;
   }
   return std::make_unique<PlainStream>(path, begin);
+}
+
+std::string read_head(ByteStream& stream, std::size_t most) {
+  std::string head(most, '\0');
+  std::size_t size = 0;
+  for (std::size_t count = 1; count > 0 && size < most; size += count) {
+    count = stream.read(std::span(head).subspan(size));
+  }
+  head.resize(size);
+  return head;
+}
+
+std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compression compression,
+                                       std::uint64_t begin) {
+  const auto head = read_head(*open_stream(path, compression), usual_block);
+  const bool has_returns = head.find('\n') == std::string::npos && head.find('\r') != std::string::npos;
+  auto stream = open_stream(path, compression, begin);
+  return has_returns ? std::make_unique<CarriageReturns>(std::move(stream)) : std::move(stream);
 }
 
 LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadHook hook)

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,12 @@ class ByteStream {
 /// 4 MB, zstd the window that the file was packed with: up to 8 MiB by its usual levels, 2 GiB with --long=31.
 std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compression compression,
                                         std::uint64_t begin = 0);
+
+/// The next `most` bytes; fewer only where the stream ends.
+std::string read_head(ByteStream& stream, std::size_t most);
+/// As `open_stream`. Where a file's first 256 KiB have a carriage return and no line feed, carriage returns are its
+/// line ends (old Macintosh files), and are given as line feeds.
+std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compression compression, std::uint64_t begin);
 
 /// Longer lines are left out.
 constexpr std::size_t max_line_bytes = std::size_t{1} << 20;

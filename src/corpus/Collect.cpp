@@ -106,7 +106,7 @@ class Collector {
     file_hash_ = hash_of(file.label);
     sample_.files += piece.begin == 0 ? 1 : 0;
     const bool whole = file.compression != Compression::none;
-    const auto stream = open_stream(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0);
+    const auto stream = open_lines(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0);
     const auto skip = [&](std::uint64_t offset, std::uint64_t bytes) {
       sample_.bytes += bytes;
       ++sample_.lines;

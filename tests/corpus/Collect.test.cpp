@@ -356,5 +356,31 @@ TEST_F(CollectTest, IdentityTellsRequestsApart) {
   EXPECT_NE(identity_of(searched, 1), identity);
 }
 
+// Old Macintosh files: the same sentences, and the same sample, as with line feeds.
+TEST_F(CollectTest, TakesCarriageReturnsForLineEndsWhereThereAreNoOthers) {
+  auto text = random_text(8, 3000);
+  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  write_text(directory_ / "feeds/a.txt", text);
+  std::replace(text.begin(), text.end(), '\n', '\r');
+  write_text(directory_ / "returns/a.txt", text);
+  auto corpus = corpus_of(directory_ / "feeds");
+  corpus.max_contexts = 50;
+  const auto expected = collect_in(corpus, 1);
+  EXPECT_GT(expected.words[0].occurrences, 500U);
+  corpus.files = {(directory_ / "returns").string()};
+  for (std::uint64_t shards = 1; shards <= 5; ++shards) {
+    EXPECT_EQ(collect_in(corpus, shards), expected) << shards;
+  }
+  std::filesystem::remove(directory_ / "returns/a.txt");
+  write_text(directory_ / "returns/a.txt.gz", to_gzip(text));
+  auto packed = collect_in(corpus, 2);
+  packed.identity = expected.identity;
+  EXPECT_EQ(packed, expected);
+  write_text(directory_ / "mixed/a.txt", "a rose\rand a spider\nrose\n");  // one return among line feeds ends no line
+  const auto mixed = collect(corpus_of(directory_ / "mixed"), searched, 1);
+  EXPECT_EQ(mixed.lines, 2U);
+  EXPECT_EQ(mixed.words[2].contexts.front().sentence, "a rose\rand a spider");
+}
+
 }  // namespace
 }  // namespace stereosweep::corpus

@@ -371,6 +371,38 @@ def test_corpus_without_any_word_is_an_error_of_the_job(job, tmp_path):
     assert runs.run(job, tmp_path / "run", "seed=77")[0] == 2
 
 
+def corpus_job(folder, content, sets=None, model=LETTERS, engine="fake", name="corpus.txt"):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    return context_jobs.write_job(folder / "job.yaml", model, folder / name, sets=sets, engine=engine)
+
+
+def test_contexts_that_are_too_long_are_counted_in_log_file_and_statistics(job, tmp_path):
+    text = (job.parent / "corpus.txt").read_text().replace("rose", "dahlia")
+    lines = [f"the rose number {i}" + " of" * (3000 if i < 9 else 3) for i in range(12)]
+    own = corpus_job(tmp_path / "job", (text + "\n".join(lines) + "\n").encode(), model=PLANTED, engine="torch")
+    code, out, err = runs.finish(runs.start_program("plan", own))
+    assert code == 0 and "contexts without a vector: rose 9 of 12 (" in out and "vectors.window: 50" in out, err
+    code, _, err = runs.run(own, tmp_path / "run")
+    assert code == 0, err
+    assert re.search(r"warning: T1: .*contexts without a vector: rose 9 of 12 \(.*vectors.window: 50", err), err
+    code, out, err = runs.finish(runs.start_program("stats", tmp_path / "run"))
+    assert code == 0 and "rose 9 of 12" in " ".join(out.split()) and "vectors.window: 50" in " ".join(out.split()), err
+    with xarray.open_dataset(tmp_path / "run/contexts.h5", engine="h5netcdf") as effects:
+        rose = effects.sel(word="rose")
+        assert [str(rose[f"word_{name}"].values) for name in ("stored", "usable")] == ["12", "3"]
+        assert "rose 9 of 12" in str(effects.sel(test="T1").test_consequence.values)
+    code, _, err = runs.run(own, tmp_path / "cut", "vectors.window=5")
+    assert code == 0 and "contexts without a vector" not in err, err
+
+
+def test_carriage_returns_alone_end_lines(job, reference, tmp_path):
+    text = (job.parent / "corpus.txt").read_bytes()
+    code, _, err = runs.run(corpus_job(tmp_path / "job", text.replace(b"\n", b"\r")), tmp_path / "run", ranks=2)
+    assert code == 0, err
+    same_numbers(tmp_path / "run", reference)
+
+
 def planned(job, *arguments):
     code, out, err = runs.finish(runs.start_program("plan", job, *arguments))
     assert code == 0, err

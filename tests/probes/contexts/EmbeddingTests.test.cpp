@@ -20,14 +20,15 @@ EmbeddingTest flowers() {
           EmbeddingTest::Kind::weat,
           {"flowers", {"rose", "lily", "aster"}},
           {"insects", {"ant", "bee"}},
-          {"pleasant", {"love", "rose"}},
+          {"pleasant", {"love", "joy"}},
           {"unpleasant", {"pain"}}};
 }
 
 std::vector<WordVectors> words_with(const std::vector<EmbeddingTest>& tests, const std::string& missing) {
   std::vector<WordVectors> words;
   for (const auto& word : list_words(tests)) {
-    words.push_back({word, 7, 5, word == missing ? 0U : 4U, {}});
+    const auto stored = word == missing ? 0U : 4U;
+    words.push_back({word, 7, stored, stored, {}});
   }
   return words;
 }
@@ -36,7 +37,7 @@ TEST(EmbeddingTests, ListsEveryWordOnceInOrder) {
   auto second = flowers();
   second.x.words = {"daisy", "lily"};
   EXPECT_THAT(list_words({flowers(), second}),
-              ElementsAre("rose", "lily", "aster", "ant", "bee", "love", "pain", "daisy"));
+              ElementsAre("rose", "lily", "aster", "ant", "bee", "love", "joy", "pain", "daisy"));
 }
 
 TEST(EmbeddingTests, NamesMissingWordsAndWhatFollows) {
@@ -44,7 +45,7 @@ TEST(EmbeddingTests, NamesMissingWordsAndWhatFollows) {
   settings.tests = {flowers()};
   const auto used = tests_in_use(settings, 1, words_with(settings.tests, "aster")).front();
   EXPECT_THAT(used.sets[0], ElementsAre(0, 1));
-  EXPECT_THAT(used.sets[2], ElementsAre(5, 0));  // rose is a flower, too: one word, one place
+  EXPECT_THAT(used.sets[2], ElementsAre(5, 6));
   EXPECT_EQ(used.consequence(), "x without aster (no vector)");
   const auto without_b = tests_in_use(settings, 1, words_with(settings.tests, "pain")).front();
   EXPECT_THAT(without_b.consequence(), HasSubstr("cannot be computed: set b has no word with a vector"));
@@ -56,7 +57,8 @@ TEST(EmbeddingTests, SaysWhereMostOfASetIsLost) {
   settings.tests[0].x.words = {"rose", "lily", "aster", "daisy", "poppy"};
   auto words = words_with(settings.tests, "aster");
   EXPECT_FALSE(tests_in_use(settings, 1, words).front().is_doubtful());
-  words[1].usable = words[3].usable = 0;
+  words[1] = {"lily", 0, 0, 0, {}};
+  words[3] = {"daisy", 0, 0, 0, {}};
   const auto used = tests_in_use(settings, 1, words).front();
   EXPECT_TRUE(used.is_doubtful());
   EXPECT_EQ(used.consequence(),
@@ -69,7 +71,7 @@ TEST(EmbeddingTests, SaysWhereOneWordIsLeftAgainstOne) {
   settings.tests = {flowers()};
   settings.tests[0].x.words = {"rose", "aster"};
   auto words = words_with(settings.tests, "aster");
-  words[2].usable = 0;
+  words[2] = {"ant", 0, 0, 0, {}};
   const auto used = tests_in_use(settings, 1, words).front();
   EXPECT_TRUE(used.is_doubtful());
   EXPECT_EQ(used.consequence(),
@@ -82,16 +84,28 @@ TEST(EmbeddingTests, SaysWhereAllSamplesAreTheSame) {
   settings.tests = {flowers()};
   auto words = words_with(settings.tests, "");
   for (auto& word : words) {
-    word.usable = 1;
+    word.stored = word.usable = 1;
   }
   const auto used = tests_in_use(settings, 1, words).front();
   EXPECT_TRUE(used.is_doubtful());
   EXPECT_THAT(used.consequence(), HasSubstr("all samples are the same"));
-  words.back().usable = 2;
+  words.back().stored = words.back().usable = 2;
   EXPECT_EQ(tests_in_use(settings, 1, words).front().consequence(), "all words");
   settings.vectors = StaticVectors{};
-  words.back().usable = 1;
+  words.back().stored = words.back().usable = 1;
   EXPECT_EQ(tests_in_use(settings, 1, words).front().consequence(), "all words");
+}
+
+TEST(EmbeddingTests, CountsContextsWithoutAVectorByWord) {
+  Contexts settings;
+  settings.tests = {flowers()};
+  auto words = words_with(settings.tests, "");
+  words[0] = {"rose", 1200, 1000, 1, {}};
+  words[3] = {"ant", 12, 12, 0, {}};
+  const auto used = tests_in_use(settings, 1, words).front();
+  EXPECT_TRUE(used.is_doubtful());
+  EXPECT_THAT(used.consequence(), HasSubstr("contexts without a vector: rose 999 of 1,000, ant 12 of 12 ("));
+  EXPECT_THAT(used.consequence(), HasSubstr("vectors.window"));
 }
 
 TEST(EmbeddingTests, TrimsTheLargerSetBySeedAndNameAlone) {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/Check.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
@@ -131,6 +132,10 @@ std::string TestInUse::consequence() const {
     add_list(missing[set], set_role_names[set], "no vector");
     add_list(trimmed[set], set_role_names[set], "trimmed to the size of the other set");
   }
+  if (!lost.empty()) {
+    parts.push_back("contexts without a vector: " + base::join(lost, ", ") +
+                    " (where they are too long for the model, vectors.window: 50 keeps 50 words on each side)");
+  }
   if (impossible.empty()) {
     add_losses(parts, *this);
   } else {
@@ -140,7 +145,8 @@ std::string TestInUse::consequence() const {
 }
 
 bool TestInUse::is_doubtful() const {
-  bool doubtful = !impossible.empty() || compares_two_words(*this) || has_one_sample;
+  bool doubtful =
+      !lost.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     doubtful = doubtful || lost_most(*this, set);
   }
@@ -161,7 +167,12 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
       for (const auto& word : sets[set]->words) {
         const auto at = places.find(word);
         STEREOSWEEP_ASSERT(at != places.end(), "the list of words lacks '" + word + "'");
-        if (words[at->second].usable > 0) {
+        const auto& known = words[at->second];
+        if (known.usable < known.stored) {
+          base::add_once(used.lost, word + " " + base::with_thousands(known.stored - known.usable) + " of " +
+                                        base::with_thousands(known.stored));
+        }
+        if (known.usable > 0) {
           used.sets[set].push_back(at->second);
         } else {
           used.missing[set].push_back(word);
