@@ -2,13 +2,19 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 namespace {
 
 constexpr std::size_t num_code_points = 0x110000;
+constexpr auto composed = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
 bool is_surrogate(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
 
@@ -36,7 +42,7 @@ char32_t find_folded(char32_t value) {
 }
 
 struct Tables {
-  std::vector<Kind> kinds = std::vector<Kind>(num_code_points, Kind::other);
+  std::vector<std::uint8_t> kinds = std::vector<std::uint8_t>(num_code_points);
   std::vector<char32_t> folded = std::vector<char32_t>(num_code_points);
 
   Tables() {
@@ -45,11 +51,27 @@ struct Tables {
       if (value == 0x40000) {
         value = 0xE0000;  // planes 4 to 13 have no characters
       }
-      kinds[value] = is_surrogate(value) ? Kind::other : find_kind(value);
+      if (!is_surrogate(value)) {
+        kinds[value] |= static_cast<std::uint8_t>(find_kind(value));
+        mark_unsettled(value);
+      }
       folded[value] = is_surrogate(value) ? value : find_folded(value);
       changing = folded[value] == value ? changing : value + 1;
     }
     folded.resize(changing);
+  }
+
+  // Of what a character decomposes to all but the first are composed with what stands before them.
+  void mark_unsettled(char32_t value) {
+    const auto character = static_cast<utf8proc_int32_t>(value);
+    std::array<utf8proc_int32_t, 8> parts{};  // four are the most
+    const auto count = utf8proc_decompose_char(character, parts.data(), parts.size(), UTF8PROC_DECOMPOSE, nullptr);
+    std::for_each(parts.begin() + 1, parts.begin() + count,
+                  [&](auto part) { kinds[static_cast<std::size_t>(part)] |= unsettled; });
+    const bool is_nfc = utf8proc_normalize_utf32(parts.data(), count, composed) == 1 && parts[0] == character;
+    if (!is_nfc || is_unseen(value, 0) || utf8proc_get_property(character)->combining_class != 0) {
+      kinds[value] |= unsettled;
+    }
   }
 };
 
@@ -58,16 +80,87 @@ const Tables& known() {
   return tables;
 }
 
+// By utf8proc; as it is where it is invalid.
+std::string rewritten(std::string_view text, int options) {
+  utf8proc_uint8_t* made = nullptr;
+  const auto size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &made, static_cast<utf8proc_option_t>(options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(made, &std::free);
+  return size < 0 ? std::string(text)
+                  : std::string(reinterpret_cast<const char*>(made), static_cast<std::size_t>(size));
+}
+
 }  // namespace
 
-Kind kind_of(char32_t character) { return character < num_code_points ? known().kinds[character] : Kind::other; }
+Kind kind_of(char32_t character) {
+  return character < num_code_points ? static_cast<Kind>(known().kinds[character] & ~unsettled) : Kind::other;
+}
 
 char32_t fold(char32_t character) {
   const auto& folded = known().folded;
   return character < folded.size() ? folded[character] : character;
 }
 
-std::span<const Kind> kinds() { return known().kinds; }
+std::span<const std::uint8_t> kinds() { return known().kinds; }
 std::span<const char32_t> foldings() { return known().folded; }
+
+bool is_unseen(char32_t character, char32_t before) {
+  const bool parts_words = (before >= 0xE00 && before < 0x10A0) || (before >= 0x1780 && before < 0x1800);
+  return character == 0xAD || (character == 0x200B && !parts_words) || (character > 0x200B && character <= 0x200F) ||
+         character == 0x2060 || character == 0xFEFF;
+}
+
+std::string normal_form(std::string_view text, std::span<const std::size_t> positions,
+                        std::vector<std::size_t>& places) {
+  constexpr std::size_t most_marks = 256;  // putting them in order takes the square of their number
+  std::string normal;
+  std::size_t done = 0;
+  places.clear();
+  const auto keep = [&](std::size_t end) {
+    normal.append(text.substr(done, end - done));
+    places.resize(normal.size());
+    std::iota(places.end() - static_cast<std::ptrdiff_t>(end - done), places.end(), done);
+    done = end;
+  };
+  for (const auto position : positions) {
+    if (position < done) {
+      continue;
+    }
+    const auto before = position > 0 ? previous_character(text, position) : 0;
+    auto end = position;
+    if (is_unseen(next_character(text, end), position > 0 ? character_at(text, before) : 0)) {
+      keep(position);
+    } else {
+      keep(std::max(before, done));
+      for (auto next = end; next < text.size() && next < position + most_marks; end = next) {
+        const auto character = next_character(text, next);
+        if (is_unseen(character, 0) || character >= num_code_points || (kinds()[character] & unsettled) == 0) {
+          break;
+        }
+      }
+      const auto before_it = text.substr(done, end - done);
+      const auto now = rewritten(before_it, composed);
+      auto same = static_cast<std::size_t>(std::ranges::mismatch(before_it, now).in1 - before_it.begin());
+      while (same > 0 && same < now.size() && (static_cast<unsigned char>(now[same]) & 0xC0) == 0x80) {
+        --same;
+      }
+      keep(done + same);
+      normal += now.substr(same);
+      places.resize(normal.size(), done);
+    }
+    done = end;
+  }
+  keep(text.size());
+  places.push_back(text.size());
+  return normal;
+}
+
+std::string comparable(std::string_view word, StaticVectors::Case letter_case, StaticVectors::Accents accents) {
+  return base::replace_all(rewritten(word, composed | UTF8PROC_IGNORE |
+                                               (letter_case == StaticVectors::Case::ignore ? UTF8PROC_CASEFOLD : 0) |
+                                               (accents == StaticVectors::Accents::ignore ? UTF8PROC_STRIPMARK : 0)),
+                           " ", "_");
+}
 
 }  // namespace stereosweep::corpus

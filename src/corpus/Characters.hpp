@@ -1,18 +1,24 @@
-// What single characters are (as utf8proc knows Unicode) and how valid UTF-8 is walked.
+// What characters are (as utf8proc knows Unicode), how valid UTF-8 is walked, and when two spellings are one text.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
 
 /// word: letters (L), marks (M) and decimal digits (Nd); white_space: the property White_Space; other: the rest.
 enum class Kind : std::uint8_t { other, word, white_space };
 Kind kind_of(char32_t character);
-/// The kinds of all characters, below 0x110000: for loops over text.
-std::span<const Kind> kinds();
+/// Kinds of all characters below 0x110000, for loops over text; with the bit `unsettled` where another spelling of the
+/// same text may lack the character: no NFC, a mark, part of a composed character, or unseen.
+std::span<const std::uint8_t> kinds();
+constexpr std::uint8_t unsettled = 4;
 
 /// Simple case folding (CaseFolding.txt, status C and S): one character to one, the same in every language.
 char32_t fold(char32_t character);
@@ -42,5 +48,18 @@ inline std::size_t previous_character(std::string_view text, std::size_t positio
   } while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80);
   return position;
 }
+
+/// NFC of `text`, without unseen characters: soft hyphens, joiners, direction marks and zero-width spaces (but these
+/// stay where they part words of Thai, Lao, Burmese and Khmer). `positions`: of its unsettled characters, ascending;
+/// only what stands around them is read. `places`: for each byte of what is returned, and for its end, where its
+/// character was in `text`. What is invalid, and over 256 bytes of marks, stay as they are.
+std::string normal_form(std::string_view text, std::span<const std::size_t> positions,
+                        std::vector<std::size_t>& places);
+/// Whether a character is unseen, behind the character `before`.
+bool is_unseen(char32_t character, char32_t before);
+
+/// A word as it is compared with words of a file of vectors: NFC, underscores for blanks, without unseen characters;
+/// where case is ignored after full case folding, where accents are ignored without marks (M).
+std::string comparable(std::string_view word, StaticVectors::Case letter_case, StaticVectors::Accents accents);
 
 }  // namespace stereosweep::corpus

@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
+#include "base/text/Json.hpp"
 #include "corpus/ByteStream.hpp"
 #include "corpus/Files.hpp"
 #include "corpus/JsonField.hpp"
@@ -286,7 +287,57 @@ class Collector {
   std::uint64_t kept_bytes_ = 0;
 };
 
+// Where a line has texts that can be read, those of the field's own name first: "data.text" of {"data": {"text": ...}}.
+std::string field_in(std::string_view line, const std::string& field) {
+  const auto name = field.substr(field.rfind('.') + 1);
+  std::vector<std::string> paths;
+  const auto flat = base::Json::parse(line, nullptr, false).flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    const auto keys = base::split(pointer, '/');
+    const bool is_in_list =
+        std::ranges::any_of(keys, [](const auto& key) { return base::parse_integer(key).has_value(); });
+    if (value.is_string() && keys.size() > 1 && !is_in_list) {
+      paths.insert(keys.back() == name ? paths.begin() : paths.end(), base::join(std::span(keys).subspan(1), "."));
+    }
+  }
+  paths.resize(std::min<std::size_t>(paths.size(), 8));
+  return paths.empty() ? "the first has no text outside of lists"
+                       : "the texts of the first are field: " + base::join(paths, ", field: ");
+}
+
+std::string encoding_of(const CorpusFile& file, std::string_view head, bool are_many) {
+  const auto zeros = static_cast<std::size_t>(std::ranges::count(head, '\0'));
+  const bool has_mark = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
+  const bool is_wide = has_mark || 4 * zeros > head.size();
+  if (!is_wide && (zeros > 0 || !are_many)) {
+    return "";
+  }
+  const std::string encoding = !is_wide ? "CP1252" : has_mark ? "UTF-16" : head[0] == '\0' ? "UTF-16BE" : "UTF-16LE";
+  return file.label + (is_wide ? " looks like " : " is perhaps in ") + encoding + ": convert it with iconv -f " +
+         encoding + " -t UTF-8 " + file.path.filename().string();
+}
+
 }  // namespace
+
+std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus) {
+  constexpr std::uint64_t most_unpacked = std::uint64_t{1} << 26;
+  const auto& lines = sample.bad_lines[static_cast<std::size_t>(fault)];
+  const auto files = list_files(corpus);
+  const auto file = lines.count == 0 ? files.end() : std::ranges::find(files, lines.first[0].file, &CorpusFile::label);
+  if (file == files.end() || (file->compression != Compression::none && lines.first[0].line_offset > most_unpacked)) {
+    return "";
+  }
+  const auto skipped = file->compression == Compression::none ? 0 : lines.first[0].line_offset;
+  const auto stream = open_lines(file->path, file->compression, lines.first[0].line_offset - skipped);
+  read_head(*stream, skipped);
+  const auto bytes = read_head(*stream, max_line_bytes);
+  if (fault == LineFault::no_field) {
+    return field_in(base::trim(std::string_view(bytes).substr(0, bytes.find('\n'))), corpus.field);
+  }
+  return fault == LineFault::invalid_text
+             ? encoding_of(*file, std::string_view(bytes).substr(0, 4096), 1000 * lines.count >= sample.lines)
+             : "";
+}
 
 Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard,
                const ProgressHook& progress) {

@@ -35,4 +35,8 @@ using ProgressHook = std::function<void(const Progress&)>;
 Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard = {},
                const ProgressHook& progress = {});
 
+/// What the first of the lines that were left out for a reason looks like, and what to do; "" where nothing can be
+/// told. Reads it again, of a compressed file only in its first 64 MiB. Throws InputError as `collect` for files.
+std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus);
+
 }  // namespace stereosweep::corpus

@@ -27,8 +27,18 @@ struct Corpus {
 /// One vector per word, from a file or from the model's own input embeddings.
 struct StaticVectors {
   enum class Format { automatic, word2vec_text, word2vec_binary, glove_text, model };
+  using Case = Corpus::Case;
+  enum class Accents { keep, ignore };
   std::string file;  ///< empty: `model`
   Format format = Format::automatic;
+  Case letter_case = Case::exact;  ///< of words in the file
+  Accents accents = Accents::keep;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("format", self.format, {"automatic", "word2vec_text", "word2vec_binary", "glove_text", "model"});
+    keys.unless_default().told_by_block().choice("case", self.letter_case, {"exact", "ignore"}, "of words in a file");
+    keys.unless_default().told_by_block().choice("accents", self.accents, {"keep", "ignore"}, "of words in a file");
+  }
   bool operator==(const StaticVectors&) const = default;
 };
 

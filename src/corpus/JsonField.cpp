@@ -242,23 +242,26 @@ JsonLine JsonField::find(std::string_view line) {
   int times = 0;
   bool text_has_escapes = false;
   std::string key;
-  const bool valid = walker.members([&](std::string_view raw_key, bool key_has_escapes) {
-    if (key_has_escapes) {
-      if (!decode(raw_key, key)) {
-        return false;
+  const auto members = [&](const auto& self, std::string_view wanted, int depth) -> bool {
+    return walker.members([&](std::string_view raw_key, bool key_has_escapes) {
+      if (key_has_escapes) {
+        if (!decode(raw_key, key)) {
+          return false;
+        }
+        raw_key = key;
       }
-      raw_key = key;
-    }
-    if (raw_key != field_) {
-      return walker.value(1);
-    }
-    ++times;
-    walker.skip_space();
-    if (walker.next() != '"') {
-      return walker.value(1);
-    }
-    return walker.string(text.emplace(), text_has_escapes);
-  });
+      walker.skip_space();
+      const bool is_field = raw_key == wanted;
+      times += is_field ? 1 : 0;
+      if (is_field && walker.next() == '"') {
+        return walker.string(text.emplace(), text_has_escapes);
+      }
+      const bool leads_to_field = wanted.size() > raw_key.size() && wanted.starts_with(raw_key) &&
+                                  wanted[raw_key.size()] == '.' && walker.next() == '{' && depth < max_depth;
+      return leads_to_field ? self(self, wanted.substr(raw_key.size() + 1), depth + 1) : walker.value(depth);
+    });
+  };
+  const bool valid = members(members, field_, 1);
   walker.skip_space();
   if (!valid || !walker.done() || times > 1) {
     return JsonLine::broken;

@@ -14,7 +14,7 @@ enum class JsonLine {
 
 class JsonField {
  public:
-  /// `field`: a key of the outermost object.
+  /// `field`: a key of the outermost object, or the path to one in objects within it: "data.text".
   explicit JsonField(std::string field) : field_(std::move(field)) {}
   /// The field's text in valid UTF-8 is `value()` then, until the next call or the end of `line`.
   JsonLine find(std::string_view line);

@@ -14,32 +14,6 @@ namespace {
 using Boundary = Corpus::Boundary;
 using Case = Corpus::Case;
 
-std::string_view fault_of(const std::string& word) {
-  if (word.empty()) {
-    return "it is empty";
-  }
-  if (base::find_invalid_utf8(word)) {
-    return "it is not valid UTF-8";
-  }
-  bool after_blank = true;
-  for (const char c : word) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      return "it has a control character";
-    }
-    if (c == ' ' && after_blank) {
-      return "it begins with a blank, or has two beside each other";
-    }
-    after_blank = c == ' ';
-  }
-  for (std::size_t at = 0; at < word.size();) {
-    const auto character = next_character(word, at);
-    if (character != ' ' && kind_of(character) == Kind::white_space) {
-      return "it has white space that is no blank";
-    }
-  }
-  return after_blank ? "it ends with a blank" : "";
-}
-
 void check(std::span<const std::string> words) {
   base::Problems problems;
   std::set<std::string_view> known;
@@ -55,11 +29,36 @@ void check(std::span<const std::string> words) {
 
 }  // namespace
 
+std::string_view fault_of(const std::string& word) {
+  if (base::find_invalid_utf8(word)) {
+    return "it is not valid UTF-8";
+  }
+  if (comparable(word, Case::exact, StaticVectors::Accents::keep).empty()) {
+    return "it is empty";
+  }
+  bool after_blank = true;
+  for (std::size_t at = 0; at < word.size();) {
+    const auto character = next_character(word, at);
+    if (character < 0x20 || character == 0x7F) {
+      return "it has a control character";
+    }
+    if (character == ' ' && after_blank) {
+      return "it begins with a blank, or has two beside each other";
+    }
+    if (character != ' ' && kind_of(character) == Kind::white_space) {
+      return "it has white space that is no blank";
+    }
+    after_blank = character == ' ';
+  }
+  return after_blank ? "it ends with a blank" : "";
+}
+
 Matcher::Matcher(std::span<const std::string> words, Boundary boundary, Case letter_case)
     : boundary_(boundary), case_(letter_case) {
   check(words);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    add_pattern(i, words[i]);
+    masks_.assign(words[i]);
+    add_pattern(i, normal_form(words[i], masks_.unsettled(), places_));
   }
 }
 
@@ -86,13 +85,19 @@ const std::vector<Hit>& Matcher::find(std::string_view text, Scope scope) {
   scope_ = scope;
   hits_.clear();
   masks_.assign(text);
-  if (case_ == Case::ignore) {
-    find_runs<Case::ignore>(text);
+  if (masks_.unsettled().empty()) {
+    search(text, masks_);
   } else {
-    find_runs<Case::exact>(text);
-  }
-  for (const auto pattern : without_run_) {
-    find_without_run(text, patterns_[pattern]);
+    const auto normal = normal_form(text, masks_.unsettled(), places_);
+    normal_masks_.assign(normal);
+    search(normal, normal_masks_);
+    for (auto& hit : hits_) {
+      hit = {hit.word, places_[hit.begin], places_[hit.end]};
+      for (auto last = previous_character(text, hit.end); is_unseen(character_at(text, last), 0);) {
+        hit.end = last;
+        last = previous_character(text, last);
+      }
+    }
   }
   const auto before = [](const Hit& one, const Hit& other) {
     return std::tie(one.begin, one.word) < std::tie(other.begin, other.word);
@@ -103,15 +108,26 @@ const std::vector<Hit>& Matcher::find(std::string_view text, Scope scope) {
   return hits_;
 }
 
+void Matcher::search(std::string_view text, const WordMasks& masks) {
+  if (case_ == Case::ignore) {
+    find_runs<Case::ignore>(text, masks);
+  } else {
+    find_runs<Case::exact>(text, masks);
+  }
+  for (const auto pattern : without_run_) {
+    find_without_run(text, patterns_[pattern]);
+  }
+}
+
 template <Case letter_case>
-void Matcher::find_runs(std::string_view text) {
-  const auto& words = masks_.words();
+void Matcher::find_runs(std::string_view text, const WordMasks& masks) {
+  const auto& words = masks.words();
   const auto run = [&](std::size_t begin, std::size_t end) {
     TokenKey key;
     if constexpr (letter_case == Case::exact) {
       key = key_of(text, begin, end);
     } else {
-      key = masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
+      key = masks.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
     }
     if (table_.may_have(key)) {  // nearly never: the rest is no part of this loop
       look_up(text, begin, key);

@@ -2,7 +2,8 @@
 //
 // Boundary `word`: the characters beside an occurrence are no letters, marks or decimal digits (Unicode); a blank of
 // the wanted word stands for one run of white space. Boundary `blanks`: one blank on both sides, as the published code
-// has it, and a blank of the wanted word stands for itself. Case `ignore` compares after simple case folding.
+// has it, and a blank of the wanted word stands for itself. Case `ignore` compares after simple case folding. Words and
+// text are compared in one spelling (normal_form), boundaries included.
 //
 // How: a word's first run of letters, marks and digits must be such a run of the text, too. So the runs of the text
 // are looked up in a table, and where one is known its words are compared character by character.
@@ -30,6 +31,9 @@ struct Hit {
 /// lines: no occurrence goes over a line feed. sentence: a line feed is white space as any other.
 enum class Scope { lines, sentence };
 
+/// Why a word cannot be looked for: "it is empty"; "" where it can.
+std::string_view fault_of(const std::string& word);
+
 class Matcher {
  public:
   /// Throws InputError with every word that cannot be looked for: empty, wanted twice, not valid UTF-8, with a control
@@ -44,12 +48,13 @@ class Matcher {
  private:
   struct Pattern {
     std::size_t word = 0;
-    std::u32string text;     // folded where case is ignored
+    std::u32string text;     // in normal form, folded where case is ignored
     std::size_t prefix = 0;  // characters before the first run
   };
   void add_pattern(std::size_t word, std::string_view text);
   template <Corpus::Case letter_case>
-  void find_runs(std::string_view text);
+  void find_runs(std::string_view text, const WordMasks& masks);
+  void search(std::string_view text, const WordMasks& masks);
   void look_up(std::string_view text, std::size_t begin, TokenKey key);
   TokenKey folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const;
   void find_without_run(std::string_view text, const Pattern& pattern);
@@ -67,7 +72,8 @@ class Matcher {
   std::vector<std::size_t> without_run_;  // patterns with no letter, mark or digit: looked for one by one
   std::span<const char32_t> foldings_ = foldings();
   TokenTable table_;
-  WordMasks masks_;
+  WordMasks masks_, normal_masks_;
+  std::vector<std::size_t> places_;
   std::vector<Hit> hits_;
 };
 

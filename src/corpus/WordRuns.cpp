@@ -8,41 +8,9 @@
 #include <bit>
 #include <cstring>
 
+#include "base/text/Text.hpp"
+
 namespace stereosweep::corpus {
-namespace {
-
-// The length of the character at `position`, a byte over 127; 0 where it is no UTF-8 (RFC 3629, table 3-7 of Unicode).
-std::size_t decode(std::string_view text, std::size_t position, char32_t& value) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data()) + position;
-  const auto left = text.size() - position;
-  const auto more = [&](std::size_t i) { return (bytes[i] & 0xC0) == 0x80; };
-  const char32_t lead = bytes[0];
-  if (lead < 0xC2 || lead > 0xF4) {
-    return 0;
-  }
-  if (lead < 0xE0) {
-    if (left < 2 || !more(1)) {
-      return 0;
-    }
-    value = (lead & 0x1F) << 6 | (bytes[1] & 0x3FU);
-    return 2;
-  }
-  if (lead < 0xF0) {
-    if (left < 3 || !more(1) || !more(2)) {
-      return 0;
-    }
-    value = (lead & 0xF) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
-    return value < 0x800 || (value >= 0xD800 && value <= 0xDFFF) ? 0 : 3;
-  }
-  if (left < 4 || !more(1) || !more(2) || !more(3)) {
-    return 0;
-  }
-  value = (lead & 7) << 18 | (bytes[1] & 0x3FU) << 12 | (bytes[2] & 0x3FU) << 6 | (bytes[3] & 0x3FU);
-  return value < 0x10000 || value > 0x10FFFF ? 0 : 4;
-}
-
-}  // namespace
-
 ByteMasks masks_of_each(const char* bytes) {
   ByteMasks masks;
   for (std::size_t i = 0; i < 64; ++i) {
@@ -84,6 +52,7 @@ void WordMasks::assign(std::string_view text) {
   words_.assign(blocks + 1, 0);  // a character may begin in one block and end in the next
   high_.resize(blocks + 1);
   invalid_.clear();
+  unsettled_.clear();
   decoded_ = 0;
   for (std::size_t block = 0; block < blocks; ++block) {
     const auto begin = block * 64;
@@ -121,13 +90,20 @@ void WordMasks::add_characters(std::string_view text, std::size_t block, std::ui
   std::uint64_t next = 0;  // of a character that ends in the next block
   while (high != 0) {
     const auto offset = static_cast<std::size_t>(std::countr_zero(high));
-    char32_t value = 0;
-    auto length = decode(text, begin + offset, value);
-    if (length == 0) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data()) + begin + offset;
+    const bool takes_two = bytes[0] >= 0xC2 && bytes[0] < 0xE0 && begin + offset + 1 < text.size() &&
+                           (bytes[1] & 0xC0) == 0x80;  // most letters beyond ASCII: no call
+    const auto found = takes_two ? base::CodePoint{(bytes[0] & 0x1FU) << 6 | (bytes[1] & 0x3FU), 2}
+                                 : base::decode_utf8(text, begin + offset);
+    const auto length = found ? found->length : 1;
+    if (!found) {
       invalid_.push_back(begin + offset);
-      length = 1;
-    } else if (kinds_[value] == Kind::word) {
-      const auto bits = (std::uint64_t{1} << length) - 1;
+    } else if (const auto kind = kinds_[found->value]; kind != static_cast<std::uint8_t>(Kind::other)) {
+      if ((kind & corpus::unsettled) != 0) {
+        unsettled_.push_back(begin + offset);
+      }
+      const auto is_word = (kind & ~corpus::unsettled) == static_cast<std::uint8_t>(Kind::word);
+      const auto bits = is_word ? (std::uint64_t{1} << length) - 1 : 0;
       here |= bits << offset;
       next |= offset + length > 64 ? bits >> (64 - offset) : 0;
     }

@@ -35,13 +35,15 @@ class WordMasks {
   bool has_high(std::size_t begin, std::size_t end) const;
   /// Offsets, ascending, of bytes that are no UTF-8, and of NULs.
   const std::vector<std::size_t>& invalid() const { return invalid_; }
+  /// Offsets, ascending, of unsettled characters (see Characters.hpp).
+  const std::vector<std::size_t>& unsettled() const { return unsettled_; }
 
  private:
   void add_characters(std::string_view text, std::size_t block, std::uint64_t high);
 
-  std::span<const Kind> kinds_ = kinds();
+  std::span<const std::uint8_t> kinds_ = kinds();
   std::vector<std::uint64_t> words_, high_;
-  std::vector<std::size_t> invalid_;
+  std::vector<std::size_t> invalid_, unsettled_;
   std::size_t decoded_ = 0;  // end of the last character over 127
 };
 

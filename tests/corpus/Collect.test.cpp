@@ -382,5 +382,89 @@ TEST_F(CollectTest, TakesCarriageReturnsForLineEndsWhereThereAreNoOthers) {
   EXPECT_EQ(mixed.words[2].contexts.front().sentence, "a rose\rand a spider");
 }
 
+class CauseTest : public CollectTest {
+ protected:
+  std::string cause(const std::string& name, std::string_view content, LineFault fault,
+                    const std::string& field = "text") {
+    write_text(directory_ / name, content);
+    auto corpus = corpus_of(directory_ / name);
+    corpus.field = field;
+    const auto sample = collect(corpus, searched, 1);
+    EXPECT_GT(sample.bad_lines[static_cast<std::size_t>(fault)].count, 0U) << name;
+    return cause_of(fault, sample, corpus);
+  }
+  static std::string utf16(std::string_view text, bool is_big) {
+    std::string wide;
+    for (const char c : text) {
+      wide += is_big ? std::string{'\0', c} : std::string{c, '\0'};
+    }
+    return wide;
+  }
+};
+
+TEST_F(CauseTest, NamesTheEncoding) {
+  using ::testing::HasSubstr;
+  const std::string text = "A rose.\nA spider beside a rose.\n";
+  EXPECT_THAT(cause("a.txt", "\xFF\xFE" + utf16(text, false), LineFault::invalid_text),
+              HasSubstr("a.txt looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8 a.txt"));
+  EXPECT_THAT(cause("b.txt", "\xFE\xFF" + utf16(text, true), LineFault::invalid_text), HasSubstr("-f UTF-16 "));
+  EXPECT_THAT(cause("c.txt", utf16(text, false), LineFault::invalid_text), HasSubstr("-f UTF-16LE "));
+  EXPECT_THAT(cause("d.txt", utf16(text, true), LineFault::invalid_text), HasSubstr("-f UTF-16BE "));
+  EXPECT_THAT(cause("e.txt.gz", to_gzip(utf16(text, false)), LineFault::invalid_text),
+              HasSubstr("e.txt looks like UTF-16"));
+  EXPECT_THAT(cause("f.txt", "A rose.\nA ros\xE9.\n", LineFault::invalid_text),
+              HasSubstr("perhaps in CP1252: convert it with iconv -f CP1252 -t UTF-8 f.txt"));
+  std::string one_of_many = "A ros\xE9.\n";
+  for (int i = 0; i < 2000; ++i) {
+    one_of_many += "A rose.\n";
+  }
+  EXPECT_EQ(cause("g.txt", one_of_many, LineFault::invalid_text), "");
+}
+
+TEST_F(CauseTest, NamesTheFieldInsideAnotherObject) {
+  using ::testing::HasSubstr;
+  const std::string line = "{\"id\": 1, \"title\": \"x\", \"data\": {\"text\": \"A rose\"}}\n";
+  EXPECT_THAT(cause("a.jsonl", line, LineFault::no_field), HasSubstr("field: data.text, field: title"));
+  EXPECT_THAT(cause("b.jsonl", "{\"title\": \"x\"}\n", LineFault::no_field), HasSubstr("are field: title"));
+  for (const std::string other : {"{\"id\": 1}", "\"text\"", "[\"text\"]", "7",
+                                  "{\"messages\": [{\"text\": \"a rose\"}]}", "{}", "{\"id\": 1, \"id\": 2}"}) {
+    EXPECT_THAT(cause("c.jsonl", other + "\n", LineFault::no_field), HasSubstr("no text outside of lists")) << other;
+  }
+}
+
+TEST_F(CollectTest, ReadsAFieldInsideAnotherObject) {
+  write_text(directory_ / "a.jsonl",
+             "{\"data\": {\"n\": 1, \"text\": \"a rose\"}, \"text\": \"spider\"}\n"
+             "{\"data.text\": \"a rose\"}\n"
+             "{\"data\": {\"text\": {\"text\": \"rose\"}}}\n"
+             "{\"data\": \"rose\"}\n");
+  auto corpus = corpus_of(directory_.path());
+  corpus.field = "data.text";
+  const auto sample = collect(corpus, searched, 1);
+  EXPECT_EQ(sample.words[0].occurrences, 2U);
+  EXPECT_EQ(sample.words[2].occurrences, 0U);
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::no_field)].count, 2U);
+}
+
+TEST_F(CollectTest, FindsAWordWhateverItsUnicodeFormAndKeepsTheSentence) {
+  const std::string composed = "A caf\xC3\xA9 here.";
+  const std::string decomposed = "A cafe\xCC\x81 here.";
+  const std::string hyphenated = "A ca\xC2\xAD\x66\xC3\xA9 here.";
+  write_text(directory_ / "a.txt", composed + "\n" + decomposed + "\n" + hyphenated + "\nA cafe here.\n");
+  write_text(directory_ / "a.jsonl", "{\"text\": \"A cafe\\u0301 here.\"}\n");
+  for (const std::string word : {"caf\xC3\xA9", "cafe\xCC\x81"}) {
+    const auto sample = collect(corpus_of(directory_.path()), std::vector<std::string>{word, "cafe"}, 1);
+    EXPECT_EQ(sample.words[0].occurrences, 4U);
+    EXPECT_EQ(sample.words[1].occurrences, 1U);
+    std::vector<std::string> found;
+    for (const auto& context : sample.words[0].contexts) {
+      found.push_back(context.sentence);
+      EXPECT_EQ(context.sentence.substr(0, context.span.begin), "A ");
+      EXPECT_EQ(context.sentence.substr(context.span.end), " here.");
+    }
+    EXPECT_THAT(found, ::testing::UnorderedElementsAre(composed, decomposed, decomposed, hyphenated));
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::corpus

@@ -42,9 +42,19 @@ const std::map<char32_t, Kind> by_hand = {{U'é', Kind::word},
                                           {U'\u00A0', Kind::white_space},
                                           {U'\u3000', Kind::white_space},
                                           {U'漢', Kind::word},
-                                          {U'𝔸', Kind::word}};
-const std::map<char32_t, char32_t> folded_by_hand = {{U'É', U'é'}, {U'ſ', U's'}, {U'ς', U'σ'},
-                                                     {U'Σ', U'σ'}, {U'Α', U'α'}, {U'\u212A', U'k'}};
+                                          {U'𝔸', Kind::word},
+                                          {U'á', Kind::word},
+                                          {U'Á', Kind::word},
+                                          {U'ḱ', Kind::word},
+                                          {U'Ḱ', Kind::word},
+                                          {U'ś', Kind::word},
+                                          {U'ĺ', Kind::word},
+                                          {U'ý', Kind::word},
+                                          {U'ṕ', Kind::word},
+                                          {U'ά', Kind::word},
+                                          {U'Ά', Kind::word}};
+const std::map<char32_t, char32_t> folded_by_hand = {{U'É', U'é'}, {U'ſ', U's'}, {U'ς', U'σ'}, {U'Σ', U'σ'},
+                                                     {U'Α', U'α'}, {U'Á', U'á'}, {U'Ḱ', U'ḱ'}, {U'Ά', U'ά'}};
 
 Kind true_kind(char32_t c) {
   if (c < 128) {
@@ -60,20 +70,32 @@ struct Decoded {
   std::vector<std::size_t> offsets;  // of each character, and of the end
 };
 
+// With an acute accent, of the letters that the words below end with.
+const std::map<char32_t, char32_t> accented_by_hand = {{U'e', U'é'}, {U'E', U'É'}, {U'a', U'á'}, {U'A', U'Á'},
+                                                       {U'k', U'ḱ'}, {U'K', U'Ḱ'}, {U's', U'ś'}, {U'l', U'ĺ'},
+                                                       {U'y', U'ý'}, {U'p', U'ṕ'}, {U'α', U'ά'}, {U'Α', U'Ά'}};
+
+// In NFC (of these characters), without those that are not seen.
 Decoded decode(std::string_view text, Case letter_case) {
   Decoded decoded;
   for (std::size_t at = 0; at < text.size();) {
     const auto point = base::decode_utf8(text, at).value();
-    char32_t value = point.value;
+    const char32_t value = point.value == U'\u212A' ? U'K' : point.value;
+    if (value == U'\u0301' && !decoded.text.empty() && accented_by_hand.contains(decoded.text.back())) {
+      decoded.text.back() = accented_by_hand.at(decoded.text.back());
+    } else if (value != U'\u00AD' && value != U'\u200D' && value != U'\u200B') {
+      decoded.text += value;
+      decoded.offsets.push_back(at);
+    }
+    at += point.length;
+  }
+  decoded.offsets.push_back(text.size());
+  for (auto& value : decoded.text) {
     if (letter_case == Case::ignore) {
       value = value >= 'A' && value <= 'Z' ? value + 32 : value;
       value = folded_by_hand.contains(value) ? folded_by_hand.at(value) : value;
     }
-    decoded.text += value;
-    decoded.offsets.push_back(at);
-    at += point.length;
   }
-  decoded.offsets.push_back(text.size());
   return decoded;
 }
 
@@ -101,7 +123,11 @@ std::vector<Hit> brute_force(std::string_view line, Boundary boundary, Case lett
                                             : is_end || true_kind(text.text[beside]) != Kind::word;
       };
       if (same && bounded(begin == 0, begin - 1) && bounded(at == text.text.size(), at)) {
-        hits.push_back({word, text.offsets[begin], text.offsets[at]});
+        auto end = text.offsets[at];
+        for (const std::string unseen : {"\u00AD", "\u200D", "\u200B"}) {  // at most one stands there
+          end -= line.substr(0, end).ends_with(unseen) ? unseen.size() : 0;
+        }
+        hits.push_back({word, text.offsets[begin], end});
       }
     }
   }
@@ -110,11 +136,11 @@ std::vector<Hit> brute_force(std::string_view line, Boundary boundary, Case lett
 
 std::string random_line(std::mt19937_64& random) {
   static const std::vector<std::string> pieces = {
-      "rose",     "Rose",   "ROSE", "oak",    "tree", "été", "ÉTÉ",    "co-op",     "Co-Op",       ".net",
-      ".NET",     "🙂",   "k",    "\u212A", "s",    "ſ",   "O'Hara", "o'hara",    "o’hara",      "- a b",
-      "-  a\tb",  "σας",    "ΣΑΣ",  "σασ",    "α",    "a",   "A",      "wonderful", "wonderfully", "%",
-      "e\u0301t", "\u0301", "²",    "٣",      "漢",   "𝔸",   "—",      "\u00A0",    "\u3000",      "\t",
-      "\r",       "-",      ",",    "1",      "_",    "é"};
+      "rose",     "Rose",   "ROSE", "oak",    "tree", "été", "ÉTÉ",        "co-op",          "Co-Op",       ".net",
+      ".NET",     "🙂",   "k",    "\u212A", "s",    "ſ",   "O'Hara",     "o'hara",         "o’hara",      "- a b",
+      "-  a\tb",  "σας",    "ΣΑΣ",  "σασ",    "α",    "a",   "A",          "wonderful",      "wonderfully", "%",
+      "e\u0301t", "\u0301", "²",    "٣",      "漢",   "𝔸",   "—",          "\u00A0",         "\u3000",      "\t",
+      "\r",       "-",      ",",    "1",      "_",    "é",   "ro\u00ADse", "oa\u200D\u006B", "%\u200B"};
   std::string line;
   for (auto count = random() % 14; count > 0; --count) {
     line += pieces[random() % pieces.size()];
@@ -254,6 +280,51 @@ TEST(WordMasks, VectorInstructionsGiveTheSame) {
     std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random() % (i % 2 == 0 ? 256 : 128)); });
     ASSERT_EQ(masks_of(bytes.data()), masks_of_each(bytes.data()));
   }
+}
+
+std::size_t count_in(std::string_view text, const std::string& word, Boundary boundary = Boundary::word) {
+  return Matcher(std::vector<std::string>{word}, boundary, Case::exact).find(text, Scope::lines).size();
+}
+
+TEST(MatcherInNormalForm, FindsEitherFormInEither) {
+  const std::vector<std::pair<std::string, std::string>> forms = {
+      {"caf\u00E9", "cafe\u0301"},
+      {"\u1EC7", "e\u0302\u0323"},
+      {"\uD55C\uAE00", "\u1112\u1161\u11AB\u1100\u1173\u11AF"},
+      {"\u00C5se", "\u212Bse"},
+      {"\u05D1\u05B7\u05BC", "\u05D1\u05BC\u05B7"},
+      {"\u0958", "\u0915\u093C"}};
+  for (const auto& [one, other] : forms) {
+    for (const auto& word : {one, other}) {
+      for (const auto& text : {one, other}) {
+        EXPECT_EQ(count_in("x\nthe " + text + " of " + text + "s.\n", word), 1U) << word << " in " << text;
+        EXPECT_EQ(count_in("the " + text + " of", word, Boundary::blanks), 1U) << word << " in " << text;
+      }
+    }
+  }
+  EXPECT_EQ(count_in("cafe\u0301", "cafe"), 0U);
+  EXPECT_EQ(count_in("cafe\u0301", "caf"), 0U);
+}
+
+TEST(MatcherInNormalForm, PassesOverWhatIsNotSeen) {
+  for (const std::string unseen : {"\u00AD", "\u200B", "\u200C", "\u200D", "\u2060", "\uFEFF"}) {
+    const auto text = unseen + "ro" + unseen + "se" + unseen + " tree";
+    Matcher matcher(std::vector<std::string>{"rose", "r" + unseen + "ose tree"}, Boundary::word, Case::ignore);
+    EXPECT_THAT(matcher.find(text, Scope::sentence),
+                ElementsAre(Hit{0, unseen.size(), 2 * unseen.size() + 4}, Hit{1, unseen.size(), text.size()}));
+    EXPECT_EQ(count_in("prim" + unseen + "rose", "rose"), 0U);
+  }
+  // words of Khmer are parted by zero-width spaces
+  EXPECT_EQ(count_in("\u1780\u1793\u200B\u1785\u17B6", "\u1780\u1793"), 1U);
+  EXPECT_THROW(Matcher(std::vector<std::string>{"\u00AD"}, Boundary::word, Case::exact), base::InputError);
+}
+
+TEST(MatcherInNormalForm, TakesLongRunsOfMarksInItsStride) {
+  std::string text = "a rose e";
+  for (int i = 0; i < 200000; ++i) {
+    text += i % 2 == 0 ? "\u0301" : "\u0323";
+  }
+  EXPECT_EQ(count_in(text + " rose", "rose"), 2U);
 }
 
 }  // namespace

@@ -403,6 +403,48 @@ def test_carriage_returns_alone_end_lines(job, reference, tmp_path):
     same_numbers(tmp_path / "run", reference)
 
 
+@pytest.mark.parametrize("name, encode, cause", [
+    ("corpus.txt", lambda text: text.encode("utf-16"), "corpus.txt looks like UTF-16"),
+    ("corpus.txt", lambda text: text.encode("utf-16-be"), "iconv -f UTF-16BE -t UTF-8 corpus.txt"),
+    ("corpus.txt", lambda text: text.replace("\n", " \u00e9\n").encode("cp1252"), "perhaps in CP1252: convert it with iconv"),
+    ("corpus.jsonl", lambda text: "".join(json.dumps({"data": {"text": line}}) + "\n" for line in text.splitlines()).encode(),
+     "field: data.text"),
+])
+def test_what_is_wrong_with_lines_that_are_left_out_comes_first(job, reference, tmp_path, name, encode, cause):
+    text = (job.parent / "corpus.txt").read_text()
+    own = corpus_job(tmp_path / "job", encode(text), name=name)
+    code, _, err = runs.run(own, tmp_path / "run")
+    assert code == 2 and re.search(r"lines? in 1 file were read; \d+ lines left out", err), err
+    assert cause in err and "boundary and case" not in err, err
+    code, out, _ = runs.finish(runs.start_program("plan", own))
+    assert code == 0 and cause in out
+    if name.endswith("jsonl"):
+        code, _, err = runs.run(own, tmp_path / "run", "corpus.field=data.text")
+        assert code == 0 and "left out" not in err, err
+
+
+def test_a_word_is_found_in_either_unicode_form(tmp_path):
+    sets = {"x": ["caf\u00e9", "nai\u0308ve"], "y": ["ant", "bee"], "a": ["love", "peace"], "b": ["pain", "war"]}
+    words = ["cafe\u0301", "na\u00efve", "ca\u00adf\u00e9", "na\u200di\u0308ve", "ant", "bee", "love", "peace", "pain", "war"]
+    text = "".join(f"the {word} is old.\n" for word in words) + "the cafe is old.\n"
+    code, _, err = runs.run(corpus_job(tmp_path / "job", text.encode(), sets), tmp_path / "run")
+    assert code == 0 and "caf\u00e9 2 (2)" in err and "nai\u0308ve 2 (2)" in err, err
+    with h5py.File(tmp_path / "run/contexts.vectors.h5") as raw:
+        sentences = {text.decode() if isinstance(text, bytes) else text for text in raw["sentence"][0].ravel()}
+    assert {"the cafe\u0301 is old.", "the ca\u00adf\u00e9 is old."} <= sentences  # as they stand in the file
+
+
+def test_a_word_in_targets_and_attributes_is_warned_of(job, tmp_path):
+    sets = {**context_jobs.SETS, "a": ["love", "ROSE", "joy"]}
+    own = context_jobs.write_job(tmp_path / "job.yaml", LETTERS, job.parent / "corpus.txt", sets=sets)
+    code, _, err = runs.run(own, tmp_path / "exact")
+    assert code == 0 and "attributes as well" not in err, err
+    code, _, err = runs.run(own, tmp_path / "run", "corpus.case=ignore")
+    assert code == 0 and re.search("warning: T1: .*targets that are attributes as well: rose", err), err
+    code, out, _ = runs.finish(runs.start_program("validate", own, "corpus.case=ignore"))
+    assert code == 0 and "the test 'T1' has targets that are attributes as well: rose" in out
+
+
 def planned(job, *arguments):
     code, out, err = runs.finish(runs.start_program("plan", job, *arguments))
     assert code == 0, err

@@ -32,25 +32,6 @@ namespace {
 using base::counted;
 using base::with_thousands;
 
-/// The tests, in which a target word is an attribute as well: its cosine with itself is 1 in every sample.
-std::string tests_with_shared_words(const Contexts& settings) {
-  std::string text;
-  for (const auto& test : settings.tests) {
-    std::vector<std::string> shared;
-    for (const auto* set : {&test.x, &test.y}) {
-      std::ranges::copy_if(set->words, std::back_inserter(shared), [&](const auto& word) {
-        return std::ranges::count(test.a.words, word) + std::ranges::count(test.b.words, word) > 0;
-      });
-    }
-    if (!shared.empty()) {
-      text += "\n  note: the test '" + test.label +
-              "' has targets that are attributes as well: " + base::join(shared, ", ") +
-              " (their cosine with themselves is 1)";
-    }
-  }
-  return text;
-}
-
 std::string source_of(const Contexts& settings) {
   if (settings.is_static()) {
     return settings.needs_model() ? "the model's input embeddings" : "vectors of " + settings.from_table().file;
@@ -66,10 +47,17 @@ std::string contexts_summary(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
   const auto num_weat =
       static_cast<std::uint64_t>(std::ranges::count(settings.tests, EmbeddingTest::Kind::weat, &EmbeddingTest::kind));
+  std::string notes;
+  for (const auto& test : settings.tests) {
+    if (const auto shared = shared_words(settings, test); !shared.empty()) {
+      notes += "\n  note: the test '" + test.label +
+               "' has targets that are attributes as well: " + base::join(shared, ", ") +
+               " (their cosine with themselves is 1)";
+    }
+  }
   return counted(num_weat, "WEAT test") + " and " + counted(settings.tests.size() - num_weat, "WEFAT test") + " of " +
          counted(list_words(settings.tests).size(), "word") + ", contexts: " + source_of(settings) + "; " +
-         counted(static_cast<std::uint64_t>(settings.samples), "sample") + " per test" +
-         tests_with_shared_words(settings);
+         counted(static_cast<std::uint64_t>(settings.samples), "sample") + " per test" + notes;
 }
 
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
@@ -109,7 +97,7 @@ struct VectorsAudit {
   std::uint64_t tokens = 0;
   std::uint64_t longest = 0;
   std::uint64_t text_bytes = 0;
-  std::vector<std::uint64_t> usable;                    ///< contexts of each word that the model takes
+  std::vector<WordVectors> words;                       ///< with the number of contexts that the model takes
   std::map<std::string, std::set<std::string>> errors;  ///< why -> texts
 };
 
@@ -134,8 +122,8 @@ class QueryPlanner {
     }
   }
 
-  /// Adds what one block takes; returns how many queries have an answer.
-  std::uint64_t add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
+  /// Adds what one block of contexts of `word` takes.
+  void add(const std::vector<query::Query>& queries, WordVectors& word, VectorsAudit& audit) const {
     const auto add_sequence = [&](std::uint64_t tokens) {
       ++audit.sequences;
       audit.tokens += tokens;
@@ -146,7 +134,7 @@ class QueryPlanner {
       for (const auto& sentence : plan.sentences) {
         add_sequence(static_cast<std::uint64_t>(engine::tokens_of(sentence)));
       }
-      return add_errors(queries, plan.answers, audit);
+      return add_answers(queries, plan.answers, word, audit);
     }
     if (is_causal_) {
       const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
@@ -156,27 +144,25 @@ class QueryPlanner {
       for (const auto& sequence : plan.sequences) {
         audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
       }
-      return add_errors(queries, plan.answers, audit);
+      return add_answers(queries, plan.answers, word, audit);
     }
     const auto plan = engine::plan_masked(queries, *request_.tokenizer, limits_);
     for (const auto& sequence : plan.sequences) {
       add_sequence(sequence.ids.size());
     }
-    return add_errors(queries, plan.answers, audit);
+    return add_answers(queries, plan.answers, word, audit);
   }
 
  private:
-  static std::uint64_t add_errors(const std::vector<query::Query>& queries, const std::vector<query::Answer>& answers,
-                                  VectorsAudit& audit) {
-    std::uint64_t answered = 0;
+  static void add_answers(const std::vector<query::Query>& queries, const std::vector<query::Answer>& answers,
+                          WordVectors& word, VectorsAudit& audit) {
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
         audit.errors[error->message].insert(std::get<query::Embed>(queries[i]).text);
       } else {
-        ++answered;
+        ++word.usable;
       }
     }
-    return answered;
   }
 
   const PlanRequest& request_;
@@ -189,7 +175,7 @@ class QueryPlanner {
 VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {
   const QueryPlanner planner(request);
   VectorsAudit audit;
-  audit.usable.resize(probe.words().size());
+  audit.words = probe.words();
   const auto contexts = probe.schema().outer_axes[1].labels.size();
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
@@ -198,12 +184,12 @@ VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe
     for (const auto& asked : queries) {
       audit.text_bytes += std::get<query::Embed>(asked).text.size();
     }
-    audit.usable[block.first_context / contexts] += planner.add(queries, audit);
+    planner.add(queries, audit.words[block.first_context / contexts], audit);
   }
   return audit;
 }
 
-void print_words(const corpus::Sample& sample, std::uint64_t limit) {
+void print_words(const corpus::Sample& sample, const Corpus& corpus, std::uint64_t limit) {
   std::map<std::string, std::set<std::string>> none;
   std::map<std::string, std::set<std::string>> counts;
   std::uint64_t found = 0;
@@ -216,11 +202,8 @@ void print_words(const corpus::Sample& sample, std::uint64_t limit) {
   }
   plan_line(std::cout, "corpus") << sizes_of(sample) << "; contexts found " << with_thousands(found) << ", kept "
                                  << with_thousands(kept) << '\n';
-  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
-    if (sample.bad_lines[fault].count > 0) {
-      plan_line(std::cout, "left out") << counted(sample.bad_lines[fault].count, "line") << ": "
-                                       << corpus::reason_of(static_cast<corpus::LineFault>(fault)) << '\n';
-    }
+  for (const auto& remark : remarks_on_bad_lines(sample, corpus)) {
+    plan_line(std::cout, "left out") << remark << '\n';
   }
   print_list(std::cout, "words without a context", none, "found", limit);
   print_list(std::cout, "contexts per word", counts, "found", limit);
@@ -264,7 +247,7 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
     const std::uint64_t found = std::ranges::count(table.words, name);
     words.push_back({name, found, found, found, {}});
     if (found == 0) {
-      missing[name].insert("not in the file");
+      missing[name].insert("the file has none");
     }
   }
   print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
@@ -287,19 +270,15 @@ void plan_contexts(const PlanRequest& request) {
   print_head(job, " on " + job.model.path);
   print_omissions(std::cout, settings.omissions, limit);
   if (!settings.is_static()) {
-    print_words(*sample, limit);
+    print_words(*sample, settings.contextual().corpus, limit);
   }
   plan_line(std::cout, "queries") << with_thousands(audit.sequences) << " distinct inputs of "
                                   << counted(audit.queries, "context") << '\n';
   plan_line(std::cout, "tokens") << with_thousands(audit.tokens) << " in them, longest " << audit.longest << '\n';
   print_blocks(std::cout, job, vectors.blocks(), request.ranks);
   print_list(std::cout, "contexts without a vector", audit.errors, "in", limit);
-  auto words = vectors.words();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    words[i].usable = audit.usable[i];
-  }
   const auto text_bytes = static_cast<double>(audit.text_bytes);
-  print_effects(job, std::move(words),
+  print_effects(job, audit.words,
                 output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), text_bytes));
   request.print_time(std::cout, vectors);
   if (request.prompts == PlanRequest::Prompts::printed) {

@@ -161,7 +161,7 @@ TEST(ContextsJob, single_faults) {
   EXPECT_THAT(test_fault("{label: T, kind: weat, x: [a, b], a: good, b: bad}"), HasSubstr("'y' is missing"));
   EXPECT_THAT(test_fault("{label: T, kind: wefat, x: [a], y: [b, c], a: good, b: bad}"), HasSubstr("'y' is given"));
   EXPECT_THAT(test_fault("{label: T, x: [a, a], a: good, b: bad}"), HasSubstr("'a' stands twice"));
-  EXPECT_THAT(test_fault("{label: T, x: ['a  b'], a: good, b: bad}"), HasSubstr("two blanks in a row"));
+  EXPECT_THAT(test_fault("{label: T, x: ['a  b'], a: good, b: bad}"), HasSubstr("has two beside each other"));
   EXPECT_THAT(test_fault("{label: T, x: ['a\u00A0b'], a: good, b: bad}"), HasSubstr("white space that is no blank"));
   EXPECT_THAT(test_fault("{x: [a], a: good, b: bad}"), HasSubstr("the key 'label' is missing"));
   EXPECT_THAT(fault({"axes.tests=[]"}), HasSubstr("the list is empty"));

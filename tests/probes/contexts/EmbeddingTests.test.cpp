@@ -108,6 +108,19 @@ TEST(EmbeddingTests, CountsContextsWithoutAVectorByWord) {
   EXPECT_THAT(used.consequence(), HasSubstr("vectors.window"));
 }
 
+TEST(EmbeddingTests, NamesTargetsThatAreAttributes) {
+  Contexts settings;
+  settings.tests = {flowers()};
+  settings.tests[0].a.words = {"love", "rose", "LILY"};
+  const auto used = tests_in_use(settings, 1, words_with(settings.tests, "")).front();
+  EXPECT_THAT(used.sets[2], ElementsAre(5, 0, 6));  // rose is a flower, too: one word, one place
+  EXPECT_TRUE(used.is_doubtful());
+  EXPECT_THAT(used.shared, ElementsAre("rose"));
+  EXPECT_THAT(used.consequence(), HasSubstr("targets that are attributes as well: rose ("));
+  settings.vectors = StaticVectors{.file = "v", .letter_case = StaticVectors::Case::ignore};
+  EXPECT_THAT(shared_words(settings, settings.tests[0]), ElementsAre("rose", "lily"));
+}
+
 TEST(EmbeddingTests, TrimsTheLargerSetBySeedAndNameAlone) {
   Contexts settings;
   settings.unequal_sets = UnequalSets::trim;

@@ -1,6 +1,8 @@
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -8,6 +10,7 @@
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/text/Text.hpp"
+#include "corpus/Characters.hpp"
 #include "probes/Probe.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 
@@ -111,6 +114,24 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
   return words;
 }
 
+std::vector<std::string> shared_words(const Contexts& settings, const EmbeddingTest& test) {
+  const auto spelling = [&](const std::string& word) {
+    return settings.is_static()
+               ? corpus::comparable(word, settings.from_table().letter_case, settings.from_table().accents)
+               : corpus::comparable(word, settings.contextual().corpus.letter_case, StaticVectors::Accents::keep);
+  };
+  std::set<std::string> attributes;
+  std::vector<std::string> shared;
+  for (const auto* set : {&test.a, &test.b}) {
+    std::ranges::transform(set->words, std::inserter(attributes, attributes.end()), spelling);
+  }
+  for (const auto* set : {&test.x, &test.y}) {
+    std::ranges::copy_if(set->words, std::back_inserter(shared),
+                         [&](const auto& word) { return attributes.contains(spelling(word)); });
+  }
+  return shared;
+}
+
 results::AxisSchema word_axis(const std::vector<WordVectors>& words) {
   const auto count = [](const char* name, const char* long_name, std::uint64_t WordVectors::*member) {
     return AxisText<WordVectors>{name, long_name, [member](const auto& word) { return std::to_string(word.*member); }};
@@ -136,6 +157,10 @@ std::string TestInUse::consequence() const {
     parts.push_back("contexts without a vector: " + base::join(lost, ", ") +
                     " (where they are too long for the model, vectors.window: 50 keeps 50 words on each side)");
   }
+  if (!shared.empty()) {
+    parts.push_back("targets that are attributes as well: " + base::join(shared, ", ") +
+                    " (their cosine with themselves is 1)");
+  }
   if (impossible.empty()) {
     add_losses(parts, *this);
   } else {
@@ -146,7 +171,7 @@ std::string TestInUse::consequence() const {
 
 bool TestInUse::is_doubtful() const {
   bool doubtful =
-      !lost.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
+      !lost.empty() || !shared.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     doubtful = doubtful || lost_most(*this, set);
   }
@@ -162,6 +187,7 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
   for (const auto& test : settings.tests) {
     auto& used = tests.emplace_back();
     used.test = test;
+    used.shared = shared_words(settings, test);
     const auto sets = test.sets();
     for (std::size_t set = 0; set < sets.size(); ++set) {
       for (const auto& word : sets[set]->words) {

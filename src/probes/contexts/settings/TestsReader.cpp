@@ -3,9 +3,9 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "base/text/WhiteSpace.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
+#include "corpus/Matcher.hpp"
 #include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -14,28 +14,12 @@ namespace {
 /// The sets of one file by name.
 using Sets = std::map<std::string, WordSet>;
 
-/// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
-bool has_unusual_space(const std::string& word) {
-  for (std::size_t at = 0; at < word.size();) {
-    const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
-    if (character.value > 0x7F && base::is_white_space(character.value)) {
-      return true;
-    }
-    at += character.length;
-  }
-  return false;
-}
-
 std::vector<std::string> read_words(const config::Node& node, const std::string& key, base::Problems& problems) {
   auto words = config::read_lines(node, key, problems).value_or(std::vector<std::string>());
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto place = node.children[i].place(key + "[" + std::to_string(i) + "]");
-    if (words[i].find("  ") != std::string::npos) {
-      problems.add(place, "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
-    }
-    if (has_unusual_space(words[i])) {
-      problems.add(place, "white space that is no blank in '" + words[i] + "'",
-                   "a blank stands for every kind of white space", "write a blank");
+    if (const auto fault = corpus::fault_of(words[i]); !fault.empty()) {
+      problems.add(place, "cannot look for " + base::json_quote(base::excerpt(words[i], 60)), fault);
     }
   }
   return words;

@@ -221,20 +221,6 @@ corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::S
   return part;
 }
 
-void log_bad_lines(const corpus::Sample& sample) {
-  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
-    const auto& bad = sample.bad_lines[fault];
-    if (bad.count == 0) {
-      continue;
-    }
-    const auto places = base::mapped(
-        bad.first, [](const auto& line) { return line.file + " at byte " + std::to_string(line.line_offset); });
-    base::log(base::LogLevel::warning, "collect: " + base::counted(bad.count, "line") + " left out (" +
-                                           std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
-                                           "): " + base::join(places, ", "));
-  }
-}
-
 void log_counts(const corpus::Sample& sample) {
   base::log(base::LogLevel::info, "collect: " + sizes_of(sample) + "; contexts found (kept) per word:");
   std::vector<std::string> items;
@@ -253,15 +239,20 @@ void log_counts(const corpus::Sample& sample) {
   if (!none.empty()) {
     base::log(base::LogLevel::warning, "words without a context: " + base::join(none, ", "));
   }
-  log_bad_lines(sample);
 }
 
-void require_any_context(const corpus::Sample& sample) {
+/// `sample`: of the files as they lie there now. Lines that were left out come first: they are often the cause.
+void require_any_context(const corpus::Sample& sample, const Corpus& corpus) {
+  const auto bad = remarks_on_bad_lines(sample, corpus);
+  for (const auto& remark : bad) {
+    base::log(base::LogLevel::warning, "collect: " + remark);
+  }
   if (std::ranges::all_of(sample.words, [](const auto& word) { return word.contexts.empty(); })) {
-    throw base::InputError(base::describe(
-        "no word of the tests occurs in the corpus",
-        base::counted(sample.lines, "line") + " in " + base::counted(sample.files, "file") + " were read",
-        "see the corpus's keys field, boundary and case"));
+    throw base::InputError(base::describe("no word of the tests occurs in the corpus",
+                                          base::counted(sample.lines, "line") + " in " +
+                                              base::counted(sample.files, "file") + " were read" +
+                                              (bad.empty() ? "" : "; " + base::join(bad, "; ")),
+                                          bad.empty() ? "see the corpus's keys field, boundary and case" : ""));
   }
 }
 
@@ -310,7 +301,7 @@ std::vector<std::byte> scan_corpus(const StageRequest& job) {
     if (!job.leads()) {
       return std::vector<std::byte>();
     }
-    require_any_context(sample);
+    require_any_context(sample, settings.contextual().corpus);
     log_counts(sample);
     return encode(sample);
   });
@@ -411,9 +402,9 @@ std::vector<std::byte> read_table(const sweep::Job& job) {
   if (table.words.empty()) {
     const auto shown = table.first_word.substr(0, 60);
     const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
-    throw base::InputError(
-        base::describe("no word of the tests has a vector in '" + settings.from_table().file + "'",
-                       base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid)));
+    throw base::InputError(base::describe(
+        "no word of the tests has a vector in '" + settings.from_table().file + "'",
+        base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid)));
   }
   return encode(words, table);
 }
@@ -471,6 +462,22 @@ std::vector<std::string> frame_labels(const Corpus& corpus) {
 
 corpus::Sample generate_contexts(const Contexts& settings, std::uint64_t seed) {
   return Generator(settings, seed).take();
+}
+
+std::vector<std::string> remarks_on_bad_lines(const corpus::Sample& sample, const Corpus& corpus) {
+  std::vector<std::string> remarks;
+  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
+    const auto& bad = sample.bad_lines[fault];
+    if (bad.count > 0) {
+      const auto cause = corpus::cause_of(static_cast<corpus::LineFault>(fault), sample, corpus);
+      const auto places = base::mapped(
+          bad.first, [](const auto& line) { return line.file + " at byte " + std::to_string(line.line_offset); });
+      remarks.push_back(base::counted(bad.count, "line") + " left out (" +
+                        std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
+                        "): " + base::join(places, ", ") + (cause.empty() ? "" : "; " + cause));
+    }
+  }
+  return remarks;
 }
 
 std::string sizes_of(const corpus::Sample& sample) {
