@@ -4,15 +4,16 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "corpus/ByteStream.hpp"
+#include "corpus/Characters.hpp"
 
 namespace stereosweep::corpus {
 namespace {
@@ -44,45 +45,74 @@ std::string_view without_mark(std::string_view text) { return text.substr(text.s
 // The vectors that are asked for, as they turn up.
 class Found {
  public:
-  explicit Found(std::span<const std::string> words)
-      : words_(words), how_(words.size(), Name::none), rows_(words.size()) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const bool is_new = names_.emplace(words[i], Wanted{i, Name::itself}).second;
-      STEREOSWEEP_ASSERT(is_new, "'" + words[i] + "' is asked for twice");
-    }
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      names_.emplace(base::replace_all(words[i], " ", "_"), Wanted{i, Name::with_underscores});
+  Found(const StaticVectors& source, std::span<const std::string> words) : source_(source) {
+    for (const auto& word : words) {
+      places_.emplace(comparable(word, Case::ignore, Accents::ignore), rows_.size());
+      rows_.push_back({word, Likeness::none, {}});
     }
   }
-  /// Where the vector of a row must be put, empty; nothing where nobody asked for it.
-  std::vector<float>* place_of(std::string_view word) {
-    const auto wanted = names_.find(word);
-    if (wanted == names_.end() || how_[wanted->second.index] >= wanted->second.name) {
-      return nullptr;
+  /// Takes the vector that `read` returns for every word that this row suits better than those before it.
+  template <class Read>
+  void offer(std::string_view word, const Read& read) {
+    const auto [begin, end] = places_.equal_range(comparable(word, Case::ignore, Accents::ignore));
+    for (auto place = begin; place != end; ++place) {
+      auto& row = rows_[place->second];
+      if (const auto likeness = likeness_of(word, row.word); likeness > row.likeness) {
+        row.likeness = likeness;
+        row.vector = likeness >= Likeness::alike ? read() : std::vector<float>();
+      }
     }
-    how_[wanted->second.index] = wanted->second.name;
-    rows_[wanted->second.index].clear();
-    return &rows_[wanted->second.index];
   }
-  StaticTable take(std::int64_t dimension, std::uint64_t rows) {
-    StaticTable table{dimension, rows, {}, {}, {}, {}};
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      (how_[i] == Name::none ? table.missing : table.words).push_back(words_[i]);
-      table.vectors.insert(table.vectors.end(), rows_[i].begin(), rows_[i].end());
+  StaticTable take(std::int64_t dimension, std::uint64_t num_rows) const {
+    StaticTable table{dimension, num_rows, {}, {}, {}, {}, {}};
+    std::vector<std::string> remarks;
+    for (const auto& row : rows_) {
+      const bool is_zero = std::ranges::all_of(row.vector, [](float number) { return number == 0; });
+      if (is_zero && !row.vector.empty()) {
+        remarks.push_back("the vector of " + base::json_quote(row.word) + " is all zeros, which has no direction");
+      }
+      (is_zero ? table.missing : table.words).push_back(row.word);
+      if (!is_zero) {
+        table.vectors.insert(table.vectors.end(), row.vector.begin(), row.vector.end());
+      }
     }
+    for (const auto& [likeness, keys] : {std::pair(Likeness::other_case, "vectors.case: ignore"),
+                                         std::pair(Likeness::other_accents, "vectors.accents: ignore"),
+                                         std::pair(Likeness::other_case_and_accents, "case and accents: ignore")}) {
+      if (const auto count = std::ranges::count(rows_, likeness, &Row::likeness); count > 0) {
+        remarks.push_back(std::string(keys) + " would find " + base::counted(count, "more word"));
+      }
+    }
+    table.remark = base::join(remarks, "; ");
     return table;
   }
 
  private:
-  enum class Name { none, with_underscores, itself };  // ascending: the better one stays
-  struct Wanted {
-    std::size_t index = 0;
-    Name name = Name::none;
+  using Case = StaticVectors::Case;
+  using Accents = StaticVectors::Accents;
+  /// Ascending: the best row stays, of equal ones the first. Those below `alike` are not taken.
+  enum class Likeness { none, other_case_and_accents, other_accents, other_case, alike, with_underscores, itself };
+  struct Row {
+    std::string word;
+    Likeness likeness = Likeness::none;
+    std::vector<float> vector;
   };
-  std::span<const std::string> words_;
-  std::map<std::string, Wanted, std::less<>> names_;
-  std::vector<Name> how_;
-  std::vector<std::vector<float>> rows_;
+
+  Likeness likeness_of(std::string_view word, const std::string& wanted) const {
+    const auto are_alike = [&](Case letter_case, Accents accents) {
+      return comparable(word, letter_case, accents) == comparable(wanted, letter_case, accents);
+    };
+    return word == wanted                                    ? Likeness::itself
+           : word == base::replace_all(wanted, " ", "_")     ? Likeness::with_underscores
+           : are_alike(source_.letter_case, source_.accents) ? Likeness::alike
+           : are_alike(Case::ignore, source_.accents)        ? Likeness::other_case
+           : are_alike(source_.letter_case, Accents::ignore) ? Likeness::other_accents
+                                                             : Likeness::other_case_and_accents;
+  }
+
+  const StaticVectors& source_;
+  std::unordered_multimap<std::string, std::size_t> places_;  ///< in `rows_`, by what cannot differ
+  std::vector<Row> rows_;                                     ///< in the order asked
 };
 
 class TextReader {
@@ -177,12 +207,11 @@ class TextReader {
     if (rows_ == 1) {
       first_word_ = row.substr(0, border);
     }
-    if (auto* place = found_.place_of(row.substr(0, border))) {
-      read_numbers(row.substr(border + 1), *place);
-    }
+    found_.offer(row.substr(0, border), [&] { return read_numbers(row.substr(border + 1)); });
   }
 
-  void read_numbers(std::string_view text, std::vector<float>& vector) const {
+  std::vector<float> read_numbers(std::string_view text) const {
+    std::vector<float> vector;
     for (const auto& field : base::split(text, ' ')) {
       const auto number = base::parse_double(std::string_view(field).substr(field.starts_with('+') ? 1 : 0));
       const auto rounded = static_cast<float>(number.value_or(0));
@@ -191,6 +220,7 @@ class TextReader {
       }
       vector.push_back(rounded);
     }
+    return vector;
   }
 
   std::filesystem::path path_;
@@ -210,38 +240,20 @@ class BinaryReader {
 
   StaticTable read(ByteStream& stream) {
     stream_ = &stream;
-    const auto line = read_until('\n', 64);
-    const auto header = line ? parse_header(*line) : std::nullopt;
+    const auto line = ahead(max_header_bytes);
+    const auto end = line.substr(0, max_header_bytes).find('\n');
+    const auto header = end == std::string_view::npos ? std::nullopt : parse_header(line.substr(0, end));
     if (!header) {
       refuse("no header of word2vec", "it is two integers, words and dimension (1 to 65,536)");
     }
-    std::vector<float> vector(static_cast<std::size_t>(header->dimension));
+    take(end + 1);
     std::string first_word;
-    for (std::uint64_t row = 0; row < header->rows; ++row) {
-      auto word = read_until(' ', max_word_bytes);
-      if (!word) {
-        refuse("row " + base::with_thousands(row + 1) + " of " + base::with_thousands(header->rows) + " has no word",
-               "the file ends, or no blank comes within 4,096 bytes");
-      }
-      if (word->starts_with('\n')) {
-        word->erase(0, 1);
-      }
-      if (word->empty() || !read_bytes({reinterpret_cast<char*>(vector.data()), vector.size() * sizeof(float)})) {
-        refuse("row " + base::with_thousands(row + 1) + " of " + base::with_thousands(header->rows) + " is incomplete",
-               word->empty() ? "its word is empty" : "the file ends");
-      }
-      if (row == 0) {
-        first_word = *word;
-      }
-      if (auto* place = found_.place_of(*word)) {
-        if (!std::all_of(vector.begin(), vector.end(), [](float number) { return std::isfinite(number); })) {
-          refuse("the vector of " + base::json_quote(*word) + " is not finite", "it is asked for");
-        }
-        *place = vector;
-      }
+    for (num_rows_ = header->rows; row_ < num_rows_; ++row_) {
+      auto word = read_row(static_cast<std::size_t>(header->dimension) * sizeof(float));
+      first_word = row_ == 0 ? std::move(word) : std::move(first_word);
     }
-    std::array<char, 2> rest{};
-    if ((read_bytes({rest.data(), 1}) && rest[0] != '\n') || read_bytes({rest.data(), 1})) {
+    const auto rest = ahead(2);
+    if (!rest.empty() && rest != "\n") {
       refuse("bytes behind the last row", "the header says " + base::with_thousands(header->rows));
     }
     auto table = found_.take(header->dimension, header->rows);
@@ -250,51 +262,107 @@ class BinaryReader {
   }
 
  private:
+  static constexpr std::size_t max_header_bytes = 64;
+  static constexpr std::size_t usual_bytes = std::size_t{1} << 18;
+
   [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
     throw base::InputError(path_.string() + ": " +
                            base::describe(problem + " at byte " + std::to_string(offset_), why));
   }
 
-  bool fill() {
-    if (begin_ == end_) {
+  // What comes next: at least `size` bytes, or all that is left.
+  std::string_view ahead(std::size_t size) {
+    if (buffer_.size() - begin_ < size) {
+      buffer_.erase(0, begin_);
       begin_ = 0;
-      end_ = stream_->read(buffer_);
     }
-    return end_ > begin_;
+    while (buffer_.size() - begin_ < size && !ended_) {
+      const auto before = buffer_.size();
+      buffer_.resize(std::max(size, usual_bytes));
+      const auto count = stream_->read({buffer_.data() + before, buffer_.size() - before});
+      buffer_.resize(before + count);
+      ended_ = count == 0;
+    }
+    return std::string_view(buffer_).substr(begin_);
   }
 
-  // What stands before `end`, which is taken, too; nothing where it does not come within `most` bytes.
-  std::optional<std::string> read_until(char end, std::size_t most) {
-    std::string text;
-    while (text.size() <= most && fill()) {
-      const char c = buffer_[begin_++];
-      ++offset_;
-      if (c == end) {
-        return text;
+  void take(std::size_t bytes) {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
+
+  std::string place() const {
+    return "row " + base::with_thousands(row_ + 1) + " of " + base::with_thousands(num_rows_);
+  }
+
+  std::string read_row(std::size_t vector_bytes) {
+    auto bytes = ahead(max_word_bytes + vector_bytes + max_word_bytes);
+    if (bytes.starts_with('\n')) {
+      take(1);
+      bytes.remove_prefix(1);
+    }
+    const auto size = word_size(bytes, vector_bytes);
+    if (size == std::string_view::npos) {
+      refuse(place() + " has no word", "the file ends, or no blank comes within 4,096 bytes");
+    }
+    std::string word(bytes.substr(0, size));
+    take(size + 1);
+    bytes = bytes.substr(size + 1, vector_bytes);
+    if (bytes.size() < vector_bytes) {
+      refuse(place() + " is incomplete", "the file ends");
+    }
+    found_.offer(word, [&] {
+      std::vector<float> vector(vector_bytes / sizeof(float));
+      std::memcpy(vector.data(), bytes.data(), vector_bytes);
+      if (!std::ranges::all_of(vector, [](float number) { return std::isfinite(number); })) {
+        refuse("the vector of " + base::json_quote(word) + " is not finite", "it is asked for");
       }
-      text += c;
-    }
-    return std::nullopt;
+      return vector;
+    });
+    take(vector_bytes);
+    return word;
   }
 
-  bool read_bytes(std::span<char> to) {
-    while (!to.empty() && fill()) {
-      const auto count = std::min(to.size(), end_ - begin_);
-      std::memcpy(to.data(), buffer_.data() + begin_, count);
-      to = to.subspan(count);
-      begin_ += count;
-      offset_ += count;
+  // Nothing says where a word with blanks ends: at the first blank that is followed by numbers of a usual size and the
+  // beginning of a row. Letters, as numbers, are of no such size.
+  static std::size_t word_size(std::string_view row, std::size_t vector_bytes) {
+    const auto first = row.substr(0, max_word_bytes).find(' ');
+    for (auto end = first; end < max_word_bytes && is_text(row.substr(0, end)); end = row.find(' ', end + 1)) {
+      if (is_followed_by_vector(row.substr(end + 1), vector_bytes)) {
+        return end;
+      }
     }
-    return to.empty();
+    return first;
   }
+
+  static bool is_followed_by_vector(std::string_view bytes, std::size_t vector_bytes) {
+    if (bytes.size() < vector_bytes) {
+      return false;
+    }
+    for (std::size_t at = 0; at < vector_bytes; at += sizeof(float)) {
+      float number = 0;
+      std::memcpy(&number, bytes.data() + at, sizeof(float));
+      if (number != 0 && !(std::abs(number) > 1e-15F && std::abs(number) < 1e10F)) {
+        return false;
+      }
+    }
+    auto next = bytes.substr(vector_bytes);
+    next.remove_prefix(next.starts_with('\n') ? 1 : 0);
+    const auto end = next.substr(0, max_word_bytes).find(' ');
+    return next.empty() || (end != std::string_view::npos && is_text(next.substr(0, end)));
+  }
+
+  static bool is_text(std::string_view word) { return base::printable(word) == word; }
 
   std::filesystem::path path_;
   Found& found_;
   ByteStream* stream_ = nullptr;
-  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 18);
+  std::string buffer_;
   std::size_t begin_ = 0;
-  std::size_t end_ = 0;
   std::uint64_t offset_ = 0;
+  std::uint64_t row_ = 0;
+  std::uint64_t num_rows_ = 0;
+  bool ended_ = false;
 };
 
 std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
@@ -304,33 +372,34 @@ std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
 }  // namespace
 
 VectorFormat format_of_vectors(const std::filesystem::path& path) {
-  std::string head(std::size_t{1} << 16, '\0');
-  head.resize(open(path)->read(head));
+  const auto head = read_head(*open(path), std::size_t{1} << 16);
   const auto end = std::min(head.find('\n'), head.size());
   const auto header = parse_header(without_mark(std::string_view(head).substr(0, end)));
   if (!header) {
     return VectorFormat::glove_text;
   }
-  // Behind the first word: decimal numbers, or bytes of floating-point numbers, any of which may look like a line feed.
-  const auto rows = std::string_view(head).substr(std::min(end + 1, head.size()));
-  const auto numbers = rows.substr(std::min(rows.find(' '), rows.size()));
-  const auto line = numbers.substr(0, numbers.find('\n'));
-  const bool is_decimal = line.find_first_not_of(" \r0123456789+-.eEnaifNAIF") == std::string_view::npos;
-  const bool is_whole = std::count(line.begin(), line.end(), ' ') >= header->dimension;
+  // A row of text ends with decimal numbers; in bytes of floating-point numbers any may look like a line feed.
+  auto rows = std::string_view(head).substr(std::min(end + 1, head.size()));
+  rows.remove_prefix(std::min(rows.find_first_not_of("\r\n"), rows.size()));
+  const auto fields = base::split(base::trim(rows.substr(0, rows.find('\n'))), ' ');
+  const auto is_decimal = [](const std::string& field) {
+    return !field.empty() && field.find_first_not_of("0123456789+-.eEnaifNAIF") == std::string::npos;
+  };
+  const auto word_end = std::find_if_not(fields.rbegin(), std::prev(fields.rend()), is_decimal);
+  const auto numbers = word_end - fields.rbegin();
   const bool has_control =
       std::any_of(rows.begin(), rows.end(), [](char c) { return (c >= 0 && c < '\t') || (c > '\r' && c < ' '); });
-  return is_decimal && (is_whole || !has_control) ? VectorFormat::word2vec_text : VectorFormat::word2vec_binary;
+  const bool is_text = numbers >= header->dimension || ((numbers > 0 || fields.size() == 1) && !has_control);
+  return is_text ? VectorFormat::word2vec_text : VectorFormat::word2vec_binary;
 }
 
-StaticTable read_vectors(const std::filesystem::path& path, VectorFormat format, std::span<const std::string> words) {
-  STEREOSWEEP_ASSERT(format != VectorFormat::model, "a model's own embeddings are in no such file");
-  if (format == VectorFormat::automatic) {
-    format = format_of_vectors(path);
-  }
-  Found found(words);
-  const auto stream = open(path);
-  return format == VectorFormat::word2vec_binary ? BinaryReader(path, found).read(*stream)
-                                                 : TextReader(path, format, found).read(*stream);
+StaticTable read_vectors(const StaticVectors& source, std::span<const std::string> words) {
+  STEREOSWEEP_ASSERT(source.format != VectorFormat::model, "a model's own embeddings are in no such file");
+  const auto format = source.format == VectorFormat::automatic ? format_of_vectors(source.file) : source.format;
+  Found found(source, words);
+  const auto stream = open(source.file);
+  return format == VectorFormat::word2vec_binary ? BinaryReader(source.file, found).read(*stream)
+                                                 : TextReader(source.file, format, found).read(*stream);
 }
 
 }  // namespace stereosweep::corpus

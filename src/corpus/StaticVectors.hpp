@@ -15,20 +15,22 @@ struct StaticTable {
   std::int64_t dimension = 0;
   std::uint64_t rows = 0;            ///< words in the file
   std::vector<std::string> words;    ///< those found, in the order asked
-  std::vector<float> vectors;        ///< [word, dimension], finite, as stored; may be all zero
-  std::vector<std::string> missing;  ///< the others
+  std::vector<float> vectors;        ///< [word, dimension], finite, as stored
+  std::vector<std::string> missing;  ///< the others, with those whose vector is all zeros
+  std::string remark;                ///< for people: which are all zeros; how many other settings would find
   std::string first_word;            ///< of the file: shows how its rows were taken apart
 };
 
-/// Reads the file once and keeps what is asked for (`words`: distinct). A word must stand there as it is written; one
-/// with blanks is also found with underscores (word2vec's phrases) where it does not stand there itself. Of a word
-/// that stands there twice the first row counts. Text is decimal, fields parted by one blank; the last `dimension`
-/// fields are the vector, so that words may have blanks; empty lines and a byte order mark are passed over. GloVe's
-/// dimension is the commonest of its first 100 lines. Throws InputError with file and line or byte: wrong header, row
-/// count or number of fields, truncated or overlong rows, and numbers that are none, not finite or beyond float32 (in
-/// the rows that are asked for).
-StaticTable read_vectors(const std::filesystem::path& path, StaticVectors::Format format,
-                         std::span<const std::string> words);
+/// Reads the file once and keeps what is asked for (`words`: distinct). Of several rows that may stand for a word
+/// counts, in this order: the word as it is written; with underscores for blanks (word2vec's phrases); then one that
+/// differs in its Unicode form or, where `source` ignores them, in case or accents; of one kind the first row. Text is
+/// decimal, fields parted by one blank; the last `dimension` fields are the vector, so that words may have blanks;
+/// empty lines and a byte order mark are passed over. GloVe's dimension is the commonest of its first 100 lines. A word
+/// of a binary file ends at the first blank behind which numbers of a usual size and another row (or the end) stand;
+/// where there is none, at the first. Throws InputError with file and line or byte: wrong header, row count or number
+/// of fields, truncated or overlong rows, and numbers that are none, not finite or beyond float32 (in the rows that are
+/// asked for).
+StaticTable read_vectors(const StaticVectors& source, std::span<const std::string> words);
 
 /// What `automatic` takes a file for: by its header and the bytes behind it.
 StaticVectors::Format format_of_vectors(const std::filesystem::path& path);

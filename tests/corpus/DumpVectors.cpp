@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
                                                  {"glove_text", Format::glove_text}};
   try {
     const std::vector<std::string> words(arguments.begin() + 2, arguments.end());
-    const auto table = corpus::read_vectors(arguments.at(0), formats.at(arguments.at(1)), words);
+    const auto table = corpus::read_vectors({arguments.at(0), formats.at(arguments.at(1))}, words);
     std::cout << std::hex;
     for (std::size_t word = 0; word < table.words.size(); ++word) {
       std::cout << table.words[word];

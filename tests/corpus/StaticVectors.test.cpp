@@ -29,7 +29,7 @@ class StaticVectorsTest : public ::testing::Test {
  protected:
   StaticTable read(std::string_view content, std::vector<std::string> words, Format format = Format::automatic) {
     write_text(path(), content);
-    return read_vectors(path(), format, words);
+    return read_vectors({path().string(), format}, words);
   }
   std::string refusal_of(std::string_view content, Format format = Format::automatic) {
     try {
@@ -142,15 +142,101 @@ TEST_F(StaticVectorsTest, RefusesWrongBinaryWithItsByte) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THAT(refusal_of(whole.substr(0, size), Format::word2vec_binary), HasSubstr("at byte")) << size;
   }
-  EXPECT_THAT(refusal_of(whole + "x", Format::word2vec_binary), HasSubstr("behind the last row at byte 38"));
+  EXPECT_THAT(refusal_of(whole + "x", Format::word2vec_binary), HasSubstr("behind the last row at byte 37"));
   EXPECT_THAT(refusal_of("9" + whole, Format::word2vec_binary), HasSubstr("of 92"));
   EXPECT_THAT(refusal_of("9999999999999999 3\n" + row_of("the", {1, 2, 3}), Format::word2vec_binary),
               HasSubstr("has no word"));
   EXPECT_THAT(refusal_of("1 1\n" + std::string(5000, 'x') + row_of("", {1}), Format::word2vec_binary),
               HasSubstr("has no word"));
-  EXPECT_THAT(refusal_of("1 1\n" + row_of("", {1}), Format::word2vec_binary), HasSubstr("is empty"));
   EXPECT_THAT(refusal_of("1 1\n" + row_of("rose", {std::numeric_limits<float>::quiet_NaN()}), Format::word2vec_binary),
               HasSubstr("not finite"));
+}
+
+TEST_F(StaticVectorsTest, IgnoresCaseAndAccentsWhereItIsTold) {
+  write_text(path(), "emily 1\nEMILY 2\nRené 3\nrene 4\nzoe\xCC\x88 5\nO_Hara 6\nGreg 7\ngreg 8\n");
+  const std::vector<std::string> words = {"Emily", "rene\xCC\x81", "Zoe", "o hara", "Greg", "absent"};
+  StaticVectors source{path().string(), Format::glove_text};
+  auto table = read_vectors(source, words);
+  EXPECT_THAT(table.words, ElementsAre("Greg"));
+  EXPECT_THAT(table.vectors, ElementsAre(7));
+  // case alone finds Emily, "rené" (as "René") and "o hara", accents alone nothing that case does not, both Zoe
+  EXPECT_THAT(table.remark,
+              AllOf(HasSubstr("vectors.case: ignore would find 3 more words"),
+                    HasSubstr("case and accents: ignore would find 1 more word"), Not(HasSubstr("vectors.accents"))));
+  source.letter_case = StaticVectors::Case::ignore;
+  table = read_vectors(source, words);
+  EXPECT_THAT(table.words, ElementsAre("Emily", "rene\xCC\x81", "o hara", "Greg"));
+  EXPECT_THAT(table.vectors, ElementsAre(1, 3, 6, 7));  // the first row; an exact one before all others
+  EXPECT_EQ(table.remark, "vectors.accents: ignore would find 1 more word");
+  source.accents = StaticVectors::Accents::ignore;
+  table = read_vectors(source, words);
+  EXPECT_THAT(table.vectors, ElementsAre(1, 3, 5, 6, 7));
+  EXPECT_THAT(table.missing, ElementsAre("absent"));
+  EXPECT_EQ(table.remark, "");
+}
+
+TEST_F(StaticVectorsTest, FindsAWordInEitherUnicodeForm) {
+  const auto table = read("cafe 1\ncaf\xC3\xA9 2\nfiance\xCC\x81 3\n", {"cafe\xCC\x81", "fianc\xC3\xA9"});
+  EXPECT_THAT(table.vectors, ElementsAre(2, 3));
+}
+
+TEST_F(StaticVectorsTest, NamesWordsWhoseVectorIsAllZeros) {
+  const auto table = read("rose 1 2\nash 0 -0\n", {"ash", "rose"});
+  EXPECT_THAT(table.words, ElementsAre("rose"));
+  EXPECT_THAT(table.vectors, ElementsAre(1, 2));
+  EXPECT_THAT(table.missing, ElementsAre("ash"));
+  EXPECT_THAT(table.remark, HasSubstr("\"ash\" is all zeros"));
+}
+
+TEST_F(StaticVectorsTest, ReadsWordsWithBlanksOfABinaryFile) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<float> normal(0, 0.3F);
+  const std::vector<std::string> words = {"New York", "rose", "the United States of America",   "a b", "1 2 3 4 5 6",
+                                          "x",        "",     "\xC3\xA9t\xC3\xA9 \xE6\xBC\xA2", "of",  "New York"};
+  for (const int dimension : {2, 3, 50, 300}) {
+    for (const std::string end : {"", "\n"}) {
+      std::string content = std::to_string(words.size()) + " " + std::to_string(dimension) + "\n";
+      std::vector<std::vector<float>> vectors;
+      for (const auto& word : words) {
+        auto& vector = vectors.emplace_back();
+        for (int i = 0; i < dimension; ++i) {
+          vector.push_back(normal(random));
+        }
+        content += row_of(word, vector) + end;
+      }
+      const std::vector<std::string> asked = {words[0], words[1], words[2], words[3], words[4], words[7], words[8]};
+      const auto table = read(content, asked, Format::word2vec_binary);
+      EXPECT_EQ(table.words, asked) << dimension;
+      std::vector<float> expected;
+      for (const std::size_t word : {0, 1, 2, 3, 4, 7, 8}) {
+        expected.insert(expected.end(), vectors[word].begin(), vectors[word].end());
+      }
+      EXPECT_EQ(table.vectors, expected) << dimension;
+    }
+  }
+}
+
+TEST_F(StaticVectorsTest, PassesOverAnEmptyWordThatNobodyWants) {
+  for (const std::string end : {"", "\n"}) {
+    const auto content =
+        "3 2\n" + row_of("the", {1, 2}) + end + row_of("", {3, 4}) + end + row_of("rose", {5, 6}) + end;
+    EXPECT_THAT(read(content, {"rose", "the"}, Format::word2vec_binary).vectors, ElementsAre(5, 6, 1, 2));
+  }
+}
+
+TEST_F(StaticVectorsTest, KnowsTextWhoseFirstWordHasABlank) {
+  for (const std::string word : {"New York", "a b c", "1 2"}) {
+    const auto table = read("2 3\n" + word + " 0.5 -1e-3 2\nrose 1 2 3\n", {word, "rose"});
+    EXPECT_EQ(format_of_vectors(path()), Format::word2vec_text) << word;
+    EXPECT_THAT(table.vectors, ElementsAre(0.5F, -1e-3F, 2, 1, 2, 3));
+  }
+  // a row that is longer than what is looked at
+  std::string row = "New York";
+  for (int i = 0; i < 20000; ++i) {
+    row += " 0.125";
+  }
+  write_text(path(), "1 20000\n" + row + "\n");
+  EXPECT_EQ(format_of_vectors(path()), Format::word2vec_text);
 }
 
 }  // namespace

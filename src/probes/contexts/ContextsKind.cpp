@@ -236,7 +236,7 @@ void print_head(const sweep::Job& job, const std::string& source) {
 void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   const auto& source = job.settings<Contexts>().from_table();
   const auto names = list_words(job.settings<Contexts>().tests);
-  const auto table = corpus::read_vectors(source.file, source.format, names);
+  const auto table = corpus::read_vectors(source, names);
   print_head(job, ", vectors of " + source.file);
   plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
                                   << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
@@ -252,6 +252,9 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   }
   print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
   print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
+  if (!table.remark.empty()) {
+    plan_line(std::cout, "missing") << table.remark << '\n';
+  }
   print_effects(job, std::move(words), static_cast<double>(table.vectors.size() * sizeof(float)));
 }
 

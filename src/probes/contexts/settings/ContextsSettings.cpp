@@ -27,10 +27,6 @@ constexpr auto corpus_keys = [](auto& keys, auto& corpus) {
   keys.integer("max_contexts", corpus.max_contexts, 1, 10'000'000);
 };
 
-constexpr auto table_keys = [](auto& keys, auto& table) {
-  keys.choice("format", table.format, {"automatic", "word2vec_text", "word2vec_binary", "glove_text", "model"});
-};
-
 constexpr auto contextual_keys = [](auto& keys, auto& vectors) {
   keys.choice("pool", vectors.pool, {"mean", "first", "last"});
 };
@@ -324,7 +320,11 @@ void vector_keys(config::Fields& job, Contexts& settings) {
       table.file =
           job.pieces().resolve_path(config::read_line(*file, "vectors.file", job.problems(), 4000).value_or(""));
     }
-    table_keys(fields, table);
+    StaticVectors::each_key(table, fields);
+    if (file == nullptr) {
+      refuse_keys(fields, {"case", "accents"}, job.problems(), "vectors of a model",
+                  "they say how the words of a file are compared; in a corpus it is corpus.case");
+    }
     if (is_static && (file != nullptr) == (table.format == StaticVectors::Format::model)) {
       job.problems().add(node->place("vectors"),
                          file != nullptr ? "a file beside format: model" : "a format without a file",
@@ -379,7 +379,7 @@ void vector_keys(config::FieldsDump& job, const Contexts& settings) {
       if (!settings.from_table().file.empty()) {
         vectors.told_by_block().add("file", path(settings.from_table().file, job.extent()));
       }
-      table_keys(vectors, settings.from_table());
+      vectors.append(config::dump_extent(settings.from_table(), job.extent()));
     } else {
       const auto& contextual = settings.contextual();
       vectors.add("layer", contextual.states == ContextualVectors::States::sum_of_layers
@@ -412,7 +412,7 @@ void vector_keys(config::FieldsSchema& job, const Contexts& settings) {
       "vectors",
       [&](config::FieldsSchema& vectors) {
         vectors.path("file", "", "of static vectors");
-        table_keys(vectors, table);
+        StaticVectors::each_key(table, vectors);
         vectors.add("layer",
                     config::either_schema({config::choice_schema({"sum"}), config::integer_schema(-1000, 1000)}),
                     "as hidden_states of transformers: -1 is the last", contextual.layer);

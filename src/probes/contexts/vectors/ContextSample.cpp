@@ -391,20 +391,21 @@ std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const
 std::vector<std::byte> read_table(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
   const auto words = list_words(settings.tests);
-  const auto table = corpus::read_vectors(settings.from_table().file, settings.from_table().format, words);
+  const auto table = corpus::read_vectors(settings.from_table(), words);
   base::log(base::LogLevel::info, "vectors: " + with_thousands(table.words.size()) + " of " +
                                       base::counted(words.size(), "word") + " are among the " +
                                       with_thousands(table.rows) + " of " + settings.from_table().file + ", " +
                                       std::to_string(table.dimension) + " dimensions");
   if (!table.missing.empty()) {
-    base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", "));
+    base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", ") +
+                                           (table.remark.empty() ? "" : "; " + table.remark));
   }
   if (table.words.empty()) {
     const auto shown = table.first_word.substr(0, 60);
     const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
     throw base::InputError(base::describe(
         "no word of the tests has a vector in '" + settings.from_table().file + "'",
-        base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid)));
+        base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid), table.remark));
   }
   return encode(words, table);
 }
