@@ -54,7 +54,9 @@ class Found {
   /// Takes the vector that `read` returns for every word that this row suits better than those before it.
   template <class Read>
   void offer(std::string_view word, const Read& read) {
-    const auto [begin, end] = places_.equal_range(comparable(word, Case::ignore, Accents::ignore));
+    // putting marks in order takes the square of their number: no wanted word is longer
+    const auto key = comparable(word.substr(0, max_word_bytes), Case::ignore, Accents::ignore);
+    const auto [begin, end] = places_.equal_range(key);
     for (auto place = begin; place != end; ++place) {
       auto& row = rows_[place->second];
       if (const auto likeness = likeness_of(word, row.word); likeness > row.likeness) {
@@ -247,17 +249,15 @@ class BinaryReader {
       refuse("no header of word2vec", "it is two integers, words and dimension (1 to 65,536)");
     }
     take(end + 1);
-    std::string first_word;
     for (num_rows_ = header->rows; row_ < num_rows_; ++row_) {
-      auto word = read_row(static_cast<std::size_t>(header->dimension) * sizeof(float));
-      first_word = row_ == 0 ? std::move(word) : std::move(first_word);
+      read_row(static_cast<std::size_t>(header->dimension) * sizeof(float));
     }
     const auto rest = ahead(2);
     if (!rest.empty() && rest != "\n") {
       refuse("bytes behind the last row", "the header says " + base::with_thousands(header->rows));
     }
     auto table = found_.take(header->dimension, header->rows);
-    table.first_word = first_word;
+    table.first_word = first_word_;
     return table;
   }
 
@@ -295,7 +295,7 @@ class BinaryReader {
     return "row " + base::with_thousands(row_ + 1) + " of " + base::with_thousands(num_rows_);
   }
 
-  std::string read_row(std::size_t vector_bytes) {
+  void read_row(std::size_t vector_bytes) {
     auto bytes = ahead(max_word_bytes + vector_bytes + max_word_bytes);
     if (bytes.starts_with('\n')) {
       take(1);
@@ -305,7 +305,10 @@ class BinaryReader {
     if (size == std::string_view::npos) {
       refuse(place() + " has no word", "the file ends, or no blank comes within 4,096 bytes");
     }
-    std::string word(bytes.substr(0, size));
+    const std::string word(bytes.substr(0, size));
+    if (row_ == 0) {
+      first_word_ = word;
+    }
     take(size + 1);
     bytes = bytes.substr(size + 1, vector_bytes);
     if (bytes.size() < vector_bytes) {
@@ -320,7 +323,6 @@ class BinaryReader {
       return vector;
     });
     take(vector_bytes);
-    return word;
   }
 
   // Nothing says where a word with blanks ends: at the first blank that is followed by numbers of a usual size and the
@@ -362,6 +364,7 @@ class BinaryReader {
   std::uint64_t offset_ = 0;
   std::uint64_t row_ = 0;
   std::uint64_t num_rows_ = 0;
+  std::string first_word_;
   bool ended_ = false;
 };
 

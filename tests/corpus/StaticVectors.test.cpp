@@ -180,6 +180,14 @@ TEST_F(StaticVectorsTest, FindsAWordInEitherUnicodeForm) {
   EXPECT_THAT(table.vectors, ElementsAre(2, 3));
 }
 
+TEST_F(StaticVectorsTest, TakesLongWordsOfMarksInItsStride) {
+  std::string word = "e";
+  for (int i = 0; i < 200000; ++i) {
+    word += i % 2 == 0 ? "\u0301" : "\u0323";
+  }
+  EXPECT_THAT(read(word + " 1 2\nrose 3 4\n", {"rose"}).vectors, ElementsAre(3, 4));
+}
+
 TEST_F(StaticVectorsTest, NamesWordsWhoseVectorIsAllZeros) {
   const auto table = read("rose 1 2\nash 0 -0\n", {"ash", "rose"});
   EXPECT_THAT(table.words, ElementsAre("rose"));
@@ -212,6 +220,7 @@ TEST_F(StaticVectorsTest, ReadsWordsWithBlanksOfABinaryFile) {
         expected.insert(expected.end(), vectors[word].begin(), vectors[word].end());
       }
       EXPECT_EQ(table.vectors, expected) << dimension;
+      EXPECT_EQ(table.first_word, "New York");
     }
   }
 }

@@ -160,7 +160,8 @@ void read_word_vectors(std::string_view bytes) {
   const auto path = written(directory, "vectors", bytes.substr(1));
   corpus::format_of_vectors(path);
   const std::vector<std::string> words = {"woman", "man", "New York"};
-  const auto table = corpus::read_vectors({path.string(), formats[static_cast<unsigned char>(bytes.front()) % 3]}, words);
+  const auto table =
+      corpus::read_vectors({path.string(), formats[static_cast<unsigned char>(bytes.front()) % 3]}, words);
   require(table.words.size() + table.missing.size() == words.size(), "a word neither found nor missing");
   require(table.vectors.size() == table.words.size() * static_cast<std::size_t>(table.dimension),
           "vectors of another size");

@@ -50,9 +50,7 @@ std::string contexts_summary(const sweep::Job& job) {
   std::string notes;
   for (const auto& test : settings.tests) {
     if (const auto shared = shared_words(settings, test); !shared.empty()) {
-      notes += "\n  note: the test '" + test.label +
-               "' has targets that are attributes as well: " + base::join(shared, ", ") +
-               " (their cosine with themselves is 1)";
+      notes += "\n  note: the test '" + test.label + "' has " + shared;
     }
   }
   return counted(num_weat, "WEAT test") + " and " + counted(settings.tests.size() - num_weat, "WEFAT test") + " of " +

@@ -115,10 +115,9 @@ TEST(EmbeddingTests, NamesTargetsThatAreAttributes) {
   const auto used = tests_in_use(settings, 1, words_with(settings.tests, "")).front();
   EXPECT_THAT(used.sets[2], ElementsAre(5, 0, 6));  // rose is a flower, too: one word, one place
   EXPECT_TRUE(used.is_doubtful());
-  EXPECT_THAT(used.shared, ElementsAre("rose"));
   EXPECT_THAT(used.consequence(), HasSubstr("targets that are attributes as well: rose ("));
   settings.vectors = StaticVectors{.file = "v", .letter_case = StaticVectors::Case::ignore};
-  EXPECT_THAT(shared_words(settings, settings.tests[0]), ElementsAre("rose", "lily"));
+  EXPECT_THAT(shared_words(settings, settings.tests[0]), HasSubstr("as well: rose, lily ("));
 }
 
 TEST(EmbeddingTests, TrimsTheLargerSetBySeedAndNameAlone) {

@@ -114,7 +114,7 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
   return words;
 }
 
-std::vector<std::string> shared_words(const Contexts& settings, const EmbeddingTest& test) {
+std::string shared_words(const Contexts& settings, const EmbeddingTest& test) {
   const auto spelling = [&](const std::string& word) {
     return settings.is_static()
                ? corpus::comparable(word, settings.from_table().letter_case, settings.from_table().accents)
@@ -129,7 +129,9 @@ std::vector<std::string> shared_words(const Contexts& settings, const EmbeddingT
     std::ranges::copy_if(set->words, std::back_inserter(shared),
                          [&](const auto& word) { return attributes.contains(spelling(word)); });
   }
-  return shared;
+  return shared.empty() ? ""
+                        : "targets that are attributes as well: " + base::join(shared, ", ") +
+                              " (their cosine with themselves is 1)";
 }
 
 results::AxisSchema word_axis(const std::vector<WordVectors>& words) {
@@ -153,14 +155,7 @@ std::string TestInUse::consequence() const {
     add_list(missing[set], set_role_names[set], "no vector");
     add_list(trimmed[set], set_role_names[set], "trimmed to the size of the other set");
   }
-  if (!lost.empty()) {
-    parts.push_back("contexts without a vector: " + base::join(lost, ", ") +
-                    " (where they are too long for the model, vectors.window: 50 keeps 50 words on each side)");
-  }
-  if (!shared.empty()) {
-    parts.push_back("targets that are attributes as well: " + base::join(shared, ", ") +
-                    " (their cosine with themselves is 1)");
-  }
+  parts.insert(parts.end(), remarks.begin(), remarks.end());
   if (impossible.empty()) {
     add_losses(parts, *this);
   } else {
@@ -170,8 +165,7 @@ std::string TestInUse::consequence() const {
 }
 
 bool TestInUse::is_doubtful() const {
-  bool doubtful =
-      !lost.empty() || !shared.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
+  bool doubtful = !remarks.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     doubtful = doubtful || lost_most(*this, set);
   }
@@ -187,7 +181,7 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
   for (const auto& test : settings.tests) {
     auto& used = tests.emplace_back();
     used.test = test;
-    used.shared = shared_words(settings, test);
+    std::vector<std::string> lost;
     const auto sets = test.sets();
     for (std::size_t set = 0; set < sets.size(); ++set) {
       for (const auto& word : sets[set]->words) {
@@ -195,8 +189,8 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
         STEREOSWEEP_ASSERT(at != places.end(), "the list of words lacks '" + word + "'");
         const auto& known = words[at->second];
         if (known.usable < known.stored) {
-          base::add_once(used.lost, word + " " + base::with_thousands(known.stored - known.usable) + " of " +
-                                        base::with_thousands(known.stored));
+          base::add_once(lost, word + " " + base::with_thousands(known.stored - known.usable) + " of " +
+                                   base::with_thousands(known.stored));
         }
         if (known.usable > 0) {
           used.sets[set].push_back(at->second);
@@ -204,6 +198,14 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
           used.missing[set].push_back(word);
         }
       }
+    }
+    if (!lost.empty()) {
+      used.remarks.push_back(
+          "contexts without a vector: " + base::join(lost, ", ") +
+          " (where they are too long for the model, vectors.window: 50 keeps 50 words on each side)");
+    }
+    if (const auto shared = shared_words(settings, test); !shared.empty()) {
+      used.remarks.push_back(shared);
     }
     if (settings.unequal_sets == UnequalSets::trim) {
       if (test.kind == EmbeddingTest::Kind::weat) {

@@ -28,8 +28,8 @@ struct WordVectors {
 /// Distinct words of all sets, in order of first appearance (x, y, a, b of each test).
 std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests);
 
-/// Targets of a test that are attributes as well, words compared as the job compares them.
-std::vector<std::string> shared_words(const Contexts& settings, const EmbeddingTest& test);
+/// "targets that are attributes as well: ...", words compared as the job compares them; "" where there are none.
+std::string shared_words(const Contexts& settings, const EmbeddingTest& test);
 
 /// The axis of all words of a job, with the counts of `WordVectors`.
 results::AxisSchema word_axis(const std::vector<WordVectors>& words);
@@ -43,8 +43,7 @@ struct TestInUse {
   std::array<std::vector<std::uint32_t>, 4> sets;   ///< places in the list of words, in the order of the job
   std::array<std::vector<std::string>, 4> missing;  ///< words without a vector
   std::array<std::vector<std::string>, 4> trimmed;  ///< words that the draw left out (UnequalSets::trim)
-  std::vector<std::string> shared;                  ///< targets that are attributes as well
-  std::vector<std::string> lost;                    ///< "rose 9 of 12": stored contexts without a vector
+  std::vector<std::string> remarks;                 ///< of contexts without a vector, of targets that are attributes
   std::string impossible;                           ///< why no effect can be computed; empty: it can
   bool has_one_sample = false;                      ///< every word has one context: all samples are the same
   const std::vector<std::uint32_t>& places(SetRole role) const { return sets[static_cast<std::size_t>(role)]; }
