@@ -75,6 +75,12 @@ def test_overwrite_removes_the_programs_own_names_alone(reference, tmp_path):
     assert not attempts[0].exists() and not list(run.glob("association.h5.partial.*"))
 
 
+def test_a_run_that_was_killed_at_its_very_beginning_goes_on(reference, tmp_path):
+    (tmp_path / "run/journal").mkdir(parents=True)
+    assert runs.run(runs.SMOKE, tmp_path / "run")[0] == 0
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
 def test_nothing_is_removed_behind_a_link(reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
     (tmp_path / "run/journal").rename(tmp_path / "elsewhere")

@@ -82,9 +82,11 @@ void RunDirectory::require_no_foreign_files() const {
        at.increment(status)) {
     names.push_back(at->path().filename().string());
   }
+  const auto journal = root_ / "journal";
   const bool has_journal =
-      std::filesystem::symlink_status(root_ / "journal", status).type() == std::filesystem::file_type::directory;
-  if (names.empty() || is_own_file(resolved_job()) || (has_journal && is_own_file(root_ / "journal/lock"))) {
+      std::filesystem::symlink_status(journal, status).type() == std::filesystem::file_type::directory;
+  const bool began = has_journal && names.size() == 1 && std::filesystem::is_empty(journal, status);  // and was killed
+  if (names.empty() || is_own_file(resolved_job()) || began || (has_journal && is_own_file(journal / "lock"))) {
     return;
   }
   std::ranges::sort(names);
