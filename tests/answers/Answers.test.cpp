@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <random>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -61,9 +62,9 @@ std::map<std::string, double> accuracies(const std::string& name) {
 }
 
 const std::vector<std::string> answer_sets = {
-    "ratings",      "ratings_later",      "rating_lists",      "keywords",    "reasons",
-    "chat",         "chat_later",         "chat_hard",         "chat_last",   "chat_more",
-    "chat_evasive", "chat_evasive_later", "chat_evasive_last", "chat_models", "chat_models_later"};
+    "ratings",           "ratings_later", "rating_lists",      "keywords",  "reasons",      "chat",
+    "chat_later",        "chat_hard",     "chat_last",         "chat_more", "chat_evasive", "chat_evasive_later",
+    "chat_evasive_last", "chat_models",   "chat_models_later", "letters"};
 
 TEST(Answers, AnswerSetsAreRead) {
   const std::map<std::string, double> least = {
@@ -136,6 +137,65 @@ TEST(Answers, LabelledAnswersOfModelsAreRead) {
        std::map<std::string, double>{{"rating", 0.98}, {"ratings", 0.98}, {"keywords", 0.95}, {"reasons", 0.9}}) {
     EXPECT_GE(counts[kind].first, least * counts[kind].second) << kind;
     EXPECT_GT(counts[kind].second, 0) << kind;
+  }
+}
+
+Rating of_options(std::string_view text, const std::vector<std::string>& options) {
+  return parse_rating(text, {.options = options});
+}
+
+TEST(Answers, EveryLetterAndTextNamesItsOptionInAnyList) {
+  std::mt19937 random(3);
+  std::vector<std::string> list = {"extremely", "very", "average", "slightly", "not at all"};
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::shuffle(list.begin(), list.end(), random);
+    for (std::size_t option = 0; option < list.size(); ++option) {
+      const std::string letter(1, static_cast<char>('A' + option));
+      for (const auto& text : {letter, letter + ".", "(" + letter + ")", letter + ". " + list[option], list[option],
+                               "Answer: " + letter, letter + ", as many would say", "I would pick " + letter}) {
+        EXPECT_EQ(of_options(text, list).value, static_cast<double>(option)) << text;
+      }
+      for (std::size_t other = 0; other < list.size(); ++other) {
+        const std::string both = letter + ". " + list[other];
+        EXPECT_EQ(of_options(both, list).status, other == option ? Status::answered : Status::contradictory) << both;
+        const std::string explained = letter + ". Some would find " + list[other] + " too much.";
+        EXPECT_EQ(of_options(explained, list).value, static_cast<double>(option)) << explained;
+      }
+    }
+  }
+}
+
+TEST(Answers, AScaleHasLettersOfItsOwnOnly) {
+  const std::vector<std::string> two = {"yes", "no"};
+  EXPECT_EQ(of_options("B", two).value, 1);
+  EXPECT_EQ(of_options("C", two).status, Status::unparsed);
+  EXPECT_EQ(of_options("No.", two).value, 1);
+  const std::vector<std::string> ten = {"ten", "nine", "eight", "seven", "six", "five", "four", "three", "two", "one"};
+  EXPECT_EQ(of_options("I think they are.", ten).status, Status::unparsed) << "a pronoun";
+  EXPECT_EQ(of_options("I would say C.", ten).value, 2);
+  for (const auto* text : {"I", "I.", "I. two", "I two", "Answer: I", "(I) two", "Here I choose (I)."}) {
+    EXPECT_EQ(of_options(text, ten).value, 8) << text;
+  }
+}
+
+TEST(Answers, AnyBytesGiveAnOptionOfTheScaleOrNone) {
+  std::mt19937 random(4);
+  const std::string pieces[] = {"A",    "B",    "e",       " ",         ".",        "(",    ")",
+                                "not ", "very", "at all",  "\n",        "\xc3\xa9", "\xff", std::string(1, '\0'),
+                                "'",    "n't ", "average", "I cannot ", "**"};
+  const std::vector<std::string> options = {"extremely", "very", "average", "slightly", "not at all"};
+  for (int repeat = 0; repeat < 20'000; ++repeat) {
+    std::string text;
+    for (auto i = random() % 12; i > 0; --i) {
+      text += pieces[random() % std::size(pieces)];
+    }
+    const auto once = of_options(text, options);
+    const auto framed = of_options("  " + text + "\n", options);
+    ASSERT_EQ(framed.status, once.status) << "white space around it says nothing";
+    if (once.status == Status::answered) {
+      ASSERT_EQ(framed.value, once.value);
+      ASSERT_TRUE(once.value >= 0 && once.value < 5) << text;
+    }
   }
 }
 

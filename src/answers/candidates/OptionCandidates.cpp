@@ -101,38 +101,83 @@ class OptionReader : TokenReader {
     return words.empty() ? std::nullopt : std::optional(at);
   }
 
-  void find_mentions() {
-    for (std::size_t at = 0; at < tokens_.size();) {
-      auto next = at + 1;
-      bool is_found = false;
-      for (const auto option : longest_first_) {
-        if (const auto end = end_of(at, words_[option])) {
-          mentions_.push_back({option, at, *end});
-          next = *end;
-          is_found = true;
-          break;
-        }
+  /// The option whose words begin here; the longest one.
+  std::optional<OptionMention> option_at(std::size_t at) const {
+    for (const auto option : longest_first_) {
+      if (const auto end = end_of(at, words_[option])) {
+        return OptionMention{option, at, *end};
       }
-      if (!is_found && is_letter(at)) {
-        mentions_.push_back({static_cast<std::size_t>(tokens_[at].text.front() - 'a'), at, at + 1, true});
-      }
-      at = next;
     }
+    return std::nullopt;
   }
 
-  /// "B", "(b)", "B) very", "option B"; not an article or a pronoun.
+  /// Behind a letter that is meant, words of options explain it, but for those directly behind.
+  void find_mentions() {
+    bool has_letter = false;
+    for (std::size_t at = 0; at < tokens_.size();) {
+      auto found = option_at(at);
+      if (!found && is_letter(at)) {
+        found = {letter_of(at), at, at + 1, true};
+        has_letter = has_letter || !(surroundings_.deny(at) || surroundings_.refuse(at));
+      }
+      if (found) {
+        mentions_.push_back(*found);
+      }
+      at = found ? found->last : at + 1;
+    }
+    std::erase_if(mentions_, [&](const OptionMention& one) {
+      auto before = one.first;
+      while (before > 0 && tokens_[before - 1].kind == Token::Kind::mark) {
+        --before;
+      }
+      return has_letter && !one.is_letter && (before == 0 || !is_letter(before - 1));
+    });
+  }
+
+  std::size_t letter_of(std::size_t at) const { return static_cast<std::size_t>(tokens_[at].text.front() - 'a'); }
+
+  /// "B", "(b)", "b) very", "option b"; "A" and "I" only where they are no article and no pronoun.
   bool is_letter(std::size_t at) const {
-    const auto& token = tokens_[at];
-    if (!token.is_word() || token.text.size() != 1 || token.text.front() < 'a' ||
-        token.text.front() >= static_cast<char>('a' + static_cast<int>(std::min<std::size_t>(count_, 26)))) {
+    constexpr std::size_t num_letters = 26;
+    if (!is_single_letter(at) || letter_of(at) >= std::min(count_, num_letters) || is_initial(at)) {
       return false;
     }
-    const bool closes =
-        is(at + 1, ")") || is(at + 1, "]") || ((is(at + 1, ".") || is(at + 1, ":")) && token.is_capital);
-    const bool cued = at > 0 && (is(at - 1, "option") || is(at - 1, "answer") || is(at - 1, "choice") ||
-                                 is(at - 1, "letter") || (is(at - 1, ":") && token.is_capital) ||
-                                 (is(at - 1, "is") && token.is_capital && token.text != "a" && token.text != "i"));
-    return closes || cued || tokens_.size() == 1;
+    static constexpr std::string_view leading[] = {":", "\"", "(", "["};
+    static constexpr std::string_view cues[] = {"option", "answer", "choice", "letter"};
+    auto before = at;
+    while (before > 0 && is_any(before - 1, leading)) {
+      --before;
+    }
+    const bool is_cued = (before > 0 && is_any(before - 1, cues)) || is(at + 1, ")") || is(at + 1, "]");
+    if (!tokens_[at].is_capital) {
+      return is_cued || tokens_.size() == 1 || (at == 0 && (is(1, ".") || is(1, ":")));
+    }
+    return is_cued || !(is(at, "a") || is(at, "i")) || stands_apart(at);
+  }
+
+  bool is_single_letter(std::size_t at) const {
+    return has(at) && tokens_[at].text.size() == 1 && tokens_[at].text.front() >= 'a' &&
+           tokens_[at].text.front() <= 'z';
+  }
+
+  /// One of "U.S.A."
+  bool is_initial(std::size_t at) const {
+    const auto joins = [this](std::size_t dot) {
+      return is(dot, ".") && is_single_letter(dot + 1) && !tokens_[dot].follows_blank &&
+             !tokens_[dot + 1].follows_blank;
+    };
+    return joins(at + 1) || (at > 1 && is_single_letter(at - 2) && joins(at - 1));
+  }
+
+  /// "A", "A, since", "A or B", "A extremely" of its own option; not "A group", "A-list".
+  bool stands_apart(std::size_t at) const {
+    if (!has(at + 1) || !tokens_[at + 1].is_word()) {
+      const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
+      return !is_joined || is_single_letter(at + 2);
+    }
+    const auto own = option_at(at + 1);
+    return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) ||
+           (own && own->option == letter_of(at));
   }
 
   /// [mention]: part of the scale as the question gave it.
@@ -168,16 +213,21 @@ class OptionReader : TokenReader {
     return mentions_[place - 1].last < mentions_[place].first;
   }
 
-  /// "somewhat to very", "between 'somewhat' and 'very'".
+  /// "somewhat to very", "slightly, maybe somewhat", "between 'somewhat' and 'very'".
   bool is_range(const OptionMention& left, const OptionMention& right) const {
+    static constexpr std::string_view joining[] = {"to", "or", "-", "/", "maybe", "perhaps", "possibly"};
+    static constexpr std::string_view filling[] = {",", "\"", "'"};
     const auto is_quote = [this](std::size_t at) { return is(at, "\"") || is(at, "'"); };
-    const auto joint = left.last + (is_quote(left.last) ? 1 : 0);
-    if (right.first != joint + (is_quote(joint + 1) ? 2 : 1) || left.option == right.option) {
-      return false;
-    }
     const bool between = is(left.first - 1, "between") || (is_quote(left.first - 1) && is(left.first - 2, "between"));
-    const bool joins = is(joint, "to") || is(joint, "or") || is(joint, "-") || is(joint, "/");
-    return joins || (is(joint, "and") && between);
+    bool joins = false;
+    for (auto at = left.last; at < right.first; ++at) {
+      const bool is_joint = is_any(at, joining) || (between && is(at, "and"));
+      if (!is_joint && !is_any(at, filling)) {
+        return false;
+      }
+      joins = joins || is_joint;
+    }
+    return joins && left.option != right.option;
   }
 
   /// "never" in "I'd never say always".
@@ -210,10 +260,11 @@ class OptionReader : TokenReader {
   /// "They are seen as very ...", "most people somewhat agree", where nothing announces the answer.
   bool is_said_of_somebody(const OptionMention& mention) const {
     static constexpr std::string_view before[] = {
-        "are",     "is",        "as",     "be",        "being",      "were",      "was",       "been",    "would",
-        "seem",    "seems",     "seen",   "viewed",    "considered", "perceived", "generally", "often",   "people",
-        "usually", "typically", "widely", "commonly",  "appear",     "appears",   "them",      "they're", "they",
-        "i",       "we",        "public", "americans", "society",    "do",        "not",       "feel",    "considers"};
+        "are",   "is",      "as",      "be",        "being",  "were",       "was",       "been",
+        "would", "seem",    "seems",   "seen",      "viewed", "considered", "perceived", "generally",
+        "often", "people",  "usually", "typically", "widely", "commonly",   "appear",    "appears",
+        "them",  "they're", "they",    "i",         "we",     "public",     "americans", "society",
+        "do",    "not",     "feel",    "considers", "only"};
     static constexpr std::string_view seeing[] = {"consider", "view",  "see",  "find", "perceive", "regard", "describe",
                                                   "rate",     "think", "call", "deem", "find",     "believe"};
     const auto sentence = sentence_around(tokens_, mention.first);

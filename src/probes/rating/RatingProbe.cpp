@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "answers/Rating.hpp"
+#include "answers/text/PlainText.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -116,14 +118,39 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
     schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
     schema.cubes.push_back(cube("answer_rating", ElementType::float64, {"order", "run"}, "1",
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
-    schema.cubes.push_back(cube("answer_status", ElementType::uint8, {"order", "run"}, "",
-                                "whether the answer names one option", "", answer_status_names));
+    schema.cubes.push_back(
+        cube("answer_status", ElementType::uint8, {"order", "run"}, "", "whether the answer names one option", "",
+             {"ok", "no_answer", "several_answers", "refused", "empty", "too_long", "engine_error"}));
   }
   return schema;
 }
 
 std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
   return order == OptionOrder::as_listed ? option : num_options - 1 - option;
+}
+
+/// Up to the first blank line: behind it models go on with questions of their own.
+std::string_view first_paragraph(std::string_view text) {
+  for (const auto line : answers::lines_of(text)) {
+    if (line.empty()) {
+      return text.substr(0, static_cast<std::size_t>(line.data() - text.data()));
+    }
+  }
+  return text;
+}
+
+AnswerStatus answer_status(answers::Status parsed) {
+  switch (parsed) {
+    case answers::Status::answered:
+      return AnswerStatus::ok;
+    case answers::Status::range:
+    case answers::Status::contradictory:
+      return AnswerStatus::several_answers;
+    case answers::Status::refused:
+      return AnswerStatus::refused;
+    default:
+      return AnswerStatus::no_answer;
+  }
 }
 
 }  // namespace
@@ -227,14 +254,12 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
   auto raw = results::unscored_block(schema_, block.num_contexts);
   std::ranges::fill(column_of<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
   for (std::size_t order = 0; order < rating.orders.size(); ++order) {
-    const AnswerParser parser(listed(rating.orders[order]));
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const std::size_t place = i * rating.orders.size() + order;
       column_of<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
       fold_options(raw, i, place, answers[place * per_order]);
       for (std::size_t run = 0; run < num_runs(); ++run) {
-        fold_answer(raw, i, place * num_runs() + run, parser, rating.orders[order],
-                    answers[place * per_order + 1 + run]);
+        fold_answer(raw, i, place * num_runs() + run, rating.orders[order], answers[place * per_order + 1 + run]);
       }
     }
   }
@@ -262,21 +287,22 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
   }
 }
 
-void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
-                              OptionOrder order, const query::Answer& answer) const {
+void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
+                              const query::Answer& answer) const {
   auto& status = column_of<std::uint8_t>(raw, RatingColumn::answer_status)[cell];
   if (has_failed<AnswerStatus>(answer, status, column_of<std::string>(raw, RatingColumn::problem)[context])) {
     return;
   }
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
   STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
-  const auto parsed = parser.parse(generated->text);
-  status = static_cast<std::uint8_t>(parsed.status);
+  const auto text = answers::plain_text(generated->text);
+  const auto parsed = answers::parse_rating(first_paragraph(text), {.options = listed(order)});
+  status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
   column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(generated->text);
-  if (parsed.status == AnswerStatus::ok) {
+  if (parsed.status == answers::Status::answered) {
     const auto& scale = settings().scale;
-    column_of<double>(raw, RatingColumn::answer_rating)[cell] =
-        scale[place_of(parsed.option, scale.size(), order)].value;
+    const auto option = static_cast<std::size_t>(parsed.value);
+    column_of<double>(raw, RatingColumn::answer_rating)[cell] = scale[place_of(option, scale.size(), order)].value;
   }
 }
 

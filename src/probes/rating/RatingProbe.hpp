@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "probes/Probe.hpp"
-#include "probes/rating/OptionParser.hpp"
 #include "probes/rating/RatingSettings.hpp"
 #include "sweep/Job.hpp"
 
@@ -15,6 +14,17 @@ namespace stereosweep::probes::rating {
 
 /// Why the options' log-probabilities are what they are.
 enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error };
+
+/// What became of a sampled answer.
+enum class AnswerStatus : std::uint8_t {
+  ok,
+  no_answer,        ///< text that names no option, or only denies some
+  several_answers,  ///< more than one option, or a letter and another option's text
+  refused,          ///< declines to answer
+  empty,            ///< white space only
+  too_long,         ///< the prompt is beyond the model's positions
+  engine_error,     ///< the engine gave no text
+};
 
 /// Columns in RawBlock::columns (definitions: README.md); without sampled answers the last three are not there.
 enum class RatingColumn : std::uint8_t {
@@ -52,8 +62,8 @@ class RatingProbe final : public Probe {
   const Rating& settings() const { return job_.settings<Rating>(); }
   /// `place`: context and order; `cell`: and run.
   void fold_options(results::RawBlock& raw, std::size_t context, std::size_t place, const query::Answer& answer) const;
-  void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
-                   OptionOrder order, const query::Answer& answer) const;
+  void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
+                   const query::Answer& answer) const;
   std::vector<std::string> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;

@@ -11,7 +11,6 @@
 #include "findings/Cells.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
-#include "probes/rating/OptionParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"

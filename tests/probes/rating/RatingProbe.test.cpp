@@ -169,6 +169,36 @@ TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
   EXPECT_NO_THROW(results::RawBlock::read(in, probe.schema(), block.num_contexts));
 }
 
+TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
+  const RatingProbe probe(small_rating(), tiny());
+  const auto block = probe.blocks().block(0);
+  for (const auto& [text, status] : std::vector<std::pair<std::string, AnswerStatus>>{
+           {"B\n\nExplanation: A or C would be too much.", AnswerStatus::ok},
+           {"\n\n B\r\n \r\nQuestion: How fair are they?\nA", AnswerStatus::ok},
+           {"<think>A?\n\nNo.</think>\n\nB", AnswerStatus::ok},
+           {"B or C", AnswerStatus::several_answers},
+           {"B. Or C?", AnswerStatus::several_answers},
+           {"Not B.", AnswerStatus::no_answer},
+           {"They work in hospitals", AnswerStatus::no_answer},
+           {"I cannot answer that.\n\nB", AnswerStatus::refused},
+           {"\n\n\t", AnswerStatus::empty}}) {
+    Transcript transcript;
+    transcript.rounds.push_back(probe.first(block));
+    auto& answers = transcript.answers.emplace_back();
+    for (const auto& asked : transcript.rounds.front().queries) {
+      if (std::holds_alternative<query::Generate>(asked)) {
+        answers.emplace_back(query::GenerateAnswer{text, {}});
+      } else {
+        answers.emplace_back(query::QueryError{"something", query::QueryFault::other});
+      }
+    }
+    const auto raw = probe.fold(block, transcript);
+    EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[0], static_cast<std::uint8_t>(status)) << text;
+    const auto rating = column<double>(raw, RatingColumn::answer_rating)[0];
+    EXPECT_EQ(std::isfinite(rating), status == AnswerStatus::ok) << text;
+  }
+}
+
 TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
   sweep::Job job = small_rating();
   job.settings<Rating>().sampling.runs = 0;
