@@ -21,13 +21,8 @@ constexpr std::size_t most_listed = 5;  // of an entry with a mark
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 std::size_t count_words(std::string_view text) {
-  std::size_t count = 0;
-  bool is_inside = false;
-  for (const char c : text) {
-    count += !is_blank(c) && !is_inside ? 1 : 0;
-    is_inside = !is_blank(c);
-  }
-  return count;
+  const auto words = parts_between(text, " \t");
+  return words.size() - static_cast<std::size_t>(std::ranges::count(words, std::string_view()));
 }
 
 /// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
@@ -181,31 +176,12 @@ bool is_about_stereotypes(std::string_view sentence) {
   static constexpr std::string_view subjects[] = {
       "stereotypes are", "generalizations are", "stereotyping is", "labels are", "generalizing is", "stereotypes can",
   };
-  return std::ranges::any_of(subjects,
-                             [&](std::string_view one) { return sentence.find(one) != std::string_view::npos; });
+  return has_part(sentence, subjects);
 }
 
 bool repeats_question(std::string_view line) {
   static constexpr std::string_view wishes[] = {"per line", "nothing else", "separated by commas", "no explanation"};
-  return std::ranges::any_of(wishes, [&](std::string_view one) { return line.find(one) != std::string_view::npos; });
-}
-
-/// Sentences of a line, without their ends.
-Parts sentences_of(std::string_view line) {
-  Parts sentences;
-  for (std::size_t first = 0; first < line.size();) {
-    auto last = first;
-    while (last < line.size() && !((line[last] == '.' || line[last] == '!' || line[last] == '?') &&
-                                   (last + 1 == line.size() || is_blank(line[last + 1])))) {
-      ++last;
-    }
-    const auto sentence = base::trim(line.substr(first, last - first));
-    if (!sentence.empty()) {
-      sentences.push_back(sentence);
-    }
-    first = last + 1;
-  }
-  return sentences;
+  return has_part(line, wishes);
 }
 
 /// A line of an answer: what stands behind its list mark.
@@ -226,30 +202,21 @@ std::string_view behind_mark(std::string_view line) {
     return base::trim(line.substr(2));
   }
   static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
-  const auto colon = line.find(':');
-  if (colon != std::string_view::npos && base::contains(labels, base::lower_ascii(line.substr(0, colon)))) {
-    return base::trim(line.substr(colon + 1));
-  }
-  const auto digit = line.find_first_of("0123456789");
-  const auto word = base::trim(line.substr(0, std::min(digit, line.size())));
-  const auto end = digit == std::string_view::npos ? digit : line.find_first_not_of("0123456789", digit);
-  const bool is_numbered = end != std::string_view::npos && !word.empty() && count_words(word) == 1 &&
-                           is_heading(base::lower_ascii(word)) &&
-                           (line[end] == ':' || line[end] == '.' || line[end] == ')');
-  return is_numbered ? base::trim(line.substr(end + 1)) : line;
+  const auto sign = std::min(line.find_first_of(":.)"), line.size());
+  const auto before = base::lower_ascii(line.substr(0, sign));
+  const auto label = before.substr(0, before.find_last_not_of(" 0123456789") + 1);
+  const bool is_numbered = label.size() < before.size() && count_words(label) == 1 && is_heading(label);
+  const bool is_label = sign < line.size() && (is_numbered || (line[sign] == ':' && base::contains(labels, before)));
+  return is_label ? base::trim(line.substr(sign + 1)) : line;
 }
 
 std::vector<AnswerLine> answer_lines(std::string_view plain) {
   std::vector<AnswerLine> lines;
-  for (std::size_t first = 0; first <= plain.size();) {
-    const auto last = std::min(plain.find('\n', first), plain.size());
-    const auto whole = plain.substr(first, last - first);
-    const auto line = base::trim(whole);
+  for (const auto line : lines_of(plain)) {
     if (!line.empty()) {
       const auto rest = behind_mark(line);
-      lines.push_back({rest, static_cast<std::size_t>(line.data() - whole.data()), rest.size() < line.size()});
+      lines.push_back({rest, indent_of(line, plain), rest.size() < line.size()});
     }
-    first = last + 1;
   }
   return lines;
 }

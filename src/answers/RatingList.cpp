@@ -128,8 +128,7 @@ class RatingListReader : TokenReader {
   }
 
   /// Takes another answer about an item.
-  void take(std::size_t item, const Rating& rating) {
-    auto& known = ratings_[item];
+  static void take(Rating& known, const Rating& rating) {
     if (rating.status == Status::unparsed) {
       return;
     }
@@ -205,7 +204,7 @@ class RatingListReader : TokenReader {
       if (rating.status == Status::unparsed) {
         ratings_[one.item].status = no_answer(lower_text(one.last, last), End::finished);
       } else {
-        take(one.item, rating);
+        take(ratings_[one.item], rating);
       }
     }
   }
@@ -285,13 +284,12 @@ class RatingListReader : TokenReader {
     return leads ? read_part(first, first + 1) : Rating{};
   }
 
-  std::string lower_text(std::size_t first, std::size_t last) const {
-    std::string text;
-    for (auto at = first; at < last; ++at) {
-      text += tokens_[at].follows_blank ? " " : "";
-      text += tokens_[at].text;
+  std::string_view lower_text(std::size_t first, std::size_t last) const {
+    if (first == last) {
+      return {};
     }
-    return text;
+    const auto end = tokens_[last - 1].text;
+    return {tokens_[first].text.data(), end.data() + end.size()};
   }
 
   bool has_rating_at_once(const ItemMention& one) const {
@@ -301,11 +299,7 @@ class RatingListReader : TokenReader {
 
   /// "friendly 4, sociable 3", "4 for friendly and 3 for sociable", "friendly and sociable both 4".
   void read_running_text() {
-    const auto is_open = [&](std::size_t item) {
-      return ratings_[item].status == Status::missing || ratings_[item].status == Status::unparsed;
-    };
     std::vector<Rating> found(ratings_.size(), Rating{.status = Status::missing});
-    std::swap(found, ratings_);
     Rating last;
     for (std::size_t place = 0; place < mentions_.size(); ++place) {
       const auto& one = mentions_[place];
@@ -327,12 +321,12 @@ class RatingListReader : TokenReader {
         const auto stop = next + 1 < mentions_.size() ? mentions_[next + 1].first : tokens_.size();
         rating = read_part(mentions_[next].last, std::min(stop, sentence_around(tokens_, mentions_[next].first).last));
       }
-      take(one.item, rating);
+      take(found[one.item], rating);
       last = rating;
     }
-    std::swap(found, ratings_);
     for (std::size_t item = 0; item < ratings_.size(); ++item) {
-      if (is_open(item) && found[item].status != Status::missing) {
+      const bool is_open = ratings_[item].status == Status::missing || ratings_[item].status == Status::unparsed;
+      if (is_open && found[item].status != Status::missing) {
         ratings_[item] = found[item];
       }
     }

@@ -51,13 +51,8 @@ std::size_t find_word(std::string_view text, std::string_view keyword) {
 
 /// Without separators and blanks at its ends.
 std::string trimmed(std::string_view text) {
-  text = base::trim(text);
-  while (!text.empty() && std::string_view(":-=|>,.)\"'").find(text.front()) != std::string_view::npos) {
-    text = base::trim(text.substr(1));
-  }
-  while (!text.empty() && text.back() == '|') {
-    text = base::trim(text.substr(0, text.size() - 1));
-  }
+  text.remove_prefix(std::min(text.find_first_not_of(":-=|>,.)\"' \t\n"), text.size()));
+  text = text.substr(0, text.find_last_not_of("| \t\n") + 1);
   if (text.starts_with('(') && text.find(')') == text.size() - 1) {
     text = base::trim(text.substr(1, text.size() - 2));
   }
@@ -98,38 +93,34 @@ class SectionReader {
   SectionReader(std::string_view lower, std::span<const std::string> keywords) : lower_(lower), keywords_(keywords) {}
 
   std::vector<Section> read() {
-    for (std::size_t first = 0; first < lower_.size();) {
-      const auto last = std::min(lower_.find('\n', first), lower_.size());
-      read_line(first, last);
-      first = last + 1;
+    for (const auto line : lines_of(lower_)) {
+      if (!line.empty()) {
+        read_line(line);
+      }
     }
     return std::move(sections_);
   }
 
  private:
-  void read_line(std::size_t first, std::size_t last) {
-    const auto line = base::trim(lower_.substr(first, last - first));
-    if (line.empty()) {
-      return;
-    }
+  void read_line(std::string_view line) {
     const auto mark = list_mark(line);
-    auto rest = mark.rest;
-    while (!rest.empty() && std::string_view("\"'| (").find(rest.front()) != std::string_view::npos) {
-      rest.remove_prefix(1);
-    }
-    const auto indent = static_cast<std::size_t>(line.data() - lower_.data()) - first;
-    const auto at = static_cast<std::size_t>(rest.data() - lower_.data());
+    const auto indent = indent_of(line, lower_);
+    const auto at = place_of(mark.rest, "\"'| (");
+    const auto first = place_of(line, "");
     if (!take_keyword(first, at, mark.kind, indent) && !sections_.empty() && ends_entry(line, mark, indent)) {
       sections_.push_back({std::nullopt, first, at, at, mark.kind, indent});
     }
     // Sentences that begin with another keyword: "Kind because they help. Proud because they boast."
-    for (auto place = at; place + 2 < last; ++place) {
-      const bool ends = std::string_view(".!?").find(lower_[place]) != std::string_view::npos;
-      if (ends && lower_[place + 1] == ' ') {
-        const auto next = std::min(lower_.find_first_not_of(" \"'", place + 1), last);
-        take_keyword(next, next, sections_.empty() ? mark.kind : sections_.back().mark, indent);
-      }
+    const auto sentences = sentences_of(mark.rest);
+    for (std::size_t place = 1; place < sentences.size(); ++place) {
+      const auto next = place_of(sentences[place], "\"'");
+      take_keyword(next, next, sections_.empty() ? mark.kind : sections_.back().mark, indent);
     }
+  }
+
+  /// Where a part of the text begins, behind these signs.
+  std::size_t place_of(std::string_view part, std::string_view signs) const {
+    return static_cast<std::size_t>(part.data() - lower_.data()) + std::min(part.find_first_not_of(signs), part.size());
   }
 
   /// Whether a section of a keyword begins at `at`; the longest name counts, one in another form where there is none.
@@ -190,23 +181,6 @@ std::string_view without_cut_line(std::string_view part) {
   return is_cut ? part.substr(0, last) : part;
 }
 
-/// The sentence that holds the place.
-std::string_view sentence_of(std::string_view text, std::size_t place) {
-  const auto is_end = [&](std::size_t at) {
-    return text[at] == '\n' || ((text[at] == '.' || text[at] == '!' || text[at] == '?') &&
-                                (at + 1 == text.size() || text[at + 1] == ' ' || text[at + 1] == '\n'));
-  };
-  auto first = place;
-  while (first > 0 && !is_end(first - 1)) {
-    --first;
-  }
-  auto last = place;
-  while (last < text.size() && !is_end(last)) {
-    ++last;
-  }
-  return text.substr(first, std::min(text.size(), last + 1) - first);
-}
-
 /// "kind, warm, proud": two names or more and nothing else.
 bool is_list_of_words(std::string_view text) {
   const auto parts = parts_between(text, ",;/|");
@@ -245,7 +219,9 @@ std::string sentence_with(std::string_view plain, std::string_view lower, std::s
   if (at == std::string_view::npos) {
     return "";
   }
-  const auto sentence = base::trim(sentence_of(plain, at));
+  const auto sentences = sentences_of(plain);
+  const auto sentence = *std::ranges::find_if(
+      sentences, [&](std::string_view one) { return one.data() + one.size() > plain.data() + at; });
   const bool explains = sentence.size() > keyword.size() + least_more && !sentence.ends_with(':') &&
                         !is_list_of_words(sentence) && !declines(base::lower_ascii(sentence));
   return explains ? std::string(list_mark(sentence).rest) : "";

@@ -206,8 +206,7 @@ bool has_refusal(std::string_view text) {
   return std::ranges::any_of(ends_of(text), [](std::string_view part) {
     const auto found = find_refusals(TokenizedText(part).tokens());
     return std::ranges::any_of(found, [](const Refusal& one) { return one.kind != RefusalKind::evades; }) ||
-           std::ranges::any_of(disclaiming_parts,
-                               [&](std::string_view one) { return part.find(one) != std::string_view::npos; });
+           has_part(part, disclaiming_parts);
   });
 }
 

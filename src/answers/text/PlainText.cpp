@@ -363,6 +363,28 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
   return parts;
 }
 
+std::vector<std::string_view> sentences_of(std::string_view plain) {
+  const auto is_any = [&](std::size_t at, std::string_view signs) { return signs.find(plain[at]) != signs.npos; };
+  std::vector<std::string_view> sentences;
+  for (std::size_t first = 0; first < plain.size();) {
+    auto last = first;
+    while (last + 1 < plain.size() && plain[last] != '\n' && !(is_any(last, ".!?") && is_any(last + 1, " \t\n"))) {
+      ++last;
+    }
+    const auto sentence = base::trim(plain.substr(first, last + 1 - first));
+    if (!sentence.empty()) {
+      sentences.push_back(sentence);
+    }
+    first = last + 1;
+  }
+  return sentences;
+}
+
+std::size_t indent_of(std::string_view line, std::string_view plain) {
+  const auto before = plain.substr(0, static_cast<std::size_t>(line.data() - plain.data()));
+  return before.size() - (before.rfind('\n') + 1);
+}
+
 bool is_same_stem(std::string_view left, std::string_view right) {
   constexpr std::size_t shortest = 3;
   static constexpr std::pair<std::string_view, std::string_view> irregular[] = {
@@ -407,6 +429,10 @@ std::string with_marks_at_lines(std::string_view plain) {
 bool has_word(std::string_view lower, Words words) {
   return std::ranges::any_of(parts_between(lower, " \t,.:;!?()|_-/"),
                              [&](std::string_view word) { return base::contains(words, word); });
+}
+
+bool has_part(std::string_view text, Words parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) const {

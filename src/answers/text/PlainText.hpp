@@ -66,6 +66,12 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
 /// The same of line ends.
 inline std::vector<std::string_view> lines_of(std::string_view plain) { return parts_between(plain, "\n"); }
 
+/// Sentences with the marks that end them; a line end separates them too.
+std::vector<std::string_view> sentences_of(std::string_view plain);
+
+/// Blanks before a line of lines_of(plain).
+std::size_t indent_of(std::string_view line, std::string_view plain);
+
 /// Whether two words are forms of one: "friendly", "friendliness"; "competent", "competence".
 bool is_same_stem(std::string_view left, std::string_view right);
 
@@ -76,6 +82,8 @@ using Words = std::span<const std::string_view>;
 
 /// Whether one of the words of a text (lower case) is in a list.
 bool has_word(std::string_view lower, Words words);
+/// Whether one of the parts stands anywhere in a text.
+bool has_part(std::string_view text, Words parts);
 
 /// Tokens by their places; behind the last one stands nothing. Keeps the view.
 class TokenReader {
