@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "answers/text/PlainText.hpp"
@@ -13,115 +14,85 @@
 namespace stereosweep::answers {
 namespace {
 
-/// A value of JSON with its key in an object.
-struct JsonPart {
-  std::string key;
-  std::string scalar;
-  bool is_structured = false;
-  std::vector<JsonPart> members;
+using base::Json;
 
-  bool is_number() const {
-    return !is_structured && !scalar.empty() && scalar.find_first_not_of("-+0123456789. ") == std::string::npos;
-  }
-};
+constexpr std::string_view blanks = " \t\r\n";
+/// Ends a key; the key's place follows.
+constexpr char key_end = '\x1f';
 
-/// Reads JSON as models write it: a text that was cut off, a comma before a closing bracket, a key that stands twice.
-class JsonReader {
- public:
-  JsonReader(std::string_view text, std::size_t at) : text_(text), at_(at) {}
-
-  std::size_t end() const { return at_; }
-
-  /// Nothing: what stands here are brackets of plain text.
-  std::optional<JsonPart> read() {
-    JsonPart whole;
-    const bool is_object = text_[at_] == '{';
-    const bool is_whole = read_structure(whole, 0);
-    const bool is_json = !whole.members.empty() && (is_whole || is_object) && !is_too_deep_;
-    return is_json ? std::optional(std::move(whole)) : std::nullopt;
-  }
-
- private:
-  char next() {
-    at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  static bool is_quote(char sign) { return sign == '"' || sign == '\''; }
-
-  std::string read_quoted() {
-    const auto first = at_;
-    const char quote = text_[at_++];
-    while (at_ < text_.size() && text_[at_] != quote) {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_, text_.size());
-    const auto inner = text_.substr(first + 1, at_ - first - 1);
-    at_ = std::min(at_ + 1, text_.size());
-    const auto whole = "\"" + std::string(inner) + "\"";
-    try {
-      return base::replace_all(base::parse_json(whole, "answer").get<std::string>(), "\n", " ");
-    } catch (const base::InputError&) {
-      return base::replace_all(std::string(inner), "\n", " ");
+/// The quoted text that begins at `at`, which goes behind it, as JSON has it: in "..." and in one line.
+std::string quoted_text(std::string_view text, std::size_t& at) {
+  const char quote = text[at++];
+  std::string inner;
+  for (; at < text.size() && text[at] != quote; ++at) {
+    if (text[at] == '\\' && at + 1 < text.size()) {
+      inner += text[at + 1] == '\'' ? "" : "\\";
+      inner += text[++at];
+    } else {
+      inner += text[at] == '"' ? "\\\"" : text[at] == '\n' ? " " : std::string(1, text[at]);
     }
   }
+  at = std::min(at + 1, text.size());
+  return '"' + inner + '"';
+}
 
-  /// Whether the value is well formed or ends with the text.
-  bool read_value(JsonPart& part, int depth) {
-    const char sign = next();
+/// JSON as models write it, and where it ends: with quotation marks of both kinds, a comma before a closing bracket,
+/// and cut off. Nothing: what begins here are brackets of plain text.
+std::optional<std::pair<Json, std::size_t>> read_json(std::string_view text, std::size_t at) {
+  constexpr std::size_t deepest = 30;
+  std::string json;
+  std::string closing;                             // brackets that are still to come, the last one first
+  std::pair<std::size_t, std::string> last_comma;  // its place, and the brackets that are to come there
+  do {
+    const char sign = text[at];
+    if (sign == '"' || sign == '\'') {
+      json += quoted_text(text, at);
+      const auto next = text.find_first_not_of(blanks, at);
+      if (next < text.size() && text[next] == ':') {
+        json.insert(json.size() - 1, "\\u001f" + std::to_string(json.size()));  // a key may stand twice
+      }
+      continue;
+    }
     if (sign == '{' || sign == '[') {
-      return read_structure(part, depth);
+      closing.insert(closing.begin(), sign == '{' ? '}' : ']');
+    } else if (sign == ',') {
+      last_comma = {json.size(), closing};
+    } else if (sign == closing.front()) {
+      json.erase(json.find_last_not_of(", \t\r\n") + 1);
+      closing.erase(0, 1);
     }
-    if (is_quote(sign)) {
-      part.scalar = read_quoted();
-      return true;
+    json += sign;
+    ++at;
+  } while (at < text.size() && !closing.empty() && closing.size() <= deepest);
+  for (const auto& one : {json + closing, json.substr(0, closing.empty() ? 0 : last_comma.first) + last_comma.second}) {
+    try {
+      return std::pair(base::parse_json(one, "answer"), at);
+    } catch (const base::InputError&) {
+      continue;  // a member that was cut off
     }
-    const auto last = std::min(text_.find_first_of(",}]\n", at_), text_.size());
-    part.scalar = base::trim(text_.substr(at_, last - at_));
-    at_ = last;
-    return part.is_number() || part.scalar == "true" || part.scalar == "false" || part.scalar == "null";
   }
+  return std::nullopt;
+}
 
-  bool read_structure(JsonPart& whole, int depth) {
-    constexpr int deepest = 30;
-    whole.is_structured = true;
-    is_too_deep_ = is_too_deep_ || depth > deepest;
-    const bool is_object = text_[at_] == '{';
-    const char close = is_object ? '}' : ']';
-    ++at_;
-    while (next() != close) {
-      if (at_ >= text_.size() || is_too_deep_) {
-        return !is_too_deep_;
-      }
-      JsonPart member;
-      if (is_object) {
-        if (!is_quote(text_[at_])) {
-          return false;
-        }
-        member.key = read_quoted();
-        if (next() != ':') {
-          return at_ >= text_.size();
-        }
-        ++at_;
-      }
-      const bool is_good = read_value(member, depth + 1);
-      const bool is_there = member.is_structured || !member.scalar.empty();
-      if (is_there && (is_good || is_object)) {
-        whole.members.push_back(std::move(member));
-      }
-      if (!is_good) {
-        return false;
-      }
-      at_ += next() == ',' ? 1 : 0;
-    }
-    ++at_;
-    return true;
+/// A value with its key in an object; "" in a list.
+struct Member {
+  std::string key;
+  Json value;
+
+  /// Of a number, a word or a text.
+  std::string text() const { return value.is_string() ? value.get<std::string>() : value.dump(); }
+  bool is_number() const {
+    return !value.is_structured() && !text().empty() && text().find_first_not_of("-+0123456789. ") == std::string::npos;
   }
-
-  std::string_view text_;
-  std::size_t at_;
-  bool is_too_deep_ = false;
 };
+
+std::vector<Member> members_of(const Json& whole) {
+  std::vector<Member> members;
+  for (const auto& [key, value] : whole.items()) {
+    members.push_back({whole.is_object() ? key.substr(0, key.find(key_end)) : "", value});
+  }
+  return members;
+}
 
 constexpr std::string_view answer_keys[] = {"rating", "score", "answer", "value", "response", "ratings", "scores"};
 constexpr std::string_view name_keys[] = {"trait", "item",      "name",      "keyword", "word",
@@ -134,9 +105,9 @@ constexpr std::string_view other_keys[] = {"scale", "min",  "max",   "minimum", 
                                            "year",  "rank", "total", "index",   "n",       "range", "confidence",
                                            "step",  "date", "age",   "version", "low",     "high",  "size"};
 
-bool is_key(const JsonPart& part, Words keys) { return base::contains(keys, base::lower_ascii(part.key)); }
+bool is_key(const Member& part, Words keys) { return base::contains(keys, base::lower_ascii(part.key)); }
 
-bool is_other(const JsonPart& part) {
+bool is_other(const Member& part) {
   const auto words = parts_between(part.key, "_- .");
   return std::ranges::any_of(
              words, [](std::string_view word) { return base::contains(Words(other_keys), base::lower_ascii(word)); }) &&
@@ -144,20 +115,20 @@ bool is_other(const JsonPart& part) {
 }
 
 /// The member that names what an object is about: "trait", else a first short text; nothing: there is none.
-const JsonPart* name_of(const JsonPart& object) {
+const Member* name_of(const std::vector<Member>& members) {
   constexpr std::size_t longest = 40;
-  const auto is_short = [](const JsonPart& one) {
-    return !one.is_structured && !one.is_number() && one.scalar.size() <= longest && !is_key(one, explaining_keys) &&
-           !is_key(one, answer_keys);
+  const auto is_short = [](const Member& one) {
+    return !one.value.is_structured() && !one.is_number() && one.text().size() <= longest &&
+           !is_key(one, explaining_keys) && !is_key(one, answer_keys);
   };
-  const auto named = std::ranges::find_if(object.members,
-                                          [&](const JsonPart& one) { return is_short(one) && is_key(one, name_keys); });
-  const auto first = named != object.members.end() ? named : std::ranges::find_if(object.members, is_short);
-  return first == object.members.end() ? nullptr : &*first;
+  const auto named =
+      std::ranges::find_if(members, [&](const Member& one) { return is_short(one) && is_key(one, name_keys); });
+  const auto first = named != members.end() ? named : std::ranges::find_if(members, is_short);
+  return first == members.end() ? nullptr : &*first;
 }
 
 /// A key's digits count keys ("trait_2"); a key of digits is a number of a list.
-std::string key_text(const JsonPart& part) {
+std::string key_text(const Member& part) {
   const auto key = base::replace_all(part.key, "\n", " ");
   const auto last = key.find_last_not_of("0123456789");
   return last == std::string::npos ? key + "." : key.substr(0, key.find_last_not_of("_ 0123456789") + 1) + ":";
@@ -166,34 +137,36 @@ std::string key_text(const JsonPart& part) {
 /// What a list of objects holds, or an object at the top.
 enum class Place : std::uint8_t { top, entry, member };
 
-void append_lines(std::string& lines, const JsonPart& whole, Place place) {
-  const auto is_answer = [](const JsonPart& one) { return is_key(one, answer_keys); };
-  const bool has_answer = std::ranges::any_of(whole.members, is_answer);
-  const auto* name = name_of(whole);
+void append_lines(std::string& lines, const Json& whole, Place place) {
+  const auto members = members_of(whole);
+  const auto is_answer = [](const Member& one) { return is_key(one, answer_keys); };
+  const bool has_answer = std::ranges::any_of(members, is_answer);
+  const auto* name = name_of(members);
   // The value of "- name: value".
-  const auto value = std::ranges::find_if(whole.members, [&](const JsonPart& one) {
-    return &one != name && !one.is_structured && !is_other(one) && (!has_answer || is_answer(one));
+  const auto value = std::ranges::find_if(members, [&](const Member& one) {
+    return &one != name && !one.value.is_structured() && !is_other(one) && (!has_answer || is_answer(one));
   });
-  const bool has_value = value != whole.members.end();
+  const bool has_value = value != members.end();
   const bool is_named =
       name != nullptr && !name->key.empty() && (is_key(*name, name_keys) || (place == Place::entry && has_value));
   if (is_named) {
-    lines += "- " + name->scalar + ":" + (has_value ? " " + value->scalar : "") + "\n";
+    lines += "- " + name->text() + ":" + (has_value ? " " + value->text() : "") + "\n";
   }
-  for (const auto& one : whole.members) {
+  for (const auto& one : members) {
     const bool is_written = is_named && (&one == name || (has_value && &one == &*value));
-    const bool holds_numbers = one.is_number() || (!one.members.empty() && one.members.front().is_number());
+    const auto inner = one.value.is_structured() ? members_of(one.value) : std::vector<Member>{one};
+    const bool holds_numbers = !inner.empty() && inner.front().is_number();
     const bool is_beside = is_other(one) || (has_answer && holds_numbers && !is_answer(one));
     if (is_written || is_beside) {
       continue;
     }
     const auto start = one.key.empty() ? std::string("-") : key_text(one);
-    if (!one.is_structured) {
-      lines += start + " " + one.scalar + "\n";
+    if (!one.value.is_structured()) {
+      lines += start + " " + one.text() + "\n";
       continue;
     }
     lines += one.key.empty() ? "" : start + "\n";
-    append_lines(lines, one, one.key.empty() ? Place::entry : Place::member);
+    append_lines(lines, one.value, one.key.empty() ? Place::entry : Place::member);
   }
 }
 
@@ -201,7 +174,7 @@ void append_lines(std::string& lines, const JsonPart& whole, Place place) {
 std::optional<std::size_t> find_json(std::string_view text) {
   bool is_start = true;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto next = text.find_first_not_of(" \t\r\n", at + 1);
+    const auto next = text.find_first_not_of(blanks, at + 1);
     const bool opens = text[at] == '{' && next != std::string_view::npos && (text[next] == '"' || text[next] == '\'');
     if (opens || (is_start && text[at] == '[')) {
       return at;
@@ -219,14 +192,13 @@ std::string with_json_as_lines(std::string_view answer) {
   if (!begin || answer.size() > longest) {
     return std::string(answer);
   }
-  JsonReader reader(answer, *begin);
-  const auto json = reader.read();
-  if (!json) {
-    return std::string(answer);  // brackets of plain text
+  const auto json = read_json(answer, *begin);
+  if (!json || json->first.empty()) {
+    return std::string(answer);
   }
   std::string text(answer.substr(0, *begin));
-  append_lines(text, *json, Place::top);
-  return text + std::string(answer.substr(reader.end()));
+  append_lines(text, json->first, Place::top);
+  return text + std::string(answer.substr(json->second));
 }
 
 }  // namespace stereosweep::answers

@@ -1,7 +1,6 @@
 #include "answers/text/TableText.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "answers/text/PlainText.hpp"
@@ -35,139 +34,128 @@ bool is_number_cell(std::string_view cell) {
   return !cell.empty() && !has_letter(cell) && cell.find_first_of("0123456789") != std::string_view::npos;
 }
 
-class TableReader {
+/// Rows as lines of text, without rules and the columns that count rows.
+class Table {
  public:
-  explicit TableReader(std::vector<Row> rows) : rows_(std::move(rows)) {
-    const auto rule = std::ranges::find_if(rows_, is_rule);
-    const auto has_number = [](const Row& row) { return std::ranges::any_of(row, is_number_cell); };
-    if (rule == rows_.end() && !has_number(rows_.front()) &&
-        std::ranges::count_if(rows_, has_number) + 1 == std::ssize(rows_)) {
-      head_ = rows_.front();
-      first_ = 1;
+  explicit Table(std::vector<Row> rows) : rows_(std::move(rows)) {
+    take_head();
+    std::erase_if(rows_, is_rule);
+    auto width = head_.size();
+    for (const auto& row : rows_) {
+      width = std::max(width, row.size());
     }
-    const bool is_above = rule != rows_.end() && rule != rows_.begin();
-    const bool has_head = is_above && !(rule - 1)->back().ends_with('.');  // a sentence is no head
-    if (rule != rows_.end()) {
-      first_ = is_above && !has_head ? 0 : static_cast<std::size_t>(rule - rows_.begin()) + 1;
-      head_ = has_head ? *(rule - 1) : Row{};
+    head_.resize(width);
+    for (auto& row : rows_) {
+      row.resize(width);
     }
-    for (std::size_t column = 0; column < num_columns(); ++column) {
-      is_left_out_.push_back(is_count(column));
+    for (std::size_t column = 0; column < head_.size();) {
+      if (!is_count(column)) {
+        ++column;
+        continue;
+      }
+      const auto place = static_cast<std::ptrdiff_t>(column);
+      head_.erase(head_.begin() + place);
+      for (auto& row : rows_) {
+        row.erase(row.begin() + place);
+      }
     }
   }
 
   std::string lines() const {
+    static constexpr std::string_view naming[] = {"trait",   "item",      "keyword",   "word",          "adjective",
+                                                  "emotion", "attribute", "dimension", "characteristic"};
+    static constexpr std::string_view rating[] = {"rating", "ratings", "score", "scores", "value",
+                                                  "rate",   "answer",  "mean",  "points", "response"};
+    const auto name = column_headed(naming);
+    const auto value = column_headed(rating);
     std::string text;
-    const auto rated = rating_column();
-    for (auto row = first_; row < rows_.size(); ++row) {
-      if (!is_rule(rows_[row])) {
-        text += names_items(row, rated) ? head_lines(row) : line_of(row, rated);
+    for (const auto& row : rows_) {
+      // Numbers, all or more than one, below words that no column of ratings is among: the head names what is rated.
+      std::string items;
+      std::size_t num_items = 0;
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        if (is_number_cell(row[column]) && has_letter(head_[column])) {
+          items += std::string(head_[column]) + ": " + std::string(row[column]) + "\n";
+          ++num_items;
+        }
       }
+      const bool has_items = num_items > 0 && num_items == row.size();
+      text += has_items || (num_items > 1 && value == head_.size()) ? items : line_of(row, name, value);
     }
     return text;
   }
 
  private:
-  std::size_t num_columns() const {
-    std::size_t most = 0;
-    for (const auto& row : rows_) {
-      most = std::max(most, row.size());
+  /// The row above the rule, if it is no sentence; without a rule the first one, if it alone has no number.
+  void take_head() {
+    const auto has_number = [](const Row& row) { return std::ranges::any_of(row, is_number_cell); };
+    const auto rule = std::ranges::find_if(rows_, is_rule);
+    const auto below = rule == rows_.end() ? rows_.begin() + 1 : rule;
+    const bool has_head = rule == rows_.end() ? !has_number(rows_.front()) &&
+                                                    std::ranges::count_if(rows_, has_number) + 1 == std::ssize(rows_)
+                                              : rule != rows_.begin() && !(rule - 1)->back().ends_with('.');
+    if (has_head) {
+      head_ = *(below - 1);
+      rows_.erase(rows_.begin(), below);
     }
-    return most;
   }
-
-  std::string_view cell(std::size_t row, std::size_t column) const {
-    return column < rows_[row].size() ? rows_[row][column] : std::string_view();
-  }
-  std::string_view head(std::size_t column) const { return column < head_.size() ? head_[column] : std::string_view(); }
 
   /// Headed "#", "No.", "rank", "n", or 1, 2, 3, ... in front of words.
   bool is_count(std::size_t column) const {
     static constexpr std::string_view counting[] = {"#",     "no",   "nr",    "number", "rank", "n",
                                                     "index", "item", "count", "id",     "sd",   "year"};
-    const auto name = head(column);
-    const bool holds_words = first_ < rows_.size() && has_letter(cell(first_, column));
+    const auto name = head_[column];
+    const bool holds_words = !rows_.empty() && has_letter(rows_.front()[column]);
     if (!holds_words && (name == "#" || has_word(base::lower_ascii(name), counting))) {
       return true;
     }
-    bool counts = rows_.size() > first_ + 1 && column + 1 < num_columns();
+    bool counts = rows_.size() > 1 && column + 1 < head_.size();
     double next = 1;
-    for (auto row = first_; row < rows_.size(); ++row, next += 1) {
-      auto text = cell(row, column);
+    for (auto row = rows_.begin(); counts && row != rows_.end(); ++row, next += 1) {
+      auto text = (*row)[column];
       text.remove_suffix(text.ends_with('.') || text.ends_with(')') ? 1 : 0);
-      counts = counts && base::parse_double(text) == next && has_letter(cell(row, column + 1));
+      counts = base::parse_double(text) == next && has_letter((*row)[column + 1]);
     }
     return counts;
   }
 
-  std::optional<std::size_t> rating_column() const {
-    static constexpr std::string_view rating[] = {"rating", "ratings", "score", "scores", "value",
-                                                  "rate",   "answer",  "mean",  "points", "response"};
-    for (std::size_t column = 0; column < head_.size(); ++column) {
-      if (!is_left_out_[column] && has_word(base::lower_ascii(head_[column]), rating)) {
-        return column;
-      }
-    }
-    return std::nullopt;
+  /// The number of columns: no head has one of the words.
+  std::size_t column_headed(Words words) const {
+    const auto found =
+        std::ranges::find_if(head_, [&](std::string_view cell) { return has_word(base::lower_ascii(cell), words); });
+    return static_cast<std::size_t>(found - head_.begin());
   }
 
-  /// Whether the row's numbers, all or more than one, stand below words that no column of ratings is among.
-  bool names_items(std::size_t row, std::optional<std::size_t> rated) const {
-    std::size_t num_numbers = 0;
-    bool all = true;
-    for (std::size_t column = 0; column < rows_[row].size(); ++column) {
-      const bool is_number = !is_left_out_[column] && is_number_cell(cell(row, column)) && has_letter(head(column));
-      num_numbers += is_number ? 1 : 0;
-      all = all && (is_number || is_left_out_[column]);
-    }
-    return num_numbers > 0 && (all || (num_numbers > 1 && !rated));
-  }
-
-  std::string head_lines(std::size_t row) const {
-    std::string text;
-    for (std::size_t column = 0; column < rows_[row].size(); ++column) {
-      if (!is_left_out_[column] && has_letter(head(column)) && is_number_cell(cell(row, column))) {
-        text += std::string(head(column)) + ": " + std::string(cell(row, column)) + "\n";
-      }
-    }
-    return text;
-  }
-
-  std::string line_of(std::size_t row, std::optional<std::size_t> rated) const {
+  std::string line_of(const Row& row, std::size_t name, std::size_t value) const {
     std::vector<std::size_t> columns;
-    for (std::size_t column = 0; column < rows_[row].size(); ++column) {
-      if (!is_left_out_[column] && !cell(row, column).empty()) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      if (!row[column].empty()) {
         columns.push_back(column);
       }
     }
-    static constexpr std::string_view naming[] = {"trait",   "item",      "keyword",   "word",          "adjective",
-                                                  "emotion", "attribute", "dimension", "characteristic"};
-    const auto named =
-        std::ranges::find_if(columns, [&](std::size_t one) { return has_word(base::lower_ascii(head(one)), naming); });
-    const auto name = named != columns.end()
-                          ? named
-                          : std::ranges::find_if(columns, [&](std::size_t one) { return has_letter(cell(row, one)); });
-    if (name != columns.end()) {
-      std::rotate(columns.begin(), name, name + 1);
+    auto first = std::ranges::find(columns, name);
+    if (first == columns.end()) {
+      first = std::ranges::find_if(columns, [&](std::size_t one) { return has_letter(row[one]); });
     }
-    const auto value = rated ? std::ranges::find(columns, *rated) : columns.end();
-    if (value != columns.end() && value != columns.begin()) {
-      std::rotate(columns.begin() + 1, value, value + 1);
+    if (first != columns.end()) {
+      std::rotate(columns.begin(), first, first + 1);
+    }
+    const auto second = std::ranges::find(columns, value);
+    if (second != columns.end() && second != columns.begin()) {
+      std::rotate(columns.begin() + 1, second, second + 1);
     }
     std::string text;
     for (std::size_t place = 0; place < columns.size(); ++place) {
-      const bool is_ticked = columns.size() == 2 && place == 1 && is_number_cell(head(columns[place])) &&
-                             !is_number_cell(cell(row, columns[place]));
-      const auto written = is_ticked ? head(columns[place]) : cell(row, columns[place]);
-      text += (place == 0 ? "- " : place == 1 ? ": " : " - ") + std::string(written);
+      const auto cell = row[columns[place]];
+      const auto head = head_[columns[place]];
+      const bool is_ticked = columns.size() == 2 && place == 1 && is_number_cell(head) && !is_number_cell(cell);
+      text += (place == 0 ? "- " : place == 1 ? ": " : " - ") + std::string(is_ticked ? head : cell);
     }
     return text + "\n";
   }
 
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;  ///< below the head
   Row head_;
-  std::size_t first_ = 0;  ///< row below the head
-  std::vector<bool> is_left_out_;
 };
 
 }  // namespace
@@ -177,7 +165,7 @@ std::string with_tables_as_lines(std::string_view plain) {
   std::vector<Row> rows;
   std::string raw;
   const auto close = [&] {
-    text += rows.size() > 1 ? TableReader(std::move(rows)).lines() : raw;
+    text += rows.size() > 1 ? Table(std::move(rows)).lines() : raw;
     rows.clear();
     raw.clear();
   };
