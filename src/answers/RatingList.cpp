@@ -7,37 +7,25 @@
 
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
+#include "answers/text/Names.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {
 
-/// How an item's name may be written.
-enum class NameForm : std::uint8_t { exact, same_stem };
-
-/// An item's name in the text: tokens [first, last).
-struct ItemMention {
-  std::size_t item;
-  std::size_t first;
-  std::size_t last;
+/// An item's name in the text.
+struct ItemMention : NameMention {
   bool opens_line = false;  ///< but for marks and the number of the line
 };
 
 class RatingListReader : TokenReader {
  public:
   RatingListReader(std::span<const Token> tokens, std::span<const std::string> items, const Scale& scale)
-      : TokenReader(tokens), scale_(scale), ratings_(items.size(), Rating{.status = Status::missing}) {
-    for (const auto& item : items) {
-      names_.emplace_back();
-      const TokenizedText text(plain_text(item));
-      for (const auto& token : text.tokens()) {
-        if (!is_joint(token)) {
-          names_.back().emplace_back(token.text);
-        }
-      }
-    }
-  }
+      : TokenReader(tokens),
+        scale_(scale),
+        names_(words_of_names(items)),
+        ratings_(items.size(), Rating{.status = Status::missing}) {}
 
   std::vector<Rating> read() {
     find_mentions();
@@ -57,22 +45,19 @@ class RatingListReader : TokenReader {
  private:
   bool is_line_end(std::size_t at) const { return !has(at) || tokens_[at].kind == Token::Kind::line_end; }
 
-  /// "high-status", "high status" and "high_status" are one name.
-  static bool is_joint(const Token& token) { return token.is("-") || token.is("_"); }
-
   /// Names as they are given; where an item has none, lines that begin with another form of it.
   void find_mentions() {
     find_mentions(NameForm::exact);
     std::vector<bool> is_named(names_.size(), false);
     for (const auto& one : mentions_) {
-      is_named[one.item] = true;
+      is_named[one.name] = true;
     }
     if (!base::contains(is_named, false)) {
       return;
     }
     auto exact = std::exchange(mentions_, {});
     find_mentions(NameForm::same_stem);
-    std::erase_if(mentions_, [&](const ItemMention& one) { return is_named[one.item] || !one.opens_line; });
+    std::erase_if(mentions_, [&](const ItemMention& one) { return is_named[one.name] || !one.opens_line; });
     mentions_.insert(mentions_.end(), exact.begin(), exact.end());
     std::ranges::stable_sort(mentions_, {}, &ItemMention::first);
   }
@@ -81,7 +66,7 @@ class RatingListReader : TokenReader {
     constexpr std::size_t most = 1000;  // more are no answer; they are compared with each other
     bool opens = true;
     for (std::size_t at = 0; at < tokens_.size() && mentions_.size() < most;) {
-      const auto found = item_at(at, form);
+      const auto found = name_at(tokens_, at, names_, form);
       if (!found) {
         const bool is_mark = tokens_[at].kind == Token::Kind::mark;
         const bool is_number_mark =
@@ -90,41 +75,10 @@ class RatingListReader : TokenReader {
         ++at;
         continue;
       }
-      mentions_.push_back(*found);
-      mentions_.back().opens_line = opens;
+      mentions_.push_back({*found, opens});
       opens = false;
       at = found->last;
     }
-  }
-
-  /// The item whose name begins here, the longest one.
-  std::optional<ItemMention> item_at(std::size_t at, NameForm form) const {
-    std::optional<ItemMention> best;
-    for (std::size_t item = 0; item < names_.size(); ++item) {
-      const auto last = name_end(at, names_[item], form);
-      if (last > at && (!best || best->last < last)) {
-        best = {item, at, last};
-      }
-    }
-    return best;
-  }
-
-  /// Where the name ends that begins at `at`; `at`: there is none.
-  std::size_t name_end(std::size_t at, const std::vector<std::string>& name, NameForm form) const {
-    auto end = at;
-    for (const auto& word : name) {
-      while (end > at && end < tokens_.size() && is_joint(tokens_[end])) {
-        ++end;
-      }
-      const bool is_here =
-          end < tokens_.size() &&
-          (tokens_[end].is(word) || (form == NameForm::same_stem && is_same_stem(tokens_[end].text, word)));
-      if (!is_here) {
-        return at;
-      }
-      ++end;
-    }
-    return end;
   }
 
   /// Takes another answer about an item.
@@ -175,7 +129,7 @@ class RatingListReader : TokenReader {
     for (const auto& one : openers) {
       const auto end = line_end(one.last);
       const bool shares = std::ranges::any_of(mentions_, [&](const ItemMention& other) {
-        return other.first >= one.last && other.first < end && other.item != one.item && !other.opens_line;
+        return other.first >= one.last && other.first < end && other.name != one.name && !other.opens_line;
       });
       if (!shares || has_rating_at_once(one)) {
         alone.push_back(one);
@@ -187,7 +141,7 @@ class RatingListReader : TokenReader {
       const auto end = std::min(line_end(one.last), last);
       auto stop = end;
       for (const auto& other : mentions_) {
-        if (other.first >= one.last && other.first < end && other.item != one.item) {
+        if (other.first >= one.last && other.first < end && other.name != one.name) {
           stop = std::min(stop, other.first);
         }
       }
@@ -202,9 +156,9 @@ class RatingListReader : TokenReader {
         rating = read_lines(end, last);
       }
       if (rating.status == Status::unparsed) {
-        ratings_[one.item].status = no_answer(lower_text(one.last, last), End::finished);
+        ratings_[one.name].status = no_answer(lower_text(one.last, last), End::finished);
       } else {
-        take(ratings_[one.item], rating);
+        take(ratings_[one.name], rating);
       }
     }
   }
@@ -321,7 +275,7 @@ class RatingListReader : TokenReader {
         const auto stop = next + 1 < mentions_.size() ? mentions_[next + 1].first : tokens_.size();
         rating = read_part(mentions_[next].last, std::min(stop, sentence_around(tokens_, mentions_[next].first).last));
       }
-      take(found[one.item], rating);
+      take(found[one.name], rating);
       last = rating;
     }
     for (std::size_t item = 0; item < ratings_.size(); ++item) {
@@ -387,7 +341,7 @@ class RatingListReader : TokenReader {
 
   const Scale& scale_;
   Language language_ = Language::english;
-  std::vector<std::vector<std::string>> names_;
+  std::vector<NameWords> names_;
   std::vector<ItemMention> mentions_;
   std::vector<Rating> ratings_;
 };

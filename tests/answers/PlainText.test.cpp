@@ -50,6 +50,7 @@ TEST(PlainText, HasTablesAsLines) {
   EXPECT_EQ(plain_text("Below:\n\n| Warm | They smile. |\n| Kind | They give. |\n\nDone"),
             "Below:\n\n- Warm: They smile.\n- Kind: They give.\n\nDone");
   EXPECT_EQ(plain_text("warm | kind | busy"), "warm | kind | busy");
+  EXPECT_EQ(plain_text("| Trait | Score |\n|---|---|"), "");
 }
 
 TEST(PlainText, HasPlainSigns) {
@@ -102,7 +103,10 @@ TEST(ListMarks, RiseFromLineToLineOrInALine) {
 
 TEST(ListMarks, AreBulletsAndNumbers) {
   EXPECT_EQ(list_mark("- warm").rest, "warm");
-  EXPECT_EQ(list_mark("12) warm").number, 12);
+  EXPECT_EQ(list_mark("12) warm").kind, ListMark::Kind::number);
+  EXPECT_EQ(list_mark("(12) warm").rest, "warm");
+  EXPECT_EQ(list_mark("3 - warm").rest, "warm");
+  EXPECT_EQ(list_mark("3 warm").kind, ListMark::Kind::none);
   EXPECT_EQ(list_mark("3. warm").rest, "warm");
   EXPECT_EQ(list_mark("3.5 warm").kind, ListMark::Kind::none);
   EXPECT_EQ(list_mark("warm").kind, ListMark::Kind::none);

@@ -188,18 +188,6 @@ bool Surroundings::refuse(std::size_t place) const {
   return false;
 }
 
-/// Behind words of a parenthesis: "4 (doctors would get a 5)".
-bool Surroundings::is_aside(std::size_t place, const Sentence& sentence) const {
-  bool has_words = false;
-  for (auto at = place; at-- > sentence.first && !is(at, ")");) {
-    if (is(at, "(")) {
-      return has_words;
-    }
-    has_words = has_words || tokens_[at].is_word();
-  }
-  return false;
-}
-
 Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr std::string_view others[] = {
       "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
@@ -252,9 +240,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     return Strength::supposed;
   }
   const bool is_asked = is(last, "?");
-  return (is_explanation_[first] || is_asked || is_aside(first, sentence)) && strength == Strength::cued
-             ? Strength::bare
-             : strength;
+  return (is_explanation_[first] || is_asked) && strength == Strength::cued ? Strength::bare : strength;
 }
 
 }  // namespace stereosweep::answers

@@ -60,7 +60,6 @@ class Surroundings : TokenReader {
   bool is_denied_at_once(std::size_t place) const;
   bool is_denied_in_clause(std::size_t place) const;
   bool is_denied_behind(std::size_t place) const;
-  bool is_aside(std::size_t place, const Sentence& sentence) const;
   void find_explanations();
 
   std::vector<Refusal> refusals_;

@@ -1,41 +1,26 @@
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "answers/candidates/Candidates.hpp"
+#include "answers/text/Names.hpp"
 #include "base/Lists.hpp"
 
 namespace stereosweep::answers {
 namespace {
 
-/// An option's words, or its letter, in the text: tokens [first, last).
-struct OptionMention {
-  std::size_t option;
-  std::size_t first;
-  std::size_t last;
+/// An option's words, or its letter, in the text.
+struct OptionMention : NameMention {
   bool is_letter = false;
 };
 
 class OptionReader : TokenReader {
  public:
   OptionReader(std::span<const Token> tokens, const Scale& scale)
-      : TokenReader(tokens), surroundings_(tokens), count_(scale.options.size()) {
-    for (const auto& option : scale.options) {
-      words_.emplace_back();
-      const TokenizedText text(plain_text(option));
-      for (const auto& token : text.tokens()) {
-        if (token.is_word() || token.is_number()) {
-          words_.back().emplace_back(token.text);
-        }
-      }
-    }
+      : TokenReader(tokens), surroundings_(tokens), words_(words_of_names(scale.options)) {
     drop_numbers();
-    longest_first_.resize(count_);
-    std::iota(longest_first_.begin(), longest_first_.end(), std::size_t{0});
-    std::ranges::stable_sort(longest_first_, std::greater(), [&](std::size_t option) { return words_[option].size(); });
   }
 
   std::vector<Candidate> read() {
@@ -47,16 +32,13 @@ class OptionReader : TokenReader {
       if (is_scale[place] || surroundings_.deny(mention.first) || surroundings_.refuse(mention.first)) {
         continue;
       }
-      const auto value = static_cast<double>(mention.option);
+      const auto value = static_cast<double>(mention.name);
       const bool has_next = place + 1 < mentions_.size();
       if (has_next && is_range(mention, mentions_[place + 1])) {
-        const auto other = static_cast<double>(mentions_[place + 1].option);
+        const auto other = static_cast<double>(mentions_[place + 1].name);
         found.push_back({mention.first, std::min(value, other), std::max(value, other),
                          surroundings_.strength(mention.first, mentions_[place + 1].last), false});
         ++place;
-        continue;
-      }
-      if (has_next && only_denies(mention, mentions_[place + 1])) {
         continue;
       }
       const bool goes_on =
@@ -88,42 +70,18 @@ class OptionReader : TokenReader {
     }
   }
 
-  std::optional<std::size_t> end_of(std::size_t at, const std::vector<std::string>& words) const {
-    for (const auto& word : words) {
-      while (at < tokens_.size() && tokens_[at].is("-") && !words.empty() && &word != &words.front()) {
-        ++at;
-      }
-      if (at >= tokens_.size() || !tokens_[at].is(word)) {
-        return std::nullopt;
-      }
-      ++at;
-    }
-    return words.empty() ? std::nullopt : std::optional(at);
-  }
-
-  /// The option whose words begin here; the longest one.
-  std::optional<OptionMention> option_at(std::size_t at) const {
-    for (const auto option : longest_first_) {
-      if (const auto end = end_of(at, words_[option])) {
-        return OptionMention{option, at, *end};
-      }
-    }
-    return std::nullopt;
-  }
-
   /// Behind a letter that is meant, words of options explain it, but for those directly behind.
   void find_mentions() {
     bool has_letter = false;
     for (std::size_t at = 0; at < tokens_.size();) {
-      auto found = option_at(at);
-      if (!found && is_letter(at)) {
-        found = {letter_of(at), at, at + 1, true};
+      const auto named = name_at(tokens_, at, words_);
+      if (named) {
+        mentions_.push_back({*named});
+      } else if (is_letter(at)) {
+        mentions_.push_back({{letter_of(at), at, at + 1}, true});
         has_letter = has_letter || !(surroundings_.deny(at) || surroundings_.refuse(at));
       }
-      if (found) {
-        mentions_.push_back(*found);
-      }
-      at = found ? found->last : at + 1;
+      at = named ? named->last : at + 1;
     }
     std::erase_if(mentions_, [&](const OptionMention& one) {
       auto before = one.first;
@@ -139,7 +97,7 @@ class OptionReader : TokenReader {
   /// "B", "(b)", "b) very", "option b"; "A" and "I" only where they are no article and no pronoun.
   bool is_letter(std::size_t at) const {
     constexpr std::size_t num_letters = 26;
-    if (!is_single_letter(at) || letter_of(at) >= std::min(count_, num_letters) || is_initial(at)) {
+    if (!is_single_letter(at) || letter_of(at) >= std::min(words_.size(), num_letters) || is_initial(at)) {
       return false;
     }
     static constexpr std::string_view leading[] = {":", "\"", "(", "["};
@@ -175,9 +133,8 @@ class OptionReader : TokenReader {
       const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
       return !is_joined || is_single_letter(at + 2);
     }
-    const auto own = option_at(at + 1);
-    return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) ||
-           (own && own->option == letter_of(at));
+    const auto own = name_at(tokens_, at + 1, words_);
+    return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) || (own && own->name == letter_of(at));
   }
 
   /// [mention]: part of the scale as the question gave it.
@@ -185,12 +142,12 @@ class OptionReader : TokenReader {
     std::vector<bool> is_scale(mentions_.size(), false);
     for (std::size_t first = 0; first < mentions_.size();) {
       auto last = first + 1;
-      std::set<std::size_t> different = {mentions_[first].option};
+      std::set<std::size_t> different = {mentions_[first].name};
       while (last < mentions_.size() && mentions_[last].first - mentions_[last - 1].last <= 3 && is_listing(last)) {
-        different.insert(mentions_[last].option);
+        different.insert(mentions_[last].name);
         ++last;
       }
-      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(count_ - 1)) == 2;
+      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(words_.size() - 1)) == 2;
       if ((different.size() > 2 || is_pair) && last - first >= 2) {
         std::fill(is_scale.begin() + static_cast<std::ptrdiff_t>(first),
                   is_scale.begin() + static_cast<std::ptrdiff_t>(last), true);
@@ -227,15 +184,7 @@ class OptionReader : TokenReader {
       }
       joins = joins || is_joint;
     }
-    return joins && left.option != right.option;
-  }
-
-  /// "never" in "I'd never say always".
-  bool only_denies(const OptionMention& mention, const OptionMention& next) const {
-    static constexpr std::string_view denials[] = {"never", "rarely", "hardly", "no", "not"};
-    const bool is_denial = is_any(mention.first, denials) && mention.last == mention.first + 1;
-    return is_denial && mention.last < tokens_.size() && tokens_[mention.last].is_word() && next.first > mention.last &&
-           surroundings_.deny(next.first);
+    return joins && left.name != right.name;
   }
 
   /// "Nurses are often described", "people always ask", where neither the answer begins with it nor a word of answering
@@ -273,7 +222,7 @@ class OptionReader : TokenReader {
     const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
     constexpr std::size_t few = 4;
     const bool is_short = mention.first - sentence.first <= few;
-    const bool is_phrase = words_[mention.option].size() > 1;  // few texts hold one by chance
+    const bool is_phrase = mention.last - mention.first > 1;  // few texts hold one by chance
     return !is_said_of_question(mention) &&
            (is_first || is_phrase || is_seen || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
             is_any(mention.first - 1, before));
@@ -299,9 +248,7 @@ class OptionReader : TokenReader {
   }
 
   Surroundings surroundings_;
-  std::size_t count_;
-  std::vector<std::vector<std::string>> words_;
-  std::vector<std::size_t> longest_first_;
+  std::vector<NameWords> words_;  ///< of each option
   std::vector<OptionMention> mentions_;
 };
 

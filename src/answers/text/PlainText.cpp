@@ -442,29 +442,23 @@ bool TokenReader::has_any(std::size_t first, std::size_t last, Words words) cons
 
 ListMark list_mark(std::string_view line) {
   line = base::trim(line);
-  const auto rest_after = [&](std::size_t count) { return base::trim(line.substr(count)); };
   if (line.starts_with("- ") || line.starts_with("+ ") ||
       (line.starts_with("-") && line.size() > 1 && is_letter(line[1]))) {
-    return {ListMark::Kind::bullet, 0, rest_after(1)};
+    return {ListMark::Kind::bullet, base::trim(line.substr(1))};
   }
-  std::size_t digits = 0;
-  const auto first = line.starts_with("(") ? std::size_t{1} : std::size_t{0};
-  while (first + digits < line.size() && digits < 4 && is_digit(line[first + digits])) {
-    ++digits;
+  constexpr std::size_t most_digits = 4;
+  const bool is_enclosed = line.starts_with('(');
+  const auto number = line.substr(is_enclosed ? 1 : 0);
+  const auto digits = std::min(number.find_first_not_of("0123456789"), number.size());
+  const auto behind = number.substr(digits);
+  const bool is_dash = behind.starts_with("- ") || behind.starts_with(" - ");
+  const bool is_sign = behind.starts_with(')') || behind.starts_with('.') || behind.starts_with(':');
+  const bool is_apart = behind.size() < 2 || !is_digit(behind[1]);
+  const bool marks = is_enclosed ? behind.starts_with(')') && is_apart : is_dash || (is_sign && is_apart);
+  if (digits > 0 && digits <= most_digits && marks) {
+    return {ListMark::Kind::number, base::trim(behind.substr(behind.find_first_of("-.:)") + 1))};
   }
-  const auto after = first + digits;
-  const auto dash = digits > 0 && first == 0 && line.substr(after).starts_with(" -") ? after + 1 : after;
-  if (digits > 0 && first == 0 && line.substr(dash).starts_with("- ")) {
-    return {ListMark::Kind::number, static_cast<long>(base::parse_integer(line.substr(0, digits)).value_or(0)),
-            rest_after(dash + 1)};
-  }
-  if (digits > 0 && after < line.size() &&
-      (line[after] == ')' || (first == 0 && (line[after] == '.' || line[after] == ':'))) &&
-      (after + 1 == line.size() || !is_digit(line[after + 1]))) {
-    return {ListMark::Kind::number, static_cast<long>(base::parse_integer(line.substr(first, digits)).value_or(0)),
-            rest_after(after + 1)};
-  }
-  return {ListMark::Kind::none, 0, line};
+  return {ListMark::Kind::none, line};
 }
 
 }  // namespace stereosweep::answers

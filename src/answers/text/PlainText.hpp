@@ -104,7 +104,6 @@ class TokenReader {
 struct ListMark {
   enum class Kind : unsigned char { none, bullet, number };
   Kind kind = Kind::none;
-  long number = 0;
   std::string_view rest;  ///< the line behind the mark
 };
 ListMark list_mark(std::string_view line);

@@ -183,7 +183,6 @@ std::string with_tables_as_lines(std::string_view plain) {
     first = last + 1;
   }
   close();
-  text.pop_back();
   return text;
 }
 
