@@ -1,7 +1,6 @@
 #include "answers/Keywords.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "answers/RatingParser.hpp"
@@ -171,18 +170,11 @@ Parts listed_in(std::string_view sentence) {
   return is_list ? parts : Parts{};
 }
 
-/// Whether a sentence (lower case) speaks of generalisations ("stereotypes are harmful, unfair and misleading").
-bool is_about_stereotypes(std::string_view sentence) {
-  static constexpr std::string_view subjects[] = {
-      "stereotypes are", "generalizations are", "stereotyping is", "labels are", "generalizing is", "stereotypes can",
-  };
-  return has_part(sentence, subjects);
-}
-
-bool repeats_question(std::string_view line) {
-  static constexpr std::string_view wishes[] = {"per line", "nothing else", "separated by commas", "no explanation"};
-  return has_part(line, wishes);
-}
+/// Of generalisations a sentence says so: "stereotypes are harmful, unfair and misleading".
+constexpr std::string_view about_stereotypes[] = {"stereotypes are", "generalizations are", "stereotyping is",
+                                                  "labels are",      "generalizing is",     "stereotypes can"};
+/// What repeats the question.
+constexpr std::string_view wishes[] = {"per line", "nothing else", "separated by commas", "no explanation"};
 
 /// A line of an answer: what stands behind its list mark.
 struct AnswerLine {
@@ -197,16 +189,14 @@ std::string_view behind_mark(std::string_view line) {
   if (mark.kind != ListMark::Kind::none) {
     return mark.rest;
   }
-  if (line.size() > 2 && std::isalpha(static_cast<unsigned char>(line[0])) != 0 && (line[1] == ')' || line[1] == '.') &&
-      is_blank(line[2])) {
-    return base::trim(line.substr(2));
-  }
   static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
   const auto sign = std::min(line.find_first_of(":.)"), line.size());
   const auto before = base::lower_ascii(line.substr(0, sign));
   const auto label = before.substr(0, before.find_last_not_of(" 0123456789") + 1);
   const bool is_numbered = label.size() < before.size() && count_words(label) == 1 && is_heading(label);
-  const bool is_label = sign < line.size() && (is_numbered || (line[sign] == ':' && base::contains(labels, before)));
+  const bool is_lettered = sign == 1 && is_letter(line[0]) && line.size() > 2 && line[1] != ':' && is_blank(line[2]);
+  const bool is_label =
+      sign < line.size() && (is_numbered || is_lettered || (line[sign] == ':' && base::contains(labels, before)));
   return is_label ? base::trim(line.substr(sign + 1)) : line;
 }
 
@@ -293,13 +283,13 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
 /// The sentence that lists most.
 Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
-  if (std::ranges::any_of(lines,
-                          [](const AnswerLine& line) { return repeats_question(base::lower_ascii(line.text)); })) {
+  const auto repeats_question = [](const AnswerLine& line) { return has_part(base::lower_ascii(line.text), wishes); };
+  if (std::ranges::any_of(lines, repeats_question)) {
     return best;
   }
   for (const auto& line : lines) {
     for (const auto sentence : sentences_of(line.text)) {
-      const auto parts = is_about_stereotypes(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
+      const auto parts = has_part(base::lower_ascii(sentence), about_stereotypes) ? Parts{} : listed_in(sentence);
       best = parts.size() > best.size() ? parts : best;
     }
   }

@@ -281,14 +281,12 @@ class NumberReader : TokenReader {
     return std::nullopt;
   }
 
+  /// "scale of 1 to 10": soon before a number.
   bool names_scale(std::size_t at) const {
-    const auto sentence = sentence_around(tokens_, at);
-    for (auto place = at > sentence.first + 4 ? at - 4 : sentence.first; place < at; ++place) {
-      if (is(place, "scale") || is(place, "scales")) {
-        return true;
-      }
-    }
-    return false;
+    constexpr std::size_t farthest = 4;
+    static constexpr std::string_view scales[] = {"scale", "scales"};
+    const auto first = sentence_around(tokens_, at).first;
+    return has_any(std::max(first, at - std::min(at, farthest)), at, scales);
   }
 
   /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5".
