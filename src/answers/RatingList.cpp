@@ -24,7 +24,7 @@ class RatingListReader : TokenReader {
   RatingListReader(std::span<const Token> tokens, std::span<const std::string> items, const Scale& scale)
       : TokenReader(tokens),
         scale_(scale),
-        names_(words_of_names(items)),
+        names_(joined_names(items)),
         ratings_(items.size(), Rating{.status = Status::missing}) {}
 
   std::vector<Rating> read() {
@@ -341,7 +341,7 @@ class RatingListReader : TokenReader {
 
   const Scale& scale_;
   Language language_ = Language::english;
-  std::vector<NameWords> names_;
+  std::vector<std::string> names_;  ///< of the items, joined
   std::vector<ItemMention> mentions_;
   std::vector<Rating> ratings_;
 };

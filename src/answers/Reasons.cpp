@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,46 +7,13 @@
 #include "answers/Keywords.hpp"
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
+#include "answers/text/Names.hpp"
 #include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {
-
-bool is_word_sign(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
-}
-
-/// Where the keyword ends that begins at `at` as whole words; nothing: another text stands there. Blanks and hyphens in
-/// words do not count: "hard-working", "hard working", "hardworking".
-std::optional<std::size_t> keyword_end(std::string_view text, std::size_t at, std::string_view keyword) {
-  const auto is_joint = [](char c) { return c == '-' || c == ' '; };
-  for (std::size_t place = 0; place < keyword.size(); ++place) {
-    if (is_joint(keyword[place])) {
-      continue;
-    }
-    while (place > 0 && at < text.size() && is_joint(text[at])) {
-      ++at;
-    }
-    if (at >= text.size() || text[at] != keyword[place]) {
-      return std::nullopt;
-    }
-    ++at;
-  }
-  return keyword.empty() || (at < text.size() && is_word_sign(text[at])) ? std::nullopt : std::optional(at);
-}
-
-/// The first place where the keyword stands as whole words.
-std::size_t find_word(std::string_view text, std::string_view keyword) {
-  const auto first = keyword.substr(0, 1);
-  for (auto at = text.find(first); !first.empty() && at != std::string_view::npos; at = text.find(first, at + 1)) {
-    if ((at == 0 || !is_word_sign(text[at - 1])) && keyword_end(text, at, keyword)) {
-      return at;
-    }
-  }
-  return std::string_view::npos;
-}
 
 /// Without separators and blanks at its ends.
 std::string trimmed(std::string_view text) {
@@ -71,26 +37,18 @@ struct Section {
 
 /// Whether only a separator, "because" or the end of the line can stand behind a name that is one in another form, and
 /// no "," and no "and" behind any.
-bool is_name_end(std::string_view behind, bool is_exact) {
+bool is_name_end(std::string_view behind, NameForm form) {
   const auto rest = base::trim(behind.substr(0, behind.find('\n')));
   const bool separates = rest.empty() || std::string_view(":-=|(\"").find(rest.front()) != std::string_view::npos ||
                          rest.starts_with("because");
   const bool lists = rest.starts_with(",") || rest.starts_with("and ") || rest.starts_with("/");
-  return is_exact ? !lists : separates;
-}
-
-/// Where a form of the keyword's word ends that stands at `at` ("kindness" for "kind"); nothing: another word does.
-std::optional<std::size_t> form_end(std::string_view lower, std::size_t at, std::string_view keyword) {
-  auto end = at;
-  while (end < lower.size() && is_word_sign(lower[end])) {
-    ++end;
-  }
-  return is_same_stem(lower.substr(at, end - at), keyword) ? std::optional(end) : std::nullopt;
+  return form == NameForm::exact ? !lists : separates;
 }
 
 class SectionReader {
  public:
-  SectionReader(std::string_view lower, std::span<const std::string> keywords) : lower_(lower), keywords_(keywords) {}
+  SectionReader(const TokenizedText& text, std::span<const std::string> names)
+      : lower_(text.lower()), tokens_(text.tokens()), names_(names) {}
 
   std::vector<Section> read() {
     for (const auto line : lines_of(lower_)) {
@@ -125,20 +83,20 @@ class SectionReader {
 
   /// Whether a section of a keyword begins at `at`; the longest name counts, one in another form where there is none.
   bool take_keyword(std::size_t begin, std::size_t at, ListMark::Kind mark, std::size_t indent) {
-    std::optional<Section> best;
-    for (const bool is_exact : {true, false}) {
-      for (std::size_t keyword = 0; !best && keyword < keywords_.size(); ++keyword) {
-        const auto end =
-            is_exact ? keyword_end(lower_, at, keywords_[keyword]) : form_end(lower_, at, keywords_[keyword]);
-        if (end && is_name_end(lower_.substr(*end), is_exact) && (!best || best->after < *end)) {
-          best = Section{keyword, begin, at, *end, mark, indent};
+    const auto token =
+        std::ranges::lower_bound(tokens_, lower_.data() + at, {}, [](const Token& one) { return one.text.data(); });
+    const auto place = static_cast<std::size_t>(token - tokens_.begin());
+    for (const auto form : {NameForm::exact, NameForm::same_stem}) {
+      const auto name = name_at(tokens_, place, names_, form);
+      const auto end = name ? place_of(tokens_[name->last - 1].text, "") + tokens_[name->last - 1].text.size() : at;
+      if (name && is_name_end(lower_.substr(end), form)) {
+        if (sections_.empty() || begin < at || sections_.back().keyword != name->name) {
+          sections_.push_back({name->name, begin, at, end, mark, indent});
         }
+        return true;
       }
     }
-    if (best && (sections_.empty() || begin < at || sections_.back().keyword != best->keyword)) {
-      sections_.push_back(*best);
-    }
-    return best.has_value();
+    return false;
   }
 
   /// Whether another entry begins with the line: a mark of the same list, or a label as the section before has one.
@@ -157,7 +115,8 @@ class SectionReader {
   }
 
   std::string_view lower_;
-  std::span<const std::string> keywords_;
+  std::span<const Token> tokens_;
+  std::span<const std::string> names_;  ///< of the keywords, joined
   std::vector<Section> sections_;
 };
 
@@ -198,7 +157,7 @@ bool declines(std::string_view text) {
 std::string reason_of(const Section& section, std::string_view plain, std::size_t last, End end) {
   auto part = plain.substr(section.after, last - section.after);
   // "Warm people help others" is the sentence itself, "Warm: they help" what stands behind the colon.
-  if (!is_name_end(base::lower_ascii(part), false)) {
+  if (!is_name_end(base::lower_ascii(part), NameForm::same_stem)) {
     part = plain.substr(section.at, last - section.at);
   }
   if (end == End::cut_off && last == plain.size()) {
@@ -213,16 +172,21 @@ std::string reason_of(const Section& section, std::string_view plain, std::size_
 }
 
 /// The sentence that holds a keyword, where it says more than that; "": there is none.
-std::string sentence_with(std::string_view plain, std::string_view lower, std::string_view keyword) {
+std::string sentence_with(std::string_view plain, const TokenizedText& text, const std::string& name) {
   constexpr std::size_t least_more = 12;  // bytes
-  const auto at = find_word(lower, keyword);
-  if (at == std::string_view::npos) {
+  const auto tokens = text.tokens();
+  std::size_t place = 0;
+  while (place < tokens.size() && !name_at(tokens, place, {&name, 1})) {
+    ++place;
+  }
+  if (place == tokens.size()) {
     return "";
   }
+  const auto at = static_cast<std::size_t>(tokens[place].text.data() - text.lower().data());
   const auto sentences = sentences_of(plain);
   const auto sentence = *std::ranges::find_if(
       sentences, [&](std::string_view one) { return one.data() + one.size() > plain.data() + at; });
-  const bool explains = sentence.size() > keyword.size() + least_more && !sentence.ends_with(':') &&
+  const bool explains = sentence.size() > name.size() + least_more && !sentence.ends_with(':') &&
                         !is_list_of_words(sentence) && !declines(base::lower_ascii(sentence));
   return explains ? std::string(list_mark(sentence).rest) : "";
 }
@@ -231,7 +195,8 @@ std::string sentence_with(std::string_view plain, std::string_view lower, std::s
 
 std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::string> given, End end) {
   const auto plain = with_marks_at_lines(plain_text(answer));
-  const auto lower = base::lower_ascii(plain);
+  const TokenizedText tokenized(plain);
+  const auto names = joined_names(given);
   const auto keywords =
       base::mapped(given, [](const std::string& word) { return base::lower_ascii(base::trim(word)); });
   std::vector<Reason> reasons(keywords.size());
@@ -242,7 +207,7 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
     reason =
         declines(base::lower_ascii(text)) ? Reason{Status::refused, ""} : Reason{Status::answered, std::move(text)};
   };
-  const auto sections = SectionReader(lower, keywords).read();
+  const auto sections = SectionReader(tokenized, names).read();
   for (std::size_t place = 0; place < sections.size(); ++place) {
     const auto last = place + 1 < sections.size() ? sections[place + 1].begin : plain.size();
     if (sections[place].keyword) {
@@ -254,10 +219,10 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
     take(reasons[place], std::string(numbered[place]));
   }
   for (std::size_t place = 0; place < keywords.size(); ++place) {
-    take(reasons[place], sentence_with(plain, lower, keywords[place]));
+    take(reasons[place], sentence_with(plain, tokenized, names[place]));
   }
   const bool has_none = std::ranges::all_of(reasons, [](const Reason& one) { return one.status != Status::answered; });
-  const auto whole = has_none ? no_answer(lower, end) : Status::unparsed;
+  const auto whole = has_none ? no_answer(tokenized.lower(), end) : Status::unparsed;
   const auto unanswered = whole != Status::unparsed ? whole : end == End::cut_off ? Status::truncated : Status::missing;
   for (auto& reason : reasons) {
     reason.status = reason.status == Status::missing ? unanswered : reason.status;

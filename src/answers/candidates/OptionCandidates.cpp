@@ -19,7 +19,7 @@ struct OptionMention : NameMention {
 class OptionReader : TokenReader {
  public:
   OptionReader(std::span<const Token> tokens, const Scale& scale)
-      : TokenReader(tokens), surroundings_(tokens), words_(words_of_names(scale.options)) {
+      : TokenReader(tokens), surroundings_(tokens), names_(joined_names(scale.options)) {
     drop_numbers();
   }
 
@@ -60,13 +60,13 @@ class OptionReader : TokenReader {
  private:
   /// "4 - often" is called "often" as well: numbers before the words of all options are left out.
   void drop_numbers() {
-    const bool are_numbered = std::ranges::all_of(words_, [](const auto& words) {
-      return words.size() > 1 && words.front().find_first_not_of("0123456789") == std::string::npos;
+    constexpr std::string_view digits = "0123456789";
+    const bool are_numbered = std::ranges::all_of(names_, [&](const std::string& name) {
+      const auto words = name.find_first_not_of(digits);
+      return words > 0 && words != std::string::npos;
     });
-    for (auto& words : words_) {
-      if (are_numbered) {
-        words.erase(words.begin());
-      }
+    for (auto& name : names_) {
+      name.erase(0, are_numbered ? name.find_first_not_of(digits) : 0);
     }
   }
 
@@ -74,7 +74,7 @@ class OptionReader : TokenReader {
   void find_mentions() {
     bool has_letter = false;
     for (std::size_t at = 0; at < tokens_.size();) {
-      const auto named = name_at(tokens_, at, words_);
+      const auto named = name_at(tokens_, at, names_);
       if (named) {
         mentions_.push_back({*named});
       } else if (is_letter(at)) {
@@ -97,7 +97,7 @@ class OptionReader : TokenReader {
   /// "B", "(b)", "b) very", "option b"; "A" and "I" only where they are no article and no pronoun.
   bool is_letter(std::size_t at) const {
     constexpr std::size_t num_letters = 26;
-    if (!is_single_letter(at) || letter_of(at) >= std::min(words_.size(), num_letters) || is_initial(at)) {
+    if (!is_single_letter(at) || letter_of(at) >= std::min(names_.size(), num_letters) || is_initial(at)) {
       return false;
     }
     static constexpr std::string_view leading[] = {":", "\"", "(", "["};
@@ -133,7 +133,7 @@ class OptionReader : TokenReader {
       const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
       return !is_joined || is_single_letter(at + 2);
     }
-    const auto own = name_at(tokens_, at + 1, words_);
+    const auto own = name_at(tokens_, at + 1, names_);
     return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) || (own && own->name == letter_of(at));
   }
 
@@ -147,7 +147,7 @@ class OptionReader : TokenReader {
         different.insert(mentions_[last].name);
         ++last;
       }
-      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(words_.size() - 1)) == 2;
+      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(names_.size() - 1)) == 2;
       if ((different.size() > 2 || is_pair) && last - first >= 2) {
         std::fill(is_scale.begin() + static_cast<std::ptrdiff_t>(first),
                   is_scale.begin() + static_cast<std::ptrdiff_t>(last), true);
@@ -248,7 +248,7 @@ class OptionReader : TokenReader {
   }
 
   Surroundings surroundings_;
-  std::vector<NameWords> words_;  ///< of each option
+  std::vector<std::string> names_;  ///< of the options, joined
   std::vector<OptionMention> mentions_;
 };
 

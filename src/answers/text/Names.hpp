@@ -1,4 +1,4 @@
-// Names that a question gives (items, options) in the text of an answer. Pure functions.
+// Names that a question gives (items, options, keywords) in the text of an answer. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,8 @@
 
 namespace stereosweep::answers {
 
-/// The words and numbers of a name, lower case.
-using NameWords = std::vector<std::string>;
-std::vector<NameWords> words_of_names(std::span<const std::string> names);
+/// The words and numbers of each name as one word, lower case: "highstatus".
+std::vector<std::string> joined_names(std::span<const std::string> names);
 
 /// How a name may be written: "friendly", or "friendliness" for it.
 enum class NameForm : std::uint8_t { exact, same_stem };
@@ -27,8 +26,8 @@ struct NameMention {
 };
 
 /// The longest name that begins at `at`, the first one of several. Signs between words do not count: "high-status",
-/// "high status" and "high_status" are one name.
-std::optional<NameMention> name_at(std::span<const Token> tokens, std::size_t at, std::span<const NameWords> names,
+/// "high status" and "highstatus" are one name. `names`: joined.
+std::optional<NameMention> name_at(std::span<const Token> tokens, std::size_t at, std::span<const std::string> names,
                                    NameForm form = NameForm::exact);
 
 }  // namespace stereosweep::answers
