@@ -313,13 +313,11 @@ Parts short_sentences(const std::vector<AnswerLine>& lines) {
 /// Words in quotation marks.
 Parts quoted_words(std::string_view plain) {
   Parts found;
-  for (auto open = plain.find('"'); open != std::string_view::npos;) {
-    const auto close = plain.find('"', open + 1);
-    const auto word = plain.substr(open + 1, close == std::string_view::npos ? 0 : close - open - 1);
-    if (!word.empty() && count_words(word) < most_words) {
-      found.push_back(word);
+  const auto parts = parts_between(plain, "\"");
+  for (std::size_t place = 1; place + 1 < parts.size(); place += 2) {
+    if (!parts[place].empty() && count_words(parts[place]) < most_words) {
+      found.push_back(parts[place]);
     }
-    open = close == std::string_view::npos ? close : plain.find('"', close + 1);
   }
   return found;
 }

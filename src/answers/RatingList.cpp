@@ -216,7 +216,7 @@ class RatingListReader : TokenReader {
     while (stop < end && !ends_clause(stop, end)) {
       ++stop;
     }
-    const bool is_taken_back = withdraws_any(tokens_.subspan(0, end), stop);
+    const bool is_taken_back = last_withdrawal(tokens_.first(end), stop).has_value();
     return is_taken_back ? Rating{} : read_part(at, stop);
   }
 

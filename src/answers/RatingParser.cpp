@@ -49,14 +49,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
 
 /// Those that count: not withdrawn, and of the surest kind.
 std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Candidate> found) {
-  if (!found.empty()) {
-    for (auto at = found.back().token; at-- > 0;) {
-      if (withdraws(tokens, at)) {
-        std::erase_if(found, [at](const Candidate& one) { return one.token < at; });
-        break;
-      }
-    }
-  }
+  const auto before_last = tokens.first(found.empty() ? 0 : found.back().token);
+  const auto withdrawn = last_withdrawal(before_last, 0).value_or(0);
+  std::erase_if(found, [&](const Candidate& one) { return one.token < withdrawn; });
   auto surest = Strength::supposed;
   for (const auto& one : found) {
     surest = std::max(surest, one.strength);
@@ -122,13 +117,13 @@ Rating decided(const std::vector<Candidate>& found) {
 
 }  // namespace
 
-bool withdraws_any(std::span<const Token> tokens, std::size_t first) {
-  for (auto at = first; at < tokens.size(); ++at) {
+std::optional<std::size_t> last_withdrawal(std::span<const Token> tokens, std::size_t first) {
+  for (auto at = tokens.size(); at-- > first;) {
     if (withdraws(tokens, at)) {
-      return true;
+      return at;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 Rating read_rating(std::span<const Token> tokens, const Scale& scale, Language language) {

@@ -105,21 +105,11 @@ std::optional<std::size_t> match_end(std::span<const PlainWord> words, std::size
   return at;
 }
 
-/// Words for the model, and for what it is asked.
-const Slot& subjects() {
-  static const auto words = [] {
-    auto all = parts_between(model_words, "|");
-    const auto impersonal = parts_between(impersonal_words, "|");
-    all.insert(all.end(), impersonal.begin(), impersonal.end());
-    return all;
-  }();
-  return words;
-}
-
 /// Whether the words before a phrase in its clause name the model or nobody: "I am", "it is", "sorry,".
 bool is_of_model(std::span<const Token> tokens, std::size_t first) {
   static constexpr std::string_view borders[] = {",", ":", "-", "but", "so", "because", "(", "|", "since"};
   constexpr std::size_t longest = 30;
+  static const auto subjects = parts_between(subject_words, "|");
   static constexpr std::string_view people[] = {"they", "he", "she", "who", "her", "him", "them"};
   bool has_words = false;
   for (auto at = first; at-- > 0 && first - at < longest && !ends_sentence(tokens[at]);) {
@@ -130,13 +120,13 @@ bool is_of_model(std::span<const Token> tokens, std::size_t first) {
     if (base::contains(Words(people), word)) {
       return false;
     }
-    if (base::contains(subjects(), word)) {
+    if (base::contains(subjects, word)) {
       return true;
     }
     has_words = has_words || tokens[at].is_word();
   }
   // "Unable to say", "Respectfully, unable to"; an adverb alone is no subject.
-  return !has_words || tokens[first].text.starts_with("it") || base::contains(subjects(), tokens[first].text) ||
+  return !has_words || tokens[first].text.starts_with("it") || base::contains(subjects, tokens[first].text) ||
          (first > 0 && tokens[first - 1].text.ends_with("ly"));
 }
 

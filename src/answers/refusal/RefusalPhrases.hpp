@@ -70,9 +70,9 @@ inline constexpr std::string_view answering =
     "opinion|opinions|list|generate|create|do|that|this|estimate|evaluate|assess|speak|express|share|state|claim|"
     "endorse|make|lump|generalizations|discuss|support|apply|paint|place|name|know|explain|justify|fulfill|"
     "produce|use|capture|determine";
-/// "I", and what a model calls itself.
-inline constexpr std::string_view model_words = "i|we|my|our|me|us|model|assistant|chatbot|ai|am";
-inline constexpr std::string_view impersonal_words =
+/// "I", what a model calls itself, and what it is asked for.
+inline constexpr std::string_view subject_words =
+    "i|we|my|our|me|us|model|assistant|chatbot|ai|am|"
     "it|this|that|there|question|answer|rating|ratings|number|group|groups|people|such|one|doing|giving|"
     "assigning|scale|request|what|task|ranking|generalizing|stereotypes|labels|characteristics|traits|"
     "how|opinions|views|perceptions|perception|answers|everyone|everybody|much|members|all|some|most|experiences|"
