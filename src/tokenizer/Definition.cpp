@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,7 +32,7 @@ std::string place(const base::FileSet& files, const std::string& name) { return 
 
 constexpr auto config_name = "tokenizer_config.json";
 constexpr auto definition_name = "tokenizer.json";
-constexpr std::array<const char*, 4> added_flags = {"single_word", "lstrip", "rstrip", "normalized"};
+constexpr auto pieces_name = "tokenizer.model";
 
 // A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
 struct Document {
@@ -52,21 +50,7 @@ struct Document {
   Field field() const { return Field(content, path); }
 };
 
-enum class AddedKind { plain, special };
-
-// An entry of "added_tokens" without further flags.
-Json make_added_token(const std::string& content, AddedKind kind) {
-  Json token = {{"content", content}};
-  for (const auto* flag : added_flags) {
-    token[flag] = false;
-  }
-  token["special"] = kind == AddedKind::special;
-  return token;
-}
-
-std::string content_of(const Json& token) { return token.is_null() ? "" : token["content"].get<std::string>(); }
-
-// tokenizer_config.json and the files beside it: which tokens are special, what is put around a text.
+// tokenizer_config.json and the files beside it: the class, its settings, and tokens.
 class TokenizerConfig {
  public:
   /// A view: `files` outlives it. Throws InputError for malformed files.
@@ -89,52 +73,40 @@ class TokenizerConfig {
   /// Whether "added_tokens_decoder" says which tokens are added: transformers then reads no older file.
   bool has_decoder() const { return field().find("added_tokens_decoder").has_value(); }
 
-  // A special token that the files name: "mask_token", "additional_special_tokens[0]". Null: they say there is none.
+  // A special token that the files name: "mask_token", "additional_special_tokens.0". Nothing: they say there is none.
   struct Named {
     std::string key;
-    Json token;
+    std::optional<AddedToken> token;
+    bool has_flags = false;
   };
-  const std::vector<Named>& named_tokens() const { return named_; }
-  /// Null where no file has the key.
-  const Named* find_named(const std::string& key) const {
-    const auto found = std::ranges::find(named_, key, &Named::key);
-    return found == named_.end() ? nullptr : &*found;
-  }
-  /// The text that the files name `key` ("bos_token"), or the family's.
-  std::string token(const std::string& key, const std::string& otherwise) const {
-    const auto* named = find_named(key);
-    return named == nullptr || named->token.is_null() ? otherwise : content_of(named->token);
-  }
-
-  enum class Spaces { keep, take_left };
-  /// As `token`; it becomes an added special token, with the flags that the file gives.
-  std::string add_special(const std::string& key, const std::string& otherwise, Spaces spaces = Spaces::keep) {
-    auto made = make_added_token(otherwise, AddedKind::special);
-    made["lstrip"] = spaces == Spaces::take_left;
-    if (const auto* named = find_named(key); named != nullptr && !named->token.is_null()) {
-      made.update(named->token);
+  /// In the order in which transformers adds them. `usual`: tokens, by key, where the files name none, and the flags of
+  /// those that the files name by their text alone.
+  std::vector<Named> named_tokens(const std::map<std::string, AddedToken>& usual) const {
+    auto all = named_;
+    for (const auto& [key, token] : usual) {
+      const auto known = std::ranges::find(all, key, &Named::key);
+      auto& named = known == all.end() ? all.emplace_back(key) : *known;
+      if (!named.has_flags) {
+        const auto content = named.token ? named.token->content : token.content;
+        named.token = token;
+        named.token->content = content;
+      }
     }
-    add_token(made);
-    return content_of(made);
-  }
-  void add_token(Json token) {
-    if (seen_.insert(content_of(token)).second) {
-      tokens_.push_back(std::move(token));
-    }
-  }
-  /// The list "added_tokens": `listed_tokens`, then what was added here.
-  Json added_tokens() const {
-    Json all = Json::array();
-    std::set<std::string> listed;
-    for (auto& [id, token, place] : listed_tokens()) {
-      listed.insert(content_of(token));
-      all.push_back(std::move(token));
-    }
-    std::ranges::copy_if(tokens_, std::back_inserter(all),
-                         [&](const Json& token) { return !listed.contains(content_of(token)); });
+    std::ranges::stable_sort(all, {}, [](const Named& one) { return rank_of(one.key); });
     return all;
   }
-  /// What stands under "added_tokens_decoder", else in added_tokens.json; by id.
+  /// Whether some file has the key, be it to say that there is no such token.
+  bool names(const std::string& key) const { return base::contains(base::mapped(named_, &Named::key), key); }
+  /// The text that the files give the token of the key ("bos_token").
+  std::optional<std::string> find_text(const std::string& key) const {
+    const auto found = std::ranges::find(named_, key, &Named::key);
+    return found == named_.end() || !found->token ? std::nullopt : std::optional(found->token->content);
+  }
+  bool is_named(const std::string& content) const {
+    return std::ranges::any_of(named_, [&](const Named& one) { return one.token && one.token->content == content; });
+  }
+
+  /// What stands under "added_tokens_decoder", else in added_tokens.json; by id. A token with a name is special.
   std::vector<ListedToken> listed_tokens() const {
     std::vector<ListedToken> entries;
     if (const auto list = field().find("added_tokens_decoder")) {
@@ -143,39 +115,45 @@ class TokenizerConfig {
         if (!id || *id < 0 || !value.is_object()) {
           list->refuse(base::json_quote(key), "an id and its token are needed");
         }
-        Field(value, settings_.path, "added_tokens_decoder").at("content").text();
-        entries.emplace_back(static_cast<std::size_t>(*id), value, settings_.path + ":added_tokens_decoder");
+        entries.emplace_back(static_cast<std::size_t>(*id),
+                             read_added_token(Field(value, settings_.path, "added_tokens_decoder." + key)),
+                             settings_.path + ":added_tokens_decoder");
       }
     } else {
       const Document others(files_, "added_tokens.json");
       for (const auto& [content, id] : others.content.items()) {
-        const bool special =
-            base::contains(base::mapped(named_, [](const Named& one) { return content_of(one.token); }), content);
-        entries.emplace_back(Field(id, others.path, content).number(),
-                             make_added_token(content, special ? AddedKind::special : AddedKind::plain),
+        entries.emplace_back(Field(id, others.path, content).number(), AddedToken{.content = content},
                              base::Place{others.path, 0, base::excerpt(content, 300)}.text());
-        entries.back().token["normalized"] = !special;
+        entries.back().token.normalized = !is_named(content);
       }
     }
-    std::erase_if(entries, [](const ListedToken& entry) { return content_of(entry.token).empty(); });
+    std::erase_if(entries, [](const ListedToken& entry) { return entry.token.content.empty(); });
+    for (auto& entry : entries) {
+      entry.token.special = entry.token.special || is_named(entry.token.content);
+    }
     std::ranges::stable_sort(entries, {}, &ListedToken::id);
     return entries;
   }
 
  private:
+  static std::ptrdiff_t rank_of(const std::string& key) {
+    constexpr std::array<std::string_view, 7> first = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                       "pad_token", "cls_token", "mask_token"};
+    const auto found = std::ranges::find(first, key);
+    return found - first.begin() + (found == first.end() && !key.ends_with("_token") ? 1 : 0);
+  }
+
   void read_named(const Document& document) {
     const auto put = [&](const std::string& key, const Field& field) {
       const auto known = std::ranges::find(named_, key, &Named::key);
-      auto& token = (known == named_.end() ? named_.emplace_back(key) : *known).token;
-      const auto& json = field.json();
-      token = json.is_null() ? Json() : Json{{"content", json.is_object() ? field.at("content").text() : field.text()}};
-      for (const auto* flag : added_flags) {
-        if (json.is_object() && field.find(flag)) {
-          token[flag] = field.at(flag).flag();
-        }
-      }
-      if (!token.is_null()) {
-        token["special"] = true;
+      auto& [name, token, has_flags] = known == named_.end() ? named_.emplace_back(key) : *known;
+      token.reset();
+      has_flags = field.json().is_object();
+      if (has_flags) {
+        token = read_added_token(field, {.content = "", .special = true});
+        token->special = true;
+      } else if (!field.json().is_null()) {
+        token = AddedToken{.content = field.text(), .special = true};
       }
     };
     for (const auto& [key, value] : document.content.items()) {
@@ -192,8 +170,6 @@ class TokenizerConfig {
   const base::FileSet& files_;
   Document settings_, model_;
   std::vector<Named> named_;
-  std::vector<Json> tokens_;
-  std::set<std::string> seen_;
 };
 
 // The pieces that the normalizer and the pre-tokenizer of a document make of texts of many kinds, at the start of a
@@ -225,42 +201,40 @@ std::vector<std::string> pieces_of_samples(const Field& root) {
   return all;
 }
 
-// An entry of "added_tokens" with all flags.
-Json with_flags(const Field& token) {
-  const bool special = token.flag_or("special", false);
-  auto made = make_added_token(token.at("content").text(), special ? AddedKind::special : AddedKind::plain);
-  for (const auto* flag : added_flags) {
-    made[flag] = token.flag_or(flag, std::string_view(flag) == "normalized" && !special);
+Json piece_decoder(const PieceFile& pieces) {
+  Json steps = Json::array();
+  steps.push_back({{"type", "Replace"}, {"pattern", {{"String", space_mark}}}, {"content", " "}});
+  steps.push_back({{"type", "ByteFallback"}});
+  steps.push_back({{"type", "Fuse"}});
+  if (pieces.adds_mark && pieces.marks == PieceFile::Marks::before) {
+    steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
   }
-  return made;
+  return {{"type", "Sequence"}, {"decoders", steps}};
 }
 
-// Changes tokenizer.json to what AutoTokenizer of transformers 5 makes of it where a key of the files beside it asks
-// for that. Where only the class's own choice differs, tokenizer.json stays. One warning for each difference.
-class Follower {
+// Makes a definition of a document: of tokenizer.json, which is changed to what AutoTokenizer of transformers 5 makes
+// of it where a key of the files beside it asks for that, and otherwise kept, with one warning for each difference; or
+// of a vocabulary alone, which gets everything else from a class or from tokenizer.model.
+class Builder {
  public:
-  Follower(const base::FileSet& files, const TokenizerConfig& config, Definition& definition)
+  Builder(const TokenizerConfig& config, Definition& definition)
       : config_(config),
         settings_(config.field()),
-        root_(definition.document, definition.file),
+        definition_(definition),
         document_(definition.document),
-        warnings_(definition.warnings) {
-    root_.at("model").object();
-    const auto name = choose_class(config.model_type(), config.class_name(), files.at(definition_name).text());
-    name_ = name.value_or("");
-    if (name_ != verbatim_class) {
-      class_ = make_class(name_, settings_, root_.find("normalizer") ? document_["normalizer"] : Json());
-      if (class_.is_null()) {
-        warn({name ? "tokenizer_class" : "model_type"},
-             base::json_quote(name.value_or(config.model_type())) + " is not known to this program", "may differ");
-      }
-    }
-  }
+        root_(document_, definition.file) {}
 
-  void follow() {
+  void follow_file(std::string_view text) {
+    root_.at("model").object();
+    const auto name = choose_class(config_.model_type(), config_.class_name(), text);
+    take_class(name.value_or(""), root_.find("normalizer") ? document_["normalizer"] : Json());
+    if (class_.is_null() && name_ != verbatim_class) {
+      warn({name ? "tokenizer_class" : "model_type"},
+           base::json_quote(name.value_or(config_.model_type())) + " is not known to this program", "may differ");
+    }
     if (!class_.is_null()) {
       follow_steps();
-      compare_model();
+      follow_model();
     }
     follow_tokens();
     follow_frame();
@@ -271,12 +245,52 @@ class Follower {
     }
   }
 
+  // The document has a model with "vocab" (and "merges"); the rest is as the class `name` has it.
+  void complete(const std::string& name) {
+    take_class(name, {});
+    if (config_.model_type() == "opt") {
+      for (auto& usual : class_["tokens"]) {
+        usual = "</s>";
+      }
+    }
+    for (const auto* part : {"normalizer", "pre_tokenizer", "decoder"}) {
+      document_[part] = class_[part];
+    }
+    document_["model"].update(class_["model"]);
+    std::map<std::string, AddedToken> usual;
+    for (const auto& [key, text] : class_["tokens"].items()) {
+      // The published RoBERTa files have it so; transformers 5 forgets it when it builds from these files.
+      const bool takes_left = key == "mask_token" && class_.contains("trims");
+      usual[key] = {.content = text, .strip_left = takes_left, .special = true};
+    }
+    add_listed_tokens();
+    add_named_tokens(usual);
+    build_frame();
+  }
+
+  // The definition has the pieces of tokenizer.model.
+  void complete_pieces() {
+    const auto& pieces = *definition_.pieces;
+    class_["tokens"] = {{"bos_token", pieces.begin}, {"eos_token", pieces.end}};
+    add_listed_tokens();
+    for (const auto& piece : pieces.pieces) {
+      if (piece.kind == Piece::Kind::control || piece.kind == Piece::Kind::unknown) {
+        add({.content = piece.text, .special = true});
+      }
+    }
+    for (auto& token : definition_.added) {
+      token.normalized = false;  // SentencePiece never sees them
+    }
+    build_frame();
+    document_["decoder"] = piece_decoder(pieces);
+  }
+
  private:
   using Keys = std::vector<std::string>;
 
   void say(const Keys& keys, const std::string& problem, const std::string& why) {
-    warnings_.push_back(base::Place{settings_.file(), 0, base::join(keys, ", ")}.text() + ": " +
-                        base::describe(problem, why));
+    definition_.warnings.push_back(base::Place{settings_.file(), 0, base::join(keys, ", ")}.text() + ": " +
+                                   base::describe(problem, why));
   }
   void warn(const Keys& keys, const std::string& problem, const std::string& difference) {
     say(keys, problem, "tokenizer.json is followed; what AutoTokenizer makes of this folder " + difference);
@@ -295,6 +309,48 @@ class Follower {
     return !given.empty();
   }
 
+  // Its unknown token is the one that the files name.
+  void take_class(const std::string& name, const Json& normalizer) {
+    name_ = name;
+    class_ = make_class(name, settings_, normalizer);
+    if (const auto unknown = config_.find_text("unk_token");
+        unknown && !class_.is_null() && class_["model"].contains("unk_token")) {
+      class_["model"]["unk_token"] = *unknown;
+    }
+  }
+
+  // The text of the token that the files name so, else of the class's; "" where neither has one.
+  std::string text_of(const std::string& key) const {
+    return config_.find_text(key).value_or(class_.at("tokens").value(key, ""));
+  }
+
+  // Nothing for tokens without one. Linear: few are asked for.
+  std::optional<std::uint64_t> id_of(const std::string& content) const {
+    const auto at = [](const auto& list, const auto& found) {
+      return found == list.end() ? std::nullopt : std::optional(static_cast<std::uint64_t>(found - list.begin()));
+    };
+    if (definition_.pieces) {
+      const auto& list = definition_.pieces->pieces;
+      return at(list, std::ranges::find(list, content, &Piece::text));
+    }
+    const auto vocabulary = root_.at("model").find("vocab");
+    std::optional<std::uint64_t> id;
+    if (vocabulary && vocabulary->json().is_array()) {
+      const auto& list = vocabulary->json();
+      id = at(list, std::ranges::find_if(list, [&](const Json& item) {
+                return item.is_array() && item.size() == 2 && item[0] == content;
+              }));
+    } else if (vocabulary && vocabulary->find(content)) {
+      id = vocabulary->at(content).number();
+    }
+    for (const auto& token : tokens_of_file()) {
+      if (!id && token.at("content").text() == content && token.find("id")) {
+        id = token.at("id").number();
+      }
+    }
+    return id;
+  }
+
   void follow_steps() {
     if (pieces_of_samples(root_) == pieces_of_samples(Field(class_, settings_.file()))) {
       return;
@@ -309,21 +365,18 @@ class Follower {
     }
   }
 
-  void compare_model() {
+  void follow_model() {
     auto& model = document_["model"];
     auto& wanted = class_["model"];
-    const auto* unknown = config_.find_named("unk_token");
-    if (wanted.contains("unk_token") && unknown != nullptr && !unknown->token.is_null()) {
-      wanted["unk_token"] = unknown->token["content"];
-      if (wanted["type"] == "WordPiece" && model.contains("unk_token") && model["unk_token"] != wanted["unk_token"]) {
-        obeys({}, {"unk_token"}, "unk_token");
-        model["unk_token"] = wanted["unk_token"];
-      }
+    if (wanted["type"] == "WordPiece" && config_.find_text("unk_token") && model.contains("unk_token") &&
+        model["unk_token"] != wanted["unk_token"]) {
+      obeys({}, {"unk_token"}, "unk_token");
+      model["unk_token"] = wanted["unk_token"];
     }
     if (wanted["type"] == "Unigram" && !wanted.contains("unk_id")) {
       // CamemBERT looks for the token's text, DeBERTa for its text with the score 0.
       const bool is_deberta = name_.starts_with("Deberta");
-      const auto id = id_of(config_.token("unk_token", is_deberta ? "[UNK]" : "<unk>"));
+      const auto id = id_of(text_of("unk_token"));
       const Json score =
           id ? document_.value(Json::json_pointer("/model/vocab/" + std::to_string(*id) + "/1"), Json()) : Json();
       wanted["unk_id"] = id && (!is_deberta || score == 0.0) ? *id : is_deberta ? 1 : 0;
@@ -342,77 +395,63 @@ class Follower {
     }
   }
 
-  // Nothing for tokens without one. Linear: few are asked for.
-  std::optional<std::uint64_t> id_of(const std::string& content) const {
-    const auto vocabulary = root_.at("model").find("vocab");
-    if (vocabulary && vocabulary->json().is_array()) {
-      const auto& list = vocabulary->json();
-      const auto found = std::ranges::find_if(
-          list, [&](const Json& item) { return item.is_array() && item.size() == 2 && item[0] == content; });
-      if (found != list.end()) {
-        return static_cast<std::uint64_t>(found - list.begin());
-      }
-    } else if (vocabulary && vocabulary->find(content)) {
-      return vocabulary->at(content).number();
-    }
-    for (const auto& token : tokens_of_file()) {
-      if (token.at("content").text() == content && token.find("id")) {
-        return token.at("id").number();
-      }
-    }
-    return std::nullopt;
-  }
-
   std::vector<Field> tokens_of_file() const {
     const auto list = root_.find("added_tokens");
     return list ? list->items() : std::vector<Field>();
   }
 
+  void add(AddedToken token) {
+    if (found_.insert(token.content).second) {
+      definition_.added.push_back(std::move(token));
+    }
+  }
+  void add_listed_tokens() {
+    for (const auto& listed : definition_.listed) {
+      add(listed.token);
+    }
+  }
+  void add_named_tokens(const std::map<std::string, AddedToken>& usual) {
+    for (const auto& named : config_.named_tokens(usual)) {
+      if (named.token) {
+        add(*named.token);
+      }
+    }
+  }
+
+  // Tokens that `found_` lacks are those that AutoTokenizer adds anew. An entry that changes nothing is left out.
   void follow_tokens() {
-    std::map<std::string, Json> of_file;
-    auto added = Json::array();
-    std::set<std::string> found;  // what the class has before it adds the tokens with a name
-    for (const auto& token : tokens_of_file()) {
-      added.push_back(token.json());
-      of_file[token.at("content").text()] = with_flags(token);
-      if (class_.is_null() || !config_.has_decoder()) {
-        found.insert(token.at("content").text());
-      }
+    const auto of_file = base::mapped(tokens_of_file(), [](const Field& field) { return read_added_token(field); });
+    const auto texts = base::mapped(of_file, &AddedToken::content);
+    std::map<std::string, AddedToken> flags;
+    for (const auto& token : of_file) {
+      flags.insert_or_assign(token.content, token);
     }
-    const auto names = base::mapped(config_.named_tokens(), [](const auto& one) { return content_of(one.token); });
-    const auto add = [&](const Json& json) {
-      auto token = with_flags(Field(json, settings_.file(), "added_tokens_decoder"));
-      const auto content = content_of(token);
-      token["special"] = token["special"] == true || base::contains(names, content);
-      found.insert(content);
-      if (const auto known = of_file.find(content); known == of_file.end() || known->second != token) {
-        added.push_back(std::move(token));
-      }
-    };
-    for (const auto& listed : config_.listed_tokens()) {
-      if (config_.has_decoder() || !found.contains(content_of(listed.token))) {
-        add(listed.token);
-      }
+    if (!config_.has_decoder()) {
+      found_.insert(texts.begin(), texts.end());
     }
-    for (const auto& [key, token] : config_.named_tokens()) {
-      if (!token.is_null() && !found.contains(content_of(token))) {
-        add(token);
-      }
+    add_listed_tokens();
+    if (class_.is_null()) {
+      found_.insert(texts.begin(), texts.end());
     }
-    document_["added_tokens"] = std::move(added);
+    add_named_tokens({});
+    std::erase_if(definition_.added, [&](const AddedToken& token) {
+      const auto known = flags.find(token.content);
+      return known != flags.end() && known->second == token;
+    });
+    definition_.added.insert(definition_.added.begin(), of_file.begin(), of_file.end());
     if (class_.is_null()) {
       return;
     }
     for (const auto& [key, usual] : class_["tokens"].items()) {
       const auto content = usual.get<std::string>();
-      if (config_.find_named(key) == nullptr && found.insert(content).second && !of_file.contains(content)) {
+      if (!config_.names(key) && found_.insert(content).second && !flags.contains(content)) {
         warn({key},
              "missing, and the tokenizer_class " + name_ + " finds " + base::json_quote(content) + " in every text",
              "differs");
       }
     }
-    for (const auto& [content, token] : of_file) {
-      if (!found.contains(content)) {
+    for (const auto& [content, token] : flags) {
+      if (!found_.contains(content)) {
         warn({"added_tokens_decoder"}, base::json_quote(base::excerpt(content, 60)) + " of tokenizer.json is missing",
              "differs");
       }
@@ -442,283 +481,145 @@ class Follower {
       return;
     }
     const auto keys = class_["frame"].get<Keys>();
-    std::vector<Json> wanted(1);
-    std::vector<Json> named;
-    for (const auto& key : keys) {
-      const auto text = config_.token(key, class_["tokens"][key].get<std::string>());
-      const auto id = id_of(text);
-      named.push_back({text, id ? Json(*id) : Json()});
-      wanted.insert(named.size() == 1 ? wanted.begin() : wanted.end(), named.back()[1]);
-    }
-    if (wanted == of_file) {
-      return;
-    }
+    std::vector<Json> wanted = base::mapped(keys, [&](const std::string& key) {
+      const auto id = id_of(text_of(key));
+      return id ? Json(*id) : Json();
+    });
+    const bool is_known = !base::contains(wanted, Json());
+    wanted.insert(wanted.begin() + (keys.empty() ? 0 : 1), Json());
     Keys given = keys;
-    std::erase_if(given, [&](const std::string& key) { return config_.find_named(key) == nullptr; });
-    if (std::ranges::count(wanted, Json()) == 1 && obeys(keys, given, "post_processor")) {
-      document_["post_processor"] = {{"type", name_.starts_with("Roberta") ? "RobertaProcessing" : "BertProcessing"},
-                                     {"cls", named[0]},
-                                     {"sep", named[1]},
-                                     {"trim_offsets", true},
-                                     {"add_prefix_space", settings_.flag_or("add_prefix_space", false)}};
-    } else if (std::ranges::count(wanted, Json()) > 1) {
+    std::erase_if(given, [&](const std::string& key) { return !config_.names(key); });
+    if (!is_known) {
       warn(keys, "not in the vocabulary", "differs");
+    } else if (wanted != of_file && obeys(keys, given, "post_processor")) {
+      build_frame();
     }
+  }
+
+  // The class's frame, else what the settings want.
+  void build_frame() {
+    Keys before, behind;
+    if (class_.contains("frame") && class_["frame"].size() == 2) {
+      before = {class_["frame"][0].get<std::string>()};
+      behind = {class_["frame"][1].get<std::string>()};
+    } else {
+      before = begins_texts() ? Keys{"bos_token"} : Keys{};
+      behind = settings_.flag_or("add_eos_token", false) ? Keys{"eos_token"} : Keys{};
+    }
+    auto single = Json::array();
+    auto tokens = Json::object();
+    const auto put = [&](const Keys& keys) {
+      for (const auto& key : keys) {
+        const auto text = text_of(key);
+        const auto id = id_of(text);
+        if (!id) {
+          throw base::InputError(
+              definition_.file + ": " +
+              base::describe(base::json_quote(text.empty() ? key : text) +
+                                 (definition_.pieces ? " is no piece of tokenizer.model" : " is missing"),
+                             "it is put around every text"));
+        }
+        single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0U}}}});
+        tokens[text] = {{"id", text}, {"ids", Json::array({*id})}};
+      }
+    };
+    put(before);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+    put(behind);
+    Json frame = {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+    if (class_.contains("trims")) {
+      const Json trim = {{"type", "ByteLevel"},
+                         {"trim_offsets", settings_.flag_or("trim_offsets", true)},
+                         {"add_prefix_space", settings_.flag_or("add_prefix_space", false)}};
+      frame = {{"type", "Sequence"}, {"processors", Json::array({trim, frame})}};
+    }
+    document_["post_processor"] = std::move(frame);
+  }
+
+  // Some families put their BOS before every text unless they are told otherwise.
+  bool begins_texts() const {
+    const auto type = config_.model_type();
+    if (const auto given = settings_.find("add_bos_token"); given || !definition_.pieces) {
+      return given ? given->flag() : type == "opt";
+    }
+    constexpr std::array<std::string_view, 6> families = {"llama", "mistral", "mixtral",
+                                                          "gemma", "gemma2",  "gemma3_text"};
+    const auto kind = settings_.text_or("tokenizer_class", "");
+    if (base::contains(families, type) || kind.starts_with("Llama") || kind.starts_with("Gemma")) {
+      return true;
+    }
+    const auto named = [](const std::string& value) { return value.empty() ? "missing" : base::json_quote(value); };
+    settings_.refuse("\"add_bos_token\" is missing", "neither \"tokenizer_class\" (" + named(kind) +
+                                                         ") nor \"model_type\" of config.json (" + named(type) +
+                                                         ") tells whether a token stands before every text");
   }
 
   const TokenizerConfig& config_;
   Field settings_;
-  Field root_;
+  Definition& definition_;
   Json& document_;
-  std::vector<std::string>& warnings_;
+  Field root_;
   std::string name_;
   Json class_;
+  std::set<std::string> found_;  // texts of added tokens
 };
 
-/// What a document was built from: a message about it names all files that its fault may be in.
+// What a document was built from: a message about it names all files that its fault may be in.
 std::string place_of_all(const base::FileSet& files, std::vector<std::string> names) {
-  if (files.find("tokenizer_config.json") != nullptr) {
-    names.emplace_back("tokenizer_config.json");
+  if (files.find(config_name) != nullptr) {
+    names.emplace_back(config_name);
   }
   return place(files, base::join(names, " with "));
 }
 
-// The post-processor that puts these tokens before and behind every text.
-Json make_frame(const std::optional<std::string>& begin, const std::optional<std::string>& end,
-                const std::function<Json(const std::string&)>& id_of) {
-  Json single = Json::array();
-  Json tokens = Json::object();
-  const auto put = [&](const std::optional<std::string>& token) {
-    if (token) {
-      single.push_back({{"SpecialToken", {{"id", *token}, {"type_id", 0U}}}});
-      tokens[*token] = {{"id", *token}, {"ids", Json::array({id_of(*token)})}};
+std::vector<std::string> lines_of(const base::FileSet& files, const std::string& name) {
+  const auto text = files.at(name).text();
+  if (const auto bad = base::find_invalid_utf8(text)) {
+    throw base::InputError(place(files, name) + ": " +
+                           base::describe("no valid UTF-8 at byte " + std::to_string(*bad), "tokens are text"));
+  }
+  auto lines = base::split(text, '\n');
+  if (lines.back().empty()) {
+    lines.pop_back();
+  }
+  for (auto& line : lines) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
     }
-  };
-  put(begin);
-  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
-  put(end);
-  return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+  }
+  return lines;
 }
 
-/// Builds documents for directories without tokenizer.json.
-class Builder {
- public:
-  explicit Builder(const base::FileSet& files) : files_(files), config_(files) {}
-
-  Json bert() {
-    auto made = class_of("BertTokenizer");
-    Json vocabulary = read_lines();
-    for (const auto& [key, usual] : made["tokens"].items()) {
-      config_.add_special(key, usual);
-    }
-    const auto cls = config_.token("cls_token", "[CLS]");
-    const auto sep = config_.token("sep_token", "[SEP]");
-    Json post = {{"type", "BertProcessing"},
-                 {"cls", {cls, id_of(vocabulary, cls, "vocab.txt")}},
-                 {"sep", {sep, id_of(vocabulary, sep, "vocab.txt")}}};
-    made["model"]["unk_token"] = config_.token("unk_token", "[UNK]");
-    made["model"]["vocab"] = std::move(vocabulary);
-    return assemble(made, post, {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}});
+// One token a line, its number from 0 is its id; of equal lines the last counts.
+Json read_vocabulary_lines(const base::FileSet& files) {
+  std::map<std::string, std::size_t> ids;
+  std::size_t id = 0;
+  for (auto line : lines_of(files, "vocab.txt")) {
+    line.resize(start_of_trailing(line, classes::white_space));
+    ids[line] = id++;
   }
+  return ids;
+}
 
-  Json pairs() {
-    const auto name = find_class();
-    auto made = class_of(name);
-    Json vocabulary = Document(files_, "vocab.json").content;
-    Json post;
-    Json decoder = {{"type", "ByteLevel"}};
-    if (name == "OpenAIGPTTokenizer") {
-      made["model"]["unk_token"] = config_.add_special("unk_token", "<unk>");
-      decoder = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
-    } else {
-      post = name == "RobertaTokenizer" ? around_roberta(vocabulary) : around(vocabulary);
-    }
-    made["model"]["vocab"] = std::move(vocabulary);
-    made["model"]["merges"] = read_merges();
-    return assemble(made, post, decoder);
-  }
+Json read_merges(const base::FileSet& files) {
+  auto lines = lines_of(files, "merges.txt");
+  std::erase_if(lines, [](const std::string& line) { return line.empty() || line.starts_with("#version"); });
+  return lines;
+}
 
- private:
-  Json class_of(const std::string& name) const { return make_class(name, config_.field(), {}); }
-
-  Json assemble(const Json& made, const Json& post, const Json& decoder) const {
-    return {{"added_tokens", config_.added_tokens()},
-            {"normalizer", made["normalizer"]},
-            {"pre_tokenizer", made["pre_tokenizer"]},
-            {"post_processor", post},
-            {"decoder", decoder},
-            {"model", made["model"]}};
-  }
-
-  std::string find_class() const {
-    const std::vector<std::string> known = {"RobertaTokenizer", "GPT2Tokenizer",  "CodeGenTokenizer",
-                                            "GPTNeoXTokenizer", "Qwen2Tokenizer", "OpenAIGPTTokenizer"};
-    const auto type = config_.model_type();
-    auto name = choose_class(type, config_.class_name(), "");
-    if (!name || !base::contains(known, *name)) {
-      throw base::InputError(
-          base::Place{place(files_, "config.json"), 0, "model_type"}.text() + ": " +
-          base::describe(
-              base::json_quote(type) + " has no tokenizer.json",
-              "vocab.json and merges.txt alone are enough for these only: roberta, opt, gpt2, gptj, gpt_neo, "
-              "phi, codegen, gpt_neox, qwen2, openai-gpt"));
-    }
-    return *name;
-  }
-
-  Json around_roberta(const Json& vocabulary) {
-    const auto cls = config_.add_special("cls_token", "<s>");
-    config_.add_special("pad_token", "<pad>");
-    const auto sep = config_.add_special("sep_token", "</s>");
-    config_.add_special("unk_token", "<unk>");
-    // The published RoBERTa files have it so; transformers 5 forgets it when it builds from these files.
-    config_.add_special("mask_token", "<mask>", TokenizerConfig::Spaces::take_left);
-    return {{"type", "RobertaProcessing"},
-            {"cls", {cls, id_of(vocabulary, cls, "vocab.json")}},
-            {"sep", {sep, id_of(vocabulary, sep, "vocab.json")}},
-            {"trim_offsets", config_.field().flag_or("trim_offsets", true)},
-            {"add_prefix_space", config_.field().flag_or("add_prefix_space", false)}};
-  }
-
-  // Causal families: an end token, and what tokenizer_config.json wants around a text.
-  Json around(const Json& vocabulary) {
-    const auto settings = config_.field();
-    const bool is_opt = config_.model_type() == "opt";
-    const auto* otherwise = is_opt ? "</s>" : "<|endoftext|>";
-    const auto end = config_.add_special("eos_token", otherwise);
-    const auto begin = config_.token("bos_token", otherwise);
-    for (const auto* name : {"bos_token", "unk_token", "pad_token"}) {
-      if (settings.find(name)) {
-        config_.add_special(name, otherwise);
-      }
-    }
-    const bool begins = settings.flag_or("add_bos_token", is_opt);
-    const bool ends = settings.flag_or("add_eos_token", false);
-    return make_frame(begins ? std::optional(begin) : std::nullopt, ends ? std::optional(end) : std::nullopt,
-                      [&](const std::string& token) { return id_of(vocabulary, token, "vocab.json"); });
-  }
-
-  // One token a line, its number from 0 is its id; of equal lines the last counts.
-  Json read_lines() const {
-    TextMap<std::size_t> ids;
-    std::size_t id = 0;
-    for (auto line : lines_of("vocab.txt")) {
-      line.resize(start_of_trailing(line, classes::white_space));
-      ids[line] = id++;
-    }
-    Json vocabulary = Json::object();
-    auto& members = vocabulary.get_ref<Json::object_t&>();  // operator[] looks through all of them
-    for (const auto& [token, number] : ids) {
-      members.emplace_back(token, number);
-    }
-    return vocabulary;
-  }
-
-  Json read_merges() const {
-    Json merges = Json::array();
-    for (const auto& line : lines_of("merges.txt")) {
-      if (!line.starts_with("#version") && !line.empty()) {
-        merges.push_back(line);
-      }
-    }
-    return merges;
-  }
-
-  std::vector<std::string> lines_of(const std::string& file) const {
-    const auto text = files_.at(file).text();
-    if (const auto bad = base::find_invalid_utf8(text)) {
-      throw base::InputError(place(files_, file) + ": " +
-                             base::describe("no valid UTF-8 at byte " + std::to_string(*bad), "tokens are text"));
-    }
-    auto lines = base::split(text, '\n');
-    if (lines.back().empty()) {
-      lines.pop_back();
-    }
-    for (auto& line : lines) {
-      if (line.ends_with('\r')) {
-        line.pop_back();
-      }
-    }
-    return lines;
-  }
-
-  Json id_of(const Json& vocabulary, const std::string& token, const char* file) const {
-    const auto it = vocabulary.find(token);
-    if (it == vocabulary.end()) {
-      throw base::InputError(place(files_, file) + ": " +
-                             base::describe(base::json_quote(token) + " is missing", "every text needs this token"));
-    }
-    return *it;
-  }
-
-  const base::FileSet& files_;
-  TokenizerConfig config_;
-};
-
-constexpr auto pieces_name = "tokenizer.model";
-
-// The families whose tokenizer puts its BOS before every text unless it is told otherwise.
-bool begins_texts(const TokenizerConfig& config) {
-  constexpr std::array<std::string_view, 6> families = {"llama", "mistral", "mixtral",
-                                                        "gemma", "gemma2",  "gemma3_text"};
+// The class of a directory with vocab.json and merges.txt.
+std::string class_of_pairs(const base::FileSet& files, const TokenizerConfig& config) {
   const auto type = config.model_type();
-  const auto kind = config.field().text_or("tokenizer_class", "");
-  if (std::find(families.begin(), families.end(), type) != families.end() || kind.starts_with("Llama") ||
-      kind.starts_with("Gemma")) {
-    return true;
+  const auto name = choose_class(type, config.class_name(), "").value_or("");
+  if (const auto made = make_class(name, config.field(), {});
+      !made.contains("decoder") || made["model"]["type"] != "BPE") {
+    throw base::InputError(
+        base::Place{place(files, "config.json"), 0, "model_type"}.text() + ": " +
+        base::describe(base::json_quote(type) + " has no tokenizer.json",
+                       "vocab.json and merges.txt alone are enough for these only: roberta, opt, gpt2, gptj, gpt_neo, "
+                       "phi, codegen, gpt_neox, qwen2, openai-gpt"));
   }
-  const auto named = [](const std::string& value) { return value.empty() ? "missing" : base::json_quote(value); };
-  config.field().refuse("\"add_bos_token\" is missing", "neither \"tokenizer_class\" (" + named(kind) +
-                                                            ") nor \"model_type\" of config.json (" + named(type) +
-                                                            ") tells whether a token stands before every text");
-}
-
-Json piece_frame(const TokenizerConfig& config, const PieceFile& pieces, const Vocabulary& vocabulary) {
-  const auto settings = config.field();
-  const bool begins = settings.find("add_bos_token") ? settings.at("add_bos_token").flag() : begins_texts(config);
-  const bool ends = settings.flag_or("add_eos_token", false);
-  return make_frame(
-      begins ? std::optional(config.token("bos_token", pieces.begin)) : std::nullopt,
-      ends ? std::optional(config.token("eos_token", pieces.end)) : std::nullopt, [&](const std::string& token) {
-        const auto id = vocabulary.find(token);
-        if (!id) {
-          settings.refuse(base::json_quote(token) + " is no piece of " + pieces_name, "it is put around every text");
-        }
-        return Json(static_cast<std::uint64_t>(*id));
-      });
-}
-
-Json piece_decoder(const PieceFile& pieces) {
-  Json steps = Json::array();
-  steps.push_back({{"type", "Replace"}, {"pattern", {{"String", space_mark}}}, {"content", " "}});
-  steps.push_back({{"type", "ByteFallback"}});
-  steps.push_back({{"type", "Fuse"}});
-  if (pieces.adds_mark && pieces.marks == PieceFile::Marks::before) {
-    steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
-  }
-  return {{"type", "Sequence"}, {"decoders", steps}};
-}
-
-Definition read_piece_definition(const base::FileSet& files) {
-  Definition made;
-  made.file = files.directory() + "/" + pieces_name;
-  auto& pieces = made.pieces.emplace(read_piece_file(files.at(pieces_name).text(), made.file));
-  TokenizerConfig config(files);
-  pieces.adds_mark = config.field().flag_or("add_prefix_space", pieces.adds_mark);
-  for (const auto& piece : pieces.pieces) {
-    if (piece.kind == Piece::Kind::control || piece.kind == Piece::Kind::unknown) {
-      config.add_token(make_added_token(piece.text, AddedKind::special));
-    }
-  }
-  const Vocabulary vocabulary(pieces.texts());
-  auto added = config.added_tokens();
-  for (auto& token : added) {
-    token["normalized"] = false;  // SentencePiece never sees them
-  }
-  made.document = {{"added_tokens", std::move(added)},
-                   {"post_processor", piece_frame(config, pieces, vocabulary)},
-                   {"decoder", piece_decoder(pieces)}};
-  return made;
+  return name;
 }
 
 /// What the user can do about a missing tokenizer.json.
@@ -743,30 +644,36 @@ std::string way_to_get_one(const base::FileSet& files) {
 Definition read_definition(const base::FileSet& files) {
   const TokenizerConfig config(files);
   Definition made;
-  if (const auto* file = files.find("tokenizer.json")) {
-    made.file = place(files, "tokenizer.json");
-    made.document = base::parse_json(file->text(), made.file);
-    Follower(files, config, made).follow();
+  made.listed = config.listed_tokens();
+  Builder builder(config, made);
+  if (const auto* file = files.find(definition_name)) {
+    made.file = place(files, definition_name);
+    const auto text = file->text();
+    made.document = base::parse_json(text, made.file);
+    builder.follow_file(text);
   } else if (files.find("vocab.txt") != nullptr) {
     made.file = place_of_all(files, {"vocab.txt"});
-    made.document = Builder(files).bert();
+    made.document["model"]["vocab"] = read_vocabulary_lines(files);
+    builder.complete("BertTokenizer");
   } else if (files.find("vocab.json") != nullptr && files.find("merges.txt") != nullptr) {
     made.file = place_of_all(files, {"vocab.json", "merges.txt"});
-    made.document = Builder(files).pairs();
-  } else if (files.find("tokenizer.model") != nullptr) {
-    made = read_piece_definition(files);
+    const auto name = class_of_pairs(files, config);
+    made.document["model"]["vocab"] = Document(files, "vocab.json").content;
+    made.document["model"]["merges"] = read_merges(files);
+    builder.complete(name);
+  } else if (const auto* model = files.find(pieces_name)) {
+    made.file = place(files, pieces_name);
+    auto& pieces = made.pieces.emplace(read_piece_file(model->text(), made.file));
+    pieces.adds_mark = config.field().flag_or("add_prefix_space", pieces.adds_mark);
+    builder.complete_pieces();
   } else {
     refuse_missing(files);
   }
-  made.listed = config.listed_tokens();
   return made;
 }
 
 std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {
-  const TokenizerConfig config(files);
-  const auto* named = config.find_named(name);
-  return named == nullptr || named->token.is_null() ? std::nullopt
-                                                    : std::optional(named->token["content"].get<std::string>());
+  return TokenizerConfig(files).find_text(name);
 }
 
 }  // namespace stereosweep::tokenizer

@@ -8,13 +8,14 @@
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
+#include "tokenizer/stages/AddedTokens.hpp"
 
 namespace stereosweep::tokenizer {
 
 /// A token that the directory's files list with its id, and the file and key that do.
 struct ListedToken {
   std::size_t id = 0;
-  base::Json token;
+  AddedToken token;
   std::string place;
 };
 
@@ -22,6 +23,7 @@ struct ListedToken {
 struct Definition {
   std::string file;
   base::Json document;
+  std::vector<AddedToken> added;    ///< in place of the document's "added_tokens"
   std::optional<PieceFile> pieces;  ///< of tokenizer.model: in place of the document's model and normalizer
   std::vector<ListedToken> listed;  ///< tokens whose ids the files beside it say
   /// Where it differs from what AutoTokenizer makes of the directory, or follows another file than tokenizer.json.
@@ -34,7 +36,7 @@ struct Definition {
 /// transformers builds it. Throws InputError naming what is missing or malformed.
 Definition read_definition(const base::FileSet& files);
 
-/// The text of a special token ("mask_token") as `TokenizerConfig::named_tokens` has it.
+/// The text that tokenizer_config.json, else special_tokens_map.json, gives a special token ("mask_token").
 std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name);
 
 }  // namespace stereosweep::tokenizer

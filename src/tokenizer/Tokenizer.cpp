@@ -37,10 +37,9 @@ class NoVocabulary final : public Model {
 // Tokens of pieces that were met before. A cache changes no answer: the model is a function of the piece.
 class WordCache {
  public:
-  static constexpr std::size_t max_piece = 64;  ///< bytes; longer ones do not come again, and are not kept
   /// Tokens of `piece`; valid until the next call.
   std::span<const PieceToken> tokenize(const Model& model, std::string_view piece) {
-    if (piece.size() > max_piece) {
+    if (piece.size() > Model::max_remembered) {
       scratch_.clear();
       model.tokenize(piece, scratch_);
       return scratch_;
@@ -71,19 +70,22 @@ class WordCache {
 struct Tokenizer::Parts {
   Parts()
       : model(std::make_unique<NoVocabulary>()),
-        added(std::nullopt, model->vocabulary(), nullptr),
+        added({}, model->vocabulary(), nullptr, ""),
         size(0),
         splits_words(true) {}
 
-  Parts(const Field& root, const std::optional<PieceFile>& pieces)
-      : model(pieces ? make_piece_model(*pieces) : read_model(root.at("model"))),
-        normalizer(pieces ? make_piece_normalizer(*pieces, root.file())
-                          : read_if_there(root, "normalizer", read_normalizer)),
+  explicit Parts(const Definition& definition) : Parts(definition, Field(definition.document, definition.file)) {}
+
+  Parts(const Definition& definition, const Field& root)
+      : model(definition.pieces ? make_piece_model(*definition.pieces) : read_model(root.at("model"))),
+        normalizer(definition.pieces ? make_piece_normalizer(*definition.pieces, root.file())
+                                     : read_if_there(root, "normalizer", read_normalizer)),
         pre_tokenizer(read_if_there(root, "pre_tokenizer", read_pre_tokenizer)),
         post_processor(read_if_there(root, "post_processor", read_post_processor)),
         decoder(read_if_there(root, "decoder", read_decoder)),
-        added(root.find("added_tokens"), model->vocabulary(), normalizer),
-        size(std::max(model->vocabulary().size(), added.size())) {
+        added(definition.added, model->vocabulary(), normalizer, definition.file),
+        size(std::max(model->vocabulary().size(), added.size())),
+        warnings(definition.warnings) {
     spaces.resize(size);
     classes.resize(size, TokenClass::continuation);
     for (std::size_t i = 0; i < size; ++i) {
@@ -143,26 +145,9 @@ struct Tokenizer::Parts {
 
   void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
                       std::vector<Token>& tokens) const {
-    if (!model->traits().cuts_at_marks) {
-      tokenize_parts(text, range, cache, tokens);
-      return;
-    }
-    auto begin = range.begin;
-    for (auto at = text.text().find(space_mark, begin + 1); at < range.end; at = text.text().find(space_mark, at)) {
-      if (!text.text().substr(begin, at - begin).ends_with(space_mark)) {
-        tokenize_part(text, {begin, at}, cache, tokens);
-        begin = at;
-      }
-      at += space_mark.size();
-    }
-    tokenize_part(text, {begin, range.end}, cache, tokens);
-  }
-
-  void tokenize_parts(const AlignedText& text, AlignedText::Range range, WordCache& cache,
-                      std::vector<Token>& tokens) const {
     const auto piece = text.text().substr(range.begin, range.end - range.begin);
     for (std::size_t begin = 0; begin < piece.size();) {
-      const auto end = piece.size() > WordCache::max_piece ? model->end_of_part(piece, begin) : piece.size();
+      const auto end = model->end_of_part(piece, begin);
       tokenize_part(text, {range.begin + begin, range.begin + end}, cache, tokens);
       begin = end;
     }
@@ -269,15 +254,13 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
     return Tokenizer(std::make_unique<Parts>());
   }
   const auto definition = read_definition(files);
-  Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file), definition.pieces));
+  Tokenizer made(std::make_unique<Parts>(definition));
   auto& parts = *made.parts_;
-  parts.warnings = definition.warnings;
   for (const auto& [id, token, place] : definition.listed) {
-    const auto content = token["content"].get<std::string>();
-    if (const auto own = made.id_of(content); own != static_cast<TokenId>(id)) {
+    if (const auto own = made.id_of(token.content); own != static_cast<TokenId>(id)) {
       throw base::InputError(
           place + ": " +
-          base::describe(base::json_quote(content) + " has id " + std::to_string(id),
+          base::describe(base::json_quote(token.content) + " has id " + std::to_string(id),
                          own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
                              : "it is no token of " + definition.file));
     }

@@ -22,7 +22,9 @@ std::optional<std::string> choose_class(const std::string& model_type, std::stri
 /// "normalizer", "pre_tokenizer" and "model" (without vocabulary) have the form of tokenizer.json, and are left out
 /// where the class has none; "settings" are the keys that they follow, with their usual values; "tokens" the names of
 /// its special tokens, with their usual texts; "frame" the names of the tokens before and behind every text: empty for
-/// none, left out where tokenizer.json says it. `normalizer` is tokenizer.json's, whose map of characters it keeps.
+/// none, left out where tokenizer.json says it; "trims": the frame leaves white space out of offsets; "decoder" is
+/// there for classes that need nothing but a vocabulary. `normalizer` is tokenizer.json's, whose map of characters it
+/// keeps.
 base::Json make_class(const std::string& name, const Field& settings, const base::Json& normalizer);
 
 }  // namespace stereosweep::tokenizer

@@ -205,6 +205,8 @@ CASES = {
     "bert-additional": (bert(), "bert", "BertTokenizer", {"additional_special_tokens": ["[EXTRA]"]}, {}),
     "bert-extra": (bert(), "bert", "PreTrainedTokenizerFast", {"extra_special_tokens": {"x_token": "<other>"}}, {}),
     "bert-other-frame": (bert(), "bert", "BertTokenizer", {"cls_token": "[PAD]", "sep_token": "[MASK]"}, {}),
+    "bert-general-new-names": (bert(), "bert", "PreTrainedTokenizerFast", {
+        "pad_token": "<other>", "mask_token": "<new>", "bos_token": "[EXTRA]", "extra_special_tokens": {"a_token": "<m>"}}, {}),
     "bert-frame-of-file": (framed(bert(), "[PAD]", "[SEP]"), "bert", "BertTokenizer", {}, {}),
     "bert-split-specials": (bert(), "bert", "BertTokenizer", {"split_special_tokens": True}, {}),
     "bert-add-bos": (bert(), "bert", "BertTokenizer", {"add_bos_token": False}, {}),
@@ -221,6 +223,7 @@ CASES = {
     "roberta-map-mask": (roberta(mask={}), "roberta", "RobertaTokenizer", {}, {"special_tokens_map.json": {"mask_token": {
         "content": "<mask>", "lstrip": True, "rstrip": False, "normalized": False, "single_word": False}}}),
     "roberta-other-frame": (roberta(), "roberta", "RobertaTokenizer", {"cls_token": "<pad>"}, {}),
+    "bart-other-frame": (roberta(), "bart", "BartTokenizer", {"cls_token": "<pad>"}, {}),
     "xlmr": (xlmr(), "xlm-roberta", "XLMRobertaTokenizer", R_NAMES, {}),
     "xlmr-no-prefix": (xlmr(), "xlm-roberta", "XLMRobertaTokenizerFast", {"add_prefix_space": False}, {}),
     "xlmr-prefix-of-file": (xlmr(False), "xlm-roberta", "XLMRobertaTokenizerFast", {}, {}),
@@ -242,6 +245,8 @@ CASES = {
     "gpt2-bos": (gpt2(), "gpt2", "GPT2Tokenizer", {**END, "add_bos_token": True}, {}),
     "gpt2-lower-file": (gpt2(), "gpt2", "GPT2Tokenizer", {}, {"normalizer": {"type": "Lowercase"}}),
     "gpt2-pad": (gpt2(), "gpt2", "GPT2Tokenizer", {"pad_token": "<other>"}, {}),
+    "gpt2-new-names": (gpt2(), "gpt2", "GPT2Tokenizer", {"pad_token": "<other>", "mask_token": "<new>", "cls_token": "[EXTRA]",
+                                                         "image_token": "<im>", "additional_special_tokens": ["<m>"]}, {}),
     "neox": (neox(), "gpt_neox", "GPTNeoXTokenizer", {}, {}),
     "neox-prefix": (neox(), "gpt_neox", "GPTNeoXTokenizerFast", {"add_prefix_space": True}, {}),
     "neox-plain-file": (gpt2(), "gpt_neox", "GPTNeoXTokenizerFast", {}, {}),

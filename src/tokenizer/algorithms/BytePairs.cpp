@@ -136,8 +136,8 @@ class BytePairs final : public Model {
 
   // Between two characters that stand side by side in no joined token nothing ever joins. Unknown characters may fuse.
   std::size_t end_of_part(std::string_view piece, std::size_t from) const override {
-    if (!knows_neighbours_) {
-      return piece.size();
+    if (traits_.cuts_at_marks || !knows_neighbours_ || piece.size() <= max_remembered) {
+      return Model::end_of_part(piece, from);
     }
     auto end = from;
     auto left = next_character(piece, end);
@@ -242,7 +242,7 @@ class BytePairs final : public Model {
     std::size_t unknown_length = 0;  // of an unknown symbol that is not pushed yet
     const auto flush = [&] {
       if (unknown_length > 0) {
-        push(symbols, symbol_of(unknown_id(), unknown_length));
+        push(symbols, symbol_of(unknown_id("a character"), unknown_length));
         unknown_length = 0;
       }
     };
@@ -275,16 +275,6 @@ class BytePairs final : public Model {
       }
     }
     flush();
-  }
-
-  TokenId unknown_id() const {
-    const auto id = vocabulary().find(*unknown_);
-    if (!id) {
-      throw base::InputError(
-          base::describe("the text has a character without token",
-                         "the tokenizer's unk_token " + base::json_quote(*unknown_) + " is not in its vocabulary"));
-    }
-    return *id;
   }
 
   ByteTokens bytes_;

@@ -72,14 +72,8 @@ class WordLevel final : public Model {
   }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
-    auto id = vocabulary().find(piece);
-    const auto& unknown = *traits_.unknown_token;
-    if (!id && !(id = vocabulary().find(unknown))) {
-      throw base::InputError(
-          base::describe("the text has a word without token",
-                         "the tokenizer's unk_token " + base::json_quote(unknown) + " is not in its vocabulary"));
-    }
-    tokens.push_back({*id, static_cast<std::uint32_t>(piece.size())});
+    const auto id = vocabulary().find(piece);
+    tokens.push_back({id ? *id : unknown_id("a word"), static_cast<std::uint32_t>(piece.size())});
   }
 };
 
@@ -127,6 +121,24 @@ std::optional<TokenId> Vocabulary::find(std::string_view token) const {
 std::optional<std::string_view> Vocabulary::token(TokenId id) const {
   return id >= 0 && static_cast<std::size_t>(id) < tokens_.size() ? tokens_[static_cast<std::size_t>(id)]
                                                                   : std::nullopt;
+}
+
+std::size_t Model::end_of_part(std::string_view piece, std::size_t from) const {
+  auto end = traits_.cuts_at_marks ? piece.find(space_mark, from + 1) : piece.size();
+  while (end < piece.size() && piece.substr(from, end - from).ends_with(space_mark)) {
+    end = piece.find(space_mark, end + space_mark.size());
+  }
+  return std::min(end, piece.size());
+}
+
+TokenId Model::unknown_id(std::string_view part) const {
+  const auto id = vocabulary_.find(*traits_.unknown_token);
+  if (!id) {
+    throw base::InputError(base::describe(
+        "the text has " + std::string(part) + " without token",
+        "the tokenizer's unk_token " + base::json_quote(*traits_.unknown_token) + " is not in its vocabulary"));
+  }
+  return *id;
 }
 
 ByteTokens::ByteTokens(const Vocabulary& vocabulary) {

@@ -59,16 +59,17 @@ class Model {
   virtual ~Model() = default;
   /// Appends the tokens of a piece that is not empty.
   virtual void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const = 0;
-  /// The end of the part of a long piece that begins at `from` and can be asked alone: the same tokens come out, and
-  /// short parts can be remembered.
-  virtual std::size_t end_of_part(std::string_view piece, std::size_t /*from*/) const { return piece.size(); }
+  /// Bytes; longer pieces do not come again, and are not remembered.
+  static constexpr std::size_t max_remembered = 64;
+  /// The end of the part of a piece that begins at `from` and can be asked alone: the same tokens come out, and short
+  /// parts can be remembered.
+  virtual std::size_t end_of_part(std::string_view piece, std::size_t from) const;
   struct Traits {
     /// The token for what the vocabulary cannot spell, if the file names one.
     std::optional<std::string> unknown_token;
     /// What a token within a word starts with ("##"); nothing for byte-level models.
     std::optional<std::string> continuation_prefix;
-    /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens:
-    /// short parts can be remembered.
+    /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens.
     bool cuts_at_marks = false;
     /// The id whose tokens stand for the text that they replace, white space at its ends included (offsets are trimmed
     /// by it); nothing where they stand for the unknown token's own text.
@@ -78,6 +79,8 @@ class Model {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  protected:
+  /// Throws InputError if the vocabulary lacks the unknown token; `part` of a text needs it: "a word".
+  TokenId unknown_id(std::string_view part) const;
   Traits traits_;
 
  private:

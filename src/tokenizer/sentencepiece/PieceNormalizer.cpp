@@ -7,9 +7,9 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/Stages.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -219,29 +219,17 @@ std::string decode_base64(const Field& field) {
 class Precompiled {
  public:
   explicit Precompiled(const Field& field)
-      : map_(decode_base64(field.at("precompiled_charsmap")), field.file() + ":" + field.path()),
-        clusters_(make_regex("\\X", field)) {}
+      : map_(decode_base64(field.at("precompiled_charsmap")), field.file() + ":" + field.path()) {}
 
   void operator()(AlignedText& text) const {
     const auto input = text.text();
-    std::vector<Match> clusters;
     std::vector<Change> changes;
     changes.reserve(input.size());
     bool changed = false;
     for (std::size_t begin = 0; begin < input.size();) {
-      const auto end = end_of_plain_cluster(input, begin);
-      if (end > begin) {
-        changed = append(input.substr(begin, end - begin), changes) || changed;
-        begin = end;
-        continue;
-      }
-      const auto part = input.substr(begin, end_of_mixed_part(input, begin) - begin);
-      clusters.clear();
-      clusters_(part, clusters);
-      for (const auto& cluster : clusters) {
-        changed = append(part.substr(cluster.begin, cluster.end - cluster.begin), changes) || changed;
-      }
-      begin += part.size();
+      const auto end = end_of_cluster(input, begin);
+      changed = append(input.substr(begin, end - begin), changes) || changed;
+      begin = end;
     }
     if (changed) {
       text.transform(changes);
@@ -249,25 +237,6 @@ class Precompiled {
   }
 
  private:
-  static bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
-
-  // Two ASCII characters are two clusters, except a carriage return with its newline. `begin` itself: not known so
-  // easily, because the cluster may go on behind ASCII.
-  static std::size_t end_of_plain_cluster(std::string_view text, std::size_t begin) {
-    auto end = begin + (text.substr(begin).starts_with("\r\n") ? 2 : 1);
-    return is_ascii(text[begin]) && (end == text.size() || is_ascii(text[end])) ? end : begin;
-  }
-
-  // Where the next cluster of ASCII alone begins.
-  static std::size_t end_of_mixed_part(std::string_view text, std::size_t begin) {
-    for (auto end = begin + 1; end < text.size(); ++end) {
-      if (is_ascii(text[end - 1]) && is_ascii(text[end]) && !(text[end - 1] == '\r' && text[end] == '\n')) {
-        return end;
-      }
-    }
-    return text.size();
-  }
-
   bool append(std::string_view cluster, std::vector<Change>& changes) const {
     if (cluster.size() <= longest_looked_up && replace(cluster, changes)) {
       return true;
@@ -307,7 +276,6 @@ class Precompiled {
   }
 
   CharacterMap map_;
-  Pattern clusters_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
@@ -14,12 +15,34 @@ bool is_word(std::string_view text, std::size_t position) { return is(next_chara
 
 }  // namespace
 
-AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary,
-                         const Normalizer& normalizer) {
-  if (!field) {
-    return;
+AddedToken read_added_token(const Field& field, AddedToken token) {
+  token.content = field.at("content").text();
+  if (field.object().contains("id")) {
+    field.at("id").number();  // counted as in the published reader; a file that holds no number there is damaged
   }
-  read(*field, vocabulary);
+  token.single_word = field.flag_or("single_word", token.single_word);
+  token.strip_left = field.flag_or("lstrip", token.strip_left);
+  token.strip_right = field.flag_or("rstrip", token.strip_right);
+  token.special = field.flag_or("special", token.special);
+  token.normalized = field.flag_or("normalized", !token.special);
+  return token;
+}
+
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocabulary, const Normalizer& normalizer,
+                         const std::string& file)
+    : tokens_(std::move(tokens)) {
+  std::erase_if(tokens_, [](const AddedToken& token) { return token.content.empty(); });
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    auto& token = tokens_[i];
+    token.id = id_for(token.content, vocabulary);
+    token.shown = token.content;
+    ids_[token.content] = token.id;
+    by_id_[token.id] = i;
+    size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+    if (token.special) {
+      specials_[token.content] = true;
+    }
+  }
   // Special ones first: of two with the same pattern the first counts.
   std::map<std::string, std::int32_t> raw, normalized;
   for (const bool special : {true, false}) {
@@ -31,8 +54,10 @@ AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vo
         AlignedText text(token.content, 0);
         normalizer(text);
         if (text.size() == 0) {
-          field->refuse("the token " + base::json_quote(token.content) + " is normalized to nothing",
-                        "it would be found everywhere");
+          throw base::InputError(
+              base::Place{file, 0, "added_tokens"}.text() + ": " +
+              base::describe("the token " + base::json_quote(token.content) + " is normalized to nothing",
+                             "it would be found everywhere"));
         }
         token.shown = text.text();
       }
@@ -61,33 +86,6 @@ TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabu
     return *id;
   }
   return static_cast<TokenId>(std::max(vocabulary.num_tokens(), size_));
-}
-
-void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {
-  for (const auto& item : field.items()) {
-    AddedToken token;
-    token.content = item.at("content").text();
-    if (item.object().contains("id")) {
-      item.at("id").number();  // counted as in the published reader; a file that holds no number there is damaged
-    }
-    token.single_word = item.flag_or("single_word", false);
-    token.strip_left = item.flag_or("lstrip", false);
-    token.strip_right = item.flag_or("rstrip", false);
-    token.special = item.flag_or("special", false);
-    token.normalized = item.flag_or("normalized", !token.special);
-    if (token.content.empty()) {
-      continue;
-    }
-    token.id = id_for(token.content, vocabulary);
-    ids_[token.content] = token.id;
-    size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
-    token.shown = token.content;
-    by_id_[token.id] = tokens_.size();
-    if (token.special) {
-      specials_[token.content] = true;
-    }
-    tokens_.push_back(std::move(token));
-  }
 }
 
 void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatch>& parts) const {

@@ -18,14 +18,17 @@ namespace stereosweep::tokenizer {
 
 struct AddedToken {
   std::string content;
-  TokenId id = 0;
   bool single_word = false;  ///< not beside a word character
   bool strip_left = false;   ///< takes the white space before it
   bool strip_right = false;  ///< takes the white space behind it
   bool normalized = false;   ///< looked for in the normalized text, in its normalized form
   bool special = false;
-  std::string shown;  ///< what it decodes to: the normalized content of normalized tokens
+  TokenId id = 0;          ///< as `AddedTokens` has it
+  std::string shown = {};  ///< what it decodes to there: the normalized content of normalized tokens
+  bool operator==(const AddedToken&) const = default;
 };
+/// An entry of "added_tokens". Left out, flags are those of `token`, and those that are not special are normalized.
+AddedToken read_added_token(const Field& field, AddedToken token = {});
 
 /// A part of a text: an added token or what lies between.
 struct AddedMatch {
@@ -36,9 +39,10 @@ struct AddedMatch {
 
 class AddedTokens {
  public:
-  /// `field`: the list; nothing where the file has none. A token that the model's vocabulary has keeps its id there,
-  /// others get the next ids in order (the file's "id" does not count). `normalizer` may be empty.
-  AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary, const Normalizer& normalizer);
+  /// A token that the model's vocabulary has keeps its id there, others get the next ids in order. `normalizer` may be
+  /// empty. `file` is where the tokens come from (for messages).
+  AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocabulary, const Normalizer& normalizer,
+              const std::string& file);
 
   enum class Phase { raw, normalized };
   /// Appends parts that cover `text` in order (none for an empty text): leftmost match, the longest of those.
@@ -53,7 +57,6 @@ class AddedTokens {
     ByteTrie trie;                   // of indices into tokens_
     std::array<bool, 256> starts{};  // bytes that a pattern begins with
   };
-  void read(const Field& field, const Vocabulary& vocabulary);
   static Patterns make_patterns(const std::map<std::string, std::int32_t>& texts);
   TokenId id_for(const std::string& content, const Vocabulary& vocabulary) const;
   std::vector<AddedToken> tokens_;

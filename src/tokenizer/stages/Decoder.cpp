@@ -71,10 +71,9 @@ void decode_bytes(std::vector<std::string>& tokens) {
 }
 
 Decoder read_byte_pairs(const Field& field) {
-  const auto suffix = field.text_or("suffix", "</w>");
-  return [suffix](std::vector<std::string>& tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      tokens[i] = base::replace_all(std::move(tokens[i]), suffix, i + 1 == tokens.size() ? "" : " ");
+  return [suffix = field.text_or("suffix", "</w>")](std::vector<std::string>& tokens) {
+    for (auto& token : tokens) {
+      token = base::replace_all(std::move(token), suffix, &token == &tokens.back() ? "" : " ");
     }
   };
 }
@@ -84,8 +83,8 @@ Decoder read_metaspace(const Field& field) {
   base::append_utf8(mark, field.at("replacement").character());
   const bool added = field.text_or("prepend_scheme", "always") != "never" && field.flag_or("add_prefix_space", true);
   return [mark, added](std::vector<std::string>& tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      tokens[i] = base::replace_all(std::move(tokens[i]), mark, i == 0 && added ? "" : " ");
+    for (auto& token : tokens) {
+      token = base::replace_all(std::move(token), mark, added && &token == &tokens.front() ? "" : " ");
     }
   };
 }

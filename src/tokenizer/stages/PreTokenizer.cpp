@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
@@ -177,12 +178,9 @@ PreTokenizer read_metaspace_words(const Field& field) {
   };
 }
 
-PreTokenizer read_bert_words(const Field& /*field*/) {
-  return [white = make_class_pattern(classes::white_space),
-          marks = make_class_pattern(classes::punctuation)](Pieces& pieces) {
-    split(pieces, white, Behavior::removed, Sense::matches);
-    split(pieces, marks, Behavior::isolated, Sense::matches);
-  };
+void split_like_bert(Pieces& pieces) {
+  split(pieces, make_class_pattern(classes::white_space), Behavior::removed, Sense::matches);
+  split(pieces, make_class_pattern(classes::punctuation), Behavior::isolated, Sense::matches);
 }
 
 PreTokenizer read_punctuation(const Field& field) {
@@ -205,7 +203,7 @@ PreTokenizer read_white_space(const Field& /*field*/) {
 
 PreTokenizer read_pre_tokenizer(const Field& field) {
   static constexpr Kind<PreTokenizer> kinds[] = {
-      {"BertPreTokenizer", read_bert_words},
+      {"BertPreTokenizer", [](const Field&) -> PreTokenizer { return split_like_bert; }},
       {"ByteLevel", read_byte_level},
       {"Whitespace", read_words},
       {"WhitespaceSplit", read_white_space},
@@ -218,27 +216,11 @@ PreTokenizer read_pre_tokenizer(const Field& field) {
 }
 
 std::vector<base::Span> split_words(std::string_view text) {
-  std::vector<base::Span> words;
-  std::size_t begin = 0;  // of the word that is open; nothing is open where it equals the place
-  const auto close = [&](std::size_t end) {
-    if (begin < end) {
-      words.push_back({begin, end});
-    }
-  };
-  for (std::size_t next = 0; next < text.size();) {
-    const auto place = next;
-    const auto character = next_character(text, next);
-    if (is(character, classes::white_space)) {
-      close(place);
-      begin = next;
-    } else if (is(character, classes::punctuation)) {
-      close(place);
-      words.push_back({place, next});
-      begin = next;
-    }
-  }
-  close(text.size());
-  return words;
+  Pieces pieces{AlignedText(text, 0), {{0, text.size()}}};
+  split_like_bert(pieces);
+  return base::mapped(pieces.ranges, [](const AlignedText::Range& range) {
+    return base::Span{range.begin, range.end};
+  });
 }
 
 }  // namespace stereosweep::tokenizer

@@ -247,6 +247,25 @@ std::size_t count_characters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+std::size_t end_of_cluster(std::string_view text, std::size_t begin) {
+  const auto character_at = [text](std::size_t& position) {
+    const auto value = next_character(text, position);
+    return static_cast<utf8proc_int32_t>(is(value, classes::newer) ? older_like(value) : value);
+  };
+  utf8proc_int32_t state = 0;
+  auto end = begin;
+  for (auto last = character_at(end); end < text.size();) {
+    auto next = end;
+    const auto character = character_at(next);
+    if (utf8proc_grapheme_break_stateful(last, character, &state)) {
+      break;
+    }
+    last = character;
+    end = next;
+  }
+  return end;
+}
+
 std::size_t end_of_leading(std::string_view text, Classes wanted) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < text.size() && is(next_character(text, i), wanted);) {

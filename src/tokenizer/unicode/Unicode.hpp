@@ -79,6 +79,8 @@ inline std::size_t previous_character(std::string_view text, std::size_t positio
   return position;
 }
 std::size_t count_characters(std::string_view text);
+/// End of the grapheme cluster (UAX #29) that begins at `begin`.
+std::size_t end_of_cluster(std::string_view text, std::size_t begin);
 /// Where the characters of the wanted classes end that `text` starts with.
 std::size_t end_of_leading(std::string_view text, Classes wanted);
 /// Where those begin that it ends with.
