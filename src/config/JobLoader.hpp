@@ -32,13 +32,13 @@ std::span<const std::string> general_keys();
 /// InputError.
 JobFile read_job_file(const std::filesystem::path& path);
 
-/// Faults of a job that this room cannot see, such as those of its model: "problem (why) suggestion".
+/// Faults of a job's model: "problem (why) suggestion".
 using JobCheck = std::function<std::vector<std::string>(const sweep::Job&)>;
 
 /// Reads the job and the pieces it names, applies `overrides` ("dotted.path=value"), expands
 /// `sweep`. One job per combination, named NAME.VALUES; one job called NAME without a sweep. A key on the command
-/// line wins over the sweep's. With a `check`, what it finds and faults of tables that only `stats` reads are in the
-/// report, too. Throws InputError that lists every problem with file:line:key.
+/// line wins over the sweep's. With a `check`, what it finds and what `stats` would refuse are in the report, too.
+/// Throws InputError that lists every problem with file:line:key.
 std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
                                   const JobCheck& check = {});
 std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});

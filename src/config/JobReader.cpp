@@ -8,7 +8,6 @@
 #include "config/JobLoader.hpp"
 #include "config/ProbeFormat.hpp"
 #include "config/axes/Pieces.hpp"
-#include "config/axes/Tables.hpp"
 #include "config/statistics/ComparisonReader.hpp"
 #include "config/yaml/Fields.hpp"
 
@@ -153,47 +152,16 @@ void check_model(Fields& fields, const Node* model, const sweep::Job& job, base:
   }
 }
 
-/// Whether the table can be read; faults stand at `place`.
-void check_table(const std::string& path, const base::Place& place, base::Problems& problems) {
-  base::Problems own;
-  read_table(path, own);
-  for (const auto& line : own.lines()) {
-    problems.add(place, line, "");
-  }
-}
-
-/// Rows are held against the names of the job, so only where those are known.
-void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& format, base::Problems& problems) {
-  const Node* statistics = root.find("statistics");
-  const Node* node = statistics == nullptr ? nullptr : statistics->find("human_ratings");
-  const auto path = format.human_ratings(job);
-  if (node == nullptr || path.empty()) {
-    return;
-  }
-  const auto place = node->place("statistics.human_ratings");
-  if (!problems.empty()) {
-    check_table(path, place, problems);
-    return;
-  }
-  try {
-    format.check_human_ratings(job);
-  } catch (const base::InputError& error) {
-    problems.add(place, error.what(), "");
-  }
-}
-
-/// Its rows are held against a score table, which is not known here; that it can be read is.
-void check_people(const Node& file, const sweep::Job& job, base::Problems& problems) {
-  if (job.comparison.people && !job.comparison.people->ratings.empty()) {
-    check_table(job.comparison.people->ratings,
-                file.find("statistics")->find("people")->place("statistics.people.ratings"), problems);
-  }
-}
-
+/// `statistics`: null where names cannot be held against those of the job.
 void check_whole(const Node& file, const sweep::Job& job, const ProbeFormat& format, const JobCheck& check,
-                 base::Problems& problems) {
-  check_ratings(file, job, format, problems);
-  check_people(file, job, problems);
+                 const Node* statistics, base::Problems& problems) {
+  for (const auto& fault : statistics == nullptr ? std::vector<sweep::KeyFault>() : format.statistics_faults(job)) {
+    const std::string key = statistics->find(fault.key) == nullptr ? "human_ratings" : fault.key;  // the older key
+    const Node* node = statistics->find(key);
+    auto place = (node == nullptr ? statistics : node)->place("statistics." + key);
+    place.key = fault.problem.starts_with("statistics.") ? "" : place.key;
+    problems.add(place, fault.problem, "");
+  }
   const Node* model = file.find("model");
   const Node* path = model != nullptr && model->kind == Node::Kind::map ? model->find("path") : model;
   if (path == nullptr || job.model.path.empty()) {
@@ -225,14 +193,18 @@ void pass_over_probe_keys(Fields& fields) {
   }
 }
 
-/// What the probe says of the job, and `statistics`, whose keys are those of every probe and its own.
-void read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Job& job) {
+/// What the probe says of the job, and `statistics`, whose keys are those of every probe and its own: given where all
+/// that names something and all that is named could be read, else null.
+const Node* read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Job& job) {
   static const Node nothing = Node::map();
   const Node* node = fields.optional("statistics");
   Fields statistics(node == nullptr ? nothing : *node, "statistics", fields.problems(), "", &fields.pieces());
+  const auto num_problems = fields.problems().size();
   comparison_keys(statistics, job.comparison);
   job.probe = format.read({fields, statistics, fields.node(), fields.pieces(), fields.problems(), job.execution});
+  const bool is_read = fields.problems().size() == num_problems && statistics.usable();
   statistics.finish();
+  return is_read ? node : nullptr;
 }
 
 }  // namespace
@@ -275,15 +247,16 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   if (const Node* sweep = fields.optional("sweep")) {  // the loader has taken it out of a job file
     problems.add(sweep->place("sweep"), "a resolved job has no sweep", "it is one job");
   }
+  const Node* statistics = nullptr;
   if (format != nullptr) {
-    read_probe_keys(fields, *format, job);
+    statistics = read_probe_keys(fields, *format, job);
   } else {
     pass_over_probe_keys(fields);
   }
   check_model(fields, model, job, problems);
   fields.finish();
   if (check && format != nullptr) {
-    check_whole(file, job, *format, check, problems);
+    check_whole(file, job, *format, check, statistics, problems);
   }
   return job;
 }

@@ -13,6 +13,7 @@
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Job.hpp"
+#include "sweep/KeyFault.hpp"
 
 namespace stereosweep::config {
 
@@ -69,10 +70,9 @@ class ProbeFormat {
   virtual void dump_statistics(const sweep::ProbeSettings& settings, FieldsDump& statistics) const = 0;
   /// The same keys, described.
   virtual void describe(FieldsSchema& job, FieldsSchema& statistics) const = 0;
-  /// The table of human means that the job names (`statistics.human_ratings`); "" where none.
-  virtual std::string human_ratings(const sweep::Job& /*job*/) const { return ""; }
-  /// Holds the rows of that table against the names of the job. Throws InputError with every bad row.
-  virtual void check_human_ratings(const sweep::Job& /*job*/) const {}
+  /// What `stats` would refuse under `statistics`, by its keys: names that the axes of the job's scores lack, as far as
+  /// the job tells these, and tables. Each problem is a whole sentence.
+  virtual std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& /*job*/) const { return {}; }
 };
 
 /// `format` is borrowed for the rest of the program; its name is new.

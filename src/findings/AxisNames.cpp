@@ -21,9 +21,10 @@ std::vector<std::size_t> places_with(const std::vector<std::string>& values, con
 AxisNames::AxisNames(const Scores& scores, std::size_t first, std::size_t last) {
   for (auto axis = first; axis <= last; ++axis) {
     const auto& schema = *scores.axes[axis];
-    names_.push_back({schema.name, {axis, &schema.labels}});
+    const std::string name = results::score_axis_names[axis];  // also of an axis with some of the table's labels
+    names_.push_back({name, {axis, &schema.labels}});
     for (const auto& coordinate : schema.coordinates) {
-      names_.push_back({schema.name + "." + coordinate.name, {axis, &coordinate.values}});
+      names_.push_back({name + "." + coordinate.name, {axis, &coordinate.values}});
     }
   }
 }
@@ -31,6 +32,10 @@ AxisNames::AxisNames(const Scores& scores, std::size_t first, std::size_t last) 
 std::optional<NamedAxis> AxisNames::find(const std::string& name, const std::string& key,
                                          std::vector<std::string>& faults) const {
   using Name = decltype(names_)::value_type;
+  const auto axis = std::ranges::find(names_, name.substr(0, name.find('.')), &Name::first);
+  if (axis != names_.end() && axis->second.values->empty()) {
+    return std::nullopt;
+  }
   const auto found = std::ranges::find(names_, name, &Name::first);
   if (found != names_.end()) {
     return found->second;

@@ -34,7 +34,8 @@ class AxisNames {
  public:
   /// Those of the axes `first` to `last` of `scores`, which is borrowed.
   AxisNames(const Scores& scores, std::size_t first, std::size_t last);
-  /// Nothing where no axis or coordinate has the name; the fault is added under the job's `key`.
+  /// Nothing where no axis or coordinate has the name; the fault is added under the job's `key`. Of an axis without
+  /// labels, which is not known before the run, nothing and no fault.
   std::optional<NamedAxis> find(const std::string& name, const std::string& key,
                                 std::vector<std::string>& faults) const;
   /// The same of a selection; a value that the axis lacks is a fault, too.

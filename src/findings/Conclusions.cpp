@@ -1,9 +1,12 @@
 #include "findings/Conclusions.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 
+#include "base/Error.hpp"
+#include "base/text/Text.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
@@ -50,8 +53,8 @@ std::vector<Finding> found(const sweep::People& /*people*/, Asked& asked) {
   return findings_of(agree_with_people(asked.scores, asked.comparison, asked.seed), asked.comparison);
 }
 std::vector<Finding> found(const std::vector<sweep::CorrelationRequest>& /*requests*/, Asked& asked) {
-  const auto* clusters = asked.find_clusters();
-  return findings_of(correlations_of(asked.scores, asked.comparison, clusters, asked.seed), asked.comparison);
+  const auto find = [&] { return asked.find_clusters(); };
+  return findings_of(correlations_of(asked.scores, asked.comparison, find, asked.seed), asked.comparison);
 }
 std::vector<Finding> found(const sweep::ExtremesRequest& /*extremes*/, Asked& asked) {
   return {finding_of(extremes_of(asked.scores, asked.comparison), asked.comparison)};
@@ -63,28 +66,66 @@ std::vector<Finding> found(const sweep::VariationRequest& variation, Asked& aske
   return findings_of(variation_of(asked.scores, variation), variation);
 }
 
-std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  std::vector<Finding> all;
-  Asked asked{scores, comparison, seed};
-  const auto add = [&](std::vector<Finding> findings, const char* heading) {
-    for (auto& finding : findings) {
-      finding.heading = heading;
-      all.push_back(std::move(finding));
-    }
-  };
+/// `use(statistic, request)` of every statistic that is asked for.
+template <class Use>
+void each_asked(const sweep::Comparison& comparison, const Use& use) {
   sweep::Comparison::each_statistic(comparison, [&](const auto& statistic, const auto& wanted) {
     if constexpr (requires { wanted.has_value(); }) {
       if (wanted) {
-        add(found(*wanted, asked), statistic.heading);
+        use(statistic, *wanted);
       }
     } else if (!wanted.empty()) {
-      add(found(wanted, asked), statistic.heading);
+      use(statistic, wanted);
+    }
+  });
+}
+
+/// Ends a statistic of a table without numbers where it comes to read them: all its names are looked up by then.
+struct NoNumbers {};
+
+std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  std::vector<Finding> all;
+  Asked asked{scores, comparison, seed};
+  each_asked(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
+    for (auto& finding : found(wanted, asked)) {
+      finding.heading = statistic.heading;
+      all.push_back(std::move(finding));
     }
   });
   return all;
 }
 
 }  // namespace
+
+std::vector<sweep::KeyFault> faults_of_names(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
+  std::vector<sweep::KeyFault> faults;
+  const auto add = [&](const char* key, const std::function<void()>& look_up) {
+    try {
+      look_up();
+    } catch (const NoNumbers&) {  // nothing is wrong
+    } catch (const base::InputError& error) {
+      for (const auto& line : base::split(error.what(), '\n')) {
+        if (!line.ends_with(':')) {  // no headline
+          faults.push_back({.key = key, .problem = std::string(base::trim(line))});
+        }
+      }
+    }
+  };
+  if (axes[measure_axis].labels.empty() || axes[subject_axis].labels.empty() || axes[item_axis].labels.empty()) {
+    return faults;
+  }
+  Scores scores;
+  std::ranges::transform(axes, scores.axes.begin(), [](const auto& axis) { return &axis; });
+  scores.read = [](std::size_t /*measure*/) -> std::vector<double> { throw NoNumbers(); };
+  if (!comparison.templates.empty()) {
+    add("templates", [&] { scores = with_templates(scores, comparison.templates); });
+  }
+  each_asked(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
+    Asked asked{scores, comparison, 0};
+    add(statistic.key, [&] { found(wanted, asked); });
+  });
+  return faults;
+}
 
 std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed) {
   const auto scores = comparison.templates.empty() ? all : with_templates(all, comparison.templates);

@@ -123,9 +123,7 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
                                          const std::string& key) {
   std::vector<std::string> faults;
   auto measures = chosen_measures(scores, labels, key, faults);
-  if (!faults.empty()) {
-    throw base::InputError(base::join(faults, "\n"));
-  }
+  require_no_faults(faults);
   return measures;
 }
 

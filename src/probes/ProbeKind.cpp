@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/text/Text.hpp"
+#include "findings/Conclusions.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/PlanText.hpp"
 #include "results/TextTable.hpp"
@@ -48,6 +49,14 @@ void ProbeKind::plan(const PlanRequest& request) const {
 void ProbeKind::show_answers(const AnswersRequest& /*request*/) const {
   throw base::InputError(
       base::describe("there are no conversations to show", "the probe '" + std::string(name()) + "' keeps none"));
+}
+
+std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job) const {
+  auto asked = comparison(job);
+  if (asked.intersections) {
+    asked.intersections->known.clear();  // names poles as well
+  }
+  return findings::faults_of_names(score_axes(job), asked);
 }
 
 results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const sweep::Job& /*job*/) const {

@@ -113,6 +113,9 @@ class ProbeKind : public config::ProbeFormat {
   virtual void show_answers(const AnswersRequest& request) const;
   /// What `stats` computes of the score table: what the job asks for, and what the probe always adds.
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
+  /// Axes of the score table that the job alone tells, made as those of a result are; unless overridden: none.
+  virtual results::ScoreTableAxes score_axes(const sweep::Job& /*job*/) const { return {}; }
+  std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
   /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
   /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a
@@ -155,12 +158,6 @@ class KindOf : public ProbeKind {
     const Settings settings;
     Settings::each_key(settings, job);
     each_statistic(settings, statistics);
-  }
-  std::string human_ratings(const sweep::Job& job) const final {
-    if constexpr (requires(Settings settings) { settings.statistics.human_ratings; }) {
-      return job.settings<Settings>().statistics.human_ratings;
-    }
-    return "";
   }
 
  private:

@@ -113,7 +113,8 @@ TEST(FindingsCorrelations, AreTakenWithinClusters) {
   request.measures = {"measure0"};
   const auto scores = random.scores();
   const auto clusters = clusters_of(scores, {.number = "2"}, 5);
-  const auto found = correlations_of(scores, asked({request}), &clusters, 5);
+  const auto found = correlations_of(
+      scores, asked({request}), [&] { return &clusters; }, 5);
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(found.rows[1].test.correlation.n + found.rows[2].test.correlation.n, num_rated_subjects);
   EXPECT_EQ(found.rows[2].cluster, 1);

@@ -89,7 +89,7 @@ TEST(Ratings, bad_rows_are_named) {
   const config::JobFolder folder;
   const auto complaint = [&](const std::string& text) {
     try {
-      check_ratings({.ratings = folder.write("r.tsv", text).string()});
+      read_ratings({.ratings = folder.write("r.tsv", text).string()}, {});
       return std::string();
     } catch (const base::InputError& error) {
       return std::string(error.what());

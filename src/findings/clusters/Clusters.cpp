@@ -294,6 +294,9 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
       clusters.pairs.push_back({first, second});
     }
   }
+  const auto& path = request.human_ratings;
+  auto ratings = path.empty() ? DimensionMeans()
+                              : read_dimension_means(path, clusters.subjects.labels, clusters.dimensions.labels);
   const ClusterFinder find(request, dimensions.size(), seed, scores.ranks);
   clusters.num_curve = find.num_curve();
   auto points =
@@ -311,7 +314,6 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     clusters.sources.back().spread_p = spreads;
   }
   if (!request.human_ratings.empty()) {
-    auto ratings = read_dimension_means(request.human_ratings, clusters.subjects.labels, clusters.dimensions.labels);
     clusters.has_people = true;
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;

@@ -139,7 +139,7 @@ Side rest_of(const Side& left, const AxisSchema& subjects) {
 
 /// No subject, template, rephrasing or replicate has all that is selected.
 bool is_contradictory(const Side& side) {
-  return std::ranges::any_of(side, [](const auto& mask) { return !base::contains(mask, true); });
+  return std::ranges::any_of(side, [](const auto& mask) { return !mask.empty() && !base::contains(mask, true); });
 }
 
 std::string axis_of(const std::string& name) { return name.substr(0, name.find('.')); }

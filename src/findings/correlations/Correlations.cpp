@@ -62,6 +62,7 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
 /// What was asked for, resolved against the table.
 struct CorrelationPlan {
   const CorrelationRequest* request = nullptr;
+  std::string key;  ///< for messages
   std::vector<std::size_t> measures;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< places of groups
 };
@@ -69,11 +70,11 @@ struct CorrelationPlan {
 /// Resolves names and lays out the rows with their units.
 class Planner {
  public:
-  Planner(const Scores& scores, const Clusters* clusters) : scores_(scores), clusters_(clusters) {}
+  explicit Planner(const Scores& scores) : scores_(scores) {}
 
   void add(const CorrelationRequest& request) {
     const auto key = "statistics.correlations '" + request.name + "'";
-    CorrelationPlan plan{&request, chosen_measures(scores_, request.measures, key, faults_), {}};
+    CorrelationPlan plan{&request, key, chosen_measures(scores_, request.measures, key, faults_), {}};
     const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
     const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -86,15 +87,15 @@ class Planner {
       faults_.push_back(base::describe(key + ": there are no two different sets of items", "a pair takes two",
                                        "name more rows, or columns"));
     }
-    if (request.within == CorrelationRequest::Within::clusters) {
-      check_clusters(plan, key);
-    }
     found_.measures.insert(found_.measures.end(), plan.measures.begin(), plan.measures.end());
     plans_.push_back(std::move(plan));
   }
 
   /// The rows without numbers; `units_` are theirs, in the same order, a unit for all methods of a pair.
-  Correlations take() {
+  Correlations take(const FindClusters& find_clusters) {
+    require_no_faults(faults_);
+    clusters_ = find_clusters ? find_clusters() : nullptr;
+    std::ranges::for_each(plans_, [&](const auto& plan) { check_clusters(plan); });
     require_no_faults(faults_);
     std::ranges::sort(found_.measures);
     const auto repeated = std::ranges::unique(found_.measures);
@@ -135,11 +136,11 @@ class Planner {
     }
   }
 
-  void check_clusters(const CorrelationPlan& plan, const std::string& key) {
+  void check_clusters(const CorrelationPlan& plan) {
     for (const auto measure : plan.measures) {
-      if (source_of(measure) == nullptr) {
+      if (plan.request->within == CorrelationRequest::Within::clusters && source_of(measure) == nullptr) {
         faults_.push_back(base::describe(
-            key + ": '" + scores_.axes[measure_axis]->labels[measure] + "' has no clusters to look within",
+            plan.key + ": '" + scores_.axes[measure_axis]->labels[measure] + "' has no clusters to look within",
             "statistics.clusters does not take it", "name measures that are clustered, or leave 'within' out"));
       }
     }
@@ -208,7 +209,7 @@ class Planner {
   }
 
   const Scores& scores_;
-  const Clusters* clusters_;
+  const Clusters* clusters_ = nullptr;
   std::vector<std::string> faults_;
   std::vector<CorrelationPlan> plans_;
   std::vector<Unit> units_;
@@ -236,13 +237,13 @@ void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family)
 
 }  // namespace
 
-Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison, const Clusters* clusters,
-                             std::uint64_t seed) {
-  Planner planner(scores, clusters);
+Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison,
+                             const FindClusters& find_clusters, std::uint64_t seed) {
+  Planner planner(scores);
   for (const auto& request : comparison.correlations) {
     planner.add(request);
   }
-  auto correlations = planner.take();
+  auto correlations = planner.take(find_clusters);
   const auto& units = planner.units();
   const auto tests = base::joined(share<CorrelationTest>(
       scores.ranks, units.size(), [&](std::size_t unit) { return tests_of(units[unit], comparison, seed); }));

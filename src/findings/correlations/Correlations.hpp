@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,12 @@ struct Correlations {
   std::vector<std::string> unclustered;  ///< measures without clusters, which were asked for
 };
 
-/// Collective. `clusters`: those of the same table; null: none are asked for. Throws InputError for names that the
-/// table does not have, and for measures that are to be taken apart by clusters and are not clustered.
-Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison, const Clusters* clusters,
-                             std::uint64_t seed);
+using FindClusters = std::function<const Clusters*()>;
+/// Collective. `find_clusters`: those of the same table, null where none are asked for; called when all names are
+/// known. Throws InputError for names that the table does not have, and for measures that are to be taken apart by
+/// clusters and are not clustered.
+Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison,
+                             const FindClusters& find_clusters, std::uint64_t seed);
 
 /// Variables `correlation_...` over the axis `correlation`, the smallest p first in the tables, and
 /// `correlation_score`.

@@ -115,7 +115,9 @@ std::string doubt_of_scale(const std::vector<double>& means, const sweep::People
   return "no mean is " + std::string(*least < middle ? "above" : "below") + " " + base::format_double(middle) +
          ", the middle of the scale from " + base::format_double(asked.low) + " (left pole) to " +
          base::format_double(asked.high) +
-         " (right pole), so that precision at 3 says nothing; another scale has to be brought to that one";
+         " (right pole), so that precision at 3 says nothing; answers on another scale need its ends, as in "
+         "statistics.people: {ratings: " +
+         asked.ratings + ", scale: [1, 7]}";
 }
 
 /// A table's rows, held against the names.
@@ -275,7 +277,9 @@ Ratings read_ratings(const sweep::People& asked, const RatedNames& names) {
   return RatingReader(asked, names, problems).read();
 }
 
-void check_ratings(const sweep::People& asked) { read_ratings(asked, {}); }
+std::string doubt_of_scale(const sweep::People& asked) {
+  return doubt_of_scale(base::mapped(read_ratings(asked, {}).rows, &Rating::mean), asked);
+}
 
 std::string source_of_ratings(const std::string& path) {
   return std::filesystem::path(path).filename().string() + " (SHA-256 " +

@@ -46,8 +46,9 @@ struct RatedNames {
 /// twice (of one annotator), and for columns or values that `asked` names and the table does not have.
 Ratings read_ratings(const sweep::People& asked, const RatedNames& names);
 
-/// Throws InputError as read_ratings for what is wrong whatever the names are.
-void check_ratings(const sweep::People& asked);
+/// A sentence where the answers seem to be on another scale than the one that `asked` says; else "". Throws InputError
+/// as read_ratings.
+std::string doubt_of_scale(const sweep::People& asked);
 
 /// "human_means.tsv (SHA-256 ...)". Throws InputError where `path` cannot be read.
 std::string source_of_ratings(const std::string& path);

@@ -182,7 +182,7 @@ Finding projection(const Variance& variance) {
 }  // namespace
 
 Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) {
-  const auto measures = chosen_measures(scores, comparison.variance->measures, "statistics.variance");
+  const auto measures = chosen_measures(scores, comparison.variance->measures, "statistics.variance_shares");
   Variance variance{.measures = measure_axis_of(scores, measures, "variance_measure"),
                     .template_counts = counts_with(scores.length(template_axis)),
                     .rephrasing_counts = counts_with(scores.length(rephrasing_axis)),

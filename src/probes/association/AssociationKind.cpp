@@ -241,9 +241,6 @@ class AssociationKind final : public KindOf<Association> {
   void prepare(const config::ProbeReading& job, Association& settings) const override {
     take_generic_word(job.pieces.language(), settings.priors);
   }
-  void check_human_ratings(const sweep::Job& job) const override {
-    findings::check_ratings(people_of(job.settings<Association>()));
-  }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::masked; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_association(job, tokenizer);
@@ -306,6 +303,11 @@ class AssociationKind final : public KindOf<Association> {
       comparison.people = people_of(settings);
     }
     return comparison;
+  }
+  results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Association>();
+    const auto words = list_words(settings.axes.traits);
+    return association::score_axes(association_schema(settings, list_subjects(settings), words, 1));
   }
   StatsText stats(const StatsRequest& request) const override {
     const auto aggregate = request.job.settings<Association>().statistics.word_aggregate;

@@ -29,23 +29,22 @@ std::string kind_of(const sweep::Subject& subject) {
 
 results::AxisSchema group_axis(const std::vector<sweep::Subject>& subjects) {
   return axis_of("group", "what stands in the place of the group", subjects, &sweep::Subject::label,
-                 {{"group_kind", "prior_word, prior_mask, group or intersection", kind_of},
-                  {"group_domain", "domains of the components, in order, joined by +",
+                 {{"kind", "prior_word, prior_mask, group or intersection", kind_of},
+                  {"domain", "domains of the components, in order, joined by +",
                    [](const auto& subject) { return base::join(subject.domains, "+"); }},
-                  {"group_components", "labels of the groups it is made of, in order, joined by +",
+                  {"components", "labels of the groups it is made of, in order, joined by +",
                    [](const auto& subject) { return base::join(subject.components, "+"); }}});
 }
 
 results::AxisSchema template_axis(const std::vector<sweep::Template>& templates) {
   return axis_of("template", "sentence with a group and a trait", templates, &sweep::Template::label,
-                 {{"template_kind", "kind of sentence", &sweep::Template::kind},
-                  {"template_text", "text with its placeholders", &sweep::Template::text}});
+                 {{"kind", "kind of sentence", &sweep::Template::kind},
+                  {"text", "text with its placeholders", &sweep::Template::text}});
 }
 
 results::AxisSchema rephrasing_axis(const std::vector<sweep::Rephrasing>& rephrasings) {
-  return axis_of(
-      "rephrasing", "another way to say the prompt", rephrasings, &sweep::Rephrasing::label,
-      {{"rephrasing_wrapper", "text around the prompt; empty: full alternatives", &sweep::Rephrasing::wrapper}});
+  return axis_of("rephrasing", "another way to say the prompt", rephrasings, &sweep::Rephrasing::label,
+                 {{"wrapper", "text around the prompt; empty: full alternatives", &sweep::Rephrasing::wrapper}});
 }
 
 results::AxisSchema word_axis(const std::vector<WordEntry>& words) {

@@ -307,10 +307,6 @@ class ContextsKind final : public KindOf<Contexts> {
     return {.sizes = {.contexts_per_block = 64},
             .on_gpu = {.contexts_per_block = 2048, .batch_tokens = config::gpu_batch_tokens}};
   }
-  void check_human_ratings(const sweep::Job& job) const override {
-    findings::check_ratings(people_of(job.settings<Contexts>().statistics));
-  }
-
   std::optional<query::Prediction> prediction() const override { return std::nullopt; }
   std::optional<query::Embed> vectors(const sweep::Job& job) const override {
     return asked_of(job.settings<Contexts>());
@@ -358,6 +354,9 @@ class ContextsKind final : public KindOf<Contexts> {
       comparison.people = people_of(settings.statistics);
     }
     return comparison;
+  }
+  results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
+    return contexts::score_axes(job.settings<Contexts>());
   }
   StatsText stats(const StatsRequest& request) const override {
     const auto options = options_of(request);

@@ -194,6 +194,9 @@ class CoreferenceKind final : public KindOf<Coreference> {
     }
     return comparison;
   }
+  results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
+    return coreference::score_axes(coreference_schema(job, 1).outer_axes);
+  }
   std::vector<std::string> warnings(const sweep::Job& job) const override {
     const auto& settings = job.settings<Coreference>();
     const bool has_ambiguous = std::ranges::any_of(

@@ -152,29 +152,6 @@ results::AxisSchema template_axis(const std::vector<RoledSentence>& sentences) {
         [](const Item& item) { return notes_of(item, "+"); }}});
 }
 
-/// Axes [group, rephrasing, template] and [occupation, subword].
-results::RawSchema schema_of(const std::vector<Condition>& conditions, const std::vector<Question>& questions,
-                             const std::vector<RoledSentence>& sentences, std::size_t max_subwords) {
-  results::RawSchema schema;
-  schema.outer_axes = {group_axis(conditions),
-                       axis_of("rephrasing", "question: how the referent is asked for", questions, &Question::label,
-                               {{"text", "text with {sentence} and {pronoun}", &Question::text}}),
-                       template_axis(sentences)};
-  schema.inner_axes = {{"occupation", "role of the occupation in the sentence", {"referent", "other"}, {}},
-                       numbered_axis("subword", "subword of the occupation, from left to right", max_subwords)};
-  schema.cubes = {
-      cube("logprob", ElementType::float64, {"occupation", "subword"}, "nat",
-           "log-probability of the subword after the prompt",
-           "the occupation follows the prompt after one blank; earlier subwords stand before it"),
-      cube("num_subwords", ElementType::int32, {"occupation"}, "1", "number of subwords of the occupation there"),
-      cube("status", ElementType::uint8, {"occupation"}, "", "why the numbers are what they are",
-           "all but ok: no numbers", {"ok", "excluded", "too_many_subwords", "too_long", "not_finite", "engine_error"}),
-      cube("prompt", ElementType::text, {}, "", "text that the occupations follow"),
-      cube("problem", ElementType::text, {}, "", "why there are no numbers", "empty: none"),
-  };
-  return schema;
-}
-
 std::vector<RoledSentence> with_roles(const Coreference& settings, std::uint64_t seed) {
   return base::mapped(settings.sentences, [&](const auto& sentence) {
     return RoledSentence{sentence, referent_of(sentence, settings.ambiguous_referent, seed),
@@ -295,6 +272,28 @@ std::string coreference_prompt(const Question& question, const CoreferenceSenten
   return sweep::capitalise(base::replace_all(text, "{sentence}", augmented_text(sentence, condition, referent)));
 }
 
+results::RawSchema coreference_schema(const sweep::Job& job, std::size_t max_subwords) {
+  const auto& settings = job.settings<Coreference>();
+  results::RawSchema schema;
+  schema.outer_axes = {group_axis(list_conditions(settings)),
+                       axis_of("rephrasing", "question: how the referent is asked for", settings.questions,
+                               &Question::label, {{"text", "text with {sentence} and {pronoun}", &Question::text}}),
+                       template_axis(with_roles(settings, job.seed))};
+  schema.inner_axes = {{"occupation", "role of the occupation in the sentence", {"referent", "other"}, {}},
+                       numbered_axis("subword", "subword of the occupation, from left to right", max_subwords)};
+  schema.cubes = {
+      cube("logprob", ElementType::float64, {"occupation", "subword"}, "nat",
+           "log-probability of the subword after the prompt",
+           "the occupation follows the prompt after one blank; earlier subwords stand before it"),
+      cube("num_subwords", ElementType::int32, {"occupation"}, "1", "number of subwords of the occupation there"),
+      cube("status", ElementType::uint8, {"occupation"}, "", "why the numbers are what they are",
+           "all but ok: no numbers", {"ok", "excluded", "too_many_subwords", "too_long", "not_finite", "engine_error"}),
+      cube("prompt", ElementType::text, {}, "", "text that the occupations follow"),
+      cube("problem", ElementType::text, {}, "", "why there are no numbers", "empty: none"),
+  };
+  return schema;
+}
+
 CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer)
     : settings_(settings_of_block(job.settings<Coreference>())),
       conditions_(list_conditions(job.settings<Coreference>())),
@@ -303,7 +302,7 @@ CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Token
       blocks_(sweep::Product({conditions_.size(), questions_.size(), sentences_.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))),
       max_subwords_(longest_occupation(tokenizer)),
-      schema_(schema_of(conditions_, questions_, sentences_, max_subwords_)) {}
+      schema_(coreference_schema(job, max_subwords_)) {}
 
 std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tokenizer) const {
   std::size_t longest = 1;

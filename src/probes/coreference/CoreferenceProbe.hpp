@@ -81,6 +81,9 @@ struct RoledSentence {
   std::string occupation(std::size_t role) const { return std::string(sentence.part(mention(role).noun)); }
 };
 
+/// What a run of the job writes: axes [group, rephrasing, template] and [occupation, subword].
+results::RawSchema coreference_schema(const sweep::Job& job, std::size_t max_subwords);
+
 /// Contexts are [group, rephrasing, template]: the conditions, questions and sentences of the job; there are no priors.
 /// One round: each context is one `continue` query with both occupations.
 class CoreferenceProbe final : public Probe {

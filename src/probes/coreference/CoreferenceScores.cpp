@@ -90,8 +90,6 @@ results::AxisSchema with_occupations(results::AxisSchema sentences) {
 struct ResultReader {
   /// Throws InputError if it is no coreference result.
   explicit ResultReader(const results::ResultFile& source);
-  /// Measures: README.md. Subjects are the conditions, items the roles of the occupations; one replicate.
-  results::ScoreTableAxes score_axes() const;
   /// All sentences of one condition; counts their cells in `cells_by_status`.
   results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties,
                                        std::vector<std::uint64_t>& cells_by_status) const;
@@ -127,26 +125,6 @@ ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
     columns[i] = *found;
   }
   status_names = cubes[columns[2]].flag_meanings;
-}
-
-results::ScoreTableAxes ResultReader::score_axes() const {
-  const auto& raw = file.schema().outer_axes;
-  auto subjects = raw[0];
-  subjects.name = "subject";
-  const std::vector<std::string> none(2);
-  return {axis_of("measure", "what is computed of one prompt", measure_table, &MeasureText::name,
-                  {{"units", "unit", &MeasureText::units},
-                   {"description", "definition", &MeasureText::description},
-                   {"lowest", "least score possible", &MeasureText::lowest},
-                   {"highest", "greatest score possible", &MeasureText::highest}}),
-          std::move(subjects),
-          with_occupations(raw[2]),
-          raw[1],
-          results::ScoreTable::no_axis(4),
-          {"item",
-           "role of the occupation in the sentence",
-           {"referent", "other"},
-           {{"dimension", "none here", none}, {"left", "none here", none}, {"right", "none here", none}}}};
 }
 
 results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats::Ties ties,
@@ -201,6 +179,25 @@ std::string read_all(const ResultReader& reader, stats::Ties ties,
 
 }  // namespace
 
+results::ScoreTableAxes score_axes(const std::vector<results::AxisSchema>& raw) {
+  auto subjects = raw[0];
+  subjects.name = "subject";
+  const std::vector<std::string> none(2);
+  return {axis_of("measure", "what is computed of one prompt", measure_table, &MeasureText::name,
+                  {{"units", "unit", &MeasureText::units},
+                   {"description", "definition", &MeasureText::description},
+                   {"lowest", "least score possible", &MeasureText::lowest},
+                   {"highest", "greatest score possible", &MeasureText::highest}}),
+          std::move(subjects),
+          with_occupations(raw[2]),
+          raw[1],
+          results::ScoreTable::no_axis(4),
+          {"item",
+           "role of the occupation in the sentence",
+           {"referent", "other"},
+           {{"dimension", "none here", none}, {"left", "none here", none}, {"right", "none here", none}}}};
+}
+
 std::string status_text(const results::ResultFile& file) {
   return read_all(ResultReader(file), stats::Ties::half, [](const auto& /*scores*/) {});
 }
@@ -211,7 +208,7 @@ std::string write_scores(const results::ResultFile& file, stats::Ties ties, cons
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
   std::string text;
   {
-    results::ScoreTableWriter scores(written.layout(), reader.score_axes());
+    results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes));
     text = read_all(reader, ties, [&](const auto& part) { scores.add(part); });
     scores.flush();
   }

@@ -149,6 +149,10 @@ class InterviewKind final : public KindOf<Interview> {
     }
     return comparison;
   }
+  results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Interview>();
+    return interview::score_axes(interview_schema(settings, subjects_of(settings).subjects), job);
+  }
   StatsText stats(const StatsRequest& request) const override {
     const auto& schema = request.file.schema();
     TextDiversityCollector texts(schema);

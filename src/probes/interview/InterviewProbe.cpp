@@ -116,6 +116,21 @@ std::vector<results::CubeSchema> text_cubes() {
                "--reparse reads them again")};
 }
 
+}  // namespace
+
+std::size_t cube_index(const results::RawSchema& schema, const std::string& name) {
+  const auto found = schema.find_cube(name);
+  base::refuse_if(!found, "there is no cube '" + name + "'", "this is no result of an interview");
+  return *found;
+}
+
+sweep::Product product_of(const results::RawSchema& schema) {
+  base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
+                  std::to_string(schema.outer_axes.size()) + " outer axes");
+  return sweep::Product(
+      base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
+}
+
 results::RawSchema interview_schema(const Interview& settings, const std::vector<sweep::Subject>& subjects) {
   const auto sizes = sizes_of(settings);
   const auto items = items_of(settings);
@@ -157,21 +172,6 @@ results::RawSchema interview_schema(const Interview& settings, const std::vector
         cube("reason_status", ElementType::uint8, {"round", "place"}, "", "what the reason is", "", reading_names()));
   }
   return schema;
-}
-
-}  // namespace
-
-std::size_t cube_index(const results::RawSchema& schema, const std::string& name) {
-  const auto found = schema.find_cube(name);
-  base::refuse_if(!found, "there is no cube '" + name + "'", "this is no result of an interview");
-  return *found;
-}
-
-sweep::Product product_of(const results::RawSchema& schema) {
-  base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
-                  std::to_string(schema.outer_axes.size()) + " outer axes");
-  return sweep::Product(
-      base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
 }
 
 InterviewProbe::InterviewProbe(const sweep::Job& job)

@@ -73,6 +73,9 @@ class InterviewProbe final : public Probe {
   results::RawSchema schema_;
 };
 
+/// What a run of these settings writes.
+results::RawSchema interview_schema(const Interview& settings, const std::vector<sweep::Subject>& subjects);
+
 /// The index of a cube in a schema. Throws InputError where there is none: the
 /// file is no interview.
 std::size_t cube_index(const results::RawSchema& schema, const std::string& name);

@@ -81,51 +81,6 @@ ScaleEnds ends_of(const sweep::Job& job) {
   return common ? ScaleEnds{base::format_double(common->first), base::format_double(common->second)} : ScaleEnds();
 }
 
-results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::vector<Item>& items,
-                                   const ScaleEnds& scale) {
-  const ScaleEnds share = {"0", "1"};
-  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
-                                       {"rating_complete_answers",
-                                        "the same, where the answer counts by stereomap's rule: all items of warmth "
-                                        "and competence of its round are rated; of other turns all items of the turn",
-                                        scale},
-                                       {"usable", "1: the answer rates the item, 0: it does not", share},
-                                       {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
-  if (schema.find_cube("option_logprob")) {
-    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers", scale});
-    measures.push_back({"option_share", "greatest probability among the scale's answers", share});
-  }
-  results::AxisSchema subject = schema.outer_axes.at(0);
-  subject.name = "subject";
-  results::AxisSchema replicate = schema.inner_axis("round");
-  replicate.name = "replicate";
-  replicate.long_name = "round";
-  for (auto& label : replicate.labels) {
-    label = "round " + label;
-  }
-  const auto pole = [](const char* turned, const char* straight) {
-    return [=](const Item& item) { return (item.is_turned ? turned : straight) + item.label; };
-  };
-  auto item_axis = axis_of("item", "what is rated", items, &Item::label,
-                           {{"dimension", "dimension of the item", &Item::dimension},
-                            {"left", "what a low score is near to", pole("", "not ")},
-                            {"right", "what a high score is near to", pole("not ", "")},
-                            {"facet", "part of the dimension", &Item::facet},
-                            {"conversation", "conversation that asks it", &Item::conversation},
-                            {"direction", "turned: least + greatest value of the scale - rating",
-                             [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
-  return {axis_of("measure", "what a score is", measures, &MeasureText::name,
-                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
-                   {"description", "definition", &MeasureText::description},
-                   {"lowest", "least score possible", [](const auto& one) { return one.ends.lowest; }},
-                   {"highest", "greatest score possible", [](const auto& one) { return one.ends.highest; }}}),
-          std::move(subject),
-          schema.outer_axes.at(2),
-          schema.outer_axes.at(3),
-          std::move(replicate),
-          items.empty() ? results::ScoreTable::no_axis(5) : std::move(item_axis)};
-}
-
 /// Consecutive items of the axis.
 struct ItemRange {
   std::size_t first = 0;
@@ -197,7 +152,7 @@ class Collector {
         turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
         product_(product_of(schema)),
         num_rounds_(schema.inner_axis("round").labels.size()) {
-    result_.table.axes = table_axes(schema, items_, ends_of(job));
+    result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
     result_.answer_counts.resize(answer_status_names.size() + 1);
@@ -363,6 +318,52 @@ class Collector {
 };
 
 }  // namespace
+
+results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job) {
+  const auto items = items_of(schema);
+  const auto scale = ends_of(job);
+  const ScaleEnds share = {"0", "1"};
+  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
+                                       {"rating_complete_answers",
+                                        "the same, where the answer counts by stereomap's rule: all items of warmth "
+                                        "and competence of its round are rated; of other turns all items of the turn",
+                                        scale},
+                                       {"usable", "1: the answer rates the item, 0: it does not", share},
+                                       {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
+  if (schema.find_cube("option_logprob")) {
+    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers", scale});
+    measures.push_back({"option_share", "greatest probability among the scale's answers", share});
+  }
+  results::AxisSchema subject = schema.outer_axes.at(0);
+  subject.name = "subject";
+  results::AxisSchema replicate = schema.inner_axis("round");
+  replicate.name = "replicate";
+  replicate.long_name = "round";
+  for (auto& label : replicate.labels) {
+    label = "round " + label;
+  }
+  const auto pole = [](const char* turned, const char* straight) {
+    return [=](const Item& item) { return (item.is_turned ? turned : straight) + item.label; };
+  };
+  auto item_axis = axis_of("item", "what is rated", items, &Item::label,
+                           {{"dimension", "dimension of the item", &Item::dimension},
+                            {"left", "what a low score is near to", pole("", "not ")},
+                            {"right", "what a high score is near to", pole("not ", "")},
+                            {"facet", "part of the dimension", &Item::facet},
+                            {"conversation", "conversation that asks it", &Item::conversation},
+                            {"direction", "turned: least + greatest value of the scale - rating",
+                             [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
+  return {axis_of("measure", "what a score is", measures, &MeasureText::name,
+                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
+                   {"description", "definition", &MeasureText::description},
+                   {"lowest", "least score possible", [](const auto& one) { return one.ends.lowest; }},
+                   {"highest", "greatest score possible", [](const auto& one) { return one.ends.highest; }}}),
+          std::move(subject),
+          schema.outer_axes.at(2),
+          schema.outer_axes.at(3),
+          std::move(replicate),
+          items.empty() ? results::ScoreTable::no_axis(5) : std::move(item_axis)};
+}
 
 InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
                                const ContextVisitor& visit) {

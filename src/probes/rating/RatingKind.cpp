@@ -4,7 +4,6 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/clusters/DimensionMeans.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -104,14 +103,6 @@ std::string rating_status_text(const RatingResult& result) {
   return text;
 }
 
-/// Reads `statistics.human_ratings`.
-findings::DimensionMeans human_means(const sweep::Job& job) {
-  const auto& rating = job.settings<Rating>();
-  return findings::read_dimension_means(rating.statistics.human_ratings,
-                                        base::mapped(subjects_of(rating).subjects, &sweep::Subject::label),
-                                        base::mapped(rating.traits, &RatedTrait::dimension));
-}
-
 class RatingKind final : public KindOf<Rating> {
  public:
   Defaults defaults() const override {
@@ -119,7 +110,10 @@ class RatingKind final : public KindOf<Rating> {
             .on_gpu = {.contexts_per_block = 512, .batch_tokens = sampling_gpu_tokens},
             .chat = config::ChatUse::from_checkpoint};
   }
-  void check_human_ratings(const sweep::Job& job) const override { human_means(job); }
+  results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Rating>();
+    return rating::score_axes(rating_schema(settings, subjects_of(settings).subjects));
+  }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;
     return sampling.runs > 0 && sampling.max_new_tokens > 0;

@@ -98,33 +98,6 @@ std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
   return axes;
 }
 
-/// Inner axes option, order, form, run.
-results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
-  results::RawSchema schema;
-  schema.outer_axes = outer_axes(rating, subjects);
-  schema.inner_axes = inner_axes(rating);
-  schema.cubes = {
-      cube("option_logprob", ElementType::float64, {"order", "form", "option"}, "nat",
-           "log-probability of the option after the prompt", "sum over its tokens"),
-      cube("option_num_tokens", ElementType::int32, {"order", "form", "option"}, "1",
-           "tokens of the option after the prompt", "0: not scored, see option_status"),
-      cube("option_status", ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", "",
-           {"ok", "too_long", "not_finite", "engine_error"}),
-      cube("prompt", ElementType::text, {"order"}, "", "text that the model was given",
-           "with the chat format's tokens"),
-      cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
-  };
-  if (rating.sampling.runs > 0) {
-    schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
-    schema.cubes.push_back(cube("answer_rating", ElementType::float64, {"order", "run"}, "1",
-                                "value of the option that the answer names", "NaN: none, see answer_status"));
-    schema.cubes.push_back(
-        cube("answer_status", ElementType::uint8, {"order", "run"}, "", "whether the answer names one option", "",
-             {"ok", "no_answer", "several_answers", "refused", "empty", "too_long", "engine_error"}));
-  }
-  return schema;
-}
-
 std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
   return order == OptionOrder::as_listed ? option : num_options - 1 - option;
 }
@@ -154,6 +127,32 @@ AnswerStatus answer_status(answers::Status parsed) {
 }
 
 }  // namespace
+
+results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+  results::RawSchema schema;
+  schema.outer_axes = outer_axes(rating, subjects);
+  schema.inner_axes = inner_axes(rating);
+  schema.cubes = {
+      cube("option_logprob", ElementType::float64, {"order", "form", "option"}, "nat",
+           "log-probability of the option after the prompt", "sum over its tokens"),
+      cube("option_num_tokens", ElementType::int32, {"order", "form", "option"}, "1",
+           "tokens of the option after the prompt", "0: not scored, see option_status"),
+      cube("option_status", ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", "",
+           {"ok", "too_long", "not_finite", "engine_error"}),
+      cube("prompt", ElementType::text, {"order"}, "", "text that the model was given",
+           "with the chat format's tokens"),
+      cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
+  };
+  if (rating.sampling.runs > 0) {
+    schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
+    schema.cubes.push_back(cube("answer_rating", ElementType::float64, {"order", "run"}, "1",
+                                "value of the option that the answer names", "NaN: none, see answer_status"));
+    schema.cubes.push_back(
+        cube("answer_status", ElementType::uint8, {"order", "run"}, "", "whether the answer names one option", "",
+             {"ok", "no_answer", "several_answers", "refused", "empty", "too_long", "engine_error"}));
+  }
+  return schema;
+}
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),

@@ -76,6 +76,9 @@ class RatingProbe final : public Probe {
   results::RawSchema schema_;
 };
 
+/// What a run of these settings writes; inner axes option, order, form, run.
+results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects);
+
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
 std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);

@@ -224,6 +224,8 @@ std::vector<std::string> source_names(std::size_t num_runs) {
   return names;
 }
 
+results::ScoreTableAxes score_axes(const results::RawSchema& schema) { return table_axes(axes_of(schema)); }
+
 RatingResult compute_ratings(const results::ResultFile& file) {
   const auto& schema = file.schema();
   if (!schema.find_cube("option_logprob") || schema.outer_axes.size() != 4) {

@@ -47,6 +47,9 @@ struct RatingResult {
 /// What ratings are made of, with so many sampled answers to a prompt.
 std::vector<std::string> source_names(std::size_t num_runs);
 
+/// Of the score table, by the axes and cubes of the result.
+results::ScoreTableAxes score_axes(const results::RawSchema& schema);
+
 /// Reads the whole file once. Throws InputError if it is no rating result.
 RatingResult compute_ratings(const results::ResultFile& file);
 

@@ -127,6 +127,21 @@ void StatusCounts::add(const StatusCounts& other) {
   }
 }
 
+std::vector<Variant> variants_of(const results::RawSchema& schema) {
+  const auto has = [&](const char* name) { return schema.find_cube(name).has_value(); };
+  const bool has_masses = has("log_mass_initial") && has("log_mass_continuation");
+  const bool has_distances = has("set_distance_bias") && has("set_distance_plain");
+  std::vector<Variant> variants;
+  for (const auto measure : stats::all_measures) {
+    const bool is_distance = stats::name_of(measure).starts_with("set");
+    const bool exists = is_distance ? has_distances : measure != stats::Measure::ilps_star || has_masses;
+    for (std::size_t prior = 0; exists && prior < schema.num_priors; ++prior) {
+      variants.push_back({measure, schema.outer_axes.front().labels[prior]});
+    }
+  }
+  return variants;
+}
+
 ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate)
     : file_(require_priors(file)), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
   const auto& schema = file.schema();
@@ -144,24 +159,16 @@ ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate 
   continuation_ = schema.find_cube("log_mass_continuation");
   distance_bias_ = schema.find_cube("set_distance_bias");
   distance_plain_ = schema.find_cube("set_distance_plain");
-  const auto& subjects = schema.outer_axes.front().labels;
   num_priors_ = schema.num_priors;
-  num_groups_ = subjects.size() - num_priors_;
+  num_groups_ = schema.outer_axes.front().labels.size() - num_priors_;
   not_scored_ = static_cast<std::size_t>(std::ranges::find(cell_status_names(), results::not_scored) -
                                          cell_status_names().begin());
   num_sentences_ = file.contexts_per_subject();
   num_words_ = schema.inner_axis("word").labels.size();
   num_subwords_ = schema.inner_axis("subword").labels.size();
-  for (const auto measure : stats::all_measures) {
-    const auto name = stats::name_of(measure);
-    const bool needs_masses = measure == stats::Measure::ilps_star;
-    const bool needs_distances = name.starts_with("set");
-    if ((!needs_masses || (initial_ && continuation_)) && (!needs_distances || (distance_bias_ && distance_plain_))) {
-      measures_.push_back(measure);
-      for (std::size_t prior = 0; prior < num_priors_; ++prior) {
-        variants_.push_back({measure, subjects[prior]});
-      }
-    }
+  variants_ = variants_of(schema);
+  for (const auto& variant : variants_) {
+    base::add_once(measures_, variant.measure);
   }
 }
 

@@ -25,6 +25,9 @@ struct Variant {
   std::string label() const { return std::string(stats::name_of(measure)) + " " + prior; }
 };
 
+/// Each measure whose raw numbers the result has with each of its priors.
+std::vector<Variant> variants_of(const results::RawSchema& schema);
+
 /// Cells of groups by the file's status; scores of words by stats::ScoreStatus.
 struct StatusCounts {
   std::vector<std::uint64_t> cells;
@@ -74,7 +77,6 @@ class ScoreReader {
   /// `file` is borrowed. Throws InputError if it is no association result or has no priors.
   ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate);
   const TraitPairs& traits() const { return traits_; }
-  /// Each measure whose raw numbers the file has with each prior.
   const std::vector<Variant>& variants() const { return variants_; }
   /// Of the file's status cube, in the order of its numbers.
   const std::vector<std::string>& cell_status_names() const {

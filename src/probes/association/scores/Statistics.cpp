@@ -48,8 +48,8 @@ results::AxisSchema subject_axis(const results::AxisSchema& groups) {
           {{"kind", "group or intersection", kinds}, std::move(domain), std::move(first), std::move(second)}};
 }
 
-results::AxisSchema measure_axis(const ScoreReader& reader) {
-  return axis_of("measure", "variant of the score and its prior", reader.variants(), &Variant::label,
+results::AxisSchema measure_axis(const std::vector<Variant>& variants) {
+  return axis_of("measure", "variant of the score and its prior", variants, &Variant::label,
                  {{"units", "unit of the score", [](const auto&) { return "nat"; }},
                   {"description", "definition",
                    [](const auto& variant) { return std::string(stats::description_of(variant.measure)); }},
@@ -77,18 +77,21 @@ std::string text_of(const StatusCounts& counts, const ScoreReader& reader, const
 
 }  // namespace
 
+results::ScoreTableAxes score_axes(const results::RawSchema& schema) {
+  return {measure_axis(variants_of(schema)), subject_axis(results::group_axis(schema)),
+          schema.outer_axes.at(1),           schema.outer_axes.at(2),
+          results::ScoreTable::no_axis(4),   TraitPairs(schema.inner_axis("word")).item_axis()};
+}
+
 std::string write_statistics(const results::ResultFile& file, Statistics::Aggregate word_aggregate,
                              const results::StatisticsTarget& target, const results::ShownMeasures& shown,
                              const parallel::Communicator& world) {
   const ScoreReader reader(file, word_aggregate);
-  const auto& schema = file.schema();
   results::StatisticsFile written(file, Association::probe_name, target);
   written.root().write_attribute("word_aggregate", word_aggregate == Statistics::Aggregate::median ? "median" : "mean");
   auto counts = reader.no_counts();
   {
-    results::ScoreTableAxes axes = {
-        measure_axis(reader),    subject_axis(results::group_axis(schema)), schema.outer_axes.at(1),
-        schema.outer_axes.at(2), results::ScoreTable::no_axis(4),           reader.traits().item_axis()};
+    auto axes = score_axes(file.schema());
     results::ScoreTableWriter pairs(written.layout(), axes);
     axes.back() = reader.traits().pole_axis();
     results::ScoreTableWriter poles(written.layout(), axes, results::pole_score_name);

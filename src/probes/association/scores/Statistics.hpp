@@ -11,6 +11,9 @@
 
 namespace stereosweep::probes::association {
 
+/// Of the table of scores, by the axes and cubes of the result.
+results::ScoreTableAxes score_axes(const results::RawSchema& schema);
+
 /// Streams through `file` and writes `target` (as export_run does): the table of scores (results/ScoreTable.hpp), and
 /// pole_score and pole_score_status over the same axes, with poles in the place of items. Throws base::Error for files.
 /// Where there are more ranks, they read and fold the file, and rank zero writes. The text says why scores are missing.

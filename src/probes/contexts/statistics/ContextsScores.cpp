@@ -170,6 +170,22 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
 
 }  // namespace
 
+results::ScoreTableAxes score_axes(const Contexts& job) {
+  const auto tests = base::mapped(job.tests, [](const EmbeddingTest& test) {
+    ContextsTest in_result{test.label, test.title, test.kind, {}, {}, {}};
+    std::ranges::transform(test.sets(), in_result.sets.begin(), &WordSet::label);
+    std::ranges::transform(test.sets(), in_result.words.begin(), &WordSet::words);
+    return in_result;
+  });
+  std::array samples = {results::ScoreTable::no_axis(2), results::ScoreTable::no_axis(3), AxisSchema()};
+  if (job.is_generated()) {
+    samples[0].labels = base::mapped(job.contextual().corpus.templates, &sweep::Template::label);
+    samples[1].labels = base::mapped(job.contextual().corpus.rephrasings, &sweep::Rephrasing::label);
+  }
+  const Subjects subjects(tests, job);
+  return {measure_axis(), subject_axis(subjects.rows()), samples[0], samples[1], samples[2], item_axis(tests)};
+}
+
 /// Adds the score table, some samples at a time. Measures (README.md): effect_size, association, deviation. Subjects:
 /// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples (of made
 /// sentences: of each template and rephrasing); items: the tests, of which A is the right pole. `job` adds what the

@@ -227,6 +227,9 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 
 // Parts of it.
 
+/// Axes of the score table of a job. How many samples it has of a template and rephrasing is not known before the run.
+results::ScoreTableAxes score_axes(const Contexts& job);
+
 /// Axes and variables `score` and `score_status`. `job` says which words are groups, and which have no vector.
 void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job);
 
