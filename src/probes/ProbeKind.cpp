@@ -5,7 +5,9 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/PlanText.hpp"
@@ -13,6 +15,28 @@
 
 namespace stereosweep::probes {
 namespace {
+
+/// Adds the job's texts in which "a" or "an" stands before the plural of a group; `singular`: labels of the templates
+/// that ask for a singular, whose rephrasings do so as well.
+void add_articles(const config::Node& node, std::vector<std::string>& singular, std::vector<std::string>& found) {
+  if (const auto* form = node.find("form"); form != nullptr && form->value == "singular") {
+    singular.push_back(node.find("label")->value);
+    return;
+  }
+  auto text = " " + base::lower_ascii(node.value);
+  std::ranges::replace_if(
+      text, [](char c) { return std::string_view("\"'([\n").find(c) != std::string_view::npos; }, ' ');
+  for (const auto* words : {" a {group}", " an {group}", " a {identity}", " an {identity}"}) {
+    if (text.find(words) != std::string::npos) {
+      base::add_once(found, node.value);
+    }
+  }
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    if (node.keys.empty() || (node.keys[i] != "inside" && !base::contains(singular, node.keys[i]))) {
+      add_articles(node.children[i], singular, found);
+    }
+  }
+}
 
 class OnlyStage final : public Stage {
  public:
@@ -49,6 +73,19 @@ void ProbeKind::plan(const PlanRequest& request) const {
 void ProbeKind::show_answers(const AnswersRequest& /*request*/) const {
   throw base::InputError(
       base::describe("there are no conversations to show", "the probe '" + std::string(name()) + "' keeps none"));
+}
+
+std::vector<std::string> ProbeKind::warnings(const sweep::Job& job) const {
+  std::vector<std::string> singular;
+  std::vector<std::string> found;
+  if (job.language == "en") {
+    add_articles(config::dump_job(job, config::Extent::everything), singular, found);
+  }
+  const auto all = "'" + base::join(found, "', '") + "'";
+  return found.empty() ? found
+                       : std::vector{base::describe(
+                             "an article stands before the plural of a group: " + all, "groups are in the plural there",
+                             "Leave it out; a template with a form can say {a group}, which takes the singular.")};
 }
 
 std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job) const {

@@ -104,7 +104,8 @@ class ProbeKind : public config::ProbeFormat {
   virtual std::string summary(const sweep::Job& job) const = 0;
   /// Sentences: what of the job's settings keeps a reader from taking its numbers as they stand. `validate` and `stats`
   /// print them; the statistics file has them as its attribute `warnings`, one a line.
-  virtual std::vector<std::string> warnings(const sweep::Job& /*job*/) const { return {}; }
+  /// Unless overridden: of articles before the plural of a group.
+  virtual std::vector<std::string> warnings(const sweep::Job& job) const;
   /// Unless overridden: the summary, blocks, size of the output, time.
   virtual void plan(const PlanRequest& request) const;
   /// After head, axes and cubes; nothing unless overridden.

@@ -6,6 +6,7 @@
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/TextTable.hpp"
 #include "run/checks/ModelCheck.hpp"
@@ -16,6 +17,10 @@ namespace {
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
   auto warnings = probes::kind_of(job).warnings(job);
+  const auto people = probes::kind_of(job).comparison(job).people;
+  if (const auto doubt = people ? findings::doubt_of_scale(*people) : ""; !doubt.empty()) {
+    warnings.push_back(people->ratings + ": " + doubt);
+  }
   warnings.insert(warnings.end(), model.warnings.begin(), model.warnings.end());
   for (const auto& warning : warnings) {
     text += "\n" + results::wrapped("WARNING " + warning, 2);

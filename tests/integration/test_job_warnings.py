@@ -1,0 +1,49 @@
+"""What `validate` warns of: texts and tables that are legal and most likely not meant."""
+
+import json
+import pathlib
+
+import pytest
+import runs
+
+GROUPS = ("axes.groups={file: abc_groups, only: [women, men, Black people]}", "axes.templates={file: abc_templates, only: [often]}")
+
+
+def people(tmp_path, rows, **keys):
+    table = tmp_path / "people.tsv"
+    table.write_text("annotator\tgroup\titem\trating\n" + "".join(f"{row}\n" for row in rows))
+    return f"statistics.people={json.dumps({'ratings': str(table)} | keys)}"
+
+
+@pytest.mark.parametrize("job, settings, warns", [
+    ("10_planted.yaml", "axes.templates=[{label: a, text: 'A {group} is {trait}.'}]", True),
+    ("10_planted.yaml", "axes.templates=[{label: a, text: '\"An {group} is {trait}.\"'}]", True),
+    ("10_planted.yaml", "axes.templates=[{label: a, text: 'A {group} is {trait}.', form: singular}]", False),
+    ("10_planted.yaml", "axes.templates=[{label: a, text: '{a group} is {trait}.'}]", False),
+    ("10_planted.yaml", "axes.templates=[{label: a, text: 'Via {group} is {trait}.'}]", False),
+    ("10_planted.yaml", "axes.rephrasings=[{label: r, wrapper: '{prompt}', alternatives: {often: 'Often a {group} is {trait}.'}}]", True),
+    ("10_planted.yaml", "axes={templates: [{label: s, text: '{a group} is {trait}.'}], groups: abc_groups, traits: abc_poles,"
+     " rephrasings: [{label: r, wrapper: '{prompt}', alternatives: {s: 'Often a {group} is {trait}.'}}]}", False),
+    ("05_example_rating.yaml", "axes.templates=[{label: a, text: 'How {trait} is an {identity}?'}]", True),
+    ("05_example_rating.yaml", "axes.templates=[{label: a, text: 'How {trait} are {identity}?'}]", False),
+    ("04_example_interview.yaml", "axes.conversations=[{label: a, turns: [{label: t, kind: text, ask: 'What is a {group} like?'}]}]", True),
+    ("61_generated_contexts.yaml", "corpus.templates=[{label: a, text: 'A {group} is {trait}.'}]", True),
+    ("61_generated_contexts.yaml", "corpus.templates=[{label: a, text: '{group} are {trait}.'}]", False),
+])  # fmt: skip
+def test_an_article_before_a_plural_is_warned_of(job, settings, warns):
+    done = runs.program("validate", runs.ROOT / "jobs" / job, *(GROUPS if job.startswith("10") else ()), settings)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert ("WARNING an article stands before the plural of a group" in said) == warns, said
+
+
+@pytest.mark.parametrize("most, keys, warns", [(7, {}, True), (7, {"scale": [1, 7]}, False), (90, {}, False)])
+def test_ratings_on_another_scale_are_warned_of(tmp_path, most, keys, warns):
+    rows = [f"{name}\t{group}\tcold - warm\t{value}" for name in ("ann", "bob") for group, value in (("women", 1), ("men", most))]
+    done = runs.program("validate", runs.ROOT / "jobs/10_planted.yaml", *GROUPS, people(tmp_path, rows, **keys))
+    assert done.returncode == 0, done.stderr
+    assert ("scale: [1, 7]}" in done.stdout and "no mean is above 50" in " ".join(done.stdout.split())) == warns, done.stdout
+    means = pathlib.Path(tmp_path / "means.tsv")
+    means.write_text(f"group\tpair\tmean\nwomen\tcold - warm\t1\nmen\tcold - warm\t{most}\n")
+    done = runs.program("validate", runs.ROOT / "jobs/10_planted.yaml", *GROUPS, f"statistics.human_ratings={means}")
+    assert ("scale: [1, 7]}" in done.stdout) == (most == 7), done.stdout
