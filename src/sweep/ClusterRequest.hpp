@@ -14,6 +14,7 @@ namespace stereosweep::sweep {
 /// k-means of a score table's subjects, whose items have dimensions: each subject is a point, its coordinates are its
 /// mean scores on the dimensions.
 struct ClusterRequest {
+  static constexpr const char* key_form = "{measures: [LABEL, LABEL], number: 4} or all";
   enum class Start : std::uint8_t { plus_plus, random };
   inline static const std::vector<std::string> start_names = {"plus_plus", "random"};
   /// Which of the two groups of an intersection stand side by side.

@@ -8,6 +8,7 @@
 namespace stereosweep::sweep {
 
 struct VariationRequest {
+  static constexpr const char* key_form = "{over: [wording, replicate], measures: [LABEL, LABEL]} or all";
   /// wording: every template in every rephrasing; replicate: the runs.
   enum class Over : std::uint8_t { wording, template_, rephrasing, replicate };
   inline static const std::vector<std::string> over_names = {"wording", "template", "rephrasing", "replicate"};

@@ -2,9 +2,11 @@
 with groups and traits of the ABC model; test_statistic_requests.py compares the keys with those of the program."""
 
 import functools
+import itertools
 import json
 
 import runs
+import yaml
 
 GROUPS = ["women", "men", "teenagers", "Black people", "people with disabilities"]  # some of them must be in the job
 PAIRS = ["powerless - powerful", "low-status - high-status", "traditional - modern", "religious - science-oriented"]
@@ -28,6 +30,19 @@ def asked(folder, **others):
     (folder / "answers.tsv").write_text("annotator\tgroup\tpair\trating\n" + "".join(rows))
     requests = REQUESTS | others
     return tuple(f"statistics.{key}={request.replace('FOLDER', str(folder))}" for key, request in requests.items())
+
+
+def of_measures(folder, measures):
+    """{statistic: its measures} and the settings that ask each of them of two measures of its own, no two of the same."""
+    chosen = dict(zip(REQUESTS, map(list, itertools.combinations(measures, 2)), strict=False))
+    assert set(chosen) == set(REQUESTS), "too few measures"
+
+    def named(key, request):
+        if isinstance(request, list):
+            return [named(key, entry) for entry in request]
+        return (request if isinstance(request, dict) else {}) | {"measures": chosen[key]}
+
+    return chosen, asked(folder, **{key: json.dumps(named(key, yaml.safe_load(text))) for key, text in REQUESTS.items()})
 
 
 @functools.cache

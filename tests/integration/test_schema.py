@@ -102,6 +102,13 @@ def test_every_key_of_a_resolved_job_is_described(tmp_path):
     assert faults(yaml.safe_load(resolved.read_text(encoding="utf-8"))) == []
 
 
+def test_every_statistic_is_described():
+    for one in validator().schema["allOf"]:
+        statistics = one["then"]["properties"]["statistics"]["properties"]
+        assert len(statistics) >= 10
+        assert not [key for key, form in statistics.items() if not form.get("description", "").strip()], one["if"]
+
+
 def test_defaults_and_ranges_stand_in_the_schema():
     branch = next(one["then"]["properties"] for one in validator().schema["allOf"]
                   if one["if"]["properties"]["probe"]["const"] == "rating")

@@ -37,18 +37,34 @@ IN_THE_FILE_ALONE = {
 }  # fmt: skip
 WITHOUT_TABLE = {"cluster", "pole_interaction"}  # values that are named as their findings
 OF_NO_NUMBER = {"variance_n", "variance_num_left_out"}  # of the table, not of one of its shares
+# Tables without notes of their own: those of another table, which stands below them under the same heading, hold for them.
+NOTES_BELOW = {"order_mean": "dominance_difference", "pole_emerge_beyond": "interaction", "variation_over_wording": "variation_over_template"}
+# How the variables and axes of a statistic begin.
+BEGINNINGS = {"contrasts": "contrast", "means": "mean_score", "variance_shares": "variance", "intersections": "order", "people": "people",
+              "correlations": "correlation", "extremes": "extreme", "clusters": "cluster", "variation": "variation_over"}  # fmt: skip
 BELONGING = {"low", "high", "n", "p", "adjusted", "status"}
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """The statistics file of all requests."""
+def folder(tmp_path_factory):
+    """Of a run and what requests read."""
     folder = tmp_path_factory.mktemp("requests")
     code, _, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", folder / "run", *SETTINGS)
     assert code == 0, err
-    done = runs.program("stats", folder / "run", *statistic_requests.asked(folder))
+    return folder
+
+
+def statistics(folder, output, *asked):
+    """The statistics file under another name."""
+    done = runs.program("stats", folder / "run", *asked)
     assert done.returncode == 0, done.stderr
-    with h5py.File(folder / "run/association.stats.h5") as opened:
+    return h5py.File((folder / "run/association.stats.h5").rename(folder / output))
+
+
+@pytest.fixture(scope="module")
+def file(folder):
+    """The statistics file of all requests."""
+    with statistics(folder, "all.h5", *statistic_requests.asked(folder)) as opened:
         yield opened
 
 
@@ -132,6 +148,42 @@ def test_every_key_stands_in_a_table_of_a_readme_that_shows_the_statistic():
 def test_every_finding_with_a_table_has_a_heading(file):
     """Of its section in the report."""
     assert not [name for name, data in file.items() if "views" in data.attrs and not data.attrs.get("heading")]
+
+
+def test_every_finding_with_a_table_has_notes(file):
+    """Its own, or those of the table below it."""
+    tables = {name: str(data.attrs.get("notes", "")) for name, data in file.items() if "views" in data.attrs}
+    assert {name for name, notes in tables.items() if not notes} == set(NOTES_BELOW)
+    assert all(tables[below] and file[name].attrs["heading"] == file[below].attrs["heading"] for name, below in NOTES_BELOW.items())
+
+
+def test_every_variable_and_axis_is_described(file):
+    """The file's layout writes the name where there is no description."""
+    assert not [name for name, data in file.items() if str(data.attrs.get("long_name", "")) in ("", name)]
+
+
+def test_counts_have_the_unit_1(file):
+    counts = [name for name, role in roles(file).items() if role == "n"]
+    assert len(counts) > 20
+    assert not [name for name in counts if str(file[name].attrs["units"]) != "1"]
+
+
+def labels_of(file, name):
+    """{axis or axis_measure: labels} of a variable."""
+    scales = [str(scale) for axis in file[name].dims for scale in axis.keys()]
+    return {label: set(file[label].asstr()[:]) for scale in scales for label in (scale, f"{scale}_measure") if label in file}
+
+
+def test_every_statistic_can_be_asked_of_some_measures(folder, file):
+    """Each of others: an axis of measures that two share would have the wrong labels for one of them."""
+    measures = list(file["measure"].asstr()[:])
+    chosen, asked = statistic_requests.of_measures(folder, measures)
+    with statistics(folder, "some.h5", *asked) as some:
+        for statistic, own in chosen.items():
+            names = [name for name in roles(some) if name.startswith(BEGINNINGS[statistic])]
+            found = {(name, axis): labels & set(measures) for name in names for axis, labels in labels_of(some, name).items()}
+            assert {key: labels for key, labels in found.items() if labels not in (set(), set(own))} == {}, own
+            assert any(found.values()), statistic
 
 
 def test_the_checks_see_what_is_missing():

@@ -9,11 +9,11 @@ template <class Keys, class Comparison>
 void show_keys(Keys& statistics, Comparison& comparison) {
   sweep::Comparison::each_statistic(comparison, [&](const sweep::Statistic& statistic, auto& asked) {
     using Request = typename std::remove_cvref_t<decltype(asked)>::value_type;
+    static_assert(
+        requires { Request::key_form; }, "messages show the form of what is asked");
     if constexpr (requires { asked.has_value(); }) {
       statistics.all_or(statistic.key, asked, statistic.about);
     } else {
-      static_assert(
-          requires { Request::key_form; }, "messages show the form of what stands in a list");
       static_assert(
           requires(Request request) { request.name, Request::listed_as; }, "rows are told apart by names");
       if (!std::is_same_v<Keys, FieldsDump> || !asked.empty()) {

@@ -111,6 +111,7 @@ class ClusterFindings {
         {.title = "Elbow of the inertia",
          .columns = table_columns("by: cluster_source, second difference: second_difference, Kneedle: kneedle, status"),
          .each = {}}};
+    elbow.notes = "Numbers of clusters: where the inertia bends most, and the farthest below its chord; 0: none.";
   }
 
   void add_chosen() {
@@ -203,6 +204,8 @@ class ClusterFindings {
     finding.add_flags(Role::value, centres, "side", "where the cluster's centre stands", std::move(meanings),
                       &Centre::side);
     finding.sentences = std::move(members);
+    finding.notes =
+        "side: whether the centre is high or low on the dimension; within error: subjects do not differ on it.";
     finding.views = {
         {.title = "Centres of clusters by ",
          .columns = table_columns("cluster: cluster_place, dimension: cluster_dimension, centre, side, members: size"),
@@ -224,6 +227,7 @@ class ClusterFindings {
       finding.views = {{.title = "Adjusted Rand index of clusters",
                         .columns = table_columns("by: cluster_source, and by: cluster_other, index: rand"),
                         .each = {}}};
+      finding.notes = "1: both put the same subjects together; 0: as often as chance would.";
     }
   }
 
@@ -254,6 +258,7 @@ class ClusterFindings {
                       .each = {"cluster_source"},
                       .only = "t_p_holm",
                       .none = "none"}};
+    finding.notes = "p Holm: adjusted for the tests of one source whose dimensions have a spread beyond their error.";
     finding.warnings = {fitted_warning};
   }
 

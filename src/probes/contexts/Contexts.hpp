@@ -152,10 +152,10 @@ struct EmbeddingStatistics {
   static void each_key(Self& self, Keys& keys) {
     keys.choice("variance", self.variance, {"paper", "cohen", "permutation"}, "of an effect size");
     keys.choice("estimator", self.estimator, {"dersimonian_laird", "reml", "paule_mandel"}, "between samples");
-    keys.choice("permutation", self.permutation, {"automatic", "exact", "monte_carlo"});
+    keys.choice("permutation", self.permutation, {"automatic", "exact", "monte_carlo"}, "how p is counted");
     keys.integer("draws", self.draws, 1, 4'294'967'295, "most draws of a Monte Carlo test");  // numbers of 32 bits
     keys.integer("exceedances", self.exceedances, 0, 1'000'000'000, "a Monte Carlo test ends at so many; 0: never");
-    keys.number("confidence", self.confidence, 0.5, 0.999999);
+    keys.number("confidence", self.confidence, 0.5, 0.999999, "of intervals");
     keys.integer("samples", self.samples, 0, 100'000'000, "only the first so many of each test; 0: all");
     ratings_key(keys, self.human_ratings, self.rating_aliases);
     named_tests_keys(keys, self);

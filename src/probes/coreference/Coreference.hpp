@@ -142,7 +142,7 @@ struct CoreferenceStatistics {
   bool operator==(const CoreferenceStatistics&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.choice("ties", self.ties, ties_names);
+    keys.choice("ties", self.ties, ties_names, "what counts where both occupations are as likely");
   }
 };
 
