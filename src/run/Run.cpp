@@ -146,9 +146,7 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
 PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   const auto file = fs::is_directory(request.job) ? request.job / config::resolved_name : request.job;
   const auto source = config::read_job_file(file);
-  const auto check = [](const sweep::Job& /*job*/) { return std::vector<std::string>(); };  // of models: see below
-  const bool is_started = file.filename() == config::resolved_name;
-  const auto jobs = config::load_jobs(source, request.overrides, is_started ? config::JobCheck() : check);
+  const auto jobs = config::load_jobs(source, request.overrides);
   PlannedJobs planned;
   const bool is_short = source.text.size() <= config::YamlLimits().max_bytes;
   planned.text = is_short ? source.text : "# as in job_resolved\n";  // the head of a journal has 16 MiB

@@ -231,8 +231,7 @@ def test_an_mpirun_that_stays_after_an_abort_is_ended(tmp_path, reference):
 def test_an_abort_ends_mpirun_in_a_stated_time(tmp_path, number):
     """Open MPI's own end hangs now and then: then the guard ends it."""
     begun = time.monotonic()
-    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="block_done:1:hang:1",
-                            environment={"STEREOSWEEP_RANK_TIMEOUT_S": "1"})
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "execution.block_limit_s=1", ranks=3, inject="block_done:1:hang:1")
     assert code != 0 and time.monotonic() - begun < 90, err
 
 

@@ -107,11 +107,10 @@ def test_a_fault_has_the_line_of_its_statistic(tmp_path):
     assert {"contrasts", "inference", "people", "templates", "word_aggregate"} <= set(known.split(", "))
 
 
-def test_a_run_is_refused_before_it_starts_and_not_when_it_goes_on(tmp_path):
+def test_a_run_goes_on_whatever_its_statistics_name(tmp_path):
+    """`stats` may be given other names afterwards."""
     asked = f"statistics.contrasts={CONTRASTS}"
     code, _, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "run", *SMALL["10_planted.yaml"], asked)
-    assert code == 2 and FAULTS[0] in err and not (tmp_path / "run").exists()
-    code, _, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "run", *SMALL["10_planted.yaml"])
     assert code == 0, err
     assert runs.program("run", tmp_path / "run", asked).returncode == 0
     assert runs.program("stats", tmp_path / "run", asked).returncode == 2
