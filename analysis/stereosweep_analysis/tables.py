@@ -174,7 +174,7 @@ def _raw(value: object) -> object:
 
 def _guarded(value: object) -> object:
     """A text that a spreadsheet would compute, with an apostrophe before it."""
-    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+    if not isinstance(value, str) or len(value) < 2 or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return value
     try:
         float(value)

@@ -333,10 +333,10 @@ def awkward_table():
 
 
 def test_csv_keeps_spreadsheets_from_computing():
-    texts = ["=1+1", "+x", "-y", "@SUM(A1)", "\t=1", "plain", "-1.5"]
+    texts = ["=1+1", "+x", "-y", "@SUM(A1)", "\t=1", "plain", "-1.5", "-"]
     table = Table("t", [Column("text"), Column("number", kind="number")], [[text, -0.25] for text in texts])
     cells = [row[0] for row in csv.reader(FORMATS["csv"](table).splitlines()[1:])]
-    assert cells == ["'=1+1", "'+x", "'-y", "'@SUM(A1)", "'\t=1", "plain", "-1.5"]
+    assert cells == ["'=1+1", "'+x", "'-y", "'@SUM(A1)", "'\t=1", "plain", "-1.5", "-"]
     assert [row[0] for row in csv.reader(FORMATS["csv-as-is"](table).splitlines()[1:])] == texts
     assert all(line.endswith(",-0.25") for line in FORMATS["csv"](table).splitlines()[1:])
 

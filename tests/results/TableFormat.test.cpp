@@ -34,7 +34,7 @@ TEST(TableFormat, KeepsSpreadsheetsFromComputing) {
     EXPECT_EQ(written(TableFormat::csv, {text, "-1.5"}).find("\r\n" + csv_cell("'" + text) + ",-1.5\r\n"), 11U) << text;
     EXPECT_EQ(written(TableFormat::csv_as_is, {text, "1"}).find("\r\n" + csv_cell(text) + ",1\r\n"), 11U) << text;
   }
-  for (const std::string number : {"-1.5", "-2.1e-09"}) {
+  for (const std::string number : {"-1.5", "-2.1e-09", "-"}) {
     EXPECT_EQ(written(TableFormat::csv, {number, "1"}), "group,value\r\n" + number + ",1\r\n");
   }
 }

@@ -32,7 +32,8 @@ std::string escaped_row(std::span<const std::string> cells, std::string_view bet
 
 /// Spreadsheets compute a cell that begins so; an apostrophe before it makes it a text.
 std::string guarded(const std::string& text) {
-  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+  const bool is_formula = text.size() > 1 &&
+                          std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
                           !base::parse_double(text);
   return is_formula ? "'" + text : text;
 }
