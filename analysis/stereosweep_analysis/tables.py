@@ -5,6 +5,7 @@ import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -195,12 +196,8 @@ def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]], form: str = 
     return text.getvalue()
 
 
-def to_csv(table: Table) -> str:
-    return csv_text((column.title for column in table.columns), table.rows)
-
-
-def to_csv_as_is(table: Table) -> str:
-    return csv_text((column.title for column in table.columns), table.rows, "csv-as-is")
+def to_csv(table: Table, form: str = "csv") -> str:
+    return csv_text((column.title for column in table.columns), table.rows, form)
 
 
 def write_csv(folder: PathLike, name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
@@ -243,4 +240,7 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS = {"text": to_text, "csv": to_csv, "csv-as-is": to_csv_as_is, "markdown": to_markdown, "latex": to_latex}
+FORMATS = {
+    "text": to_text, "csv": to_csv, "csv-as-is": partial(to_csv, form="csv-as-is"), "markdown": to_markdown,
+    "latex": to_latex,
+}  # fmt: skip

@@ -96,13 +96,10 @@ int run_program(int argc, char** argv) {
       check_streams();
     }
     return static_cast<int>(code);
-  } catch (const base::Error& error) {
-    std::cerr << "stereosweep: " << base::printable(error.what()) << '\n';
-    return static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {
     std::cerr << "stereosweep: " << base::printable(base::message_of(error)) << '\n';
+    return static_cast<int>(base::exit_code_of(error));
   }
-  return static_cast<int>(ExitCode::error);
 }
 
 }  // namespace stereosweep::app

@@ -39,6 +39,11 @@ std::string message_of(const std::exception& error) {
   return error.what();
 }
 
+ExitCode exit_code_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  return known != nullptr ? known->exit_code() : ExitCode::error;
+}
+
 std::string Place::text() const {
   std::string out = file;
   if (line > 0) {

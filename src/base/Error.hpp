@@ -37,6 +37,8 @@ void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, st
 
 /// What is told of an exception: its text; where memory or a thread was refused, with advice.
 std::string message_of(const std::exception& error);
+/// How the program ends for it: as an Error says, else `error`.
+ExitCode exit_code_of(const std::exception& error);
 
 /// Where in the user's files a problem sits; empty parts are not printed.
 struct Place {

@@ -15,11 +15,6 @@ namespace {
 
 constexpr const char* lock_variable = "HDF5_USE_FILE_LOCKING";
 
-std::string& lock_setting() {
-  static std::string setting;
-  return setting;
-}
-
 constexpr unsigned tracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 Handle property_list(hid_t kind) { return {H5Pcreate(kind), H5Pclose, "cannot create an HDF5 property list"}; }
@@ -82,15 +77,14 @@ void require_hard_link(Id group, const std::string& name) {
 
 }  // namespace
 
-void switch_off_file_locks() {
-  const auto found = base::text_from_environment(lock_variable);
-  if (found != "FALSE" && found != "0") {
-    lock_setting() = found;
+const std::string& switch_off_file_locks() {
+  static const std::string ignored = [] {
+    const auto found = base::text_from_environment(lock_variable);
     ::setenv(lock_variable, "FALSE", 1);
-  }
+    return found == "FALSE" || found == "0" ? "" : found;
+  }();
+  return ignored;
 }
-
-const std::string& ignored_lock_setting() { return lock_setting(); }
 
 Group Group::create_group(const std::string& name) {
   const auto list = property_list(H5P_GROUP_CREATE);

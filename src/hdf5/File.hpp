@@ -30,11 +30,10 @@ class Group : public Object {
   std::vector<std::string> names() const;
 };
 
-/// Before the first call of HDF5, and before threads start: HDF5_USE_FILE_LOCKING counts for more than the file's own
-/// properties, and cluster modules set it to what network file systems refuse.
-void switch_off_file_locks();
-/// What that variable said where it asked for locks; "" elsewhere.
-const std::string& ignored_lock_setting();
+/// First called before any other call of HDF5, and before threads start: HDF5_USE_FILE_LOCKING counts for more than the
+/// file's own properties, and cluster modules set it to what network file systems refuse. Returns what it said where it
+/// asked for locks; "" elsewhere.
+const std::string& switch_off_file_locks();
 
 /// A file that is written once or read. No file locks are taken: a written file has a name of its own until it is
 /// whole, and network file systems refuse them (errno 11, 37, 38, 524).

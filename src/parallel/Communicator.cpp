@@ -176,19 +176,15 @@ int least(const Communicator& group, int own) {
 }  // namespace
 
 void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step) {
-  const auto tell = [](base::ExitCode code, const std::exception& error) {
-    return std::to_string(static_cast<int>(code)) + "\n" + host_name() + "\n" + base::message_of(error);
-  };
   std::string failure;
   try {
     if (!name.empty()) {
       base::inject_fault("step:" + std::string(name));
     }
     step();
-  } catch (const base::Error& error) {
-    failure = tell(error.exit_code(), error);
   } catch (const std::exception& error) {
-    failure = tell(base::ExitCode::error, error);
+    failure = std::to_string(static_cast<int>(base::exit_code_of(error))) + "\n" + host_name() + "\n" +
+              base::message_of(error);
   }
   const int first = least(group, failure.empty() ? group.size() : group.rank());
   if (first == group.size()) {

@@ -208,8 +208,7 @@ base::ExitCode end_on_all_ranks(const Communicator& world, const std::function<b
     return error.exit_code();
   } catch (const std::exception& error) {
     base::log(base::LogLevel::error, base::message_of(error));
-    const auto* known = dynamic_cast<const base::Error*>(&error);
-    abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
+    abort_all_ranks(static_cast<int>(base::exit_code_of(error)));
   }
 }
 

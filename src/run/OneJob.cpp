@@ -100,7 +100,7 @@ void open_directory(JobParts& parts) {
     base::log(base::LogLevel::info, directory.root().string() + ": an earlier start of another job (" +
                                         first_few(replaced) + ") had scored nothing, and is replaced");
   }
-  if (const auto& locks = hdf5::ignored_lock_setting(); !locks.empty()) {
+  if (const auto& locks = hdf5::switch_off_file_locks(); !locks.empty()) {
     base::log(base::LogLevel::info,
               "HDF5_USE_FILE_LOCKING=" + locks + " is ignored: this program has locks of its own");
   }
@@ -367,8 +367,7 @@ base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::strin
     prepare(parts);
     return run_stages(parts);
   } catch (const std::exception& error) {
-    const auto* known = dynamic_cast<const base::Error*>(&error);
-    const bool is_lost = known != nullptr && known->exit_code() == base::ExitCode::resume;  // a rank that does not come
+    const bool is_lost = base::exit_code_of(error) == base::ExitCode::resume;  // a rank that does not come
     parts.write_end(is_lost ? "lost" : "failed", base::message_of(error));
     throw;
   }

@@ -14,6 +14,9 @@ TEST(Error, WantOfMemoryAndOfThreadsHasAdvice) {
   EXPECT_NE(message_of(refused).find("ulimit -u -v -s"), std::string::npos);
   EXPECT_EQ(message_of(std::system_error(std::make_error_code(std::errc::io_error), "x")), "x: Input/output error");
   EXPECT_EQ(message_of(Error("plain")), "plain");
+  EXPECT_EQ(exit_code_of(Error("x", ExitCode::resume)), ExitCode::resume);
+  EXPECT_EQ(exit_code_of(InputError("x")), ExitCode::usage);
+  EXPECT_EQ(exit_code_of(std::bad_alloc()), ExitCode::error);
 }
 
 TEST(Error, MessageIsProblemWhySuggestion) {

@@ -21,7 +21,7 @@ constexpr std::string_view frequent_words[] = {
     "such",  "while",  "reason",  "a",      "an",    "somewhere", "around", "maybe",  "scale", "overall", "seen",
     "final", "choice", "number",  "points", "stars", "however",   "cannot", "can't",  "both",  "low",     "high",
     "media", "get",    "gets",    "three",  "four",  "five",      "too",    "well",   "seem",  "seems",   "view",
-    "like",  "their",  "after",   "even"};
+    "like",  "after",  "even"};
 /// Of those, what other languages have too: they tell nothing.
 constexpr std::string_view shared_words[] = {"a",  "as", "an", "at", "do", "i",  "in",  "is", "it",  "me",
                                              "no", "on", "or", "so", "to", "we", "all", "he", "was", "die"};
@@ -32,8 +32,8 @@ constexpr std::string_view foreign_words[] = {
     "mit",  "nicht", "sehr", "il",  "di",  "che", "per", "non",  "sono", "het",  "een",   "van", "dat",  "niet",
     "o",    "os",    "um",   "uma", "com", "et",  "est", "dans", "sur",  "pour", "je",    "su",  "ik",   "zou",
     "og",   "er",    "och",  "att", "det", "ett", "av",  "na",   "nie",  "jest", "ze",    "se",  "si",   "mais",
-    "pero", "aber",  "auf",  "im",  "dem", "den", "des", "wie",  "como", "gli",  "della", "eu",  "ou",   "como",
-    "mi",   "mon",   "ma",   "più", "muy", "ils", "sie", "wir",  "ces",  "du",   "au",    "qui"};
+    "pero", "aber",  "auf",  "im",  "dem", "den", "des", "wie",  "como", "gli",  "della", "eu",  "ou",   "mi",
+    "mon",  "ma",    "più",  "muy", "ils", "sie", "wir", "ces",  "du",   "au",   "qui"};
 constexpr std::string_view endings[] = {"ing", "ly", "ness", "ful"};
 
 }  // namespace

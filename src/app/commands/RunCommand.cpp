@@ -5,7 +5,6 @@
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
-#include "base/process/Environment.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Communicator.hpp"

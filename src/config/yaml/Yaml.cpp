@@ -310,11 +310,8 @@ void emit(const Node& node, std::size_t indent, std::string& out) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// Number of the escape \\uXXXX at the beginning of `text`; nothing where there is none.
+/// Number of the escape (a backslash, u and four hexadecimal digits) at the beginning of `text`; nothing where there is
+/// none.
 std::optional<char32_t> escape_at(std::string_view text) {
   unsigned value = 0;
   constexpr std::size_t digits = 4;

@@ -53,7 +53,8 @@ bool is_run_file(const std::filesystem::path& path) {
   return name == config::resolved_name || name == "status.json" || name == "log";
 }
 
-bool is_own_file(const std::filesystem::path& path) {
+/// And no link to one.
+bool is_plain_file(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::regular;
 }
@@ -86,7 +87,7 @@ void RunDirectory::require_no_foreign_files() const {
   const bool has_journal =
       std::filesystem::symlink_status(journal, status).type() == std::filesystem::file_type::directory;
   const bool began = has_journal && names.size() == 1 && std::filesystem::is_empty(journal, status);  // and was killed
-  if (names.empty() || is_own_file(resolved_job()) || began || (has_journal && is_own_file(journal / "lock"))) {
+  if (names.empty() || is_plain_file(resolved_job()) || began || (has_journal && is_plain_file(journal / "lock"))) {
     return;
   }
   std::ranges::sort(names);
@@ -164,7 +165,7 @@ void RunDirectory::require_same_settings(const results::JournalStore& store, con
 std::vector<std::filesystem::path> RunDirectory::run_files() const {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(root_)) {
-    if (is_own_file(entry) && is_run_file(entry)) {
+    if (is_plain_file(entry) && is_run_file(entry)) {
       found.push_back(entry);
     }
   }
@@ -182,7 +183,7 @@ void RunDirectory::remove_run_files() const {
   require_removable();
   auto doomed = run_files();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "journal")) {
-    if (is_own_file(entry) && results::is_attempt_file(base::final_name(entry.path().filename().string()))) {
+    if (is_plain_file(entry) && results::is_attempt_file(base::final_name(entry.path().filename().string()))) {
       doomed.push_back(entry);
     }
   }

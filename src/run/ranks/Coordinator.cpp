@@ -351,10 +351,9 @@ class Coordinator {
     try {
       disk_work_.get();
     } catch (const std::exception& error) {
-      const auto* known = dynamic_cast<const base::Error*>(&error);
       journal_failed_ = true;
       staged_.clear();
-      stop({known != nullptr ? known->exit_code() : base::ExitCode::error, base::message_of(error)});
+      stop({base::exit_code_of(error), base::message_of(error)});
     }
   }
 
