@@ -64,6 +64,12 @@ for program in "$build"/tests/dump_{causal,model} "$build"/bench/bench_{associat
   [ "$parts" = program ] || [ ! -x "$program" ] || add_program "$(basename "$(dirname "$program")")/$(basename "$program")" "$program"
 done
 
+# Loaded by CUDA where a script asks for it.
+[ "$parts" = program ] || {
+  strip -o "$target/lib/libkernel_times.so" "$build/tests/libkernel_times.so"
+  cmake -DPROGRAM="$target/lib/libkernel_times.so" -P env/cmake/RemoveRunPath.cmake
+}
+
 # Open MPI and PMIx load these when they start; those for networks that one machine does not have stay out.
 components=$(dirname "$(find /usr/lib -name mca_btl_vader.so -print -quit)")
 find "$components" -name '*.so' | grep -vE 'ucx|ofi|openib|psm|portals|usnic|cuda|sshmem|spml|memheap|scoll|atomic_|monitoring|ime|lustre|pvfs' |

@@ -330,13 +330,13 @@ def items_of(checklist, kind, name):
     return work.write_lines(path, items)
 
 
-def ours(checklist, kind, model, jobs, tokens, *extra):
+def ours(checklist, kind, model, jobs, tokens, *extra, environment=None):
     report = checklist.scratch / "ours.json"
     with MemoryWatch(checklist.args.device) as memory:
         start = time.monotonic()
         _, out = checklist.run(checklist.args.bundle / "bench" / f"bench_{kind}", "--model", model, "--jobs", jobs, "--dtype", "bfloat16",
                                "--device", checklist.args.device, "--batch-tokens", tokens, "--threads", min(8, os.cpu_count()),
-                               "--report", report, "--results", checklist.scratch / "ours.jsonl", *extra)
+                               "--report", report, "--results", checklist.scratch / "ours.jsonl", *extra, environment=environment)
         whole = time.monotonic() - start
     return json.loads(report.read_text()) | dict(peak_gib=memory.peak, process_s=whole), out
 
@@ -398,6 +398,18 @@ def profile(checklist, kind, name, model, jobs, tokens, new):
     table = out[out.index("profile:"):] if "profile:" in out else out
     with open(checklist.args.out / "profiles.txt", "a") as file:
         file.write(f"{kind} {name}, {checklist.args.device}\n{table}\n")
+    if checklist.args.device == "cuda":
+        kernel_times(checklist, kind, name, model, jobs, tokens, new)
+
+
+def kernel_times(checklist, kind, name, model, jobs, tokens, new):
+    """Kernels by their time on the GPU, in a third run that CUDA's own tracing watches."""
+    times = checklist.scratch / "kernels.txt"
+    times.unlink(missing_ok=True)
+    ours(checklist, kind, model, jobs, tokens, *new, environment={
+        "CUDA_INJECTION64_PATH": str(checklist.args.bundle / "lib" / "libkernel_times.so"), "STEREOSWEEP_KERNEL_TIMES": str(times)})
+    with open(checklist.args.out / "kernels.txt", "a") as file:
+        file.write(f"{kind} {name}\n" + "\n".join(times.read_text().splitlines()[:40]) + "\n\n")
 
 
 # ---- limits
