@@ -350,7 +350,7 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
   const auto before = numbers_at(changed, at_places);
   const auto after = at::where(before.lt(0), before.mul(factor), before.div(factor));
   after.clamp_(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max());
-  changed.view(-1).index_copy_(0, at_places.to(at::kLong), after);  // put_ has no fixed order and is refused
+  model::put_rows(changed.view(-1), at_places.to(at::kLong), after);
   return changed;
 }
 

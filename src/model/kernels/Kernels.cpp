@@ -175,7 +175,6 @@ void configure_threads(int threads) {
   base::refuse_if(threads < 1, "threads = " + std::to_string(threads), "at least one thread must do the work");
   // MKL reads this at its first call; without it the bits of a product may follow the alignment of its operands.
   ::setenv("MKL_CBWR", "AUTO,STRICT", 0);
-  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   static const bool interop_set = [] {
     at::set_num_interop_threads(1);
     return true;

@@ -1,5 +1,6 @@
 #include "model/kernels/Segments.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -85,6 +86,16 @@ DistinctTokens find_distinct(std::span<const query::TokenId> ids, std::span<cons
     found.rows.push_back(place->second);
   }
   return found;
+}
+
+void put_rows(at::Tensor target, const at::Tensor& places, const at::Tensor& rows) {
+  // Torch's deterministic way sorts the places first, with 13 kernels, for the sake of equal ones.
+  const struct Setting {
+    bool before = at::globalContext().deterministicAlgorithms();
+    ~Setting() { at::globalContext().setDeterministicAlgorithms(before, false); }
+  } setting;
+  at::globalContext().setDeterministicAlgorithms(false, false);
+  target.index_copy_(0, places, rows);
 }
 
 }  // namespace stereosweep::model

@@ -58,6 +58,9 @@ at::Tensor sent_to(const at::Tensor& host, const at::Device& device);
 at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device);
 /// matrix[rows]: [rows, columns], on the matrix's device.
 at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows);
+/// Writes rows[i] to target[places[i]], in place; no two of the places (int64) are equal. Only the thread that computes
+/// may call it, since torch's setting of determinism changes meanwhile.
+void put_rows(at::Tensor target, const at::Tensor& places, const at::Tensor& rows);
 
 // Tokens of a batch that are alike before the first layer: same id, same position.
 

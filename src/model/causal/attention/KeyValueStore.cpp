@@ -87,7 +87,7 @@ void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, con
   if (are_neighbours) {
     room(number).slice(0, *from, *from + count).copy_(rows);
   } else {
-    room(number).index_copy_(0, places(first, count), rows);
+    put_rows(room(number), places(first, count), rows);
   }
 }
 
