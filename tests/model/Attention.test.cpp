@@ -108,13 +108,15 @@ TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
   }
 }
 
-Segments on_gpu(Segments segments) {
+// With bundles where the lengths and the width take them.
+Segments on_gpu(Segments segments, at::ScalarType type, std::int64_t width) {
   Staging staging;
   const auto keys = staging.add(segments.key_begin);
   const auto queries = staging.add(segments.query_begin);
   staging.send(at::kCUDA);
   segments.device_key_begin = staging.at(keys);
   segments.device_query_begin = staging.at(queries);
+  segments.bundles = bundle(segments, at::TensorOptions(at::kCUDA).dtype(type), width);
   return segments;
 }
 
@@ -153,6 +155,8 @@ TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
     all.push_back({width, 4, {10, 129, 1, 65}, {3, 0, 1, 65}});
   }
   all.push_back({64, 16, std::vector<std::int32_t>(1500, 11), {}});
+  all.push_back({64, 16, {64, 1, 33, 31, 2, 62, 5, 60, 64, 64}, {}});
+  all.push_back({48, 4, {64, 1, 33, 31, 2, 62, 5, 60}, {1, 1, 0, 31, 0, 3, 5, 1}});
   for (const auto& one : all) {
     const auto segments = segments_of(one);
     const auto hidden = one.width * one.num_heads;
@@ -162,8 +166,8 @@ TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
       const auto both = at::randn({segments.key_begin.back(), 2 * hidden}, at::kFloat).to(type);
       const auto rows = both.to(at::kCUDA);
       const auto run = [&] {
-        return attend(query.to(at::kCUDA), rows.slice(1, 0, hidden), rows.slice(1, hidden), on_gpu(segments),
-                      one.num_heads);
+        return attend(query.to(at::kCUDA), rows.slice(1, 0, hidden), rows.slice(1, hidden),
+                      on_gpu(segments, type, one.width), one.num_heads);
       };
       EXPECT_EQ(segment_operator(at::kCUDA, type, one.width) == SegmentOperator::flash,
                 type != at::kFloat && one.width % 8 == 0);

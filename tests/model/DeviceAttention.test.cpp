@@ -13,7 +13,9 @@
 #include "model/ProductRows.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
+#include "model/kernels/Attention.hpp"
 #include "model/kernels/Kernels.hpp"
+#include "model/kernels/SegmentAttention.hpp"
 #include "model/masked/PlacedAttention.hpp"
 #include "support/FakeDevice.hpp"
 #include "support/Rounding.hpp"
@@ -97,16 +99,22 @@ Counted attend_on(const TokenTree& tree, const AttentionRule& rule, const Rows& 
   return {at::cat(parts), counts};
 }
 
-TEST(DeviceAttention, ATreeIsReadWhereItLies) {
+// What copies of keys and values may gather, where they see so many rows.
+std::int64_t copied_bytes(const AttentionRule& rule, at::ScalarType type, std::int64_t rows) {
+  return most_copies * rows * 2 * rule.num_key_heads * rule.width * static_cast<std::int64_t>(c10::elementSize(type));
+}
+
+// Sentences have copies of their short trunk in front of them, and endings read their sentence where it lies.
+TEST(DeviceAttention, ATreeIsTwoCalls) {
   const auto tree = coreference_tree(16384);
   const auto rows = std::ssize(tree.ids);
   const auto rule = rule_of(4, 2, 8);
   draw_from(3);
   const auto numbers = rows_of_products(rule, rows, at::kBFloat16);
   const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
-  EXPECT_EQ(found.counts.gathered_bytes, 0);
-  EXPECT_EQ(found.counts.launches.at("_flash_attention_forward"), 3);  // own rows, trunks, sentences
-  EXPECT_EQ(found.counts.all_launches(), 8);                           // five add the parts up, none copies keys
+  EXPECT_LE(found.counts.gathered_bytes, copied_bytes(rule, at::kBFloat16, rows));
+  EXPECT_EQ(found.counts.launches.at("_flash_attention_forward"), 2);
+  EXPECT_EQ(found.counts.all_launches(), 8);
   EXPECT_EQ(found.counts.blocking_copies(), 0);
   const auto expected = attend_on(tree, rule, numbers, rows, 0);
   EXPECT_TRUE(agree(found.out, expected.out, {at::kBFloat16, 3, 5e-6}, numbers.value.abs().max()));
@@ -128,16 +136,21 @@ TEST(DeviceAttention, GroupsOfRowsWindowsAndFloat32Agree) {
         const auto calls =
             found.counts.launches.at(type == at::kFloat ? "_efficient_attention_forward" : "_flash_attention_forward");
         EXPECT_LE(calls, 3 * groups);
-        // Of float32 the logarithms of the sums are put in order, no key or value.
-        EXPECT_LE(found.counts.gathered_bytes, type == at::kFloat ? 3 * rows * rule.num_heads * 4 : 0);
+        const auto logarithms = type == at::kFloat ? 3 * rows * rule.num_heads * 4 : 0;  // of sums are put in order
+        EXPECT_LE(found.counts.gathered_bytes, logarithms + groups * copied_bytes(rule, type, rows));
       }
     }
   }
 }
 
-// A step of texts of one prompt: their tails are one call with a query each, the prompt another.
-TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
+// A step of texts of one prompt, with a query each: a short prompt is copied in front of every text; a long one is read
+// where it lies by a call of its own.
+class StepOfTexts : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Prompts, StepOfTexts, ::testing::Values(60, 250));
+
+TEST_P(StepOfTexts, GathersLittle) {
   const auto rule = rule_of(8, 2, 16);
+  const bool is_short = GetParam() == 60;
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     draw_from(5);
     const auto numbers = rows_of_products(rule, 600, type);
@@ -151,7 +164,7 @@ TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
       const auto attention =
           make_tree_attention(rule, {1, 700, Placement::by_branch}, source.query.options(), Kernels::operators);
       TokenTree tree;
-      plant_branch(tree, -1, 60, 20);
+      plant_branch(tree, -1, GetParam(), 20);
       std::vector<std::int32_t> tips(16, 0);
       at::Tensor out;
       for (int step = 0; step < 20; ++step) {
@@ -168,11 +181,13 @@ TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
       }
       if (!source.query.is_cpu()) {
         const auto counts = device_counts();
-        EXPECT_LE(counts.gathered_bytes, type == at::kFloat ? 2 * 16 * rule.num_heads * 4 : 0);
+        const auto logarithms = type == at::kFloat ? 2 * 16 * rule.num_heads * 4 : 0;
+        EXPECT_LE(counts.gathered_bytes, logarithms + (is_short ? copied_bytes(rule, type, 60 + 16 * 20) : 0));
         // Flash attention copies queries and answers where every segment has one query.
+        const auto calls = is_short ? (type == at::kFloat ? 1 : 4) : (type == at::kFloat ? 2 : 5);
         EXPECT_EQ(counts.launches.at(type == at::kFloat ? "_efficient_attention_forward" : "_flash_attention_forward"),
-                  type == at::kFloat ? 2 : 5);
-        EXPECT_LE(counts.all_launches(), 9);
+                  calls);
+        EXPECT_LE(counts.all_launches(), is_short ? 6 : 10);
       }
       answers.push_back(out.to(at::kCPU));
     });
@@ -207,7 +222,7 @@ AttentionRule alibi_rule(std::int64_t heads, std::int64_t key_heads, std::int64_
 
 // Alibi: the levels' own calls with a bias that was made once. An alibi_scale that is no power of two would be rounded
 // with 16 bits: plain operators take it.
-TEST(DeviceAttention, AlibiIsReadWhereItLies) {
+TEST(DeviceAttention, AlibiIsMadeOnce) {
   const auto tree = coreference_tree(200);
   const auto rows = std::ssize(tree.ids);
   for (const float scale : {1.0F, 0.125F, 0.3F}) {
@@ -225,7 +240,8 @@ TEST(DeviceAttention, AlibiIsReadWhereItLies) {
         const auto groups = (rows + 299) / 300;
         EXPECT_LE(found.counts.launches.at("_efficient_attention_forward"), 3 * groups);
         EXPECT_LE(found.counts.all_launches(), 13 * groups);
-        EXPECT_LE(found.counts.gathered_bytes, 3 * rows * rule.num_heads * 4) << "logarithms of sums alone";
+        const auto logarithms = 3 * rows * rule.num_heads * 4;  // of sums
+        EXPECT_LE(found.counts.gathered_bytes, logarithms + groups * copied_bytes(rule, type, rows));
       }
     }
   }
@@ -270,6 +286,60 @@ TEST(DeviceAttention, WindowsOfMaskedModelsAreOneCall) {
     const auto expected = attend_within(numbers.query, numbers.key, numbers.value, here, 4, 9);
     EXPECT_TRUE(agree(found.to(at::kCPU), expected, {type, 3, 5e-6}, numbers.value.abs().max()));
   }
+}
+
+// Begins of sequences with so many rows each.
+std::vector<std::int32_t> begins_of(const std::vector<std::int32_t>& counts) {
+  std::vector<std::int32_t> begins{0};
+  for (const auto count : counts) {
+    begins.push_back(begins.back() + count);
+  }
+  return begins;
+}
+
+// Neighbours share a segment, and a query sees its own sequence alone: all rows ask, or few.
+TEST(DeviceAttention, ShortSequencesAreBundled) {
+  const std::vector<std::int32_t> lengths{64, 1, 33, 31, 2, 62, 5, 60, 11, 11, 11, 11, 11, 11};
+  const std::vector<std::int32_t> few{1, 1, 0, 31, 0, 3, 5, 1, 0, 0, 0, 0, 0, 0};
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const auto& counts : {lengths, few}) {
+      draw_from(8);
+      const auto keys = begins_of(lengths);
+      const auto queries = begins_of(counts);
+      const auto numbers = rows_of_products(rule_of(3, 3, 16), keys.back(), type);
+      const auto device = on_fake_device(numbers);
+      Segments segments{keys, queries, on_device(keys, fake_device()), on_device(queries, fake_device())};
+      segments.bundles = bundle(segments, device.key.options(), 16);
+      ASSERT_TRUE(segments.bundles);
+      EXPECT_EQ(segments.bundles->key_begin.size(0), 9);  // 64 | 1 33 | 31 2 | 62 | 5 | 60 | 11 x 5 | 11
+      reset_device_counts();
+      const auto found = attend(device.query.slice(0, 0, queries.back()), device.key, device.value, segments, 3);
+      EXPECT_EQ(device_counts().all_launches(), 1);
+      const auto expected = attend_in_runs(numbers.query.slice(0, 0, queries.back()), numbers.key, numbers.value,
+                                           {keys, queries, {}, {}}, 3);
+      EXPECT_TRUE(agree(found.to(at::kCPU), expected, {type, 3, 5e-6}, numbers.value.abs().max()));
+    }
+  }
+}
+
+TEST(DeviceAttention, LongSequencesAndWideHeadsAreNotBundled) {
+  const auto options = at::TensorOptions(fake_device()).dtype(at::kBFloat16);
+  const Segments fits{{0, 64}, {0, 64}, {}, {}};
+  EXPECT_TRUE(bundle(fits, options, 64));
+  EXPECT_FALSE(bundle(fits, options, 128));
+  EXPECT_FALSE(bundle({{0, 65}, {0, 65}, {}, {}}, options, 64));
+  EXPECT_FALSE(bundle(fits, at::TensorOptions(at::kCPU).dtype(at::kBFloat16), 64));
+}
+
+// CUDA has no kernel for 16 bits whose rows of a head do not begin at multiples of 16 bytes.
+TEST(DeviceAttention, WidthsThatNoKernelKnowsAreComputedPlainly) {
+  for (const auto type : {at::kBFloat16, at::kHalf}) {
+    for (const auto bias : {ScoreBias::none, ScoreBias::by_key}) {
+      EXPECT_EQ(segment_operator(fake_device(), type, 12, bias), SegmentOperator::plain);
+    }
+  }
+  EXPECT_EQ(segment_operator(fake_device(), at::kFloat, 12), SegmentOperator::efficient);
+  EXPECT_EQ(segment_operator(fake_device(), at::kFloat, 6), SegmentOperator::plain);
 }
 
 }  // namespace

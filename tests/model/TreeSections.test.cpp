@@ -142,6 +142,81 @@ TEST(TreeSections, CallsShowEveryRowItsPathOnce) {
   }
 }
 
+// Joined sections show a row the same slots, by way of their copies. Returns whether there were any.
+bool expect_joined_show_paths(const TokenTree& tree, std::span<const std::int32_t> slots,
+                              std::span<const std::int64_t> rows, std::int64_t window, std::int64_t most) {
+  const auto sections = find_sections(tree, slots);
+  const auto joined = join_sections(sections, rows, most);
+  if (!joined) {
+    return false;
+  }
+  EXPECT_LE(std::ssize(joined->slots), most);
+  const auto calls = cut_calls(joined->sections, rows, window, {});
+  EXPECT_TRUE(window > 0 || calls.size() < cut_calls(sections, rows, 0, {}).size());
+  std::vector<std::vector<std::int32_t>> found(rows.size());
+  for (const auto& call : calls) {
+    const auto seen = seen_in(call);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const auto place : seen[i]) {
+        if (call.lacks.empty() || call.lacks[i] == 0) {
+          found[i].push_back(joined->slots.at(static_cast<std::size_t>(place)));
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int32_t> expected;
+    for (const auto row : rows_up(tree, rows[i], window)) {
+      expected.push_back(slots[static_cast<std::size_t>(row)]);
+    }
+    std::ranges::sort(expected);
+    std::ranges::sort(found[i]);
+    EXPECT_EQ(found[i], expected) << "row " << rows[i] << ", window " << window;
+  }
+  return true;
+}
+
+TEST(TreeSections, JoinedOnesShowEveryRowItsPathOnce) {
+  int tried = 0;
+  int joined = 0;
+  for (const auto& tree : {layered_tree(3), grown_tree(1, 12, 9), grown_tree(2, 30, 3), grown_tree(3, 8, 40)}) {
+    std::vector<std::int64_t> all(tree.ids.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::int64_t> some;
+    std::ranges::copy_if(all, std::back_inserter(some), [](auto row) { return row % 11 == 2; });
+    for (const bool shuffled : {false, true}) {
+      const auto slots = slots_where(tree, shuffled);
+      for (const auto& rows : {all, some}) {
+        const auto seen = places_seen(find_sections(tree, slots), rows);
+        for (const std::int64_t window : {0, 5, 40}) {
+          for (const auto most : {seen, 2 * seen, 20 * seen}) {
+            ++tried;
+            joined += expect_joined_show_paths(tree, slots, rows, window, most) ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(joined, tried / 2);
+}
+
+TEST(TreeSections, WhatIsLongAndSharedIsNotCopied) {
+  const auto tree = layered_tree(40);
+  std::vector<std::int64_t> rows(tree.ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const auto sections = find_sections(tree, slots_where(tree, false));
+  EXPECT_EQ(places_seen(sections, rows), 50 + 40 * 23);
+  const auto whole = join_sections(sections, rows, 100'000);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->slots.size(), 50U + 40 * (68 + 70 + 71));
+  EXPECT_EQ(cut_calls(whole->sections, rows, 0, {}).size(), 1U);
+  const auto some = join_sections(sections, rows, 4 * (50 + 40 * 23));
+  ASSERT_TRUE(some);  // sentences have a copy of the trunk, endings read theirs where it lies
+  EXPECT_EQ(some->slots.size(), 50U + 40 * (68 + 2 + 3));
+  EXPECT_EQ(cut_calls(some->sections, rows, 0, {}).size(), 2U);
+  EXPECT_FALSE(join_sections(sections, rows, 2 * (50 + 40 * 23)));
+}
+
 TEST(TreeSections, ThereAreAsManyCallsAsLevels) {
   const auto tree = layered_tree(40);
   std::vector<std::int64_t> rows(tree.ids.size());

@@ -26,12 +26,14 @@ constexpr std::uint64_t attention_calls = 4;
 
 std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, std::int64_t batch_tokens,
                             int tensor_parallel) {
-  // Parts and their sum in float32; where paths are gathered, scores, their softmax, and the rows that they are made
-  // of.
+  // Parts and their sum in float32, copies of keys and values; where paths are gathered, scores, their softmax, and the
+  // rows that they are made of.
   const bool levels = model.position != PositionKind::alibi && model.attention_softcap == 0;
-  const auto attention = levels ? number(batch_tokens * (model.num_heads / tensor_parallel) * model.head_width) *
-                                      (4 + attention_calls * bytes_per_number)
-                                : 3 * number(most_scores_bytes);
+  const auto columns = number(model.num_heads / tensor_parallel * model.head_width);
+  const auto keys = 2 * columns * number(model.num_key_heads) / number(model.num_heads);
+  const auto by_levels =
+      columns * (4 + attention_calls * bytes_per_number) + number(most_copies) * keys * bytes_per_number;
+  const auto attention = levels ? number(batch_tokens) * by_levels : 3 * number(most_scores_bytes);
   return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
 }
 

@@ -62,9 +62,10 @@ at::Tensor stacked_upright(std::vector<FeedForward>& experts, Linear FeedForward
 
 at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
                             const at::Tensor& residual) {
-  const bool at_once = !specification.gated && kernels_on(input.device()) == Kernels::operators;
-  const auto active = at_once ? layer.inner.apply_activated(input, specification.activation)
-                              : activated(specification, layer.inner.apply(input));
+  const bool at_once = kernels_on(input.device()) == Kernels::operators;
+  const auto active = specification.gated ? apply_gated(layer.inner, input, specification.activation)
+                      : at_once           ? layer.inner.apply_activated(input, specification.activation)
+                                          : activate_rows(layer.inner.apply(input), specification.activation);
   return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
 }
 

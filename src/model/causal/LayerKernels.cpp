@@ -345,6 +345,14 @@ at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, 
   return out;
 }
 
+at::Tensor apply_gated(const Linear& gate_and_up, const at::Tensor& input, Activation activation) {
+  if (kernels_on(input.device()) == Kernels::own_kernels) {
+    return activate_gated(gate_and_up.apply(input), activation);
+  }
+  const auto halves = gate_and_up.apply_in_halves(input);
+  return activate(halves[0], activation).mul_(halves[1]);
+}
+
 namespace {
 
 template <class Number>

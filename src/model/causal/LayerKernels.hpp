@@ -44,6 +44,8 @@ at::Tensor activate_rows(const at::Tensor& input, Activation activation,
 /// activation(gate) * up: [rows, 2 inner], gate before up -> [rows, inner]
 at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation,
                           Instructions instructions = Instructions::best);
+/// The same of gate_and_up.apply(input).
+at::Tensor apply_gated(const Linear& gate_and_up, const at::Tensor& input, Activation activation);
 
 // Turning of queries and keys by their position.
 

@@ -1,6 +1,7 @@
 #include "model/kernels/Linear.hpp"
 
 #include <ATen/ops/_addmm_activation.h>
+#include <ATen/ops/bmm.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
@@ -99,6 +100,13 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
       break;
   }
   return at::linear(input, weight_, bias_);
+}
+
+at::Tensor Linear::apply_in_halves(const at::Tensor& input) const {
+  if (form_ != Form::operators || bias_.defined()) {
+    return apply(input).unflatten(1, {2, -1}).transpose(0, 1);
+  }
+  return at::bmm(input.expand({2, -1, -1}), weight_.unflatten(0, {2, -1}).transpose(1, 2));
 }
 
 at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {

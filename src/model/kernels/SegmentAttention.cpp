@@ -15,6 +15,7 @@
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -54,6 +55,9 @@ std::vector<std::int32_t> repeated(const std::vector<std::int32_t>& values, std:
 constexpr std::int64_t sum_columns = 32;
 constexpr std::int64_t bias_columns = 8;
 
+// Heads up to so wide are faster in bundles.
+constexpr std::int64_t widest_of_bundles = 64;
+
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 std::int64_t longest_of(const std::vector<std::int32_t>& counts) { return *std::ranges::max_element(counts); }
@@ -90,12 +94,66 @@ SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, 
       has_operator("aten::_flash_attention_forward", device)) {
     return SegmentOperator::flash;
   }
-  const bool knows_type =
-      type == at::kBFloat16 ? bias == ScoreBias::by_key && width % 8 == 0 && capable : width % 4 == 0;
-  if (knows_type && has_operator("aten::_efficient_attention_forward", device)) {
+  const bool knows_type = type != at::kBFloat16 || (bias == ScoreBias::by_key && capable);
+  if (knows_type && width % (two_bytes ? 8 : 4) == 0 && has_operator("aten::_efficient_attention_forward", device)) {
     return SegmentOperator::efficient;
   }
   return SegmentOperator::plain;
+}
+
+namespace {
+
+// Which sequence each row of a bundle belongs to, in bundle_rows places a bundle; where there is no row, `nobody`.
+struct Owners {
+  std::vector<std::int32_t> begins{0};
+  std::vector<std::int32_t> sequences;
+  std::int64_t longest = 1;
+
+  void add(std::int32_t sequence, std::int32_t rows) { sequences.insert(sequences.end(), rows, sequence); }
+  void end_bundle(std::int32_t nobody) {
+    const auto whole = std::ssize(begins) * bundle_rows;
+    const auto rows = std::ssize(sequences) - (whole - bundle_rows);
+    begins.push_back(begins.back() + static_cast<std::int32_t>(rows));
+    longest = std::max<std::int64_t>(longest, rows);
+    sequences.resize(static_cast<std::size_t>(whole), nobody);
+  }
+};
+
+}  // namespace
+
+std::optional<Bundles> bundle(const Segments& segments, const at::TensorOptions& rows, std::int64_t width) {
+  const auto type = rows.dtype().toScalarType();
+  if (width > widest_of_bundles || longest(segments.key_begin) > bundle_rows ||
+      segment_operator(rows.device(), type, width, ScoreBias::by_key) != SegmentOperator::efficient) {
+    return std::nullopt;
+  }
+  Owners keys;
+  Owners queries;
+  for (std::size_t i = 0; i + 1 < segments.key_begin.size(); ++i) {
+    const auto count = segments.key_begin[i + 1] - segments.key_begin[i];
+    if (segments.key_begin[i + 1] - keys.begins.back() > bundle_rows) {
+      keys.end_bundle(-1);
+      queries.end_bundle(-2);
+    }
+    keys.add(static_cast<std::int32_t>(i), count);
+    queries.add(static_cast<std::int32_t>(i), segments.query_begin[i + 1] - segments.query_begin[i]);
+  }
+  keys.end_bundle(-1);
+  queries.end_bundle(-2);
+  Staging staging;
+  const std::array lists{staging.add(keys.begins), staging.add(queries.begins), staging.add(keys.sequences),
+                         staging.add(queries.sequences)};
+  staging.send(rows.device());
+  const auto count = std::ssize(keys.begins) - 1;
+  const auto of_key = staging.at(lists[2]).view({count, 1, bundle_rows});
+  const auto of_query = staging.at(lists[3]).view({count, bundle_rows, 1});
+  const auto needed = bundle_rows * std::max<std::int64_t>(1, segments.query_begin.back()) + segments.key_begin.back();
+  const auto memory = at::empty({std::max(count * bundle_rows * bundle_rows, needed)}, rows);
+  memory.narrow(0, 0, count * bundle_rows * bundle_rows)
+      .view({count, bundle_rows, bundle_rows})
+      .zero_()
+      .masked_fill_(of_query.ne(of_key), hidden_score);
+  return Bundles{staging.at(lists[0]), staging.at(lists[1]), memory, keys.longest, queries.longest};
 }
 
 at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -104,21 +162,30 @@ at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const a
   const auto scale = 1 / std::sqrt(static_cast<double>(width));
   const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {num_heads, width}); };
   const auto longest_query = std::max(grouping_query + 1, longest(segments.query_begin));
+  const auto longest_key = longest(segments.key_begin);
   if (by == SegmentOperator::flash) {
     return std::get<0>(at::_flash_attention_forward(by_head(query), by_head(key), by_head(value),
                                                     segments.device_query_begin, segments.device_key_begin,
-                                                    longest_query, longest(segments.key_begin), 0.0, false, false,
-                                                    scale, reach, reach))
+                                                    longest_query, longest_key, 0.0, false, false, scale, reach, reach))
         .flatten(1, 2);
   }
   STEREOSWEEP_ASSERT(reach < 0, "windows are for flash attention");
   const auto batch = [&](const at::Tensor& rows) { return by_head(rows).unsqueeze(0); };
-  return std::get<0>(at::_efficient_attention_forward(batch(query), batch(key), batch(value), std::nullopt,
-                                                      segments.device_query_begin, segments.device_key_begin,
-                                                      longest_query, longest(segments.key_begin), 0.0, no_mask, false,
-                                                      scale))
-      .squeeze(0)
-      .flatten(1, 2);
+  const auto attend_by = [&](const std::optional<at::Tensor>& bias, const at::Tensor& query_begin,
+                             const at::Tensor& key_begin, std::int64_t most_queries, std::int64_t most_keys) {
+    return std::get<0>(at::_efficient_attention_forward(batch(query), batch(key), batch(value), bias, query_begin,
+                                                        key_begin, most_queries, most_keys, 0.0, no_mask, false, scale))
+        .squeeze(0)
+        .flatten(1, 2);
+  };
+  if (!segments.bundles) {
+    return attend_by(std::nullopt, segments.device_query_begin, segments.device_key_begin, longest_query, longest_key);
+  }
+  // The kernel reads a segment's bias from its number times the first stride on, whatever the size says.
+  const auto& bundles = *segments.bundles;
+  const auto bias = bundles.bias.as_strided({1, num_heads, query.size(0), key.size(0)},
+                                            {bundle_rows * bundle_rows, 0, bundle_rows, 1});
+  return attend_by(bias, bundles.query_begin, bundles.key_begin, bundles.longest_query, bundles.longest_key);
 }
 
 void KeySegments::add(std::int32_t queries, std::int32_t first_key, std::int32_t keys, std::int32_t first_place) {
@@ -163,7 +230,7 @@ void PlacedSegments::arrive(const Staging& staging, const at::Tensor& bias) {
     bias_ = bias;
     return;
   }
-  query_begin_ = staging.at(lists_[0]);
+  query_begin_ = groups_are_rows() ? staging.at(lists_[0]).mul(heads_.queries / heads_.keys) : staging.at(lists_[0]);
   key_begin_ = staging.at(lists_[1]);
   key_count_ = staging.at(lists_[2]);
   if (by_ == SegmentOperator::efficient) {
@@ -211,18 +278,33 @@ PartialAttention PlacedSegments::attend(const at::Tensor& query, const at::Tenso
   return by_plain(query, key, value, scale);
 }
 
+bool PlacedSegments::is_single() const {
+  return longest_query_ == grouping_query && segments_.num_queries() == std::ssize(segments_.key_begin) &&
+         segments_.window == 0;
+}
+
+bool PlacedSegments::groups_are_rows() const {
+  return by_ == SegmentOperator::flash && heads_.queries > heads_.keys && segments_.mask == SegmentMask::all &&
+         segments_.window == 0 && !is_single();
+}
+
 PartialAttention PlacedSegments::by_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                           double scale) const {
   // Causal is aligned at the last query and the last key.
-  const auto count = static_cast<std::int64_t>(segments_.key_begin.size());
-  const bool single = longest_query_ == grouping_query && segments_.num_queries() == count && segments_.window == 0;
+  const auto rows_of_query = groups_are_rows() ? heads_.queries / heads_.keys : 1;
   const std::int64_t window_left = segments_.window > 0 ? segments_.window - 1 : -1;  // -1: no window
   const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {heads_.keys, heads_.width}); };
-  const auto out = at::_flash_attention_forward(query, by_head(key), by_head(value), query_begin_, key_begin_,
-                                                single ? grouping_query : std::max(grouping_query + 1, longest_query_),
+  const auto longest = is_single() ? grouping_query : std::max(grouping_query + 1, longest_query_ * rows_of_query);
+  const auto out = at::_flash_attention_forward(query, by_head(key), by_head(value), query_begin_, key_begin_, longest,
                                                 longest_key_, 0.0, segments_.mask == SegmentMask::before, false, scale,
                                                 window_left, std::nullopt, key_count_);
-  return {std::get<0>(out).unflatten(1, {heads_.keys, -1}), std::get<1>(out).unflatten(0, {heads_.keys, -1})};
+  const auto& mixed = std::get<0>(out);
+  const auto& log_sum = std::get<1>(out);
+  if (groups_are_rows()) {
+    return {mixed.unflatten(0, {-1, rows_of_query}).transpose(1, 2),
+            log_sum.unflatten(1, {-1, rows_of_query}).transpose(1, 2)};
+  }
+  return {mixed.unflatten(1, {heads_.keys, -1}), log_sum.unflatten(0, {heads_.keys, -1})};
 }
 
 PartialAttention PlacedSegments::by_efficient(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -286,6 +368,10 @@ at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads,
     return query.unflatten(1, {heads.queries, heads.width});
   }
   return query.unflatten(1, {heads.keys, -1, heads.width}).permute({2, 0, 1, 3}).flatten(0, 1);
+}
+
+at::Tensor arrange_groups(const at::Tensor& query, const AttentionHeads& heads) {
+  return query.unflatten(1, {heads.keys, -1, heads.width}).transpose(1, 2).flatten(0, 1);
 }
 
 at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type) {

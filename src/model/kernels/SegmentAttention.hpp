@@ -32,9 +32,14 @@ enum class ScoreBias { none, by_key };
 
 /// The fastest that takes such rows. flash: a device that has it (of CUDA's: Ampere or newer), 16 bits, widths that are
 /// multiples of 8 up to 256, no bias; efficient: such a device, float32 or float16, with a bias bfloat16, too, widths
-/// that are multiples of 4, in bfloat16 of 8.
+/// that are multiples of 4, of 16 bits of 8.
 SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width,
                                  ScoreBias bias = ScoreBias::none);
+
+/// Bundles for sequences whose attention they make faster: heads up to 64 wide and sequences up to bundle_rows tokens,
+/// whose queries are among their keys. Flash attention's tiles are 128 rows and hold one sequence. None for others, and
+/// where no operator takes them.
+std::optional<Bundles> bundle(const Segments& segments, const at::TensorOptions& rows, std::int64_t width);
 
 /// softmax(q k^T / sqrt(width)) v inside each sequence of a packed batch in one call, by flash or efficient: [queries,
 /// heads * width]. `reach`: over keys at most so many places away; -1: all. By flash alone, where all rows are queries.
@@ -71,10 +76,13 @@ class PlacedSegments {
   /// After staging.send(). `bias`: see bias_numbers; undefined: none.
   void arrive(const Staging& staging, const at::Tensor& bias = {});
 
-  /// `query`: what arrange_queries() made of the rows.
+  /// `query`: what arrange_queries() made of the rows for segments like these.
   PartialAttention attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) const;
 
   const KeySegments& segments() const { return segments_; }
+  /// Whether the heads of a group are rows of one segment, which fills flash attention's tiles of 128 rows: where all
+  /// queries of a segment see the same keys.
+  bool groups_are_rows() const;
 
  private:
   PartialAttention by_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -83,6 +91,7 @@ class PlacedSegments {
                                 double scale) const;
   PartialAttention by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                             double scale) const;
+  bool is_single() const;                ///< every segment has one query, which flash attention groups itself
   std::int64_t columns_of_sums() const;  ///< of `efficient`, for a segment and a head
   at::Tensor bias_by_segment(const at::Tensor& bias, const at::Tensor& key_place) const;
   std::optional<at::Tensor> bias_for(std::int64_t queries) const;
@@ -109,6 +118,8 @@ std::int64_t columns_of_bias(std::int64_t longest_key);
 
 /// Rows as the operator wants them, once for several calls. query: [queries, heads * width].
 at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by);
+/// The same for segments whose groups are rows: [queries * heads of each, key heads, width].
+at::Tensor arrange_groups(const at::Tensor& query, const AttentionHeads& heads);
 
 /// Attention over all keys of all parts: [queries, heads * width] in `type`. `lacks` [key heads, heads of each,
 /// queries, parts] bool, contiguous: parts that do not count for a query; undefined: all do.

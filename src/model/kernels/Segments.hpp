@@ -5,12 +5,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "query/Query.hpp"
 
 namespace stereosweep::model {
+
+/// Neighbouring sequences that an operator computes as one, so that short ones fill its tiles: bundle i has the rows
+/// between its begins, and `bias` hides the keys of the other sequences from a query.
+struct Bundles {
+  at::Tensor key_begin;    ///< [bundles + 1] int32, on the device
+  at::Tensor query_begin;  ///< likewise
+  at::Tensor bias;         ///< 0 or -inf: [bundles, bundle_rows, bundle_rows] numbers, and what as_strided may reach
+  std::int64_t longest_key = 0;
+  std::int64_t longest_query = 0;
+};
+/// Rows of an operator's tile: no bundle has more.
+inline constexpr std::int64_t bundle_rows = 64;
 
 /// Sequence i has the key rows [key_begin[i], key_begin[i+1]) and the query rows [query_begin[i], query_begin[i+1]),
 /// which may be none.
@@ -19,6 +32,7 @@ struct Segments {
   std::vector<std::int32_t> query_begin;  ///< [sequences + 1]
   at::Tensor device_key_begin;            ///< the same numbers on the device, int32; undefined on the CPU
   at::Tensor device_query_begin;
+  std::optional<Bundles> bundles = {};  ///< where an operator should take them in place of the sequences
 };
 
 /// Stops where rows are not sorted and distinct, or not from `begin` to before `end`.

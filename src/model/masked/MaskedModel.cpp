@@ -18,6 +18,7 @@
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Linear.hpp"
+#include "model/kernels/SegmentAttention.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 #include "model/masked/MaskedWeights.hpp"
@@ -254,6 +255,11 @@ class Encoder : public MaskedModel {
   Pass prepare(Segments everywhere, Segments few, at::Tensor rows, const at::Tensor& positions) const {
     Pass pass{std::move(everywhere), std::move(few), std::move(rows), {}, {}};
     const auto length = longest(pass.everywhere.key_begin);
+    if (config_.relative.farthest == 0) {
+      for (auto* segments : {&pass.everywhere, &pass.few}) {
+        segments->bundles = bundle(*segments, weights_.words.options(), config_.hidden / config_.num_heads);
+      }
+    }
     if (places_count_) {
       const auto lengths =
           shape_.kernels == Kernels::own_kernels ? SequenceGroups::Lengths::exact : SequenceGroups::Lengths::filled;
@@ -288,8 +294,8 @@ class Encoder : public MaskedModel {
       const auto normed = layer.attention_norm.weight.defined() ? normalize(states, layer.attention_norm) : states;
       const auto mixed = mix(number, normed, normed, pass, rows);
       const auto attended = layer.attention_output.apply_and_add(mixed, kept);
-      const auto inner = layer.inner.apply(normalize(attended, layer.output_norm));
-      return layer.outer.apply_and_add(activate_gated(inner, config_.activation), attended);
+      const auto inner = apply_gated(layer.inner, normalize(attended, layer.output_norm), config_.activation);
+      return layer.outer.apply_and_add(inner, attended);
     }
     const auto& norm = rows == nullptr ? norms_before_[static_cast<std::size_t>(number) + 1] : layer.output_norm;
     return finish_layer(layer, mix(number, states, kept, pass, rows), kept, norm);

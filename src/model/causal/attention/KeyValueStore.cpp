@@ -91,8 +91,4 @@ void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, con
   }
 }
 
-at::Tensor KeyValueStore::keys(int number) const { return kept(number).slice(1, 0, columns_); }
-
-at::Tensor KeyValueStore::values(int number) const { return kept(number).slice(1, columns_, 2 * columns_); }
-
 }  // namespace stereosweep::model

@@ -31,10 +31,10 @@ class KeyValueStore : public TreeAttention {
 
  protected:
   std::span<const std::int32_t> slots() const { return allocator_.slots(); }  ///< [row]
-  at::Tensor keys(int layer) const;
-  at::Tensor values(int layer) const;
-  /// Both: [slots, 2 * columns].
+  /// Keys and values: [slots, 2 * columns].
   const at::Tensor& rows_of(int layer) const { return kept(layer); }
+  at::Tensor keys(const at::Tensor& rows) const { return rows.slice(1, 0, columns_); }
+  at::Tensor values(const at::Tensor& rows) const { return rows.slice(1, columns_, 2 * columns_); }
 
  private:
   const at::Tensor& places(std::int64_t first, std::int64_t count);

@@ -21,6 +21,11 @@ constexpr std::int64_t most_bias_numbers = most_scores_bytes / 4;
 
 constexpr std::int64_t spare_places = 256;  // so that not every step of a text makes the table anew
 
+// Each level above a row is a call of its own, and a sum of what the calls put out. Where paths are short it is cheaper
+// to copy what is above in front of what is below: at most most_copies of what is there, and so many rows for each
+// query (a step of generation copies anew).
+constexpr std::int64_t most_copies_per_query = 128;
+
 // alibi_of gives bfloat16 numbers, which a power of two leaves so. An operator whose bias has 16 bits would round
 // others.
 bool keeps_alibi(const AttentionRule& rule, at::ScalarType type) {
@@ -61,8 +66,14 @@ class LevelAttention : public KeyValueStore {
                                   std::int64_t window) const override {
     auto queries = std::make_unique<LevelQueries>();
     Staging staging;
-    add_parts(rows, window, staging, *queries);
+    const auto most = std::min(most_copies * places_seen(sections_, rows), most_copies_per_query * std::ssize(rows));
+    const auto joined = join_sections(sections_, rows, most);
+    const auto copies = staging.add(joined ? joined->slots : std::vector<std::int32_t>{});
+    add_parts(joined ? joined->sections : sections_, rows, window, staging, *queries);
     staging.send(options_.device());
+    if (joined) {
+      queries->copied_slots = staging.at(copies);
+    }
     for (auto& part : queries->parts) {
       for (auto& call : part.calls) {
         call.arrive(staging, alibi_);
@@ -79,11 +90,13 @@ class LevelAttention : public KeyValueStore {
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
     const auto& chosen = static_cast<const LevelQueries&>(queries);
     STEREOSWEEP_ASSERT(query.size(0) >= chosen.count(), "a row for every query");
+    const auto& kept = rows_of(layer);
+    const auto rows = chosen.copied_slots.defined() ? kept.index_select(0, chosen.copied_slots) : kept;
     std::vector<at::Tensor> mixed;
     std::int64_t begin = 0;
     for (const auto& part : chosen.parts) {
       const auto end = begin + part.count();
-      mixed.push_back(attend_part(layer, part, query.slice(0, begin, end), scale));
+      mixed.push_back(attend_part(rows, part, query.slice(0, begin, end), scale));
       begin = end;
     }
     if (const auto spare = query.size(0) - begin; spare > 0) {
@@ -103,6 +116,7 @@ class LevelAttention : public KeyValueStore {
   };
   struct LevelQueries : TreeAttention::Queries {
     std::vector<Part> parts;
+    at::Tensor copied_slots;  ///< of sections that were joined; undefined: keys are read where they lie
 
     std::int64_t count() const {
       std::int64_t sum = 0;
@@ -113,17 +127,17 @@ class LevelAttention : public KeyValueStore {
     }
   };
 
-  void add_parts(std::span<const std::int64_t> rows, std::int64_t window, Staging& staging,
-                 LevelQueries& queries) const {
+  void add_parts(const TreeSections& sections, std::span<const std::int64_t> rows, std::int64_t window,
+                 Staging& staging, LevelQueries& queries) const {
     SectionLimits limits;
     limits.knows_windows = by_ != SegmentOperator::efficient;
-    auto calls = cut_calls(sections_, rows, window, limits);
+    auto calls = cut_calls(sections, rows, window, limits);
     const auto is_large = [&](const SectionCall& call) {
       return bias_numbers(call.segments, heads_.queries) > most_bias_numbers;
     };
     if (alibi_.defined() && by_ != SegmentOperator::plain && rows.size() > 1 && std::ranges::any_of(calls, is_large)) {
-      add_parts(rows.first(rows.size() / 2), window, staging, queries);
-      add_parts(rows.subspan(rows.size() / 2), window, staging, queries);
+      add_parts(sections, rows.first(rows.size() / 2), window, staging, queries);
+      add_parts(sections, rows.subspan(rows.size() / 2), window, staging, queries);
       return;
     }
     auto& part = queries.parts.emplace_back();
@@ -140,13 +154,16 @@ class LevelAttention : public KeyValueStore {
     }
   }
 
-  at::Tensor attend_part(int layer, const Part& part, const at::Tensor& query, float scale) const {
-    const auto arranged = arrange_queries(query, heads_, by_);
-    const auto all_keys = keys(layer);
-    const auto all_values = values(layer);
+  // `rows`: keys and values.
+  at::Tensor attend_part(const at::Tensor& rows, const Part& part, const at::Tensor& query, float scale) const {
+    const auto by_query = arrange_queries(query, heads_, by_);
+    const bool has_groups = std::ranges::any_of(part.calls, &PlacedSegments::groups_are_rows);
+    const auto by_group = has_groups ? arrange_groups(query, heads_) : at::Tensor();
+    const auto all_keys = keys(rows);
+    const auto all_values = values(rows);
     std::vector<PartialAttention> parts;
     for (const auto& call : part.calls) {
-      parts.push_back(call.attend(arranged, all_keys, all_values, scale));
+      parts.push_back(call.attend(call.groups_are_rows() ? by_group : by_query, all_keys, all_values, scale));
     }
     return join_parts(parts, part.lacks, query.scalar_type());
   }

@@ -69,5 +69,7 @@ at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
 /// Scores that are computed together without an operator for attention take so many bytes at most, and so do the rows
 /// that they are made of.
 inline constexpr std::int64_t most_scores_bytes = std::int64_t{1} << 28;
+/// Rows of keys and values that attention may copy for each row that is seen, to read short paths in one piece.
+inline constexpr std::int64_t most_copies = 4;
 
 }  // namespace stereosweep::model

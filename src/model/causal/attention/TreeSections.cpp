@@ -1,6 +1,8 @@
 #include "model/causal/attention/TreeSections.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <ranges>
 #include <utility>
 
 namespace stereosweep::model {
@@ -133,6 +135,99 @@ TreeSections find_sections(const TokenTree& tree, std::span<const std::int32_t> 
     }
   }
   return found;
+}
+
+namespace {
+
+// How sections are joined where those that are at most `longest` long, with what is in front of them, are copied.
+struct Joining {
+  std::vector<std::int32_t> begins;   // [section] the first section of its copy
+  std::vector<std::int32_t> lengths;  // [section] of its copy
+  std::vector<std::int32_t> levels;   // [section]
+  std::vector<char> needed;           // [section]
+  std::int64_t places = 0;            // of all that are needed
+  std::int32_t highest_level = 0;
+};
+
+Joining joined(const TreeSections& tree, std::span<const std::int64_t> rows, std::int64_t longest) {
+  const auto count = tree.sections.size();
+  Joining found{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count), std::vector<std::int32_t>(count),
+                std::vector<char>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& section = tree.sections[i];
+    const auto above = static_cast<std::size_t>(section.parent);
+    const bool copies = section.parent >= 0 && found.lengths[above] <= longest;
+    found.begins[i] = copies ? found.begins[above] : static_cast<std::int32_t>(i);
+    found.lengths[i] = section.length + (copies ? found.lengths[above] : 0);
+    found.levels[i] = section.parent < 0 ? 0 : found.levels[above] + (copies ? 0 : 1);
+  }
+  for (const auto row : rows) {
+    const auto own = static_cast<std::size_t>(tree.section_of[static_cast<std::size_t>(row)]);
+    found.needed[own] = 1;
+    found.highest_level = std::max(found.highest_level, found.levels[own]);
+  }
+  for (auto i = count; i-- > 0;) {
+    if (found.needed[i] != 0) {
+      found.places += found.lengths[i];
+      const auto above = tree.sections[static_cast<std::size_t>(found.begins[i])].parent;
+      if (above >= 0) {
+        found.needed[static_cast<std::size_t>(above)] = 1;
+      }
+    }
+  }
+  return found;
+}
+
+JoinedSections laid_out(const TreeSections& tree, const Joining& joining) {
+  JoinedSections out{tree, {}};
+  out.slots.reserve(static_cast<std::size_t>(joining.places));
+  std::vector<std::int32_t> path;
+  for (std::size_t i = 0; i < tree.sections.size(); ++i) {
+    const auto& first = tree.sections[static_cast<std::size_t>(joining.begins[i])];
+    const auto place = static_cast<std::int32_t>(out.slots.size());
+    out.sections.sections[i] = {place, 0, first.parent, first.depth, joining.levels[i]};
+    if (joining.needed[i] == 0) {
+      continue;
+    }
+    out.sections.sections[i].length = joining.lengths[i];
+    path.clear();
+    for (auto at = static_cast<std::int32_t>(i); path.empty() || path.back() != joining.begins[i];
+         at = tree.sections[static_cast<std::size_t>(at)].parent) {
+      path.push_back(at);
+    }
+    for (const auto at : path | std::views::reverse) {
+      const auto& section = tree.sections[static_cast<std::size_t>(at)];
+      for (std::int32_t row = 0; row < section.length; ++row) {
+        out.slots.push_back(section.first_slot + row);
+      }
+    }
+  }
+  for (std::size_t row = 0; row < tree.section_of.size(); ++row) {
+    const auto own = static_cast<std::size_t>(tree.section_of[row]);
+    out.sections.place_of[row] += joining.lengths[own] - tree.sections[own].length;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t places_seen(const TreeSections& tree, std::span<const std::int64_t> rows) {
+  return joined(tree, rows, 0).places;
+}
+
+std::optional<JoinedSections> join_sections(const TreeSections& tree, std::span<const std::int64_t> rows,
+                                            std::int64_t most) {
+  const auto levels = joined(tree, rows, 0).highest_level;
+  for (const std::int64_t longest : {std::numeric_limits<std::int64_t>::max(), std::int64_t{64}, std::int64_t{16}}) {
+    const auto joining = joined(tree, rows, longest);
+    if (joining.highest_level >= levels) {
+      return std::nullopt;  // nor would shorter ones help
+    }
+    if (joining.places <= most) {
+      return laid_out(tree, joining);
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<SectionCall> cut_calls(const TreeSections& tree, std::span<const std::int64_t> rows, std::int64_t window,

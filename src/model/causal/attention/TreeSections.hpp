@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,20 @@ struct TreeSections {
 
 /// `slots` [row]: where the row's key and value are kept.
 TreeSections find_sections(const TokenTree& tree, std::span<const std::int32_t> slots);
+
+/// Sections with the short ones above copied in front of them, so that a path has fewer. `sections` counts places of
+/// the copy in place of slots; those that no row needs have no length.
+struct JoinedSections {
+  TreeSections sections;
+  std::vector<std::int32_t> slots;  ///< [place] where the row is kept
+};
+
+/// What `rows` see, joined. As short as needed to stay within `most` places counts: sections of any length, up to 64
+/// rows with what is in front of them, up to 16. Nothing where that leaves as many levels as there were.
+std::optional<JoinedSections> join_sections(const TreeSections& tree, std::span<const std::int64_t> rows,
+                                            std::int64_t most);
+/// The places that sections, as they are, have which `rows` see.
+std::int64_t places_seen(const TreeSections& tree, std::span<const std::int64_t> rows);
 
 /// One call: keys for every query.
 struct SectionCall {
