@@ -97,7 +97,7 @@ const query::SlotAnswer& slot_of(const std::vector<query::Answer>& answers, cons
 
 using Values = std::vector<std::vector<double>>;
 
-Values score_ilps(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
+Values score_ilps(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench) {
   Questions questions(*tokenizer.mask_token());
   std::vector<std::array<Questions::Place, 2>> places;
   std::unordered_map<std::string, TokenId> pieces;
@@ -109,7 +109,7 @@ Values score_ilps(std::span<const Item> items, const tokenizer::Tokenizer& token
     places.push_back({questions.add(item.sides[0].text, {}, item.sides[0].slot, piece->second, false),
                       questions.add(item.sides[1].text, {}, item.sides[1].slot, piece->second, false)});
   }
-  const auto answers = engine.answer(questions.queries);
+  const auto answers = bench.answer(questions.queries);
   Values values;
   values.reserve(items.size());
   for (const auto& pair : places) {
@@ -120,7 +120,7 @@ Values score_ilps(std::span<const Item> items, const tokenizer::Tokenizer& token
   return values;
 }
 
-Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine,
+Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench,
                  std::size_t max_subwords) {
   Questions questions(*tokenizer.mask_token());
   std::vector<std::array<std::vector<Questions::Place>, 2>> places(items.size());
@@ -138,7 +138,7 @@ Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokeni
       }
     }
   }
-  const auto answers = engine.answer(questions.queries);
+  const auto answers = bench.answer(questions.queries);
   Values values;
   for (const auto& sides : places) {
     std::array<double, 2> scores{};
@@ -156,12 +156,12 @@ Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokeni
   return values;
 }
 
-Values score_every_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
-  return score_set(items, tokenizer, engine, std::numeric_limits<std::size_t>::max());
+Values score_every_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench) {
+  return score_set(items, tokenizer, bench, std::numeric_limits<std::size_t>::max());
 }
 
-Values score_first_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
-  return score_set(items, tokenizer, engine, 1);
+Values score_first_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench) {
+  return score_set(items, tokenizer, bench, 1);
 }
 
 void run(bench::Options options) {
@@ -170,8 +170,8 @@ void run(bench::Options options) {
   const bool is_set = measure != "ilps";
   const auto score = measure == "set" ? score_every_subword : is_set ? score_first_subword : score_ilps;
   bench::ItemBench bench(std::move(options), 512);
-  score(bench::first_items(items), bench.tokenizer(), bench.engine());
-  const auto values = bench.timed([&] { return score(items, bench.tokenizer(), bench.engine()); });
+  score(bench::first_items(items), bench.tokenizer(), bench);
+  const auto values = bench.timed([&] { return score(items, bench.tokenizer(), bench); });
   double slots = 0;
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < items.size(); ++i) {

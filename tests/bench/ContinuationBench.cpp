@@ -38,9 +38,9 @@ struct Questions {
   std::vector<std::pair<std::size_t, std::size_t>> places;
 };
 
-std::vector<double> score(std::span<const Item> items, query::Engine& engine) {
+std::vector<double> score(std::span<const Item> items, bench::ItemBench& bench) {
   const Questions questions(items);
-  const auto answers = engine.answer(questions.queries);
+  const auto answers = bench.answer(questions.queries);
   std::vector<double> values;
   for (const auto& [number, continuation] : questions.places) {
     if (const auto* error = std::get_if<query::QueryError>(&answers[number])) {
@@ -80,8 +80,8 @@ void run(bench::Options options) {
     return;
   }
   bench::ItemBench bench(std::move(options), 1024);
-  score(bench::first_items(items), bench.engine());
-  const auto values = bench.timed([&] { return score(items, bench.engine()); });
+  score(bench::first_items(items), bench);
+  const auto values = bench.timed([&] { return score(items, bench); });
   std::vector<std::string> ids;
   for (const auto& item : items) {
     ids.push_back(item.id);

@@ -58,9 +58,9 @@ void run(bench::Options options) {
     queries.push_back(std::move(item.query));
   }
   bench::ItemBench bench(std::move(options), 1024);
-  bench.engine().answer(bench::first_items(queries));
+  bench.answer(bench::first_items(queries));
   const auto memory_before = peak_memory_mib();
-  const auto answers = bench.timed([&] { return bench.engine().answer(queries); });
+  const auto answers = bench.timed([&] { return bench.answer(queries); });
   const auto memory_after = peak_memory_mib();
   for (const auto& answer : answers) {
     vector_of(answer);

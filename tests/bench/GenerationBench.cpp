@@ -31,8 +31,8 @@ void run(bench::Options options) {
     queries.push_back(item.asked);
   }
   bench::ItemBench one(std::move(options), 1024);
-  one.engine().answer(bench::first_items(queries));
-  const auto answers = one.timed([&] { return one.engine().answer(queries); });
+  one.answer(bench::first_items(queries));
+  const auto answers = one.timed([&] { return one.answer(queries); });
   std::size_t tokens = 0;
   std::vector<std::string> values;
   for (const auto& answer : answers) {

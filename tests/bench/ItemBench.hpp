@@ -1,6 +1,7 @@
 // The frame of the programs that run the peers' items through our engine: options, loading, timing, report.
 // Options: --model DIR --jobs FILE [--dtype float32|bfloat16] [--threads N] [--batch-tokens N] [--repeat N]
-//          [--device cpu|cuda] [--results FILE] [--report FILE] [--profile 1]: after the report, where the time went
+//          [--calls N] [--device cpu|cuda] [--results FILE] [--report FILE] [--profile 1]: after the report, where the
+//          time went
 #pragma once
 
 #include <algorithm>
@@ -9,12 +10,15 @@
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <future>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -83,19 +87,54 @@ class ItemBench {
   [[nodiscard]] const tokenizer::Tokenizer& tokenizer() const { return *tokenizer_; }
   [[nodiscard]] query::Engine& engine() { return *engine_; }
 
+  // Answers as a run asks for them: in `--calls` calls (default 1), the next of which is planned, and the last of which
+  // is read, beside the one that runs.
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) {
+    const auto calls = static_cast<std::size_t>(number_option(options_, "--calls", 1));
+    const auto each = std::max<std::size_t>(1, (queries.size() + calls - 1) / calls);
+    const auto plan = [&](std::size_t begin) {
+      return begin < queries.size() ? engine_->plan(queries.subspan(begin, std::min(each, queries.size() - begin)))
+                                    : nullptr;
+    };
+    const auto read = [&](std::unique_ptr<query::Call> call) {
+      auto answers = call ? call->read() : std::vector<query::Answer>();
+      counts_ += call ? call->cost() : query::EngineCounts();
+      return answers;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<query::Answer> all;
+    const auto keep = [&](std::vector<query::Answer> some) {
+      all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+    };
+    std::unique_ptr<query::Call> last;
+    auto call = plan(0);
+    for (std::size_t begin = 0; begin < queries.size(); begin += each) {
+      auto next = std::async(std::launch::async, plan, begin + each);
+      auto answers = std::async(std::launch::async, read, std::move(last));
+      call->run();
+      keep(answers.get());
+      last = std::exchange(call, next.get());
+    }
+    keep(read(std::move(last)));
+    answering_ = std::min(answering_, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return all;
+  }
+
   // Runs `work` `--repeat` times; the fastest counts. Returns what it returned last.
   template <typename Work>
   auto timed(Work work) {
+    answering_ = std::numeric_limits<double>::infinity();
     repeats_ = static_cast<std::uint64_t>(std::max<std::int64_t>(1, number_option(options_, "--repeat", 1)));
-    const auto before = engine_->counts();
+    const auto before = counts_;
     auto values = timed_once(work);
     for (std::uint64_t i = 1; i < repeats_; ++i) {
       values = timed_once(work);
     }
-    const auto after = engine_->counts();
-    sequences_ = (after.distinct_sequences - before.distinct_sequences) / repeats_;
-    tokens_ = (after.distinct_tokens - before.distinct_tokens) / repeats_;
-    head_rows_ = (after.head_rows - before.head_rows) / repeats_;
+    auto after = counts_;
+    after -= before;
+    sequences_ = after.distinct_sequences / repeats_;
+    tokens_ = after.distinct_tokens / repeats_;
+    head_rows_ = after.head_rows / repeats_;
     return values;
   }
 
@@ -118,6 +157,7 @@ class ItemBench {
                          {"load_s", load_.count()},
                          {"cpu_s", cpu_},
                          {"wall_s", wall_},
+                         {"answering_s", answering_},
                          {"distinct_sequences", sequences_},
                          {"distinct_tokens", tokens_},
                          {"head_rows", head_rows_},
@@ -147,6 +187,8 @@ class ItemBench {
   engine::EngineSettings settings_;
   std::unique_ptr<tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<query::Engine> engine_;
+  query::EngineCounts counts_;                                  // of all calls so far
+  double answering_ = std::numeric_limits<double>::infinity();  // the part of the fastest run that the engine takes
   std::string device_;
   std::chrono::duration<double> load_{};
   double cpu_ = std::numeric_limits<double>::infinity();   // s

@@ -1,7 +1,8 @@
-// Which kernels a program runs on a GPU, how often and how long: loaded by CUDA itself into any program that is started with
-// CUDA_INJECTION64_PATH=FOLDER/libkernel_times.so STEREOSWEEP_KERNEL_TIMES=FILE. At the program's end FILE holds one line for
-// each kernel and copy, the longest first: seconds, number, name; before them the seconds from the first to the last of
-// them, and the part of these in which none ran. It costs some time for each launch: compare shares, not speeds.
+// Which kernels a program runs on a GPU, how often and how long: loaded by CUDA itself into any program that is started
+// with CUDA_INJECTION64_PATH=FOLDER/libkernel_times.so STEREOSWEEP_KERNEL_TIMES=FILE. At the program's end FILE holds
+// one line for each kernel and copy, the longest first: seconds, number, name; before them the seconds from the first
+// to the last of them, and the part of these in which none ran. It costs some time for each launch: compare shares, not
+// speeds.
 
 #include <cupti.h>
 #include <cxxabi.h>
@@ -101,7 +102,8 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 
 // Nanoseconds in which at least one kernel or copy ran.
 std::uint64_t busy(std::vector<Interval>& intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
+  std::sort(intervals.begin(), intervals.end(),
+            [](const auto& left, const auto& right) { return left.begin < right.begin; });
   std::uint64_t sum = 0;
   std::uint64_t reached = 0;
   for (const auto& [begin, end] : intervals) {
@@ -127,8 +129,8 @@ void write_report() {
     end = std::max(end, interval.end);
   }
   const auto whole = end - all.intervals.front().begin;
-  out << "whole " << static_cast<double>(whole) / 1e9 << " s, idle " << static_cast<double>(whole - busy_time) / 1e9 << " s, "
-      << all.intervals.size() << " kernels and copies, " << all.lost << " lost\n";
+  out << "whole " << static_cast<double>(whole) / 1e9 << " s, idle " << static_cast<double>(whole - busy_time) / 1e9
+      << " s, " << all.intervals.size() << " kernels and copies, " << all.lost << " lost\n";
   std::map<std::string, Total> named;
   for (const auto& [name, total] : all.totals) {
     auto& sum = named[readable(name.c_str())];
@@ -149,7 +151,8 @@ extern "C" int InitializeInjection() {
   if (cuptiActivityRegisterCallbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) {
     return 0;
   }
-  for (const auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
+  for (const auto kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
     if (cuptiActivityEnable(kind) != CUPTI_SUCCESS) {
       return 0;
     }
