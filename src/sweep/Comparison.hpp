@@ -1,18 +1,17 @@
 // What `stats` is asked of the score table of any probe. Plain values.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "sweep/ClusterRequest.hpp"
-#include "sweep/Contrast.hpp"
-#include "sweep/CorrelationRequest.hpp"
-#include "sweep/IntersectionQuestions.hpp"
+#include "base/text/Text.hpp"
+#include "sweep/KeyFault.hpp"
 #include "sweep/People.hpp"
-#include "sweep/VariationRequest.hpp"
+#include "sweep/Selection.hpp"
 
 namespace stereosweep::sweep {
 
@@ -31,6 +30,192 @@ struct MeasuresRequest {
 using MeansRequest = MeasuresRequest<struct MeansOfRows>;
 /// Shares of the variance by subject, item, template, ..., and its components.
 using VarianceRequest = MeasuresRequest<struct SourcesOfVariance>;
+
+/// Left minus right. What no selection names is there on both sides.
+struct Contrast {
+  static constexpr const char* key_form = "{name: ..., left: {subject: ...}, right: {subject: ...}}";
+  static constexpr const char* listed_as = "contrast";
+  static constexpr const char* side_form = "{subject: LABEL, template.COORDINATE: [VALUE, VALUE]}";
+  /// selected: `right` says what; zero: the left side's mean against 0; rest: all subjects that are not on the left.
+  enum class Against : std::uint8_t { selected, zero, rest };
+  /// Which scores are compared where subjects lack cells (findings/README.md).
+  enum class Cells : std::uint8_t { adjusted, common, all };
+  inline static const std::vector<std::string> cells_names = {"adjusted", "common", "all"};
+  std::string name = {};
+  std::vector<Selection> left = {};  ///< all must hold
+  std::vector<Selection> right = {};
+  Against against = Against::selected;
+  std::string each = {};                   ///< one contrast for every label of this axis or coordinate; "": one
+  std::string paired = {};                 ///< "template.pair": templates with one value are a pair; "": each by itself
+  std::vector<std::string> measures = {};  ///< empty: all
+  Cells cells = Cells::adjusted;
+  /// A second difference that is taken from the first (an interaction). `each` narrows it too, but not a side of it
+  /// that selects on the axis of `each` itself.
+  struct Minus {
+    static constexpr const char* key_form = "{left: {...}, right: {...}}";
+    std::vector<Selection> left = {};
+    std::vector<Selection> right = {};
+    Against against = Against::zero;  ///< selected or zero
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.needed().selections("left", self.left);
+      keys.selections_or("right", self.right, self.against, {"zero"});
+    }
+    bool operator==(const Minus&) const = default;
+  };
+  std::optional<Minus> minus = {};
+
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("name", self.name);
+    keys.unless_default().selections("left", self.left, side_form);
+    keys.selections_or("right", self.right, self.against, {"zero", "rest"},
+                       "a side, zero (the default), or rest: all other subjects");
+    keys.line("each", self.each, "one contrast for every label of this axis or coordinate");
+    keys.line("paired", self.paired, "templates with one value of this coordinate are a pair");
+    keys.unless_default().labels("measures", self.measures);
+    keys.unless_default().choice("cells", self.cells, cells_names, "compared where subjects lack some");
+    keys.optional_item("minus", self.minus, "a second difference that is taken from the first");
+  }
+  std::vector<KeyFault> faults() const {
+    return left.empty() && each.empty()
+               ? std::vector<KeyFault>{{"", "nothing is selected on the left",
+                                        "a contrast needs a label there, or 'each'",
+                                        std::string("Give 'left: ") + side_form + "' or 'each: AXIS'."}}
+               : std::vector<KeyFault>();
+  }
+  bool operator==(const Contrast&) const = default;
+};
+
+/// What is said of subjects of the kind `intersection`.
+struct IntersectionQuestions {
+  static constexpr const char* key_form = "{measures: [LABEL, LABEL], threshold: 0.1} or all";
+  std::vector<std::string> measures = {};  ///< empty: all
+  double threshold = 0.1;                  ///< difference of mean tau-b from which on a domain dominates another
+  double emergence = 0;    ///< a trait emerges where the score is beyond both parts' by more than this, in its unit
+  double level = 1;        ///< and its p is at most this; 1: whatever its p
+  std::string known = {};  ///< path of a table of known stereotypes; "": none
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.unless_default().labels("measures", self.measures);
+    keys.number("threshold", self.threshold, 0, 2);
+    keys.number("emergence", self.emergence, 0, 1e9);
+    keys.number("level", self.level, 0, 1);
+    keys.path("known", self.known, "a table of words that are known to emerge");
+  }
+  bool operator==(const IntersectionQuestions&) const = default;
+};
+
+/// Each of `rows` with each of `columns`; without columns, the rows with one another. Both name items: "item" by their
+/// labels, "item.dimension" all items of which a coordinate says so; a subject's score is then their mean.
+struct CorrelationRequest {
+  static constexpr const char* key_form =
+      "{name: ..., rows: {item.dimension: [LABEL, LABEL]}, columns: {item: [LABEL]}}";
+  static constexpr const char* listed_as = "list of correlations";
+  enum class Method : std::uint8_t { spearman, pearson, kendall };
+  inline static const std::vector<std::string> method_names = {"spearman", "pearson", "kendall"};
+  /// clusters: also over the members of each cluster of `statistics.clusters`.
+  enum class Within : std::uint8_t { none, clusters };
+  inline static const std::vector<std::string> within_names = {"none", "clusters"};
+  std::string name = {};
+  std::vector<Selection> rows = {};
+  std::vector<Selection> columns = {};
+  std::vector<Method> methods = {Method::spearman};
+  Within within = Within::none;
+  std::vector<std::string> measures = {};  ///< empty: all
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("name", self.name);
+    keys.needed().selections("rows", self.rows, "items, or item.dimension");
+    keys.unless_default().selections("columns", self.columns, "none: the rows with one another");
+    keys.one_or_more("method", self.methods, method_names);
+    keys.choice("within", self.within, within_names);
+    keys.labels("measures", self.measures);
+  }
+  bool operator==(const CorrelationRequest&) const = default;
+};
+
+/// The subjects with the highest and the lowest means.
+struct ExtremesRequest {
+  static constexpr const char* key_form = "{most: 10, of: {item.dimension: [LABEL, LABEL]}} or all";
+  std::vector<Selection> of = {};  ///< as rows of a correlation; empty: every dimension, or every item without any
+  std::int64_t most = 10;          ///< shown at each end
+  std::vector<std::string> measures = {};
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.unless_default().selections("of", self.of);
+    keys.integer("most", self.most, 1, 10'000, "shown at each end");
+    keys.labels("measures", self.measures);
+  }
+  bool operator==(const ExtremesRequest&) const = default;
+};
+
+/// k-means of a score table's subjects, whose items have dimensions: each subject is a point, its coordinates are its
+/// mean scores on the dimensions.
+struct ClusterRequest {
+  static constexpr const char* key_form = "{measures: [LABEL, LABEL], number: 4} or all";
+  enum class Start : std::uint8_t { plus_plus, random };
+  inline static const std::vector<std::string> start_names = {"plus_plus", "random"};
+  /// Which of the two groups of an intersection stand side by side.
+  enum class Across : std::uint8_t { none, first, second };
+  inline static const std::vector<std::string> across_names = {"none", "first", "second"};
+  static constexpr std::int64_t most_clusters = 100;
+  std::vector<std::string> measures = {};    ///< each clustered by itself; empty: all
+  std::vector<std::string> dimensions = {};  ///< the coordinates, in this order; empty: all of the score table
+  std::string number = "elbow";              ///< of clusters, or "elbow": where the inertia bends most
+  Start start = Start::plus_plus;
+  std::int64_t restarts = 1000;
+  std::int64_t max_clusters = 10;  ///< the curve of the elbow ends there
+  std::string human_ratings = {};  ///< path of a table of people's means, clustered in the same way; empty: none
+  /// Above what a score or a centre is high on a dimension: "mean" or "median" of the subjects' scores, or a number.
+  std::string high_above = "mean";
+  Across across = Across::none;
+  /// No keys of a job, the probe says so: the measures where `measures` is empty; whether tables show what is found.
+  std::vector<std::string> default_measures = {};
+  bool is_asked = true;
+
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.labels("measures", self.measures);
+    keys.labels("dimensions", self.dimensions);
+    keys.line("number", self.number, "of clusters, or elbow");
+    keys.choice("start", self.start, start_names);
+    keys.integer("restarts", self.restarts, 1000, 10'000'000);
+    keys.integer("max_clusters", self.max_clusters, 1, most_clusters);
+    keys.path("human_ratings", self.human_ratings, "a table of people's means");
+    keys.line("high_above", self.high_above, "mean, median or a number");
+    keys.choice("across", self.across, across_names);
+  }
+  std::vector<KeyFault> faults() const {
+    std::vector<KeyFault> faults;
+    const auto count = base::parse_double(number);
+    if (number != "elbow" && !(count && *count >= 1 && *count <= most_clusters && *count == std::floor(*count))) {
+      faults.push_back({"number", "'" + number.substr(0, 40) + "' is no number of clusters",
+                        "elbow or a whole number from 1 to " + std::to_string(most_clusters) + " is expected", ""});
+    }
+    if (high_above != "mean" && high_above != "median" && !base::parse_double(high_above)) {
+      faults.push_back({"high_above", "'" + high_above.substr(0, 40) + "' parts nothing into high and low",
+                        "mean, median or a number is expected", ""});
+    }
+    return faults;
+  }
+  bool operator==(const ClusterRequest&) const = default;
+};
+
+struct VariationRequest {
+  static constexpr const char* key_form = "{over: [wording, replicate], measures: [LABEL, LABEL]} or all";
+  /// wording: every template in every rephrasing; replicate: the runs.
+  enum class Over : std::uint8_t { wording, template_, rephrasing, replicate };
+  inline static const std::vector<std::string> over_names = {"wording", "template", "rephrasing", "replicate"};
+  std::vector<Over> over = {Over::wording, Over::replicate};
+  std::vector<std::string> measures = {};  ///< empty: all
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choices("over", self.over, over_names);
+    keys.unless_default().labels("measures", self.measures);
+  }
+  bool operator==(const VariationRequest&) const = default;
+};
 
 /// What a statistic is, beside what is asked of it.
 struct Statistic {
