@@ -1,6 +1,7 @@
 #include "findings/clusters/Clusters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "findings/sharing/Sharing.hpp"
+#include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/VarianceComponents.hpp"
@@ -248,6 +250,286 @@ void append_spreads(const Cells& cells, const std::vector<ItemGroup>& dimensions
   }
 }
 
+using results::AxisSchema;
+constexpr std::size_t most_members = 10;  // that a sentence names
+
+constexpr const char* fitted_warning =
+    "the clusters were fitted on the same scores. A cluster that lies apart in one dimension gives a small p whatever "
+    "caused it: these p describe, they do not test.";
+
+/// "first", "first" + 1, ... as labels.
+AxisSchema numbered(const char* name, const char* long_name, std::size_t first, std::size_t length) {
+  AxisSchema axis{name, long_name, {}, {}};
+  for (std::size_t place = 0; place < length; ++place) {
+    axis.labels.push_back(std::to_string(first + place));
+  }
+  return axis;
+}
+
+/// All that is found of the clusters is called cluster..., over axes that differ.
+class ClusterFindings {
+ public:
+  ClusterFindings(const Clusters& clusters, const sweep::ClusterRequest& request, std::uint64_t seed)
+      : clusters_(clusters), request_(request), seed_(seed) {
+    sources_.labels = base::mapped(clusters.sources, &ClusterSource::name);
+    sources_.coordinates = {{"measure", "the measure, or the people", sources_.labels}};
+  }
+
+  std::vector<Finding> take() {
+    add_curves();
+    add_chosen();
+    add_dimensions();
+    add_subjects();
+    add_centres();
+    add_agreement();
+    add_tests();
+    add_rows();
+    for (auto& finding : found_) {
+      finding.named = request_.measures;
+      finding.named.insert(finding.named.end(), clusters_.has_people ? 1 : 0, sources_.labels.back());
+      if (!request_.is_asked) {
+        finding.views.clear();
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  Finding& over(const char* name, std::vector<AxisSchema> axes) {
+    axes.insert(axes.begin(), sources_);
+    return found_.emplace_back(Finding{.name = name, .axes = std::move(axes)});
+  }
+
+  /// Every number of clusters, and the elbow.
+  void add_curves() {
+    const auto numbers = numbered("num_clusters", "number of clusters", 1, clusters_.num_curve);
+    std::vector<std::int32_t> labels;
+    for (const auto& source : clusters_.sources) {
+      for (const auto& clustering : source.by_number) {
+        const auto first = labels.size();
+        labels.resize(first + clusters_.subjects.labels.size(), -1);
+        for (std::size_t point = 0; point < clustering.labels.size(); ++point) {
+          labels[first + source.subjects[point]] = static_cast<std::int32_t>(clustering.labels[point]);
+        }
+      }
+    }
+    const auto clusterings = base::joined(clusters_.sources, &ClusterSource::by_number);
+    auto& curve = over("cluster", {numbers});
+    curve
+        .add(Role::value, clusterings, "inertia", "1", "least sum of squared distances to the clusters' centres",
+             &stats::Clustering::inertia)
+        .note = "k-means on the scores of all dimensions, unscaled";
+    curve.add(Role::n, clusterings, "restarts_at_best", "1", "restarts that reached cluster_inertia, within 1e-9",
+              [](const stats::Clustering& one) { return static_cast<std::int32_t>(one.num_best); });
+    curve.add(Role::status, clusterings, "status", "", "why there are no such clusters", &stats::Clustering::reason);
+    curve.views = {{.title = "Numbers of clusters by ",
+                    .columns = table_columns("clusters: num_clusters, inertia, restarts: restarts_at_best"),
+                    .each = {"cluster_source"}}};
+    curve.notes = std::string("inertia: least sum of squared distances to the clusters' centres by k-means (") +
+                  (request_.start == sweep::ClusterRequest::Start::random ? "random start" : "k-means++") + ", seed " +
+                  std::to_string(seed_) + "); restarts: that reached it, of " + std::to_string(request_.restarts) +
+                  (clusters_.has_people ? ". people: " + clusters_.human_source : "") + ".";
+    over("cluster", {numbers, clusters_.subjects})
+        .add(Role::value, labels, "", "1", "cluster of the subject", std::identity())
+        .note = "numbered by the first subject in it; -1: none, a score is missing";
+    auto& elbow = over("elbow", {});
+    const auto add = [&](const char* name, const char* what, std::size_t stats::Elbow::*field) {
+      elbow
+          .add(Role::value, clusters_.sources, name, "1", what,
+               [field](const ClusterSource& source) { return static_cast<std::int32_t>(source.elbow.*field); })
+          .note = "0: see elbow_status";
+    };
+    add("second_difference", "number of clusters with the largest second difference of cluster_inertia",
+        &stats::Elbow::second_difference);
+    add("kneedle", "number of clusters farthest below the chord of cluster_inertia", &stats::Elbow::kneedle);
+    elbow.add(Role::status, clusters_.sources, "status", "", "why there is no elbow",
+              [](const ClusterSource& source) { return source.elbow.reason; });
+    elbow.views = {
+        {.title = "Elbow of the inertia",
+         .columns = table_columns("by: cluster_source, second difference: second_difference, Kneedle: kneedle, status"),
+         .each = {}}};
+    elbow.notes = "Numbers of clusters: where the inertia bends most, and the farthest below its chord; 0: none.";
+  }
+
+  void add_chosen() {
+    over("cluster", {})
+        .add(Role::value, clusters_.sources, "number", "1", "number of clusters that are described",
+             [](const ClusterSource& source) { return static_cast<std::int32_t>(source.number); })
+        .note = "0: none, see elbow_status";
+  }
+
+  void add_dimensions() {
+    auto& finding = over("cluster", {clusters_.dimensions});
+    const auto limits = base::joined(clusters_.sources, &ClusterSource::limits);
+    const bool is_own = request_.high_above == "mean" || request_.high_above == "median";
+    finding.add(Role::value, limits, "limit", "",
+                "above it a score is high, below it low: " +
+                    (is_own ? "the " + request_.high_above + " of the subjects' scores" : request_.high_above),
+                std::identity());
+    finding
+        .add(Role::p, base::joined(clusters_.sources, &ClusterSource::spread_p), "spread_p", "1",
+             "p that subjects are alike on the dimension, by F over subjects x templates", std::identity())
+        .of = "spread_p";
+    finding.views = {{.title = "High and low by ",
+                      .columns = table_columns("dimension: cluster_dimension, high above: limit, p spread: spread_p"),
+                      .each = {"cluster_source"}}};
+    finding.notes =
+        "p spread: that subjects differ on the dimension by no more than other templates would make them "
+        "(F test). Above 0.05 neither sides nor tests of the dimension are given.";
+    if (!clusters_.unmatched.empty()) {
+      finding.sentences = {{"", "ratings: not in this run: " + base::join(clusters_.unmatched, ", ")}};
+    }
+  }
+
+  void add_subjects() {
+    over("cluster", {clusters_.subjects, clusters_.dimensions})
+        .add(Role::value, base::joined(clusters_.sources, &ClusterSource::points), "point", "",
+             "mean score of the subject on the dimension", std::identity());
+    auto& finding = over("cluster", {clusters_.subjects});
+    finding
+        .add(Role::value, base::joined(clusters_.sources, &ClusterSource::cluster_of), "of_subject", "1",
+             "cluster of the subject among cluster_number", std::identity())
+        .note = "-1: none";
+    finding.add_flags(Role::value, clusters_.agreements, "agreement",
+                      "whether the subject's cluster has the same sides as its cluster by " +
+                          clusters_.sources[clusters_.reference()].name,
+                      {"none", "differs", "agrees"}, std::identity());
+  }
+
+  /// Of the clusters that are described.
+  void add_centres() {
+    struct Centre {
+      double value = stats::nan;
+      std::int32_t size = 0;
+      std::uint8_t side = 0;
+    };
+    auto meanings = side_names;
+    meanings.emplace_back("within_error");
+    const auto num_dimensions = clusters_.dimensions.labels.size();
+    std::vector<Centre> centres;
+    std::vector<Sentence> members;
+    for (std::size_t place = 0; place < clusters_.sources.size(); ++place) {
+      const auto& source = clusters_.sources[place];
+      for (std::size_t cluster = 0; cluster < clusters_.most_clusters(); ++cluster) {
+        std::vector<std::string> names;
+        for (std::size_t subject = 0; subject < source.cluster_of.size(); ++subject) {
+          names.insert(names.end(), source.cluster_of[subject] == static_cast<std::int32_t>(cluster) ? 1 : 0,
+                       clusters_.subjects.labels[subject]);
+        }
+        std::vector<std::string> sides;
+        for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
+          auto& centre = centres.emplace_back(Centre{.size = static_cast<std::int32_t>(names.size())});
+          if (cluster < source.number) {
+            const auto own = cluster * num_dimensions + dimension;
+            centre.value = source.chosen().centres[own];
+            centre.side = static_cast<std::uint8_t>(
+                source.is_within_error(dimension) ? meanings.size() - 1 : static_cast<std::size_t>(source.sides[own]));
+            sides.push_back(clusters_.dimensions.labels[dimension] + " " +
+                            base::replace_all(meanings[centre.side], "_", " "));
+          }
+        }
+        if (cluster < source.number) {
+          members.push_back({source.name, "Cluster " + std::to_string(cluster) + " by " + source.name + ", " +
+                                              base::join(sides, ", ") + ": " +
+                                              results::first_names(std::move(names), most_members) + "."});
+        }
+      }
+    }
+    auto& finding = over("cluster", {cluster_places(), clusters_.dimensions});
+    finding.add(Role::value, centres, "centre", "", "mean score of the cluster's members", &Centre::value);
+    finding.add(Role::n, centres, "size", "1", "members of the cluster", &Centre::size);
+    finding.add_flags(Role::value, centres, "side", "where the cluster's centre stands", std::move(meanings),
+                      &Centre::side);
+    finding.sentences = std::move(members);
+    finding.notes =
+        "side: whether the centre is high or low on the dimension; within error: subjects do not differ on it.";
+    finding.views = {
+        {.title = "Centres of clusters by ",
+         .columns = table_columns("cluster: cluster_place, dimension: cluster_dimension, centre, side, members: size"),
+         .each = {"cluster_source"},
+         .only = "centre"}};
+  }
+
+  void add_agreement() {
+    auto others = sources_;
+    others.name = "cluster_other";
+    others.coordinates.clear();
+    auto& finding = over("cluster", {others});
+    finding
+        .add(Role::value, clusters_.rand, "rand", "1", "adjusted Rand index of two sources' clusters",
+             &stats::Value::value)
+        .note = "over the subjects that both cluster";
+    finding.add(Role::status, clusters_.rand, "rand_status", "", "why there is no index", &stats::Value::reason);
+    if (clusters_.sources.size() > 1) {
+      finding.views = {{.title = "Adjusted Rand index of clusters",
+                        .columns = table_columns("by: cluster_source, and by: cluster_other, index: rand"),
+                        .each = {}}};
+      finding.notes = "1: both put the same subjects together; 0: as often as chance would.";
+    }
+  }
+
+  void add_tests() {
+    const auto name_of = [&](const std::array<std::size_t, 2>& pair) {
+      return clusters_.dimensions.labels[pair[0]] + " - " + clusters_.dimensions.labels[pair[1]];
+    };
+    AxisSchema pairs{
+        "dimension_pair", "two dimensions, the first minus the second", base::mapped(clusters_.pairs, name_of), {}};
+    auto& finding = over("cluster", {cluster_places(), std::move(pairs)});
+    const auto add = [&](Role role, const char* name, const char* unit, const char* what, auto read) -> Column& {
+      return finding.add(role, clusters_.tests, name, unit, what, read);
+    };
+    add(Role::value, "t_difference", "", "mean difference of the dimensions over the cluster's members",
+        [](const ClusterTest& test) { return test.test.difference; });
+    add(Role::value, "t", "1", "paired t of the two dimensions over the cluster's members",
+        [](const ClusterTest& test) { return test.test.t; });
+    add(Role::n, "t_n", "1", "members of the cluster",
+        [](const ClusterTest& test) { return static_cast<std::int32_t>(test.test.n); });
+    add(Role::p, "t_p", "1", "two-sided p of cluster_t", [](const ClusterTest& test) { return test.test.p; });
+    add(Role::adjusted, "t_p_holm", "1",
+        "cluster_t_p after Holm among the tests of one source whose dimensions have a spread beyond their error",
+        &ClusterTest::p_holm);
+    add(Role::status, "t_status", "", "why there is no t", [](const ClusterTest& test) { return test.test.reason; });
+    finding.views = {{.title = "Paired t of two dimensions over the members of each cluster by ",
+                      .columns = table_columns("cluster: cluster_place, first - second: dimension_pair, difference: "
+                                               "t_difference, members: t_n, t, p: t_p, p Holm: t_p_holm"),
+                      .each = {"cluster_source"},
+                      .only = "t_p_holm",
+                      .none = "none"}};
+    finding.notes = "p Holm: adjusted for the tests of one source whose dimensions have a spread beyond their error.";
+    finding.warnings = {fitted_warning};
+  }
+
+  /// Subjects side by side.
+  void add_rows() {
+    AxisSchema rows{"cluster_row",
+                    "what the subjects side by side have in common",
+                    base::mapped(clusters_.rows, &Clusters::Row::label),
+                    {}};
+    std::vector<Clusters::Agreement> agreements;
+    for (std::size_t source = 0; source < clusters_.sources.size(); ++source) {
+      std::ranges::transform(clusters_.rows, std::back_inserter(agreements),
+                             [&](const auto& row) { return agreement_of(clusters_, source, row); });
+    }
+    auto& finding = over("cluster", {std::move(rows)});
+    finding.add_flags(Role::value, agreements, "row_agreement",
+                      "whether the clusters of all subjects of the row have the same sides",
+                      {"none", "differs", "agrees"}, std::identity());
+    finding.views = {{.title = "Sides of the clusters of subjects side by side, by ",
+                      .columns = table_columns("side by side: cluster_row, sides: row_agreement"),
+                      .each = {"cluster_source"}}};
+  }
+
+  AxisSchema cluster_places() const {
+    return numbered("cluster_place", "number of a cluster", 0, clusters_.most_clusters());
+  }
+
+  const Clusters& clusters_;
+  const sweep::ClusterRequest& request_;
+  std::uint64_t seed_;
+  AxisSchema sources_ = {"cluster_source", "whose scores are clustered", {}, {}};
+  std::vector<Finding> found_;
+};
+
 }  // namespace
 
 std::size_t Clusters::most_clusters() const {
@@ -325,6 +607,10 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   add_tests(clusters);
   add_rows(clusters, request.across);
   return clusters;
+}
+
+std::vector<Finding> findings_of(const Clusters& clusters, const sweep::ClusterRequest& request, std::uint64_t seed) {
+  return ClusterFindings(clusters, request, seed).take();
 }
 
 }  // namespace stereosweep::findings
