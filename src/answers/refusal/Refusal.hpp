@@ -1,4 +1,4 @@
-// Phrases by which a text declines to answer or goes round the question. The patterns are in RefusalPhrases.hpp.
+// Phrases by which a text declines to answer or goes round the question.
 #pragma once
 
 #include <cstddef>
