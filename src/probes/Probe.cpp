@@ -14,6 +14,14 @@ results::AxisSchema numbered_axis(std::string name, std::string long_name, std::
   return axis;
 }
 
+results::AxisSchema measure_axis(const std::string& long_name, const std::vector<MeasureText>& measures) {
+  return axis_of("measure", long_name, measures, &MeasureText::name,
+                 {{"units", "unit of the score", &MeasureText::units},
+                  {"description", "definition", &MeasureText::description},
+                  {"lowest", "least score possible", &MeasureText::lowest},
+                  {"highest", "greatest score possible", &MeasureText::highest}});
+}
+
 results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects) {
   using sweep::Subject;
   const auto part = [](std::size_t index) {

@@ -84,6 +84,18 @@ results::AxisSchema axis_of(const std::string& name, const std::string& long_nam
 /// An axis with the labels 0, 1, 2, ...
 results::AxisSchema numbered_axis(std::string name, std::string long_name, std::uint64_t length);
 
+/// A value of the score table's axis `measure`.
+struct MeasureText {
+  std::string name;
+  std::string units;
+  std::string description;
+  std::string lowest = {};   ///< least score possible; "": there is none, or it is not known
+  std::string highest = {};  ///< greatest
+};
+
+/// `long_name`: "what a score is".
+results::AxisSchema measure_axis(const std::string& long_name, const std::vector<MeasureText>& measures);
+
 /// Groups and intersections, with what they are made of; `long_name`: "who is rated".
 results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects);
 

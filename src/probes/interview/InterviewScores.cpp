@@ -60,12 +60,6 @@ struct ScaleEnds {
   std::string highest;
 };
 
-struct MeasureText {
-  std::string name;
-  std::string description;
-  ScaleEnds ends;
-};
-
 /// Empty unless the job is known and all its items are rated between the same ends.
 ScaleEnds ends_of(const sweep::Job& job) {
   std::optional<std::pair<double, double>> common;
@@ -321,18 +315,19 @@ class Collector {
 
 results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job) {
   const auto items = items_of(schema);
-  const auto scale = ends_of(job);
-  const ScaleEnds share = {"0", "1"};
-  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items", scale},
-                                       {"rating_complete_answers",
-                                        "the same, where the answer counts by stereomap's rule: all items of warmth "
-                                        "and competence of its round are rated; of other turns all items of the turn",
-                                        scale},
-                                       {"usable", "1: the answer rates the item, 0: it does not", share},
-                                       {"refused", "1: the answer declines to rate the item, 0: it does not", share}};
+  const auto [least, greatest] = ends_of(job);
+  std::vector<MeasureText> measures = {
+      {"rating", "1", "rating of the item, turned round for negative items", least, greatest},
+      {"rating_complete_answers", "1",
+       "the same, where the answer counts by stereomap's rule: all items of warmth and competence of its round are "
+       "rated; of other turns all items of the turn",
+       least, greatest},
+      {"usable", "1", "1: the answer rates the item, 0: it does not", "0", "1"},
+      {"refused", "1", "1: the answer declines to rate the item, 0: it does not", "0", "1"}};
   if (schema.find_cube("option_logprob")) {
-    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers", scale});
-    measures.push_back({"option_share", "greatest probability among the scale's answers", share});
+    measures.push_back(
+        {"option_rating", "1", "expected value of the scale by the probabilities of its answers", least, greatest});
+    measures.push_back({"option_share", "1", "greatest probability among the scale's answers", "0", "1"});
   }
   results::AxisSchema subject = schema.outer_axes.at(0);
   subject.name = "subject";
@@ -353,11 +348,7 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
                             {"conversation", "conversation that asks it", &Item::conversation},
                             {"direction", "turned: least + greatest value of the scale - rating",
                              [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
-  return {axis_of("measure", "what a score is", measures, &MeasureText::name,
-                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
-                   {"description", "definition", &MeasureText::description},
-                   {"lowest", "least score possible", [](const auto& one) { return one.ends.lowest; }},
-                   {"highest", "greatest score possible", [](const auto& one) { return one.ends.highest; }}}),
+  return {measure_axis("what a score is", measures),
           std::move(subject),
           schema.outer_axes.at(2),
           schema.outer_axes.at(3),

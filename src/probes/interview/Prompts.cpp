@@ -15,6 +15,29 @@ std::string items_text(const Turn& turn) {
   return base::join(base::mapped(turn.items, line_of), "\n");
 }
 
+/// "1 (not at all) to 5 (extremely)", "extremely, very, average".
+std::string scale_text(const RatingScale& scale) {
+  const auto end = [](std::int64_t number, const std::string& label) {
+    return std::to_string(number) + (label.empty() ? "" : " (" + label + ")");
+  };
+  return scale.options.empty() ? end(scale.low, scale.low_label) + " to " + end(scale.high, scale.high_label)
+                               : base::join(scale.options, ", ");
+}
+
+/// The format of a conversation for models without a chat template.
+const sweep::ChatTemplate& plain_conversation() {
+  static const sweep::ChatTemplate chat = [] {
+    sweep::ChatTemplate made;
+    made.label = "plain";
+    made.user = {"Question: ", "\n"};
+    made.assistant = {"Answer: ", "\n\n"};
+    made.generation = "Answer:";
+    made.trim = sweep::ChatTemplate::Trim::both_ends;
+    return made;
+  }();
+  return chat;
+}
+
 }  // namespace
 
 std::vector<std::size_t> asked_turns(const Conversation& conversation, const PromptForm& form) {
@@ -25,14 +48,6 @@ std::vector<std::size_t> asked_turns(const Conversation& conversation, const Pro
     }
   }
   return asked;
-}
-
-std::string scale_text(const RatingScale& scale) {
-  const auto end = [](std::int64_t number, const std::string& label) {
-    return std::to_string(number) + (label.empty() ? "" : " (" + label + ")");
-  };
-  return scale.options.empty() ? end(scale.low, scale.low_label) + " to " + end(scale.high, scale.high_label)
-                               : base::join(scale.options, ", ");
 }
 
 std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell) {
@@ -59,19 +74,6 @@ std::vector<std::string> messages_of(const Interview& settings, const sweep::Sub
     }
   }
   return messages;
-}
-
-const sweep::ChatTemplate& plain_conversation() {
-  static const sweep::ChatTemplate chat = [] {
-    sweep::ChatTemplate made;
-    made.label = "plain";
-    made.user = {"Question: ", "\n"};
-    made.assistant = {"Answer: ", "\n\n"};
-    made.generation = "Answer:";
-    made.trim = sweep::ChatTemplate::Trim::both_ends;
-    return made;
-  }();
-  return chat;
 }
 
 query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,

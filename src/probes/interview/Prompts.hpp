@@ -27,9 +27,6 @@ std::vector<std::size_t> asked_turns(const Conversation& conversation, const Pro
 /// What the user's side says at these turns (README.md, «What is said»).
 std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell);
 
-/// "1 (not at all) to 5 (extremely)", "extremely, very, average".
-std::string scale_text(const RatingScale& scale);
-
 /// A conversation as the model's prompt: `asked` has one message more than
 /// there are `answers`. With the job's chat template, or as plain text
 /// (README.md).
@@ -40,8 +37,5 @@ std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked,
 /// though the answer began with "ITEM:".
 query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
                          const RatingScale& scale);
-
-/// The format of a conversation for models without a chat template.
-const sweep::ChatTemplate& plain_conversation();
 
 }  // namespace stereosweep::probes::interview

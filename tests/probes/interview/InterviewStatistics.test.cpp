@@ -1,3 +1,5 @@
+#include "probes/interview/statistics/InterviewStatistics.hpp"
+
 #include <gmock/gmock.h>
 
 #include <array>
@@ -6,8 +8,6 @@
 
 #include "base/Error.hpp"
 #include "probes/interview/InterviewScores.hpp"
-#include "probes/interview/statistics/Consistency.hpp"
-#include "probes/interview/statistics/TextDiversities.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

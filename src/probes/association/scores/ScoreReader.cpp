@@ -1,10 +1,8 @@
 #include "probes/association/scores/ScoreReader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <memory_resource>
 #include <span>

@@ -1,9 +1,17 @@
 #include "probes/interview/statistics/InterviewStatistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
+#include "answers/text/PlainText.hpp"
+#include "base/Lists.hpp"
+#include "findings/Cells.hpp"
+#include "findings/correlations/SubjectScores.hpp"
+#include "probes/Probe.hpp"
+#include "probes/interview/InterviewProbe.hpp"
+#include "probes/interview/InterviewScores.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes::interview {
@@ -11,6 +19,8 @@ namespace {
 
 using findings::Finding;
 using findings::Role;
+using findings::subject_axis;
+using findings::template_axis;
 using results::AxisSchema;
 
 /// By subject or by form of the prompt: `axis` of the score table.
@@ -115,8 +125,8 @@ std::vector<double> means_of_rounds(const std::vector<stats::TextDiversity>& ove
 
 std::vector<Finding> diversities_of(const results::RawSchema& schema, const findings::Scores& scores,
                                     const TextDiversities& diversities) {
-  const auto& subject = *scores.axes[findings::subject_axis];
-  const auto& form = *scores.axes[findings::template_axis];
+  const auto& subject = *scores.axes[subject_axis];
+  const auto& form = *scores.axes[template_axis];
   const auto& wording = *scores.axes[findings::rephrasing_axis];
   const auto& conversation = schema.outer_axes.at(1);
   const auto& turn = schema.inner_axis("turn");
@@ -140,10 +150,97 @@ std::vector<Finding> diversities_of(const results::RawSchema& schema, const find
                    .only = "self_bleu"}};
   groups.notes =
       "Texts of all subjects, rephrasings and rounds in a form of the prompt. Self-BLEU: n-grams of up to so many "
-      "words, "
-      "0: nothing in common, 1: all equal; of a group: of its rounds alone, mean over groups. Entropy of the n-grams "
-      "(base 2): it grows with the number of texts.";
+      "words, 0: nothing in common, 1: all equal; of a group: of its rounds alone, mean over groups. Entropy of the "
+      "n-grams (base 2): it grows with the number of texts.";
   return found;
+}
+
+/// [subject, template, group of items]: mean over the cells with a rating; NaN: none.
+std::vector<double> means_of(const findings::Cells& cells, const std::vector<findings::ItemGroup>& groups) {
+  const auto means = cells.means({subject_axis, template_axis, findings::item_axis});
+  const auto num_items = cells.length(findings::item_axis);
+  std::vector<double> found;
+  for (std::size_t first = 0; first < means.size(); first += num_items) {
+    for (const auto& group : groups) {
+      double sum = 0;
+      std::int32_t count = 0;
+      for (const auto item : group.items) {
+        const auto& mean = means[first + item];
+        sum += mean.num_cells > 0 ? mean.value * mean.num_cells : 0;
+        count += mean.num_cells;
+      }
+      found.push_back(count > 0 ? sum / count : stats::nan);
+    }
+  }
+  return found;
+}
+
+SubjectVariation variation_over_subjects(const std::vector<std::vector<double>>& values_of_subjects) {
+  std::vector<double> sizes;
+  for (auto values : values_of_subjects) {
+    std::erase_if(values, [](double value) { return std::isnan(value); });
+    if (const auto variation = stats::variation(values); variation.defined()) {
+      sizes.push_back(std::abs(variation.value));
+    }
+  }
+  return sizes.empty() ? SubjectVariation()
+                       : SubjectVariation{stats::mean(sizes).value, std::ranges::max(sizes),
+                                          static_cast<std::int32_t>(sizes.size())};
+}
+
+void add_variation(Consistency& found, const findings::Scores& scores) {
+  const auto groups = findings::dimension_groups(*scores.axes[findings::item_axis]);
+  found.dimensions = findings::names_of(groups);
+  const auto values = scores.read(static_cast<std::size_t>(Measure::rating));
+  const findings::Cells cells(scores, values);
+  const auto of_all = means_of(cells, groups);
+  const auto by_round = base::mapped(cells.rounds(), [&](const auto& round) { return means_of(round, groups); });
+  const auto num_forms = scores.length(template_axis);
+  for (std::size_t form = 0; form < num_forms; ++form) {
+    for (std::size_t dimension = 0; dimension < groups.size(); ++dimension) {
+      std::vector<std::vector<double>> rounds;
+      std::vector<std::vector<double>> forms;
+      for (std::size_t subject = 0; subject < scores.length(subject_axis); ++subject) {
+        const auto place = [&](std::size_t of_form) {
+          return (subject * num_forms + of_form) * groups.size() + dimension;
+        };
+        rounds.push_back(base::mapped(by_round, [&](const auto& means) { return means[place(form)]; }));
+        forms.push_back(form == 0 ? std::vector<double>() : std::vector{of_all[place(0)], of_all[place(form)]});
+      }
+      found.over_rounds.push_back(variation_over_subjects(rounds));
+      found.to_first_form.push_back(variation_over_subjects(forms));
+    }
+  }
+}
+
+/// Every text of a turn that rates: of one subject, template, rephrasing and round.
+void add_refusals(Consistency& found, const findings::Scores& scores, const std::vector<std::string>& turns) {
+  const auto usable = scores.read(static_cast<std::size_t>(Measure::usable));
+  const auto declining = scores.read(static_cast<std::size_t>(Measure::refused));
+  const auto num_forms = scores.length(template_axis);
+  found.of_subjects.resize(scores.length(subject_axis));
+  found.of_forms.resize(num_forms);
+  const auto num_conversations = usable.size() / turns.size();
+  const auto of_form = num_conversations / (found.of_subjects.size() * num_forms);
+  for (std::size_t conversation = 0; conversation < num_conversations; ++conversation) {
+    for (std::size_t first = 0, end = 0; first < turns.size(); first = end) {
+      std::size_t known = 0;
+      std::size_t rated = 0;
+      std::size_t declined = 0;
+      for (end = first; end < turns.size() && turns[end] == turns[first]; ++end) {
+        const auto cell = conversation * turns.size() + end;
+        known += std::isfinite(usable[cell]) ? 1 : 0;
+        rated += usable[cell] == 1 ? 1 : 0;
+        declined += declining[cell] == 1 ? 1 : 0;
+      }
+      const auto form = conversation / of_form;
+      for (auto* counts : {&found.of_subjects[form / num_forms], &found.of_forms[form % num_forms]}) {
+        counts->texts += known > 0 ? 1 : 0;
+        counts->refused += rated == 0 && declined > 0 ? 1 : 0;
+        counts->unrated += known > 0 && rated == 0 ? 1 : 0;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -153,13 +250,110 @@ std::vector<Finding> findings_of(const results::RawSchema& schema, const finding
   std::vector<Finding> found;
   const auto& consistency = statistics.consistency;
   if (!consistency.dimensions.empty()) {
-    const auto& forms = *scores.axes[findings::template_axis];
-    found.push_back(refusals_of(*scores.axes[findings::subject_axis], consistency.of_subjects, statistics.confidence));
+    const auto& forms = *scores.axes[template_axis];
+    found.push_back(refusals_of(*scores.axes[subject_axis], consistency.of_subjects, statistics.confidence));
     found.push_back(refusals_of(forms, consistency.of_forms, statistics.confidence));
     found.push_back(variation_of(forms, consistency));
   }
   std::ranges::move(diversities_of(schema, scores, statistics.diversities), std::back_inserter(found));
   return found;
+}
+
+std::vector<std::string> rating_turns(const results::RawSchema& schema) {
+  if (!schema.find_cube("rating")) {
+    return {};
+  }
+  const auto& axis = schema.inner_axis("item");
+  const auto& conversations = coordinate_of(axis, "conversation");
+  const auto& turns = coordinate_of(axis, "turn");
+  std::vector<std::string> both;
+  for (std::size_t item = 0; item < axis.labels.size(); ++item) {
+    both.push_back(conversations[item] + '\n' + turns[item]);
+  }
+  return both;
+}
+
+TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence) {
+  if (texts == 0) {
+    return {};
+  }
+  TextShare found{.share = static_cast<double>(count) / static_cast<double>(texts)};
+  if (confidence) {
+    const auto [low, high] = stats::fixed_draws_interval(count, texts, *confidence);
+    found.low = low;
+    found.high = high;
+  }
+  return found;
+}
+
+Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns) {
+  Consistency found;
+  add_variation(found, scores);
+  add_refusals(found, scores, turns);
+  return found;
+}
+
+stats::WordNumbers WordNumbering::operator()(std::string_view text) {
+  const auto plain = answers::plain_text(text);
+  const answers::TokenizedText tokenized(plain);
+  stats::WordNumbers words;
+  for (const auto& token : tokenized.tokens()) {
+    if (token.kind != answers::Token::Kind::line_end) {
+      words.push_back(
+          numbers_.try_emplace(std::string(token.text), static_cast<std::uint32_t>(numbers_.size())).first->second);
+    }
+  }
+  return words;
+}
+
+TextDiversityCollector::TextDiversityCollector(const results::RawSchema& schema)
+    : product_(product_of(schema)),
+      text_column_(cube_index(schema, "answer_text")),
+      status_column_(cube_index(schema, "answer_status")),
+      num_rounds_(schema.inner_axis("round").labels.size()),
+      num_turns_(schema.inner_axis("turn").labels.size()),
+      of_group_(num_turns_),
+      of_form_(schema.outer_axes.at(1).labels.size() * schema.outer_axes.at(2).labels.size() * num_turns_) {}
+
+void TextDiversityCollector::compare(const Texts& texts, std::vector<stats::TextDiversity>& found) {
+  for (const auto order : ngram_orders) {
+    found.push_back(stats::text_diversity(texts, order));
+  }
+}
+
+void TextDiversityCollector::add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place) {
+  const auto at = product_.coordinates(context);
+  const auto& lengths = product_.lengths();
+  const auto& texts = column_of<std::string>(block, text_column_);
+  const auto& statuses = column_of<std::uint8_t>(block, status_column_);
+  for (std::size_t turn = 0; turn < num_turns_; ++turn) {
+    Texts of_rounds;
+    for (std::size_t round = 0; round < num_rounds_; ++round) {
+      const auto cell = (place * num_rounds_ + round) * num_turns_ + turn;
+      if (statuses[cell] == static_cast<std::uint8_t>(AnswerStatus::ok)) {
+        of_rounds.push_back(number_(texts[cell]));
+      }
+    }
+    compare(of_rounds, found_.over_rounds);
+    auto& of_form = of_form_[(at[1] * lengths[2] + at[2]) * num_turns_ + turn];
+    of_form.insert(of_form.end(), of_rounds.begin(), of_rounds.end());
+    auto& of_group = of_group_[turn];
+    of_group.insert(of_group.end(), of_rounds.begin(), of_rounds.end());
+  }
+  if (at[2] + 1 == lengths[2] && at[3] + 1 == lengths[3]) {
+    for (auto& of_group : of_group_) {
+      compare(of_group, found_.over_wordings);
+      of_group.clear();
+    }
+  }
+}
+
+TextDiversities TextDiversityCollector::take() {
+  for (auto& of_form : of_form_) {
+    compare(of_form, found_.over_groups);
+    of_form = {};
+  }
+  return std::move(found_);
 }
 
 }  // namespace stereosweep::probes::interview

@@ -2,15 +2,108 @@
 // (definitions: README.md).
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "probes/interview/statistics/Consistency.hpp"
-#include "probes/interview/statistics/TextDiversities.hpp"
+#include "findings/Scores.hpp"
 #include "results/RawBlock.hpp"
+#include "stats/Summary.hpp"
+#include "stats/TextDiversity.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::probes::interview {
+
+/// Words of the n-grams, and of the longest n-grams of Self-BLEU.
+inline constexpr std::array<std::size_t, 2> ngram_orders = {2, 3};
+
+/// Which texts are compared with one another.
+struct TextDiversities {
+  std::vector<stats::TextDiversity> over_rounds;  ///< [group, conversation, template, rephrasing, turn, order]
+  /// [group, conversation, turn, order]: all templates, rephrasings and rounds.
+  std::vector<stats::TextDiversity> over_wordings;
+  /// [conversation, template, turn, order]: all groups, rephrasings and rounds.
+  std::vector<stats::TextDiversity> over_groups;
+};
+
+/// The lower-case words, numbers and punctuation marks of a text (room answers: without markup and line ends), each
+/// word with a number of its own.
+class WordNumbering {
+ public:
+  stats::WordNumbers operator()(std::string_view text);
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+/// Takes the contexts of a file one after the other, from the first. Keeps 4 bytes a word of all texts.
+class TextDiversityCollector {
+ public:
+  explicit TextDiversityCollector(const results::RawSchema& schema);
+  /// `place`: of the context in the block. Texts whose answer_status is not ok are left out.
+  void add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place);
+  /// After the last context.
+  TextDiversities take();
+
+ private:
+  using Texts = std::vector<stats::WordNumbers>;
+  static void compare(const Texts& texts, std::vector<stats::TextDiversity>& found);
+
+  sweep::Product product_;
+  std::size_t text_column_;
+  std::size_t status_column_;
+  std::size_t num_rounds_;
+  std::size_t num_turns_;
+  WordNumbering number_;
+  std::vector<Texts> of_group_;  ///< [turn], of one group and conversation
+  std::vector<Texts> of_form_;   ///< [conversation, template, turn]
+  TextDiversities found_;
+};
+
+/// Of the subjects' coefficients of variation (standard deviation, n - 1, over mean) of their mean rating on a
+/// dimension, as absolute values; of the subjects that have one.
+struct SubjectVariation {
+  double mean = stats::nan;
+  double largest = stats::nan;
+  std::int32_t n = 0;  ///< subjects
+};
+
+/// Texts that were asked for ratings. One that rates several items counts once.
+struct RefusalCounts {
+  std::uint64_t texts = 0;
+  std::uint64_t refused = 0;  ///< declines some item and rates none
+  std::uint64_t unrated = 0;  ///< rates none, for whatever reason
+};
+
+struct Consistency {
+  std::vector<std::string> dimensions;
+  std::vector<SubjectVariation> over_rounds;    ///< [template, dimension]; a subject's values: the means of its rounds
+  std::vector<SubjectVariation> to_first_form;  ///< [template, dimension]; two values: the means of both forms
+  std::vector<RefusalCounts> of_subjects;
+  std::vector<RefusalCounts> of_forms;
+};
+
+/// By item of a result's axis: the turn of the conversation that rates it; nothing where none is rated. Throws
+/// InputError where the file is no interview.
+std::vector<std::string> rating_turns(const results::RawSchema& schema);
+
+/// `turns`: by item of the table, as `rating_turns`. Of the measures `rating`, `usable` and `refused`.
+Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns);
+
+/// A share of texts and, where they were drawn, its interval of this level: Clopper and Pearson. The prompts are fixed
+/// and their shares may differ, which makes the interval too wide, if anything (Hoeffding 1956). NaN without texts.
+struct TextShare {
+  double share = stats::nan;
+  double low = stats::nan;
+  double high = stats::nan;
+};
+TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence);
 
 struct InterviewStatistics {
   TextDiversities diversities;
