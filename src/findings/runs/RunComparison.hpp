@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "findings/contrasts/Contrasts.hpp"
+#include "findings/people/TableAgreement.hpp"
 #include "findings/runs/JoinedRuns.hpp"
 #include "findings/variance/VarianceShares.hpp"
 #include "results/ScoreFile.hpp"
 #include "results/measures/ShownMeasures.hpp"
-#include "stats/Correlation.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
@@ -42,11 +42,7 @@ struct SeriesCorrelation {
   RunSeries left;
   RunSeries right;
   std::string items;  ///< "all", or a dimension of them
-  double tau_b = stats::nan;
-  double pearson = stats::nan;
-  double spearman = stats::nan;
-  std::int32_t n = 0;
-  stats::Reason reason = stats::Reason::no_values;  ///< of all three
+  Agreement agreement;
 };
 
 struct RunComparison {

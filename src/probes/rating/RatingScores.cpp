@@ -11,9 +11,9 @@
 #include "findings/Cells.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
+#include "findings/people/TableAgreement.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
-#include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 #include "stats/OptionProbabilities.hpp"
 #include "stats/Summary.hpp"
@@ -51,37 +51,29 @@ RatingAxes axes_of(const results::RawSchema& schema) {
 }
 
 results::ScoreTableAxes table_axes(const RatingAxes& axes) {
-  struct Measure {
-    std::string name;
-    std::string description;
-    double lowest;
-    double highest;
-  };
-  const auto [least, most] = std::ranges::minmax(axes.values);
-  std::vector<Measure> measures = {
-      {"option_text", "expected value of the scale by the probabilities of the options' words", least, most},
-      {"option_letter", "expected value of the scale by the probabilities of the options' letters", least, most}};
+  const auto ends = std::ranges::minmax(axes.values);
+  const auto least = base::format_double(ends.min);
+  const auto most = base::format_double(ends.max);
+  std::vector<MeasureText> measures = {
+      {"option_text", "1", "expected value of the scale by the probabilities of the options' words", least, most},
+      {"option_letter", "1", "expected value of the scale by the probabilities of the options' letters", least, most}};
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
-    measures.push_back({"sampled", "mean value of the options that sampled answers name", least, most});
+    measures.push_back({"sampled", "1", "mean value of the options that sampled answers name", least, most});
     replicate = {"replicate", "sampled answer to the same prompts", {results::ScoreTable::mean_replicate}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
     }
   }
-  const double range = most - least;
-  measures.push_back(
-      {"order_difference_text", "option_text with the options as listed minus with them reversed", -range, range});
-  measures.push_back(
-      {"order_difference_letter", "option_letter with the options as listed minus with them reversed", -range, range});
+  const double range = ends.max - ends.min;
+  for (const std::string form : {"text", "letter"}) {
+    measures.push_back({"order_difference_" + form, "1",
+                        "option_" + form + " with the options as listed minus with them reversed",
+                        base::format_double(-range), base::format_double(range)});
+  }
   results::AxisSchema subject = axes.group;
   subject.name = "subject";
-  return {axis_of("measure", "what a score is", measures, &Measure::name,
-                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
-                   {"description", "definition", &Measure::description},
-                   {"lowest", "least score possible", [](const auto& one) { return base::format_double(one.lowest); }},
-                   {"highest", "greatest score possible",
-                    [](const auto& one) { return base::format_double(one.highest); }}}),
+  return {measure_axis("what a score is", measures),
           std::move(subject),
           axes.sentence,
           axes.rephrasing,
@@ -272,37 +264,37 @@ findings::Finding agreement_of(const RatingResult& result, const findings::Score
   const auto dimensions = findings::dimension_groups(*scores.axes[findings::item_axis]);
   const auto names = findings::names_of(dimensions);
   const auto ratings = findings::read_dimension_means(human_ratings, axes.group.labels, names).means;
-  std::vector<Correlation> pearson;
-  std::vector<Correlation> spearman;
+  std::vector<findings::Agreement> agreements;
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
     const auto values = scores.read(source);
-    const findings::Cells cells(scores, values);
+    const auto means = findings::subject_means(findings::Cells(scores, values), dimensions);
     for (std::size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
       std::vector<double> model;
       std::vector<double> human;
-      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
-        const double rating = ratings[group * dimensions.size() + dimension];
-        const double mean = cells.mean(group, dimensions[dimension].items).value;
-        if (std::isfinite(rating) && std::isfinite(mean)) {
-          model.push_back(mean);
-          human.push_back(rating);
-        }
+      for (auto place = dimension; place < means.size(); place += dimensions.size()) {
+        model.push_back(means[place]);
+        human.push_back(ratings[place]);
       }
-      pearson.push_back(stats::pearson(model, human));
-      spearman.push_back(stats::spearman(model, human));
+      agreements.push_back(findings::agreement_of(model, human));
     }
   }
   findings::Finding finding{.name = "agreement",
                             .axes = {{"agreement_measure", "what is compared with people", axes.sources, {}},
                                      {"rated_dimension", "dimension of the traits", names, {}}}};
-  finding.add(Role::value, pearson, "pearson", "1", "Pearson's r over groups of mean scores and people's means",
-              &Correlation::value);
-  finding.add(Role::p, pearson, "pearson_p", "1", "two-sided p of Pearson's r", &Correlation::p).of = "pearson";
-  finding.add(Role::value, spearman, "spearman", "1", "Spearman's rho over groups of mean scores and people's means",
-              &Correlation::value);
-  finding.add(Role::p, spearman, "spearman_p", "1", "two-sided p of Spearman's rho", &Correlation::p).of = "spearman";
-  finding.add(Role::n, pearson, "n", "1", "groups that are rated by both", &Correlation::n);
-  finding.add(Role::status, pearson, "status", "", "why there is no correlation", &Correlation::reason);
+  const auto add = [&](Role role, const char* name, const char* what, Correlation findings::Agreement::*of,
+                       auto member) -> auto& {
+    return finding.add(role, agreements, name, "1", what, [=](const auto& one) { return (one.*of).*member; });
+  };
+  const auto pearson = &findings::Agreement::pearson;
+  const auto spearman = &findings::Agreement::spearman;
+  add(Role::value, "pearson", "Pearson's r over groups of mean scores and people's means", pearson,
+      &Correlation::value);
+  add(Role::p, "pearson_p", "two-sided p of Pearson's r", pearson, &Correlation::p).of = "pearson";
+  add(Role::value, "spearman", "Spearman's rho over groups of mean scores and people's means", spearman,
+      &Correlation::value);
+  add(Role::p, "spearman_p", "two-sided p of Spearman's rho", spearman, &Correlation::p).of = "spearman";
+  add(Role::n, "n", "groups that are rated by both", pearson, &Correlation::n);
+  add(Role::status, "status", "why there is no correlation", pearson, &Correlation::reason);
   finding.views = {{.title = "Agreement with people's means over groups, ",
                     .columns = findings::table_columns("dimension: rated_dimension, n, Pearson: pearson, p: pearson_p, "
                                                        "Spearman: spearman, p of Spearman: spearman_p")}};
