@@ -21,7 +21,6 @@ enum class CellState : std::uint8_t {
   missing,
   not_applicable,  ///< the combination is no part of the job (needs statuses)
 };
-constexpr std::size_t num_cell_states = 4;
 
 /// Mean of the cells with a score, each counted once; NaN: none.
 struct CellMean {

@@ -620,14 +620,8 @@ base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
                                        const tokenizer::Tokenizer* tokenizer, const JournalCheck& check) {
   const parallel::Communicator nobody;
-  const probes::StageRequest request{.job = job,
-                                     .world = nobody,
-                                     .directory = directory.root(),
-                                     .files = files,
-                                     .tokenizer = tokenizer,
-                                     .show_step = {},
-                                     .check_lease = {},
-                                     .keep_earlier_end = {}};
+  const probes::StageRequest request{
+      .job = job, .world = nobody, .directory = directory.root(), .files = files, .tokenizer = tokenizer};
   const auto stages = probes::kind_of(job).stages(job);
   std::vector<std::string> lines;
   for (const auto& stage : stages) {

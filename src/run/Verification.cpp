@@ -261,10 +261,7 @@ Verification verify_run(const VerificationRequest& request) {
                                            .world = nobody,
                                            .directory = directory.root(),
                                            .files = machine.files,
-                                           .tokenizer = &machine.tokenizer,
-                                           .show_step = {},
-                                           .check_lease = {},
-                                           .keep_earlier_end = {}};
+                                           .tokenizer = &machine.tokenizer};
   Verification verification;
   std::unique_ptr<query::Engine> engine;
   for (const auto& stage : probes::kind_of(job).stages(job)) {

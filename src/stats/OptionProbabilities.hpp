@@ -2,9 +2,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "stats/Summary.hpp"
@@ -31,15 +29,10 @@ OrderedRating rate_options(std::span<const double> as_listed, std::span<const do
 /// accuracy            1 where the referent's sum is larger, 0 where it is smaller, a tie as `Ties` says
 /// entropy             of the two shares, nat: the uncertainty between the two occupations, 0 .. ln 2
 /// margin              sum of the referent minus sum of the other, nat
-enum class CoreferenceMetric : std::uint8_t { probability, share, share_per_subword, accuracy, entropy, margin };
-constexpr std::size_t num_coreference_metrics = 6;
-constexpr std::array<std::string_view, num_coreference_metrics> coreference_metric_names = {
-    "probability", "share", "share_per_subword", "accuracy", "entropy", "margin"};
+using CoreferenceMetrics = std::array<double, 6>;
 
 /// What equal sums count as in the accuracy.
 enum class Ties { half, loss };
-
-using CoreferenceMetrics = std::array<double, num_coreference_metrics>;
 
 /// All spans hold at least one finite value (nat).
 CoreferenceMetrics coreference_metrics(std::span<const double> referent, std::span<const double> other, Ties ties);
