@@ -1,6 +1,5 @@
 #include "answers/AnswerJson.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "answers/refusal/Refusal.hpp"
 #include "base/Lists.hpp"

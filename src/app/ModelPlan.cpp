@@ -6,7 +6,6 @@
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
-#include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
 

@@ -1,7 +1,6 @@
 #include "app/ResultPath.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"

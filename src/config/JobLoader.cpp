@@ -14,7 +14,6 @@
 #include "config/JobDump.hpp"
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
-#include "config/yaml/Yaml.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::config {

@@ -5,12 +5,8 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"

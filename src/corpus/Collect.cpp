@@ -10,7 +10,6 @@
 #include "base/files/Sha256.hpp"
 #include "base/text/Json.hpp"
 #include "corpus/ByteStream.hpp"
-#include "corpus/Files.hpp"
 #include "corpus/JsonField.hpp"
 #include "corpus/Matcher.hpp"
 #include "corpus/WordRuns.hpp"

@@ -1,7 +1,6 @@
 #include "corpus/StaticVectors.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/Check.hpp"
-#include "base/Lists.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"

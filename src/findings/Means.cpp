@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"

@@ -9,7 +9,6 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
-#include "parallel/Communicator.hpp"
 #include "probes/PlanText.hpp"
 #include "results/TextTable.hpp"
 

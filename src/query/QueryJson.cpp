@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>

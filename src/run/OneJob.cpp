@@ -18,7 +18,6 @@
 #include "config/ProbeFormat.hpp"
 #include "engine/EngineFactory.hpp"
 #include "hdf5/File.hpp"
-#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/Bytes.hpp"
 #include "base/Lists.hpp"

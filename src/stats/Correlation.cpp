@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/Check.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "base/Check.hpp"
 #include "stats/PValues.hpp"

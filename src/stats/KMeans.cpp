@@ -9,7 +9,6 @@
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -5,7 +5,6 @@
 
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -1,9 +1,7 @@
 #include "stats/TauCounter.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/Check.hpp"

@@ -3,23 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
-#include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/Field.hpp"
 #include "tokenizer/TokenizerClass.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 

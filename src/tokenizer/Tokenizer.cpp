@@ -6,7 +6,6 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/files/File.hpp"
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "answers/text/PlainText.hpp"
-#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {

@@ -1,7 +1,6 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <string>
-#include <string_view>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"

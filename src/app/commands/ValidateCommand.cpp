@@ -1,7 +1,5 @@
 #include <filesystem>
 #include <iostream>
-#include <utility>
-#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"

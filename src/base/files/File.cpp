@@ -9,14 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
-#include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <random>
 #include <regex>
-#include <string>
 #include <utility>
 #include <vector>
 

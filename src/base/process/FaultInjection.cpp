@@ -10,7 +10,6 @@
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <string>
 #include <thread>
 #include <vector>
 

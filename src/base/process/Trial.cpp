@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <string>
 
 #include "base/Error.hpp"
 

@@ -1,6 +1,5 @@
 #include "base/text/JsonFields.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/Lists.hpp"

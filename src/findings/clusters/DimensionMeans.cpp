@@ -1,6 +1,5 @@
 #include "findings/clusters/DimensionMeans.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 

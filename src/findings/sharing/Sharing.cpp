@@ -1,8 +1,5 @@
 #include "findings/sharing/Sharing.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace stereosweep::findings {
 namespace {
 

@@ -6,7 +6,6 @@
 //   DeBERTa-v3   (and v2 without its convolution): scores that depend on how far apart two words are
 // (source: transformers, modeling_bert.py, modeling_roberta.py, modeling_distilbert.py, modeling_albert.py,
 // modeling_modernbert.py, configuration_modernbert.py, modeling_deberta_v2.py)
-#include <algorithm>
 #include <string>
 
 #include "base/Lists.hpp"

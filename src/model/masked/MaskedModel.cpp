@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/Check.hpp"
 #include "base/process/Profile.hpp"

@@ -1,6 +1,5 @@
 #include "probes/interview/Conversation.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <set>
 

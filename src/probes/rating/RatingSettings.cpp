@@ -9,7 +9,6 @@
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/language/Language.hpp"
-#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "engine/causal/Generation.hpp"
-#include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"

@@ -12,7 +12,6 @@
 #include "model/checkpoint/CheckpointOutline.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
-#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/Check.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/Summary.hpp"
-
 namespace stereosweep::stats {
 
 EffectSize effect_size(std::span<const double> x, std::span<const double> y) {

@@ -5,7 +5,6 @@
 
 #include "base/Check.hpp"
 #include "stats/PValues.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"

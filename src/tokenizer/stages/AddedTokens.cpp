@@ -1,7 +1,6 @@
 #include "tokenizer/stages/AddedTokens.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/Error.hpp"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,7 +11,6 @@
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
-#include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
 

@@ -5,8 +5,6 @@
 
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
-#include "corpus/Sample.hpp"
-#include "probes/contexts/Contexts.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::contexts {
