@@ -40,11 +40,8 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
 
 void refuse_folder_of_runs(const std::filesystem::path& path) {
   const auto runs = base::mapped(runs_in(path), [](const auto& run) { return run.string(); });
-  if (!runs.empty()) {
-    throw base::InputError(base::describe(
-        "'" + path.string() + "' is no run directory",
-        "it holds " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them"));
-  }
+  base::refuse_if(!runs.empty(), "'" + path.string() + "' is no run directory",
+                  "it holds " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them");
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {

@@ -216,9 +216,8 @@ JobFile read_job_file(const std::filesystem::path& path) {
   file.text.assign(most + 1, '\0');
   stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
   file.text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream.bad() || (!is_input && !pipe.is_open())) {
-    throw base::InputError(base::describe("cannot read " + file.name, "the job was expected there"));
-  }
+  base::refuse_if(stream.bad() || (!is_input && !pipe.is_open()), "cannot read " + file.name,
+                  "the job was expected there");
   return file;  // what is too long is refused as a file is
 }
 

@@ -48,10 +48,8 @@ std::span<const ProbeFormat* const> probe_formats() { return formats(); }
 
 const ProbeFormat& format_of(std::string_view name) {
   const auto found = std::ranges::find(formats(), name, &ProbeFormat::name);
-  if (found == formats().end()) {
-    throw base::InputError(base::describe("no probe is called '" + std::string(name) + "'",
-                                          "the file was written by another version of this program"));
-  }
+  base::refuse_if(found == formats().end(), "no probe is called '" + std::string(name) + "'",
+                  "the file was written by another version of this program");
   return **found;
 }
 

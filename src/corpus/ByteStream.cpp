@@ -282,16 +282,13 @@ Compression compression_of(const std::filesystem::path& path, const base::Shared
                                                                              "\xFD"
                                                                              "7zXZ"},
                                     {"zip", "PK\x03\x04"}}) {
-    if (head.starts_with(magic)) {
-      throw base::InputError(base::describe(path.string() + " is compressed with " + name,
-                                            "only gzip, bzip2 and zstd are read", "compress it with zstd"));
-    }
+    base::refuse_if(head.starts_with(magic), path.string() + " is compressed with " + name,
+                    "only gzip, bzip2 and zstd are read", "compress it with zstd");
   }
   const auto ending = path.extension();
-  if (base::contains(compressed_endings, ending.string()) && file.size() > 0) {
-    throw base::InputError(base::describe(path.string() + " is not what its name says",
-                                          "it does not begin as a file that gzip, bzip2 or zstd wrote"));
-  }
+  base::refuse_if(base::contains(compressed_endings, ending.string()) && file.size() > 0,
+                  path.string() + " is not what its name says",
+                  "it does not begin as a file that gzip, bzip2 or zstd wrote");
   return Compression::none;
 }
 

@@ -96,13 +96,10 @@ class Lister {
         }
       }
       file.format = format_of(file.label, format_);
-      if (base::find_invalid_utf8(file.label) || file.label.empty()) {
-        throw base::InputError(base::describe(path.string() + " has no usable name", "it must be valid UTF-8"));
-      }
+      base::refuse_if(base::find_invalid_utf8(file.label) || file.label.empty(), path.string() + " has no usable name",
+                      "it must be valid UTF-8");
       const auto [known, is_new] = listed_.emplace(filesystem::canonical(path), path);
-      if (!is_new) {
-        throw base::InputError(base::describe(path.string() + " is read twice", "it is " + known->second.string()));
-      }
+      base::refuse_if(!is_new, path.string() + " is read twice", "it is " + known->second.string());
       files_.push_back(std::move(file));
     } catch (const base::InputError& error) {
       problems_.add({}, error.what(), "");

@@ -1,6 +1,7 @@
 #include "corpus/Sample.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -34,8 +35,10 @@ void merge_into(WordSample& one, WordSample&& other, std::uint64_t max_contexts)
   one.contexts = std::move(both);
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw base::Error(base::describe("a corpus sample is broken", why));
+void refuse_if(bool is_wrong, std::string_view why) {
+  if (is_wrong) {
+    throw base::Error(base::describe("a corpus sample is broken", why));
+  }
 }
 
 bool is_inside_character(std::string_view text, std::size_t position) {
@@ -44,9 +47,8 @@ bool is_inside_character(std::string_view text, std::size_t position) {
 
 std::string read_text(base::ByteReader& reader) {
   auto text = reader.text();
-  if (base::find_invalid_utf8(text) || text.find('\0') != std::string::npos) {
-    refuse("one of its texts is not valid UTF-8, or has a NUL");
-  }
+  refuse_if(base::find_invalid_utf8(text) || text.find('\0') != std::string::npos,
+            "one of its texts is not valid UTF-8, or has a NUL");
   return text;
 }
 
@@ -58,10 +60,9 @@ Context read_context(base::ByteReader& reader) {
   context.file = read_text(reader);
   context.line_offset = reader.number<std::uint64_t>();
   const auto& [begin, end] = context.span;
-  if (begin >= end || end > context.sentence.size() || is_inside_character(context.sentence, begin) ||
-      is_inside_character(context.sentence, end)) {
-    refuse("a span is none of its sentence");
-  }
+  refuse_if(begin >= end || end > context.sentence.size() || is_inside_character(context.sentence, begin) ||
+                is_inside_character(context.sentence, end),
+            "a span is none of its sentence");
   return context;
 }
 
@@ -70,30 +71,24 @@ WordSample read_word(base::ByteReader& reader, std::uint64_t max_contexts) {
   word.word = read_text(reader);
   word.occurrences = reader.number<std::uint64_t>();
   const auto count = reader.number<std::uint64_t>();
-  if (count > max_contexts || count > word.occurrences) {
-    refuse("'" + word.word + "' has more contexts than it can have");
-  }
+  refuse_if(count > max_contexts || count > word.occurrences, "'" + word.word + "' has more contexts than it can have");
   for (std::uint64_t i = 0; i < count; ++i) {  // each takes bytes of the reader: a wrong count ends early
     word.contexts.push_back(read_context(reader));
-    if (i > 0 && !comes_before(word.contexts[i - 1], word.contexts[i])) {
-      refuse("the contexts of '" + word.word + "' are not in order");
-    }
   }
+  refuse_if(std::ranges::adjacent_find(word.contexts, std::not_fn(comes_before)) != word.contexts.end(),
+            "the contexts of '" + word.word + "' are not in order");
   return word;
 }
 
 BadLines read_bad_lines(base::ByteReader& reader) {
   BadLines lines{reader.number<std::uint64_t>(), {}};
   const auto listed = reader.number<std::uint64_t>();
-  if (listed != std::min<std::uint64_t>(lines.count, BadLines::most_listed)) {
-    refuse("its list of lines that were left out has a wrong length");
-  }
+  refuse_if(listed != std::min<std::uint64_t>(lines.count, BadLines::most_listed),
+            "its list of lines that were left out has a wrong length");
   for (std::uint64_t i = 0; i < listed; ++i) {
     auto file = read_text(reader);
     lines.first.push_back({std::move(file), reader.number<std::uint64_t>()});
-    if (i > 0 && !(lines.first[i - 1] < lines.first[i])) {
-      refuse("its list of lines that were left out is not in order");
-    }
+    refuse_if(i > 0 && !(lines.first[i - 1] < lines.first[i]), "its list of lines that were left out is not in order");
   }
   return lines;
 }
@@ -223,9 +218,7 @@ void write(const Sample& sample, base::ByteWriter& writer) {
 }
 
 Sample read(base::ByteReader& reader) {
-  if (reader.text() != magic) {
-    refuse("it does not begin as one of this version");
-  }
+  refuse_if(reader.text() != magic, "it does not begin as one of this version");
   Sample sample;
   sample.identity = reader.number<std::uint64_t>();
   sample.max_contexts = reader.number<std::uint64_t>();

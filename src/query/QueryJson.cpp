@@ -20,10 +20,6 @@ namespace {
 using base::Json;
 using base::JsonFields;
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
-  throw base::InputError(base::describe(problem, why, suggestion));
-}
-
 Query parse_fill(JsonFields& fields, const ChatWriter& /*write_chat*/) {
   Fill fill;
   fill.text = base::json_text(fields.need("text"), "text");
@@ -47,9 +43,8 @@ Prompt parse_prompt(JsonFields& fields, const ChatWriter& write_chat) {
   if (messages == nullptr) {
     return {base::json_text(fields.need("prompt"), "prompt"), Framing::tokenizer};
   }
-  if (fields.find("prompt") != nullptr) {
-    refuse("a query has \"prompt\" and \"messages\"", "one of them is what the model is given");
-  }
+  base::refuse_if(fields.find("prompt") != nullptr, "a query has \"prompt\" and \"messages\"",
+                  "one of them is what the model is given");
   std::vector<Message> conversation;
   for (const auto& message : base::json_list(*messages, "messages")) {
     JsonFields parts(message, "an entry of \"messages\"");
@@ -59,9 +54,7 @@ Prompt parse_prompt(JsonFields& fields, const ChatWriter& write_chat) {
   }
   std::string chat;
   fields.take("chat", chat, base::json_text);
-  if (!write_chat) {
-    refuse("\"messages\" cannot be written here", "no chat templates are at hand");
-  }
+  base::refuse_if(!write_chat, "\"messages\" cannot be written here", "no chat templates are at hand");
   return {write_chat(conversation, chat), Framing::written};
 }
 
@@ -75,9 +68,8 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
   Embed embed;
   embed.text = base::json_text(fields.need("text"), "text");
   const auto& span = base::json_list(fields.need("span"), "span");
-  if (span.size() != 2) {
-    refuse("field \"span\" has " + std::to_string(span.size()) + " entries", "it is [start, end] in bytes");
-  }
+  base::refuse_if(span.size() != 2, "field \"span\" has " + std::to_string(span.size()) + " entries",
+                  "it is [start, end] in bytes");
   embed.span = {base::json_integer<std::size_t>(span[0], "span"), base::json_integer<std::size_t>(span[1], "span")};
   if (const auto* layer = fields.find("layer")) {
     if (*layer == "input") {
@@ -85,7 +77,8 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
     } else if (*layer == "sum") {
       embed.source = VectorSource::sum_of_states;
     } else if (layer->is_string()) {
-      refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\"");
+      throw base::InputError(
+          base::describe("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\""));
     } else {
       embed.layer = base::json_integer<int>(*layer, "layer");
     }
@@ -94,10 +87,8 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
     const auto name = base::json_text(*pool, "pool");
     const std::vector<std::string> names = {"mean", "first", "last"};
     const auto place = std::find(names.begin(), names.end(), name);
-    if (place == names.end()) {
-      refuse("unknown pool " + base::json_quote(name), "there are mean, first and last",
-             base::did_you_mean(name, names));
-    }
+    base::refuse_if(place == names.end(), "unknown pool " + base::json_quote(name), "there are mean, first and last",
+                    base::did_you_mean(name, names));
     embed.pool = static_cast<Pool>(place - names.begin());
   }
   return embed;
@@ -169,9 +160,9 @@ std::string format(const QueryError& error, Details /*details*/) {
 }  // namespace
 
 AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
-  if (const auto place = base::find_invalid_utf8(line)) {
-    refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
-  }
+  const auto invalid = base::find_invalid_utf8(line);
+  base::refuse_if(invalid.has_value(), "invalid UTF-8 at byte " + std::to_string(invalid.value_or(0)),
+                  "a query is one line of JSON");
   const auto document = base::parse_json(line, "query");
   JsonFields fields(document, "a query");
   const auto kind = base::json_text(fields.need("kind"), "kind");
@@ -190,8 +181,9 @@ AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
     }
     names.push_back(name);
   }
-  refuse("unknown kind " + base::json_quote(kind), "there are fill, continue, embed and generate",
-         base::did_you_mean(kind, names));
+  throw base::InputError(base::describe("unknown kind " + base::json_quote(kind),
+                                        "there are fill, continue, embed and generate",
+                                        base::did_you_mean(kind, names)));
 }
 
 Query parse_query(std::string_view line, const ChatWriter& write_chat) { return parse_line(line, write_chat).query; }

@@ -18,7 +18,11 @@ namespace {
 
 constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
-[[noreturn]] void refuse(const std::string& why) { throw base::Error(base::describe("no valid raw block", why)); }
+void refuse_if(bool is_wrong, std::string_view why) {
+  if (is_wrong) {
+    throw base::Error(base::describe("no valid raw block", why));
+  }
+}
 
 template <class T>
 void write_values(base::ByteWriter& out, const std::vector<T>& values) {
@@ -35,38 +39,30 @@ void write_values(base::ByteWriter& out, const std::vector<std::string>& texts) 
 template <class T>
 void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<T>& values) {
   values = in.array<T>();
-  if (values.size() != expected) {
-    refuse("number of values");
-  }
+  refuse_if(values.size() != expected, "number of values");
 }
 
 void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<std::string>& texts) {
   const auto count = in.number<std::uint64_t>();
   // A text takes at least its length field; checked before anything is allocated.
-  if (count != expected || count > in.rest().size() / sizeof(std::uint64_t)) {
-    refuse("number of texts");
-  }
+  refuse_if(count != expected || count > in.rest().size() / sizeof(std::uint64_t), "number of texts");
   texts.resize(count);
   for (auto& text : texts) {
     text = in.text();
-    if (base::find_invalid_utf8(text)) {
-      refuse("a text is no UTF-8");
-    }
+    refuse_if(base::find_invalid_utf8(text).has_value(), "a text is no UTF-8");
   }
 }
 
 void check_flags(const CubeSchema& cube, const RawColumn& column) {
   const auto* flags = std::get_if<std::vector<std::uint8_t>>(&column);
   const auto known = cube.flag_meanings.size();
-  if (flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; })) {
-    refuse("cube '" + cube.name + "' holds a flag without a meaning");
-  }
+  refuse_if(flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; }),
+            "cube '" + cube.name + "' holds a flag without a meaning");
 }
 
 std::uint64_t checked_product(std::uint64_t left, std::uint64_t right) {
-  if (right != 0 && left > std::numeric_limits<std::int64_t>::max() / right) {
-    throw base::InputError(base::describe("a cube has too many values", "more than 2^63"));
-  }
+  base::refuse_if(right != 0 && left > std::numeric_limits<std::int64_t>::max() / right, "a cube has too many values",
+                  "more than 2^63");
   return left * right;
 }
 
@@ -171,18 +167,12 @@ void RawBlock::write(base::ByteWriter& out) const {
 }
 
 RawBlock RawBlock::read(base::ByteReader& in, const RawSchema& schema, std::uint64_t num_contexts) {
-  if (in.number<std::uint32_t>() != block_magic) {
-    refuse("magic number");
-  }
-  if (in.number<std::uint32_t>() != schema.cubes.size()) {
-    refuse("number of cubes");
-  }
+  refuse_if(in.number<std::uint32_t>() != block_magic, "magic number");
+  refuse_if(in.number<std::uint32_t>() != schema.cubes.size(), "number of cubes");
   RawBlock block;
   for (const auto& cube : schema.cubes) {
     const auto expected = checked_product(schema.values_per_context(cube), num_contexts);
-    if (in.number<std::uint8_t>() != static_cast<std::uint8_t>(cube.type)) {
-      refuse("element type");
-    }
+    refuse_if(in.number<std::uint8_t>() != static_cast<std::uint8_t>(cube.type), "element type");
     auto& column = block.columns.emplace_back(empty_column(cube.type));
     std::visit([&](auto& values) { read_values(in, expected, values); }, column);
     check_flags(cube, column);

@@ -59,12 +59,9 @@ Seal check_seal(const std::filesystem::path& path) {
   if (!found.starts_with(seal_head) && !found.ends_with(seal_tail)) {
     return Seal::none;
   }
-  if (seal_of(file, size) != found) {
-    throw base::InputError(
-        base::describe("'" + path.string() + "' is damaged",
-                       "its bytes are not those that were written, or another program has it open to change it",
-                       "write it anew with 'stereosweep export'"));
-  }
+  base::refuse_if(seal_of(file, size) != found, "'" + path.string() + "' is damaged",
+                  "its bytes are not those that were written, or another program has it open to change it",
+                  "write it anew with 'stereosweep export'");
   return Seal::intact;
 }
 

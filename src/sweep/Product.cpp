@@ -28,12 +28,9 @@ Product::Product(std::vector<std::uint64_t> lengths) : lengths_(std::move(length
     return;
   }
   for (const std::uint64_t length : lengths_) {
-    if (length > max_contexts / num_contexts_) {
-      throw base::InputError(
-          base::describe("the product of the axes has more than 2^62 contexts",
-                         "axis of " + std::to_string(length) + " after " + std::to_string(num_contexts_) + " contexts",
-                         "shorten an axis"));
-    }
+    base::refuse_if(length > max_contexts / num_contexts_, "the product of the axes has more than 2^62 contexts",
+                    "axis of " + std::to_string(length) + " after " + std::to_string(num_contexts_) + " contexts",
+                    "shorten an axis");
     num_contexts_ *= length;
   }
 }
@@ -50,9 +47,7 @@ std::vector<std::uint64_t> Product::coordinates(std::uint64_t context) const {
 
 BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block)
     : product_(std::move(product)), contexts_per_block_(contexts_per_block) {
-  if (contexts_per_block == 0) {
-    throw base::InputError(base::describe("a block needs at least one context", "execution.contexts_per_block is 0"));
-  }
+  base::refuse_if(contexts_per_block == 0, "a block needs at least one context", "execution.contexts_per_block is 0");
   if (product_.num_contexts() == 0) {
     return;
   }

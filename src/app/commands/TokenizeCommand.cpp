@@ -39,10 +39,8 @@ std::string text_of(std::string line, LineForm form) {
     return line;
   }
   const auto json = base::parse_json(line, "line");
-  if (!json.is_string()) {
-    throw base::InputError(base::describe(std::string("the line is a JSON ") + json.type_name(),
-                                          "with --json-lines each line is a JSON string"));
-  }
+  base::refuse_if(!json.is_string(), std::string("the line is a JSON ") + json.type_name(),
+                  "with --json-lines each line is a JSON string");
   return json.get<std::string>();
 }
 
@@ -54,9 +52,7 @@ void add_tokenize_options(options::options_description_easy_init add) {
 }
 
 base::ExitCode execute_tokenize(const CommandLine& line) {
-  if (!line.has("model")) {
-    throw base::InputError(base::describe("no --model is given", "see stereosweep tokenize --help"));
-  }
+  base::refuse_if(!line.has("model"), "no --model is given", "see stereosweep tokenize --help");
   const auto directory = base::checkpoint_directory(line.get<std::string>("model"));
   const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);

@@ -20,9 +20,7 @@ double seconds_from_environment(const char* name, double otherwise) {
     return otherwise;
   }
   const auto seconds = base::parse_double(text);
-  if (!seconds || *seconds <= 0) {
-    throw base::InputError(base::describe(std::string(name) + "=" + text, "it must be a positive number of seconds"));
-  }
+  base::refuse_if(!seconds || *seconds <= 0, std::string(name) + "=" + text, "it must be a positive number of seconds");
   return *seconds;
 }
 

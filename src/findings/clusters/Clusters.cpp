@@ -31,10 +31,8 @@ constexpr const char* people_name = "people";
 /// Those that are asked for, in this order; else all.
 std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std::vector<std::string>& asked) {
   const auto known = dimension_groups(axis);
-  if (known.empty()) {
-    throw base::InputError(base::describe("statistics.clusters: there is nothing to cluster by",
-                                          "no item of the score table has a dimension", "leave the key out"));
-  }
+  base::refuse_if(known.empty(), "statistics.clusters: there is nothing to cluster by",
+                  "no item of the score table has a dimension", "leave the key out");
   const auto names = names_of(known);
   std::vector<ItemGroup> chosen;
   for (const auto& name : asked) {
@@ -222,10 +220,8 @@ void add_rows(Clusters& clusters, ClusterRequest::Across across) {
       clusters.rows.back().subjects[column] = found == cells.end() ? -1 : found->second;
     }
   }
-  if (clusters.rows.empty()) {
-    throw base::InputError(base::describe("statistics.clusters.across: nothing stands side by side",
-                                          "the score table has no intersections", "leave the key out"));
-  }
+  base::refuse_if(clusters.rows.empty(), "statistics.clusters.across: nothing stands side by side",
+                  "the score table has no intersections", "leave the key out");
 }
 
 /// Behind the points, [dimension]: ClusterSource::spread_p.

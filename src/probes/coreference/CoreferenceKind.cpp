@@ -75,8 +75,8 @@ PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, con
   return scores;
 }
 
-[[noreturn]] void refuse_result(const results::ResultFile& file, const std::string& why) {
-  throw base::InputError(base::describe("cannot compute scores of '" + file.path().string() + "'", why));
+void refuse_result_if(bool is_wrong, const results::ResultFile& file, const std::string& why) {
+  base::refuse_if(is_wrong, "cannot compute scores of '" + file.path().string() + "'", why);
 }
 
 /// The axis of the sentences with one coordinate more: what sentences about the same two occupations have in common.
@@ -109,13 +109,12 @@ struct ResultReader {
 };
 
 ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
-  if (file.text("schema") != "stereosweep/coreference") {
-    refuse_result(file, "it is no result of the probe 'coreference'");
-  }
+  refuse_result_if(file.text("schema") != "stereosweep/coreference", file,
+                   "it is no result of the probe 'coreference'");
   const auto& axes = file.schema().outer_axes;
-  if (axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template") {
-    refuse_result(file, "its axes are not group, rephrasing, template: export the run anew");
-  }
+  refuse_result_if(
+      axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template", file,
+      "its axes are not group, rephrasing, template: export the run anew");
   num_conditions = axes[0].labels.size();
   num_questions = axes[1].labels.size();
   num_sentences = axes[2].labels.size();
@@ -124,9 +123,7 @@ ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = std::array{"logprob", "num_subwords", "status"}[i];
     const auto found = file.schema().find_cube(name);
-    if (!found) {
-      refuse_result(file, "it has no cube '" + name + "'");
-    }
+    refuse_result_if(!found, file, "it has no cube '" + name + "'");
     columns[i] = *found;
   }
   status_names = cubes[columns[2]].flag_meanings;

@@ -376,11 +376,9 @@ ExactPermutation::ExactPermutation(std::span<const double> x, std::span<const do
                                    std::size_t max_list_items)
     : scores_(fix_scores(x, y)), num_partitions_(num_subsets(x.size() + y.size(), x.size())) {
   auto items = scores_.values;
-  if (items.size() > max_exact_pool) {
-    throw base::InputError(base::describe("no exact test of " + std::to_string(items.size()) + " words",
-                                          "at most " + std::to_string(max_exact_pool) + " of both sets together",
-                                          "use statistics.permutation: monte_carlo"));
-  }
+  base::refuse_if(items.size() > max_exact_pool, "no exact test of " + std::to_string(items.size()) + " words",
+                  "at most " + std::to_string(max_exact_pool) + " of both sets together",
+                  "use statistics.permutation: monte_carlo");
   // the largest scores move the lists
   std::stable_sort(items.begin(), items.end(),
                    [](std::int64_t left, std::int64_t right) { return std::abs(left) > std::abs(right); });

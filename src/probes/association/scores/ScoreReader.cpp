@@ -21,18 +21,14 @@ constexpr auto nowhere = std::numeric_limits<std::size_t>::max();
 
 constexpr std::uint64_t slab_bytes = std::uint64_t{8} << 20;
 
-[[noreturn]] void refuse(const results::ResultFile& file, const std::string& why) {
-  throw base::InputError(base::describe("no scores can be derived from '" + file.path().string() + "'", why));
+void refuse_if(bool is_wrong, const results::ResultFile& file, const std::string& why) {
+  base::refuse_if(is_wrong, "no scores can be derived from '" + file.path().string() + "'", why);
 }
 
 /// The file, if scores can be derived from it.
 const results::ResultFile& require_priors(const results::ResultFile& file) {
-  if (file.text("schema") != "stereosweep/association") {
-    refuse(file, "it is no result of the probe 'association'");
-  }
-  if (file.schema().num_priors == 0) {
-    refuse(file, "it has no priors, and a score is the difference to one");
-  }
+  refuse_if(file.text("schema") != "stereosweep/association", file, "it is no result of the probe 'association'");
+  refuse_if(file.schema().num_priors == 0, file, "it has no priors, and a score is the difference to one");
   return file;
 }
 
@@ -145,9 +141,7 @@ ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate 
   const auto& schema = file.schema();
   const auto required = [&](const std::string& name) {
     const auto index = schema.find_cube(name);
-    if (!index) {
-      refuse(file, "it has no cube '" + name + "'");
-    }
+    refuse_if(!index, file, "it has no cube '" + name + "'");
     return *index;
   };
   num_subwords_column_ = required("num_subwords");

@@ -10,17 +10,16 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-[[noreturn]] void refuse(const results::ResultFile& file, const std::string& why) {
-  throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
+void refuse_if(bool is_wrong, const results::ResultFile& file, const std::string& why) {
+  base::refuse_if(is_wrong, "cannot compute statistics of '" + file.path().string() + "'", why);
 }
 
 const results::CubeSchema& require_cube(const results::ResultFile& file, const std::string& name,
                                         results::ElementType type, const std::vector<std::string>& inner_axes) {
   const auto place = file.schema().find_cube(name);
   const auto* cube = place ? &file.schema().cubes[*place] : nullptr;
-  if (cube == nullptr || cube->type != type || cube->inner_axes != inner_axes) {
-    refuse(file, "it has no cube '" + name + "' of this version");
-  }
+  refuse_if(cube == nullptr || cube->type != type || cube->inner_axes != inner_axes, file,
+            "it has no cube '" + name + "' of this version");
   return *cube;
 }
 
@@ -45,17 +44,15 @@ ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawB
 
 ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num_samples) : file_(file) {
   const auto& axes = file.schema().outer_axes;
-  if (file.text("schema") != "stereosweep/contexts" || axes.size() != 2 || axes[0].name != "test" ||
-      axes[1].name != "sample") {
-    refuse(file, "it holds no effects of the probe 'contexts'");
-  }
+  refuse_if(file.text("schema") != "stereosweep/contexts" || axes.size() != 2 || axes[0].name != "test" ||
+                axes[1].name != "sample",
+            file, "it holds no effects of the probe 'contexts'");
   num_in_file_ = axes[1].labels.size();
   num_samples_ = num_samples == 0 ? num_in_file_ : static_cast<std::size_t>(num_samples);
-  if (num_samples_ > num_in_file_) {
-    throw base::InputError(base::describe("statistics.samples: there are no " + std::to_string(num_samples_) +
-                                              " samples in '" + file.path().string() + "'",
-                                          "each test has " + std::to_string(num_in_file_)));
-  }
+  base::refuse_if(
+      num_samples_ > num_in_file_,
+      "statistics.samples: there are no " + std::to_string(num_samples_) + " samples in '" + file.path().string() + "'",
+      "each test has " + std::to_string(num_in_file_));
   place_samples(axes[1]);
   status_names_ = require_cube(file, "status", results::ElementType::uint8, {}).flag_meanings;
   require_cube(file, "association", results::ElementType::float64, {"target"});
@@ -74,24 +71,20 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
     test.label = axes[0].labels[i];
     test.title = coordinate_of(axes[0], "title")[i];
     test.consequence = coordinate_of(axes[0], "consequence")[i];
-    if (kinds[i] != "weat" && kinds[i] != "wefat") {
-      refuse(file, "'" + kinds[i] + "' is no kind of test");
-    }
+    refuse_if(kinds[i] != "weat" && kinds[i] != "wefat", file, "'" + kinds[i] + "' is no kind of test");
     test.kind = kinds[i] == "weat" ? EmbeddingTest::Kind::weat : EmbeddingTest::Kind::wefat;
     for (std::size_t set = 0; set < test.sets.size(); ++set) {
       const std::string role = set_role_names[set];
       test.sets[set] = coordinate_of(axes[0], role)[i];
       test.words[set] = words_of_coordinate(coordinate_of(axes[0], role + "_words")[i]);
     }
-    if (test.num_targets() > num_targets) {
-      refuse(file, "the test '" + test.label + "' has more words than the axis 'target'");
-    }
+    refuse_if(test.num_targets() > num_targets, file,
+              "the test '" + test.label + "' has more words than the axis 'target'");
     if (test.kind == EmbeddingTest::Kind::wefat) {
       require_cube(file, "association_deviation", results::ElementType::float64, {"target"});
       require_cube(file, "cosine", results::ElementType::float32, {"target", "attribute"});
-      if (test.num_attributes() > file.schema().inner_axis("attribute").labels.size()) {
-        refuse(file, "the test '" + test.label + "' has more words than the axis 'attribute'");
-      }
+      refuse_if(test.num_attributes() > file.schema().inner_axis("attribute").labels.size(), file,
+                "the test '" + test.label + "' has more words than the axis 'attribute'");
     }
     tests_.push_back(std::move(test));
   }

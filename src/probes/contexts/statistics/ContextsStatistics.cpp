@@ -330,11 +330,9 @@ std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
     FamilyInUse own{family.label, {}};
     for (const auto& label : family.tests) {
       const auto found = places.find(label);
-      if (found == places.end()) {
-        throw base::InputError(
-            base::describe("the family '" + family.label + "' names a test that the result does not have",
-                           "no test is called '" + label + "', or two families name it"));
-      }
+      base::refuse_if(found == places.end(),
+                      "the family '" + family.label + "' names a test that the result does not have",
+                      "no test is called '" + label + "', or two families name it");
       own.tests.push_back(found->second);
       kinds.insert(tests[found->second].kind);
       places.erase(found);

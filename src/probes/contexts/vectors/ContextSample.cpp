@@ -266,11 +266,9 @@ std::optional<corpus::Sample> make_sample(const sweep::Job& job) {
     return std::nullopt;
   }
   auto sample = generate_contexts(settings, job.seed);
-  if (sample.lines == 0) {
-    throw base::InputError(base::describe("no template asks for the form of the tests' targets",
-                                          "form: plural takes templates with a plural, form: singular with a singular",
-                                          "Name other templates, or another form."));
-  }
+  base::refuse_if(sample.lines == 0, "no template asks for the form of the tests' targets",
+                  "form: plural takes templates with a plural, form: singular with a singular",
+                  "Name other templates, or another form.");
   return sample;
 }
 

@@ -88,18 +88,15 @@ VectorStore::VectorStore(const std::filesystem::path& path, std::span<const Word
     : name_(path.string()), content_(base::open_file(path).mapped()), dimension_(dimension), first_{0} {
   const auto identity = identity_of(words, dimension);
   const auto bytes = content_.bytes();
-  if (bytes.size() < identity.size() ||
-      !std::ranges::equal(bytes.last(identity.size()), std::as_bytes(std::span(identity)))) {
-    throw base::InputError(
-        base::describe("'" + name_ + "' is not the store of this run's vectors", "it is damaged or another run's"));
-  }
+  base::refuse_if(bytes.size() < identity.size() ||
+                      !std::ranges::equal(bytes.last(identity.size()), std::as_bytes(std::span(identity))),
+                  "'" + name_ + "' is not the store of this run's vectors", "it is damaged or another run's");
   for (const auto& word : words) {
     first_.push_back(first_.back() + word.usable);
   }
   const auto rows = bytes_of_rows(first_.back(), dimension);
-  if (bytes.size() != rows + first_.back() * sizeof(double) + identity.size()) {
-    throw base::InputError(base::describe("'" + name_ + "' is damaged", "its size does not fit its words"));
-  }
+  base::refuse_if(bytes.size() != rows + first_.back() * sizeof(double) + identity.size(), "'" + name_ + "' is damaged",
+                  "its size does not fit its words");
   rows_ = reinterpret_cast<const float*>(bytes.data());
   inverse_lengths_ = reinterpret_cast<const double*>(bytes.data() + rows);
 }
@@ -120,10 +117,8 @@ void VectorStore::verify(std::span<const WordVectors> words) const {
       const auto found = inverse_length(word, context);
       fits = fits && std::memcmp(&expected, &found, sizeof found) == 0;
     }
-    if (!fits || hash.finish() != words[word].digest) {
-      throw base::InputError(
-          base::describe("'" + name_ + "' is damaged", "vectors of '" + words[word].word + "' are not those written"));
-    }
+    base::refuse_if(!fits || hash.finish() != words[word].digest, "'" + name_ + "' is damaged",
+                    "vectors of '" + words[word].word + "' are not those written");
   }
 }
 
