@@ -8,6 +8,7 @@
 #include <iostream>
 #include <span>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 
@@ -24,10 +25,7 @@ constexpr const char* places_key = "places";
   const auto whole = error.get_option_name();  // "--key=value" where the key holds a dash
   const auto given = whole.substr(0, whole.find('='));
   auto name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
-  std::vector<std::string> known;
-  for (const auto& option : visible.options()) {
-    known.push_back(option->long_name());
-  }
+  const auto known = base::mapped(visible.options(), [](const auto& option) { return option->long_name(); });
   const auto problem = "there is no option '" + given + "'";
   auto advice = base::did_you_mean(name, known);
   std::ranges::replace(name, '-', '_');

@@ -8,6 +8,7 @@
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
@@ -54,10 +55,7 @@ std::string axes_text(const results::ResultFile& file) {
 
 std::string cubes_text(const results::ResultFile& file) {
   const auto& schema = file.schema();
-  std::vector<std::string> outer;
-  for (const auto& axis : schema.outer_axes) {
-    outer.push_back(axis.name);
-  }
+  const auto outer = base::mapped(schema.outer_axes, &results::AxisSchema::name);
   results::TextTable table({"cube", "unit", "by", "what"});
   for (const auto& cube : schema.cubes) {
     table.add({cube.name, cube.units, base::join(cube.inner_axes, ", "), cube.long_name});

@@ -52,11 +52,7 @@ const Json& json_list(const Json& value, const std::string& name) {
 }
 
 std::vector<std::string> json_texts(const Json& value, const std::string& name) {
-  std::vector<std::string> texts;
-  for (const auto& text : json_list(value, name)) {
-    texts.push_back(json_text(text, name));
-  }
-  return texts;
+  return mapped(json_list(value, name), [&](const Json& text) { return json_text(text, name); });
 }
 
 }  // namespace stereosweep::base

@@ -1,5 +1,7 @@
 #include "config/yaml/FieldsSchema.hpp"
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::config {
 
 using base::Json;
@@ -70,11 +72,7 @@ void FieldsSchema::add(const std::string& name, Json schema, std::string_view ab
 }
 
 std::vector<std::string> FieldsSchema::key_names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : keys_.items()) {
-    names.push_back(entry.key());
-  }
-  return names;
+  return base::mapped(keys_.items(), [](const auto& entry) { return std::string(entry.key()); });
 }
 
 Json FieldsSchema::take() {
