@@ -90,7 +90,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   const bool elmo = base::is_elmo(files);
   const std::string loading = "loading the weights";
   if (!elmo && model::is_causal(files)) {
-    CausalSettings causal{settings.batch_tokens, read_end_tokens(files), ignored_generation_keys(files)};
+    CausalSettings causal{settings.batch_tokens, read_end_tokens(files), read_generation_settings(files)};
     auto loaded = within_device_memory(loading, [&] {
       return model::CausalModel::load(files, settings.dtype, settings.device, settings.tensor_group);
     });

@@ -130,21 +130,39 @@ TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {
 }
 
 TEST_F(NewTextTest, NamesSettingsThatWouldChooseOtherTokens) {
-  const auto ignored = [](const char* generation) {
+  query::Generate sampled;
+  sampled.temperature = 0.6;
+  sampled.top_k = 20;
+  sampled.top_p = 0.9;
+  const query::Generate greedy;
+  const auto named = [](const char* generation, const query::Generate& asked) {
     base::FileSet files("/model");
     files.add("generation_config.json", base::to_shared(generation));
-    return ignored_generation_keys(files);
+    return keys_not_followed(read_generation_settings(files), asked);
   };
-  EXPECT_THAT(ignored_generation_keys(base::FileSet("/model")), IsEmpty());
-  EXPECT_THAT(ignored(R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20, "max_length": 20,
+  EXPECT_THAT(keys_not_followed(read_generation_settings(base::FileSet("/model")), sampled), IsEmpty());
+  EXPECT_THAT(named(R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20, "max_length": 20,
     "eos_token_id": [1, 2], "repetition_penalty": 1.0, "num_beams": 1, "bad_words_ids": null, "suppress_tokens": [],
-    "stop_strings": "", "min_length": 0, "token_healing": false})"),
+    "stop_strings": "", "min_length": 0, "token_healing": false})",
+                    sampled),
               IsEmpty());
-  EXPECT_THAT(
-      ignored(R"({"suppress_tokens": [3], "repetition_penalty": 1.3, "forced_bos_token_id": 0,
-    "stop_strings": "x", "token_healing": true})"),
-      ElementsAre("forced_bos_token_id", "repetition_penalty", "stop_strings", "suppress_tokens", "token_healing"));
-  EXPECT_THAT(ignored("[]"), IsEmpty());
+  EXPECT_THAT(named(R"({"suppress_tokens": [3], "repetition_penalty": 1.3, "forced_bos_token_id": 0,
+    "stop_strings": "x", "token_healing": true})",
+                    greedy),
+              ElementsAre("forced_bos_token_id", "stop_strings", "suppress_tokens", "token_healing",
+                          "repetition_penalty 1.3 (here 1)"));
+  const char* chat = R"({"do_sample": true, "temperature": 0.7, "top_p": 0.8, "top_k": 20})";
+  EXPECT_THAT(named(chat, sampled), ElementsAre("temperature 0.7 (here 0.6)", "top_p 0.8 (here 0.9)"));
+  EXPECT_THAT(named(chat, greedy), ElementsAre("do_sample true (here false)", "temperature 0.7 (here 0)",
+                                               "top_p 0.8 (here 1)", "top_k 20 (here 0)"));
+  const char* unused = R"({"temperature": 0.7, "top_p": 0.8})";  // transformers is greedy without do_sample, too
+  EXPECT_THAT(named(unused, greedy), IsEmpty());
+  EXPECT_THAT(named(unused, sampled), ElementsAre("temperature 0.7 (here 0.6)", "top_p 0.8 (here 0.9)"));
+  EXPECT_THAT(named(R"({"do_sample": false, "top_p": null, "temperature": "x"})", sampled),
+              ElementsAre("do_sample false (here true)"));
+  sampled.repetition_penalty = 1.3;
+  EXPECT_THAT(named(R"({"repetition_penalty": 1.3})", sampled), IsEmpty());
+  EXPECT_THAT(named("[]", sampled), IsEmpty());
 }
 
 }  // namespace

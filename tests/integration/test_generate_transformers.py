@@ -101,7 +101,9 @@ def test_generation_config(tokenizer, tmp_path):
                          max_new_tokens=COUNT, pad_token_id=0, eos_token_id=ends)[0, len(ids):].tolist()
     assert new[-1] == ends[1]
     line = json.dumps({"kind": "generate", "prompt": PROMPTS[0], "max_new_tokens": COUNT, "temperature": 0})
-    for settings, named in (({"do_sample": True, "temperature": 0.6, "top_p": 0.9, "repetition_penalty": 1.0}, []),
+    for settings, named in (({"temperature": 0.6, "top_p": 0.9, "repetition_penalty": 1.0}, []),
+                            ({"do_sample": True, "temperature": 0.6, "top_p": 0.9},
+                             [b"do_sample true (here false)", b"temperature 0.6 (here 0)", b"top_p 0.9 (here 1)"]),
                             ({"repetition_penalty": 1.5, "suppress_tokens": [4]}, [b"repetition_penalty", b"suppress_tokens"])):
         (tmp_path / "generation_config.json").write_text(json.dumps(settings | {"eos_token_id": ends}))
         done = subprocess.run([PROGRAM, "query", "--model", tmp_path], input=f"{line}\n{line}\n".encode(),

@@ -46,12 +46,15 @@ CausalBatch make_causal_batch(std::span<const CausalSequence> sequences) {
   return batch;
 }
 
-void warn_of_ignored_keys(const std::vector<std::string>& keys) {
+/// At the first text that is asked for.
+void warn_of_generation(const base::Json& settings, std::span<const query::Query> queries) {
+  const auto is_text = [](const query::Query& query) { return std::holds_alternative<query::Generate>(query); };
+  const auto keys = keys_not_followed(settings, std::get<query::Generate>(*std::ranges::find_if(queries, is_text)));
   if (!keys.empty()) {
     base::log_once(
         base::LogLevel::warning,
         base::describe("generation_config.json sets " + base::join(keys, ", ") + ", which are not obeyed",
-                       "a text follows its query's fields and the end tokens alone; transformers' generate would "
+                       "a text follows the job's 'sampling' and the end tokens alone; transformers' generate would "
                        "choose other tokens"));
   }
 }
@@ -81,7 +84,7 @@ class CausalCall : public query::Call {
     if (plan_.openings.empty()) {
       return;
     }
-    std::call_once(parts_.warned, warn_of_ignored_keys, parts_.settings.ignored_keys);
+    std::call_once(parts_.warned, warn_of_generation, parts_.settings.generation, queries_);
     const GenerationParts parts{parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
                                 batches_per_wave * parts_.settings.batch_tokens};
     within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/causal/GenerationConfig.hpp"
 #include "engine/causal/TokenTreePlan.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "query/Engine.hpp"
@@ -16,9 +17,9 @@
 namespace stereosweep::engine {
 
 struct CausalSettings {
-  std::int64_t batch_tokens = 1024;            ///< distinct tokens of one tree
-  std::vector<query::TokenId> end_tokens;      ///< a generated text ends with any of them
-  std::vector<std::string> ignored_keys = {};  ///< of generation_config.json; a warning names them once, at a text
+  std::int64_t batch_tokens = 1024;        ///< distinct tokens of one tree
+  std::vector<query::TokenId> end_tokens;  ///< a generated text ends with any of them
+  base::Json generation = {};  ///< generation_config.json: a warning names once, at a text, what that does not follow
 };
 
 /// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
@@ -36,7 +37,7 @@ class CausalEngine : public query::Engine {
   const tokenizer::Tokenizer& tokenizer_;
   CausalSettings settings_;
   InputLimits limits_;
-  mutable std::once_flag warned_;  ///< of ignored keys
+  mutable std::once_flag warned_;  ///< of keys that texts do not follow
 };
 
 }  // namespace stereosweep::engine

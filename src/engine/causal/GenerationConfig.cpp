@@ -7,6 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "model/families/Families.hpp"
 
 namespace stereosweep::engine {
@@ -70,7 +71,6 @@ constexpr std::pair<std::string_view, std::optional<double>> choosing_keys[] = {
     {"no_repeat_ngram_size", 0},
     {"num_beams", 1},
     {"penalty_alpha", 0},
-    {"repetition_penalty", 1},
     {"sequence_bias", std::nullopt},
     {"stop_strings", std::nullopt},
     {"suppress_tokens", std::nullopt},
@@ -78,6 +78,13 @@ constexpr std::pair<std::string_view, std::optional<double>> choosing_keys[] = {
     {"top_h", std::nullopt},
     {"typical_p", 1},
     {"watermarking_config", std::nullopt}};
+
+// Keys that a query has a field for.
+constexpr std::pair<std::string_view, double (*)(const query::Generate&)> sampling_fields[] = {
+    {"temperature", [](const query::Generate& asked) { return asked.temperature; }},
+    {"top_p", [](const query::Generate& asked) { return asked.top_p; }},
+    {"top_k", [](const query::Generate& asked) { return static_cast<double>(asked.top_k); }},
+    {"repetition_penalty", [](const query::Generate& asked) { return asked.repetition_penalty; }}};
 
 bool does_nothing(const base::Json& value, std::optional<double> neutral) {
   if (value.is_number()) {
@@ -91,18 +98,32 @@ bool does_nothing(const base::Json& value, std::optional<double> neutral) {
 
 }  // namespace
 
-std::vector<std::string> ignored_generation_keys(const base::FileSet& files) {
+base::Json read_generation_settings(const base::FileSet& files) {
   const std::string name = "generation_config.json";
   const auto* content = files.find(name);
-  if (content == nullptr) {
-    return {};
-  }
-  const auto document = base::parse_json(content->text(), files.directory() + "/" + name);
+  return content == nullptr ? base::Json() : base::parse_json(content->text(), files.directory() + "/" + name);
+}
+
+std::vector<std::string> keys_not_followed(const base::Json& settings, const query::Generate& asked) {
+  const auto value_of = [&](std::string_view key) {
+    return settings.is_object() && settings.contains(key) ? settings.at(std::string(key)) : base::Json();
+  };
   std::vector<std::string> keys;
   for (const auto& [key, neutral] : choosing_keys) {
-    const auto found = document.is_object() ? document.find(key) : document.end();
-    if (found != document.end() && !does_nothing(*found, neutral)) {
+    if (!does_nothing(value_of(key), neutral)) {
       keys.emplace_back(key);
+    }
+  }
+  const bool samples = asked.temperature > 0;
+  const bool would_sample = value_of("do_sample") == true;
+  if (value_of("do_sample") == !samples) {
+    keys.emplace_back(samples ? "do_sample false (here true)" : "do_sample true (here false)");
+  }
+  for (const auto& [key, field] : sampling_fields) {
+    const auto value = value_of(key);
+    const bool is_read = samples || would_sample || key == "repetition_penalty";
+    if (value.is_number() && is_read && value.get<double>() != field(asked)) {
+      keys.push_back(std::string(key) + " " + value.dump() + " (here " + base::format_double(field(asked)) + ")");
     }
   }
   return keys;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::engine {
@@ -14,9 +15,12 @@ namespace stereosweep::engine {
 /// InputError naming file and field for anything else in its place.
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files);
 
-/// Keys of generation_config.json that are set to something which would make transformers' `generate` choose other
-/// tokens and that nobody obeys here, by name: a text follows its query's fields and the end tokens. What a query says
-/// itself (temperature, top_k, top_p, lengths) is not among them. Throws InputError where the file is no JSON.
-std::vector<std::string> ignored_generation_keys(const base::FileSet& files);
+/// generation_config.json; null without it. Throws InputError where it is no JSON.
+base::Json read_generation_settings(const base::FileSet& files);
+
+/// What it sets that makes transformers' `generate` choose other tokens than a text here, which follows its query and
+/// the end tokens alone: keys that nobody obeys, and with both values those that the query has otherwise. Numbers that
+/// only sampling reads count where one of the two samples.
+std::vector<std::string> keys_not_followed(const base::Json& settings, const query::Generate& asked);
 
 }  // namespace stereosweep::engine
