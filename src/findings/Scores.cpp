@@ -147,4 +147,10 @@ std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std
   return lowest && highest && *lowest < *highest ? std::optional(stats::ScaleEnds{*lowest, *highest}) : std::nullopt;
 }
 
+std::int32_t answers_in_score(const results::AxisSchema& measures, std::size_t measure) {
+  const auto* counts = measures.find_coordinate(answers_name);
+  const bool has_none = counts == nullptr || std::ranges::all_of(*counts, [](const auto& one) { return one == "0"; });
+  return has_none ? -1 : static_cast<std::int32_t>(base::parse_double((*counts)[measure]).value_or(0));
+}
+
 }  // namespace stereosweep::findings

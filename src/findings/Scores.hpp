@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "parallel/Communicator.hpp"
+#include "findings/sharing/KeptWork.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreFile.hpp"
@@ -38,7 +38,7 @@ struct Scores {
   /// [subject, template, rephrasing, pole]; NaN: no score.
   std::function<std::vector<double>(std::size_t measure)> read_poles = {};
   /// Those that share the work on the table.
-  parallel::Communicator ranks = {};
+  Workers ranks = {};
 
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
 };
@@ -67,5 +67,12 @@ void require_no_faults(const std::vector<std::string>& faults);
 /// Ends between which all scores of a measure lie, by its coordinates `lowest` and `highest`; nothing where they do not
 /// say both.
 std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure);
+
+/// The measures' coordinate of how many sampled answers are averaged in a replicate's score: 0 (none), 1 or 2.
+inline constexpr const char* answers_name = "answers";
+inline constexpr const char* answers_long_name =
+    "sampled answers that a replicate's score is the mean of, if all are read";
+/// -1: no measure is of any.
+std::int32_t answers_in_score(const results::AxisSchema& measures, std::size_t measure);
 
 }  // namespace stereosweep::findings

@@ -15,15 +15,20 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Sha256.hpp"
 #include "base/process/Allocation.hpp"
 #include "base/text/Text.hpp"
+#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/runs/RunLabels.hpp"
+#include "findings/sharing/KeptWork.hpp"
 #include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "results/Software.hpp"
 #include "results/TextTable.hpp"
 #include "results/measures/Glossary.hpp"
 #include "results/tables/StatisticsTable.hpp"
@@ -148,8 +153,24 @@ std::string infinite_text(const findings::Scores& scores, const results::ShownMe
   return counts.empty() ? "" : "Infinite scores, which no mean counts: " + base::join(counts, ", ") + ".\n";
 }
 
+/// All that a piece of statistics depends on: the result, the settings with what their files hold, the number of ranks
+/// that share it, and the program.
+std::string digest_of_work(const Source& source, const CommandLine& line, int num_ranks) {
+  auto text = results::software_version() + results::stated_digest(*source.file) + config::canonical_dump(source.job) +
+              std::to_string(num_ranks) + (line.has("means") ? " means" : "") + (line.has("reparse") ? " reparse" : "");
+  for (const auto& [key, value] : findings::keys_of(config::dump_job(source.job, config::Extent::everything))) {
+    std::error_code ignored;
+    if (key.starts_with("statistics") && std::filesystem::is_regular_file(value, ignored)) {
+      text += base::read_file(value);
+    }
+  }
+  return base::to_hex(base::sha256(text));
+}
+
 /// Collective. Writes the statistics file; what rank zero may print of it.
-std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
+std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& ranks) {
+  findings::KeptWork kept(ranks, source.target.string() + ".kept", digest_of_work(source, line, ranks.size()));
+  const findings::Workers world{ranks, &kept};
   const auto& kind = probes::kind_of(source.job);
   const auto top = line.number("top", 1);
   std::vector<findings::Finding> conclusions;
@@ -198,10 +219,12 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     return "";
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
+  kept.end();
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
   for (const auto& warning : kind.warnings(source.job)) {
     text += "WARNING " + warning + "\n\n";
   }
+  text += found.read.empty() ? "" : found.read + "\n\n";
   std::vector<std::string> parts = {found.answer};  // the first one that says something stands above the definitions
   for (const auto& finding : conclusions) {
     parts.push_back(findings::text_of(finding, top, request.shown));

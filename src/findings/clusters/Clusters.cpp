@@ -53,8 +53,7 @@ auto clustering_fields(auto& clustering) {
 /// Collective: ranks share the numbers of clusters.
 class ClusterFinder {
  public:
-  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed,
-                const parallel::Communicator& ranks)
+  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed, const Workers& ranks)
       : request_(request), num_dimensions_(num_dimensions), ranks_(ranks) {
     settings_.start = request.start == ClusterRequest::Start::random ? stats::ClusterSettings::Start::random
                                                                      : stats::ClusterSettings::Start::plus_plus;
@@ -128,7 +127,7 @@ class ClusterFinder {
 
   const ClusterRequest& request_;
   std::size_t num_dimensions_;
-  const parallel::Communicator& ranks_;
+  const Workers& ranks_;
   std::size_t number_ = 0;
   stats::ClusterSettings settings_;
 };

@@ -98,7 +98,7 @@ EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, con
 }  // namespace
 
 std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
-                                       const parallel::Communicator& ranks) {
+                                       const Workers& ranks) {
   auto rows = base::joined(share<EmergenceRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
     const auto& intersection = parts.intersections[place];
     std::vector<EmergenceRow> of_items(cells.num_items);

@@ -43,6 +43,6 @@ struct EmergenceRow {
 /// Rows [intersection, item]. A family of tests is all that is returned. Collective over `ranks`, which share the
 /// intersections.
 std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
-                                       const parallel::Communicator& ranks);
+                                       const Workers& ranks);
 
 }  // namespace stereosweep::findings

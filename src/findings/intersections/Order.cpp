@@ -113,7 +113,7 @@ double OrderRow::nearer() const {
   return first.defined() && second.defined() ? std::max(first.value, second.value) : stats::nan;
 }
 
-Order order_of(const CellScores& cells, const IntersectionParts& parts, const parallel::Communicator& ranks) {
+Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks) {
   Order order;
   order.rows = base::joined(share<OrderRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
     const auto& intersection = parts.intersections[place];

@@ -41,7 +41,7 @@ struct Order {
 };
 
 /// Collective over `ranks`, which share the intersections.
-Order order_of(const CellScores& cells, const IntersectionParts& parts, const parallel::Communicator& ranks);
+Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks);
 
 /// Of a rule or an interval: none or which of the two domains.
 enum class Dominant : std::uint8_t { neither, first, second, unknown };

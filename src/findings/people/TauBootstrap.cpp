@@ -247,7 +247,7 @@ std::vector<std::vector<double>> ScoreCells::by_template() const {
 
 std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
-                                               const parallel::Communicator& ranks) {
+                                               const Workers& ranks) {
   const auto num_cells = scores.num_cells();
   const auto score_cells = scores.drawn_cells(settings);
   const auto rating_cells = settings.draws_annotators ? answers.drawn_cells() : fixed_cells(answers.means());

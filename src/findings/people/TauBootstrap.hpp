@@ -53,7 +53,7 @@ using CellList = std::vector<std::size_t>;
 /// (control variates: Davison and Hinkley 1997, Bootstrap Methods and their Application, §9.3).
 std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
-                                               const parallel::Communicator& ranks = {});
+                                               const Workers& ranks = {});
 
 /// Degrees of freedom of what is drawn, the fewest: templates - 1, rephrasings - 1, annotators of the list's subjects
 /// less one for each subject. Infinite where nothing is drawn.

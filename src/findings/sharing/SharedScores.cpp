@@ -70,9 +70,10 @@ std::vector<Value> read_everywhere(const parallel::Communicator& ranks,
 
 }  // namespace
 
-SharedScores::SharedScores(const Scores* own, const parallel::Communicator& ranks) {
+SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
   if (ranks.size() == 1) {
     scores_ = *own;
+    scores_.ranks = ranks;
     return;
   }
   base::ByteWriter out;

@@ -11,7 +11,7 @@ namespace stereosweep::findings {
 class SharedScores {
  public:
   /// `own`: rank zero's table, which is borrowed; null on all other ranks.
-  SharedScores(const Scores* own, const parallel::Communicator& ranks);
+  SharedScores(const Scores* own, const Workers& ranks);
   SharedScores(const SharedScores&) = delete;
   SharedScores& operator=(const SharedScores&) = delete;
   const Scores& scores() const { return scores_; }

@@ -4,7 +4,7 @@ namespace stereosweep::findings {
 namespace {
 
 /// Collective: what the units of all ranks gave. `own` holds this rank's at their places.
-std::vector<UnitBytes> exchange(const parallel::Communicator& ranks, std::vector<UnitBytes> own) {
+std::vector<UnitBytes> exchange_units(const parallel::Communicator& ranks, std::vector<UnitBytes> own) {
   const auto step = static_cast<std::size_t>(ranks.size());
   for (std::size_t rank = 0; rank < step; ++rank) {
     base::ByteWriter out;
@@ -23,21 +23,28 @@ std::vector<UnitBytes> exchange(const parallel::Communicator& ranks, std::vector
 
 }  // namespace
 
-std::vector<UnitBytes> share_bytes(const parallel::Communicator& ranks, std::size_t num_units,
+std::vector<UnitBytes> share_bytes(const Workers& ranks, std::size_t num_units,
                                    const std::function<UnitBytes(std::size_t)>& compute) {
-  std::vector<UnitBytes> units(num_units);
-  const auto step = static_cast<std::size_t>(ranks.size());
-  const auto compute_own = [&] {
-    for (auto unit = static_cast<std::size_t>(ranks.rank()); unit < num_units; unit += step) {
-      units[unit] = compute(unit);
+  const auto compute_all = [&] {
+    std::vector<UnitBytes> units(num_units);
+    const auto step = static_cast<std::size_t>(ranks.size());
+    const auto compute_own = [&] {
+      for (auto unit = static_cast<std::size_t>(ranks.rank()); unit < num_units; unit += step) {
+        units[unit] = compute(unit);
+      }
+    };
+    step == 1 ? compute_own() : parallel::coordinated(ranks, compute_own);
+    base::ByteWriter out;
+    for (const auto& unit : step == 1 ? std::move(units) : exchange_units(ranks, std::move(units))) {
+      out.array<std::byte>(unit);
     }
+    return out.take();
   };
-  if (step == 1) {
-    compute_own();
-    return units;
-  }
-  parallel::coordinated(ranks, compute_own);
-  return exchange(ranks, std::move(units));
+  const auto piece = ranks.kept == nullptr ? compute_all() : ranks.kept->next(compute_all);
+  std::vector<UnitBytes> units(num_units);
+  base::ByteReader in(piece);
+  std::ranges::generate(units, [&] { return in.array<std::byte>(); });
+  return units;
 }
 
 std::vector<UnitBytes> share_measures(
@@ -62,8 +69,8 @@ std::vector<UnitBytes> share_measures(
   return results;
 }
 
-std::vector<double> shared_max_t(const parallel::Communicator& ranks, std::span<const double> differences,
-                                 std::size_t num_blocks, const stats::SignFlipSettings& settings) {
+std::vector<double> shared_max_t(const Workers& ranks, std::span<const double> differences, std::size_t num_blocks,
+                                 const stats::SignFlipSettings& settings) {
   const stats::SignFlipMaxT tests(differences, num_blocks, settings);
   const auto num_ranks = static_cast<std::size_t>(ranks.size());
   std::vector<std::uint64_t> reached;

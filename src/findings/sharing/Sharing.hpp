@@ -15,7 +15,6 @@
 
 #include "base/Bytes.hpp"
 #include "findings/Scores.hpp"
-#include "parallel/Communicator.hpp"
 #include "stats/permutation/SignFlip.hpp"
 
 namespace stereosweep::findings {
@@ -23,8 +22,8 @@ namespace stereosweep::findings {
 /// What a unit gives, as bytes (base::ByteWriter).
 using UnitBytes = std::vector<std::byte>;
 
-/// Collective. An error of one rank is thrown by all.
-std::vector<UnitBytes> share_bytes(const parallel::Communicator& ranks, std::size_t num_units,
+/// Collective. An error of one rank is thrown by all. Kept as one piece of work.
+std::vector<UnitBytes> share_bytes(const Workers& ranks, std::size_t num_units,
                                    const std::function<UnitBytes(std::size_t)>& compute);
 
 /// Plain values and lists of them, one after another: `unpack` reads into the fields what `packed` wrote of them.
@@ -66,7 +65,7 @@ std::vector<std::vector<Row>> rows_from_bytes(const std::vector<UnitBytes>& unit
 
 /// The same of units that give rows.
 template <class Row, class Compute>
-std::vector<std::vector<Row>> share(const parallel::Communicator& ranks, std::size_t num_units, Compute compute) {
+std::vector<std::vector<Row>> share(const Workers& ranks, std::size_t num_units, Compute compute) {
   return rows_from_bytes<Row>(share_bytes(ranks, num_units, [&](std::size_t unit) -> UnitBytes {
     const std::vector<Row> rows = compute(unit);
     return packed(std::tie(rows));
@@ -89,7 +88,7 @@ std::vector<std::vector<Row>> share_measures(const Scores& scores, const std::ve
 }
 
 /// stats::SignFlipMaxT, its draws dealt over the ranks. Collective.
-std::vector<double> shared_max_t(const parallel::Communicator& ranks, std::span<const double> differences,
-                                 std::size_t num_blocks, const stats::SignFlipSettings& settings);
+std::vector<double> shared_max_t(const Workers& ranks, std::span<const double> differences, std::size_t num_blocks,
+                                 const stats::SignFlipSettings& settings);
 
 }  // namespace stereosweep::findings

@@ -12,6 +12,7 @@
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
 #include "findings/people/HumanRatings.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
@@ -58,9 +59,9 @@ std::string contexts_summary(const sweep::Job& job) {
          counted(static_cast<std::uint64_t>(settings.samples), "sample") + " per test" + notes;
 }
 
-/// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
+/// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective; kept.
 stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std::int64_t threshold,
-                                       const parallel::Communicator& world, unsigned num_threads) {
+                                       const findings::Workers& world, unsigned num_threads) {
   constexpr std::uint64_t long_count = std::uint64_t{1} << 30U;
   if (world.rank() == 0 && threshold == exact.scores().threshold && exact.num_sums() >= long_count) {
     base::log(base::LogLevel::info,
@@ -68,8 +69,14 @@ stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std
                   with_thousands(exact.num_sums()) +
                   " sums, about 100 million a second and core (statistics.permutation: automatic draws partitions)");
   }
-  return world.sum(exact.count_share(threshold, static_cast<unsigned>(world.rank()),
-                                     static_cast<unsigned>(world.size()), num_threads));
+  const auto num_shares = static_cast<unsigned>(world.size());
+  stats::PartitionCount total = 0;
+  for (const auto& own : findings::share<stats::PartitionCount>(world, num_shares, [&](std::size_t share) {
+         return std::vector{exact.count_share(threshold, static_cast<unsigned>(share), num_shares, num_threads)};
+       })) {
+    total += own.front();
+  }
+  return total;
 }
 
 ContextsOptions options_of(const StatsRequest& request) {

@@ -46,7 +46,8 @@ bool is_run_file(const std::filesystem::path& path) {
     const auto& kind = probes::kind_of(format->name());
     const auto probe = std::string(kind.name());
     const auto files = kind.run_files();
-    if (name == probe + ".h5" || name == probe + ".stats.h5" || base::contains(files, name)) {
+    if (name == probe + ".h5" || name == probe + ".stats.h5" || name == probe + ".stats.h5.kept" ||
+        base::contains(files, name)) {
       return true;
     }
   }
