@@ -9,6 +9,8 @@
 namespace stereosweep::findings {
 namespace {
 
+using results::ScoreStatus;
+
 /// Sums in long double, as stats::mean.
 struct Sum {
   long double sum = 0;
@@ -99,6 +101,19 @@ CellMean Cells::mean(std::size_t subject, std::span<const std::size_t> items) co
     }
   }
   return sum.mean();
+}
+
+std::int32_t Cells::num_answers(std::size_t subject, std::span<const std::size_t> items, std::int32_t in_score) const {
+  std::int32_t count = 0;
+  const auto num_rows = num_sentences() * num_replicates_;
+  for (std::size_t row = 0; row < statuses_.size() && row < num_rows && in_score > 0; ++row) {
+    for (const auto item : items) {
+      const auto status = static_cast<ScoreStatus>(statuses_[(subject * num_rows + row) * lengths_[item_axis] + item]);
+      const bool is_counted = row % num_replicates_ != mean_replicate_;
+      count += !is_counted ? 0 : status == ScoreStatus::ok ? in_score : status == ScoreStatus::partial ? 1 : 0;
+    }
+  }
+  return count;
 }
 
 std::vector<CellMean> Cells::means(std::initializer_list<std::size_t> kept_axes) const {

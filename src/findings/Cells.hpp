@@ -51,6 +51,9 @@ class Cells {
 
   /// Of one subject over all sentences and these items.
   CellMean mean(std::size_t subject, std::span<const std::size_t> items) const;
+  /// Sampled answers that were read in the scores of this mean, each replicate's of at most `in_score`, which is 0, 1
+  /// or 2: of a `partial` score one was. Needs statuses.
+  std::int32_t num_answers(std::size_t subject, std::span<const std::size_t> items, std::int32_t in_score) const;
   /// Over all axes but those that are named (constants such as `subject_axis`), [axis, axis, ...] in the order of the
   /// table.
   std::vector<CellMean> means(std::initializer_list<std::size_t> kept_axes) const;

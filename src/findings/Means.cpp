@@ -26,6 +26,7 @@ class MeansOfMeasure {
                  double confidence)
       : num_rephrasings_(scores.length(rephrasing_axis)),
         ends_(ends_of(*scores.axes[measure_axis], measure)),
+        in_score_(answers_in_score(*scores.axes[measure_axis], measure)),
         confidence_(confidence),
         cells_(cells),
         groups_(groups),
@@ -50,6 +51,7 @@ class MeansOfMeasure {
           items, [&](std::size_t item) { return cells_.state(subject, sentence, item) != CellState::not_applicable; });
     }
     row.num_cells = static_cast<std::int32_t>(present.size());
+    row.num_answers = in_score_ < 0 ? -1 : cells_.num_answers(subject, items, in_score_);
     if (present.empty()) {
       return row;
     }
@@ -134,6 +136,7 @@ class MeansOfMeasure {
 
   std::size_t num_rephrasings_;
   std::optional<stats::ScaleEnds> ends_;
+  std::int32_t in_score_;  ///< as answers_in_score
   double confidence_;
   const Cells& cells_;
   const std::vector<ItemGroup>& groups_;
@@ -205,6 +208,10 @@ Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
   return means;
 }
 
+std::string answers_column(const std::vector<MeanRow>& rows) {
+  return rows.empty() || rows.front().num_answers < 0 ? "" : ", answers";
+}
+
 void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::string& mean, const std::string& others,
                double confidence) {
   const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
@@ -218,6 +225,10 @@ void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::st
   add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low, mean);
   add(Role::high, "high", "", "upper end of the " + interval, &MeanRow::high, mean);
   add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells, mean);
+  if (!answers_column(rows).empty()) {
+    add(Role::n, "answers", "1", "sampled answers that were read in the mean; 0: it is of none", &MeanRow::num_answers,
+        mean);
+  }
   add(Role::status, "status", "", "why there is no mean or no interval", &MeanRow::reason, mean);
   add(Role::value, "deviation", "",
       "difference from the mean of all " + others + " on the same templates and rephrasings", &MeanRow::deviation, "");
@@ -234,16 +245,17 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
   add_means(finding, means.rows, "", "subjects and items", comparison.confidence);
   finding.add(Role::value, means.rows, "coverage", "1",
               "share of the applicable (template, rephrasing) that have a score", &MeanRow::coverage);
-  finding.views = {
-      {"Means of ",
-       table_columns("subject, item, mean:, low, high, cells: n, coverage, from all: deviation, p Holm: p_holm"),
-       "rank"}};
+  finding.views = {{"Means of ",
+                    table_columns("subject, item, mean:, low, high, cells: n" + answers_column(means.rows) +
+                                  ", coverage, from all: deviation, p Holm: p_holm"),
+                    "rank"}};
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +
       results::percent(comparison.confidence) +
       " interval over other templates and rephrasings, inside the scale of the measure. coverage: share of the "
       "applicable cells that have a score.";
+  finding.notes += answers_column(means.rows).empty() ? "" : " answers: sampled answers that were read in the mean.";
   if (std::cmp_less(means.num_templates, few_templates)) {
     finding.notes += " With so few templates (" + std::to_string(means.num_templates) +
                      ") intervals and p say little of other templates.";

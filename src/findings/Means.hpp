@@ -22,6 +22,7 @@ struct MeanRow {
   double high = stats::nan;         ///< between two ends stats::interval_between_ends
   std::int32_t num_cells = 0;       ///< with a score
   std::int32_t num_applicable = 0;  ///< cells that are part of the job
+  std::int32_t num_answers = -1;    ///< sampled answers that were read in the cells; -1: the table counts none
   /// `too_few`: one template, or two cells of a measure with ends; `constant`: all cells are equal, and only a measure
   /// with ends has an interval.
   stats::Reason reason = stats::Reason::no_values;
@@ -53,6 +54,9 @@ std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, c
 
 /// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
 Means means_of(const Scores& scores, const sweep::Comparison& comparison);
+
+/// `answers`: a column of a view, where the rows count sampled answers.
+std::string answers_column(const std::vector<MeanRow>& rows);
 
 /// Columns of rows that are compared with one another: their mean (`mean`: its name), interval, n, status, deviation
 /// from all `others`, its p, and their order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/Text.hpp"
+#include "findings/Scores.hpp"
 
 namespace stereosweep::probes {
 
@@ -15,11 +16,15 @@ results::AxisSchema numbered_axis(std::string name, std::string long_name, std::
 }
 
 results::AxisSchema measure_axis(const std::string& long_name, const std::vector<MeasureText>& measures) {
-  return axis_of("measure", long_name, measures, &MeasureText::name,
-                 {{"units", "unit of the score", &MeasureText::units},
-                  {"description", "definition", &MeasureText::description},
-                  {"lowest", "least score possible", &MeasureText::lowest},
-                  {"highest", "greatest score possible", &MeasureText::highest}});
+  std::vector<AxisText<MeasureText>> texts = {{"units", "unit of the score", &MeasureText::units},
+                                              {"description", "definition", &MeasureText::description},
+                                              {"lowest", "least score possible", &MeasureText::lowest},
+                                              {"highest", "greatest score possible", &MeasureText::highest}};
+  if (std::ranges::any_of(measures, [](const auto& measure) { return measure.answers > 0; })) {
+    texts.push_back({findings::answers_name, findings::answers_long_name,
+                     [](const auto& measure) { return std::to_string(measure.answers); }});
+  }
+  return axis_of("measure", long_name, measures, &MeasureText::name, texts);
 }
 
 results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects) {

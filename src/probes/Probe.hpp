@@ -91,6 +91,7 @@ struct MeasureText {
   std::string description;
   std::string lowest = {};   ///< least score possible; "": there is none, or it is not known
   std::string highest = {};  ///< greatest
+  std::size_t answers = 0;   ///< sampled answers that a replicate's score is the mean of, if all are read
 };
 
 /// `long_name`: "what a score is".

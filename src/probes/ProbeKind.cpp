@@ -37,6 +37,25 @@ void add_articles(const config::Node& node, std::vector<std::string>& singular, 
   }
 }
 
+/// The file's "not_scored" stands behind all names that are given.
+std::string name_of(const std::vector<std::string>& names, std::size_t status) {
+  return status < names.size() ? names[status] : std::string(results::not_scored);
+}
+
+/// All but those that the job does not ask, and those that the run did not come to.
+std::uint64_t num_asked(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
+  std::uint64_t sum = 0;
+  for (std::size_t status = 0; status < counts.size(); ++status) {
+    const auto name = name_of(names, status);
+    sum += name == "not_asked" || name == results::not_scored ? 0 : counts[status];
+  }
+  return sum;
+}
+
+std::string share_of(std::uint64_t count, std::uint64_t asked) {
+  return " (" + results::percent(static_cast<double>(count) / static_cast<double>(asked)) + ")";
+}
+
 class OnlyStage final : public Stage {
  public:
   explicit OnlyStage(const ProbeKind& kind) : kind_(kind) {}
@@ -126,6 +145,31 @@ std::string cells_text(const std::vector<std::string>& names, const std::vector<
     }
   }
   return cells.text();
+}
+
+std::string answers_line(const std::string& what, const std::vector<std::string>& names,
+                         const std::vector<std::uint64_t>& counts) {
+  const auto asked = num_asked(names, counts);
+  std::string line = what + " (" + base::with_thousands(asked) + " asked):";
+  for (std::size_t status = 0; status < counts.size(); ++status) {
+    if (const auto name = name_of(names, status); counts[status] > 0 && name != "not_asked") {
+      line += "  " + name + " " + base::with_thousands(counts[status]) +
+              (name == results::not_scored ? "" : share_of(counts[status], asked));
+    }
+  }
+  return results::wrapped(line, 2) + "\n";
+}
+
+std::string write_read_line(results::StatisticsFile& file, const std::vector<std::string>& names,
+                            const std::vector<std::uint64_t>& counts) {
+  const auto asked = num_asked(names, counts);
+  if (asked == 0) {
+    return "";
+  }
+  const auto line = "Ratings that were read from sampled answers: " + base::with_thousands(counts.front()) + " of " +
+                    base::with_thousands(asked) + " asked" + share_of(counts.front(), asked) + ".";
+  file.root().write_attribute("answers_read", line);
+  return line;
 }
 
 const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const ProbeKind&>(config::format_of(name)); }

@@ -50,16 +50,17 @@ struct StatsRequest {
   results::StatisticsTarget target;
   std::size_t top = 0;  ///< rows of a long table
   Detail detail = Detail::main;
-  results::ShownMeasures shown = {};    ///< by what labels, in every table that is printed
-  const parallel::Communicator& world;  ///< one rank, unless a launcher started more
+  results::ShownMeasures shown = {};  ///< by what labels, in every table that is printed
+  const findings::Workers& world;     ///< one rank, unless a launcher started more
   /// Of a probe that parses sampled texts: its numbers as the run parsed them, or parsed again by this program's rules.
   enum class Parsing { as_stored, again } parsing = Parsing::as_stored;
 };
 
 /// What `stats` prints of a result.
 struct StatsText {
-  std::string answer;   ///< what was found, the measures' definitions go below it
-  std::string details;  ///< agreement, statuses, what was left out
+  std::string answer;     ///< what was found, the measures' definitions go below it
+  std::string details;    ///< agreement, statuses, what was left out
+  std::string read = {};  ///< of sampled answers: write_read_line; above all of it
 };
 
 /// Writes what was found into the statistics file, and gives its text.
@@ -68,6 +69,14 @@ std::string write_findings(results::StatisticsFile& file, const std::vector<find
 
 /// A table: how many cells have which status. `counts`: by `names`.
 std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts);
+
+/// Counts of answers by status, each with its share of what was asked: all but `not_asked` and `not_scored`.
+std::string answers_line(const std::string& what, const std::vector<std::string>& names,
+                         const std::vector<std::uint64_t>& counts);
+/// How many of the asked ratings have the first status, that of a rating which was read: "" where none is asked. Also
+/// the file's attribute `answers_read`, which the report shows.
+std::string write_read_line(results::StatisticsFile& file, const std::vector<std::string>& names,
+                            const std::vector<std::uint64_t>& counts);
 
 /// What `show --answers` is asked; borrowed.
 struct AnswersRequest {

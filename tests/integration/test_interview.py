@@ -2,8 +2,10 @@
 
 import collections
 import json
+import os
 import re
 import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -80,6 +82,29 @@ def derived(reference):
     assert counts and sum(int(count.replace(",", "")) for _, count, _ in counts) == total
     assert all(abs(float(share) - 100 * int(count.replace(",", "")) / total) < 0.006 for _, count, share in counts)
     return opened(reference / "interview.stats.h5")
+
+
+def test_means_say_how_many_answers_they_are_of(raw, derived):
+    values = raw.rating.values[:, :, :, 0]  # [group, conversation, template, round, item]
+    read = np.isfinite(values).sum(axis=(1, 2, 3))
+    found = derived.mean_score_answers.sel(measure="rating").transpose("subject", "item").values
+    assert (found == read).all() and found.min() < found.max()
+    asked = flags(raw.rating_status) != "not_asked"
+    usable = derived.mean_score_answers.sel(measure="usable").transpose("subject", "item").values
+    assert (usable == asked[:, :, :, 0].sum(axis=(1, 2, 3))).all()
+
+
+def test_the_share_that_was_read_stands_first(reference, derived, raw):
+    done = runs.program("stats", reference)
+    first = " ".join(done.stdout.split("\n\n")[0].split())
+    status = flags(raw.rating_status)
+    read, asked = (status == "answered").sum(), (status != "not_asked").sum()
+    assert first == f"Ratings that were read from sampled answers: {read} of {asked} asked ({round(100 * read / asked, 2):g} %)."
+    assert first == derived.attrs["answers_read"]
+    page = runs.program("report", reference, env=os.environ | {"STEREOSWEEP_PYTHON": sys.executable})
+    assert page.returncode == 0, page.stderr
+    html = (reference / "report.html").read_text()
+    assert derived.attrs["answers_read"] in html and "The text gives no keyword." in html
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

@@ -1,6 +1,7 @@
 """Ratings: one digest for any number of ranks, statistics as numpy and scipy compute them from the raw cubes."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -172,6 +173,22 @@ def test_coverage_counts_every_answer(raw, derived):
     assert int(derived.answer_count.sum()) == raw.answer_status.size
 
 
+def test_means_say_how_many_answers_they_are_of(raw, derived):
+    read = np.isfinite(raw.answer_rating).sum(dim=("template", "rephrasing", "order", "run")).values
+    found = derived.mean_score_answers.transpose("measure", "subject", "item")
+    assert (found.sel(measure="sampled").values == read).all() and 0 < read.min() < read.max()
+    assert (found.sel(measure="option_text").values == 0).all()
+
+
+def test_few_answers_and_few_groups_are_said(job, reference, raw, derived):
+    done = runs.program("stats", reference)
+    text = " ".join(done.stdout.split())
+    read = int(np.isfinite(raw.answer_rating).sum())
+    assert text.startswith(f"Ratings that were read from sampled answers: {read} of 504 asked ({round(100 * read / 504, 2):g} %).")
+    assert "6 of 6 correlations are over fewer than 10 subjects" in text  # five groups that people rated, too
+    assert "answers: sampled answers that were read in the mean." in text
+
+
 def test_agreement_with_people(job, derived):
     table = np.loadtxt(job.parent / "human.tsv", delimiter="\t", skiprows=1, dtype=str)
     means = {(name.lower().replace("-", " "), dimension): float(mean) for name, dimension, mean in table}
@@ -228,7 +245,7 @@ def test_clusters_are_the_best_of_all_partitions(derived):
 
 def test_show_plan_and_validate(job, reference):
     shown = runs.program("show", reference)
-    assert shown.returncode == 0 and "sampled answers:  ok" in shown.stdout, shown.stderr
+    assert shown.returncode == 0 and re.search(r"sampled answers \(504 asked\):  ok [\d,]+ \([\d.]+ %\)", shown.stdout), shown.stderr
     planned = runs.program("plan", job, "--show-prompts", "--limit", "2")
     assert planned.returncode == 0, planned.stderr
     assert "168 distinct prompts with 1,680 continuations" in planned.stdout

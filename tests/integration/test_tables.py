@@ -60,7 +60,7 @@ def test_long_tables_say_how_to_see_the_rest(finished):
     assert "shows all" not in program("stats", run, "--top", "100000", *settings)
 
 
-FIRST = {"association": "Means of", "coreference": "Contrasts in share", "rating": "Means of"}
+FIRST = {"association": "Means of", "coreference": "Contrasts in share", "rating": "Ratings that were read from sampled answers: "}
 
 
 def test_the_answer_comes_first(finished):

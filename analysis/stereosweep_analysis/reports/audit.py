@@ -12,6 +12,7 @@ from .scores import slices
 
 MOST_PROMPTS = 16
 MOST_WORDS = 400
+NOT_ASKED = ("not_asked", "not_applicable", "not_scored")  # statuses of what was never asked of the model
 PROMPTS = ("prompt", "question", "sentence")  # what a probe calls its text
 
 
@@ -20,16 +21,18 @@ def status_tables(run):
     rows = []
     for title, dataset, name in _status_variables(run):
         counts = count_flags(dataset[name])
-        total = sum(counts.values())
+        asked = sum(count for status, count in counts.items() if status not in NOT_ASKED)
         for status, count in counts.items():
             if count:
-                found = term("status", status)
-                rows.append((title, status, count, 100 * count / total, found.definition if found else ""))
+                share = None if status in NOT_ASKED else 100 * count / asked
+                found = term("status", f"{name}.{status}") or term("status", status)
+                rows.append((title, status, count, share, found.definition if found else ""))
     columns = (
-        Column("numbers"), Column("status"), Column("count", kind="number"), Column("share in %", kind="number"),
-        Column("meaning"),
+        Column("numbers"), Column("status"), Column("count", kind="number"),
+        Column("share of asked in %", kind="number"), Column("meaning"),
     )  # fmt: skip
-    return Table("What became of every number", columns, rows)
+    note = "share of asked: of all numbers but those that the job does not ask for or the run did not come to."
+    return Table("What became of every number", columns, rows, note)
 
 
 def _status_variables(run):

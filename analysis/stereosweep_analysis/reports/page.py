@@ -116,6 +116,8 @@ def _summary(run, found):
     for name, text in run.statistics.attrs.items():
         blocks += [Paragraph(line, "warning") for line in str(text).split("\n") if str(name).endswith("warnings")]
     blocks.append(Paragraph(words_of_probe(run.probe).reading))
+    if "answers_read" in run.statistics.attrs:
+        blocks.append(Paragraph(str(run.statistics.attrs["answers_read"])))
     for name in POINTS:
         blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0])]
     return blocks

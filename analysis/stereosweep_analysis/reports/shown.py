@@ -1,7 +1,5 @@
 """What the file found, in the report's own forms: its tables, pictures of those with intervals, first rows in words."""
 
-import numpy as np
-
 from ..pictures.dots import Dot, interval_dots
 from ..tables import is_number, number_text, p_text
 from .blocks import Paragraph, Picture, Points
@@ -75,16 +73,18 @@ def smallest_p_text(what, p):
 def points(table, most=MOST_POINTS):
     """The table's first rows in words: the number with its interval, n and adjusted p."""
     value, low, high = _places(table)
-    adjusted, n = (table.place_of(role) for role in ("adjusted", "n"))
+    adjusted = table.place_of("adjusted")
+    counts = [place for place, column in enumerate(table.columns) if column.role == "n"]
     rows = [row for row in table.rows if is_number(row[value])][:most]
     if not rows:
         return []
     lines = []
     for row in rows:
         words = interval_words(row[value], *((row[low], row[high]) if low is not None else (None, None)))
-        more = [f"n {number_text(row[n])}"] if n is not None else []
+        more = [f"n {number_text(row[counts[0]])}"] if counts else []
+        more += [f"{table.columns[place].title} {number_text(row[place])}" for place in counts[1:] if row[place]]
         more += [f"adjusted p {p_text(row[adjusted])}"] if adjusted is not None and is_number(row[adjusted]) else []
         lines.append(f"{', '.join(row[: table.labels])}: {words}" + (f" ({', '.join(more)})" if more else ""))
-    best = np.nanmin([row[adjusted] for row in rows]) if adjusted is not None else np.nan
-    head = smallest_p_text(table.caption, best) if np.isfinite(best) else f"{table.caption}, the first {len(rows)}:"
+    known = [row[adjusted] for row in rows if adjusted is not None and is_number(row[adjusted])]
+    head = smallest_p_text(table.caption, min(known)) if known else f"{table.caption}, the first {len(rows)}:"
     return [Paragraph(head), Points(lines)]

@@ -281,14 +281,11 @@ std::vector<std::string> warnings_of(const std::vector<CorrelationRow>& rows) {
         "than all subjects (restricted range), and a correlation within a cluster can be smaller than among all, or of "
         "the other sign; its p and interval take the cluster for given.");
   }
-  constexpr std::size_t few_subjects = 10;
   const auto is_of_few = [](const CorrelationRow& row) {
     return row.test.correlation.defined() && row.test.correlation.n < few_subjects;
   };
   if (const auto count = std::ranges::count_if(rows, is_of_few); count > 0) {
-    warnings.push_back(
-        std::to_string(count) + " of " + std::to_string(rows.size()) +
-        " correlations are over fewer than 10 subjects: one subject more or less can change their sign.");
+    warnings.push_back(few_subjects_warning(static_cast<std::size_t>(count), rows.size()));
   }
   std::vector<std::string> names;
   for (const auto& row : rows) {

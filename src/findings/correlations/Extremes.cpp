@@ -70,7 +70,8 @@ Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) 
                     .rows = {}};
   for (const auto measure : measures) {
     const auto values = scores.read(measure);
-    const Cells cells(scores, values);
+    const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+    const Cells cells(scores, values, statuses);
     for (const auto& group : groups) {
       append_rows(compared_means(scores, measure, cells, {group}, comparison.confidence), round_means(cells, group),
                   extremes.rows);
@@ -82,7 +83,8 @@ Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) 
 Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison) {
   const auto& request = *comparison.extremes;
   Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
-  add_means(finding, base::mapped(extremes.rows, &ExtremeRow::mean), "mean", "subjects", comparison.confidence);
+  const auto means = base::mapped(extremes.rows, &ExtremeRow::mean);
+  add_means(finding, means, "mean", "subjects", comparison.confidence);
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     return finding.add(role, extremes.rows, name, unit, what, read);
   };
@@ -102,8 +104,8 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
         return nearer != 0 && std::abs(nearer) <= request.most ? nearer : stats::nan;
       });
   finding.views = {{.title = "Highest and lowest means: ",
-                    .columns = table_columns(
-                        "subject, place, mean, low, high, cells: n, from all: deviation, p Holm: p_holm, variance"),
+                    .columns = table_columns("subject, place, mean, low, high, cells: n" + answers_column(means) +
+                                             ", from all: deviation, p Holm: p_holm, variance"),
                     .by = "rank",
                     .each = {"extreme_of", "measure"},
                     .only = "end",

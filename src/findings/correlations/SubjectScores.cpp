@@ -21,6 +21,11 @@ std::vector<double> subject_means(const Cells& cells, const std::vector<ItemGrou
   return means;
 }
 
+std::string few_subjects_warning(std::size_t count, std::size_t all) {
+  return std::to_string(count) + " of " + std::to_string(all) + " correlations are over fewer than " +
+         std::to_string(few_subjects) + " subjects: one subject more or less can change their sign.";
+}
+
 void equalise(std::vector<double>& values) {
   constexpr double rounding = 1e-12;
   std::vector<double*> order;

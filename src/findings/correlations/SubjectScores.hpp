@@ -21,6 +21,11 @@ std::vector<std::string> names_of(const std::vector<ItemGroup>& groups);
 /// [subject, group]: mean over the cells (item, template, rephrasing) with a score. NaN: no score.
 std::vector<double> subject_means(const Cells& cells, const std::vector<ItemGroup>& groups);
 
+/// A correlation over fewer subjects has a warning.
+constexpr std::size_t few_subjects = 10;
+/// Of so many correlations, of all.
+std::string few_subjects_warning(std::size_t count, std::size_t all);
+
 /// Makes numbers equal that differ by no more than rounding (1e-12 of the largest magnitude): means of other cells that
 /// are equal would else be ranked. NaN stays.
 void equalise(std::vector<double>& values);

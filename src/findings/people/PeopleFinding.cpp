@@ -6,6 +6,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/People.hpp"
 #include "results/TextTable.hpp"
 
@@ -158,6 +159,9 @@ std::vector<std::string> warnings_of(const PeopleAgreement& people) {
     };
     has_small_blocks = has_small_blocks || lacks(cell.shuffled.dimensions, cell.shuffled.items) ||
                        lacks(cell.shuffled.domains, cell.shuffled.subjects);
+  }
+  if (people.num_subjects < few_subjects) {
+    warnings.push_back(few_subjects_warning(people.measures.size(), people.measures.size()));
   }
   if (smallest > ShuffledP::level / 5) {
     warnings.push_back("With so few items or subjects no p of the pooled tau-b (people_tau_p_cite) is below " +

@@ -341,6 +341,9 @@ Finding correlations_finding(const RunComparison& runs) {
   found.notes =
       "tau-b: Kendall's, r: Pearson's, rho: Spearman's, of mean scores over subjects and items. No p: means of one run "
       "share templates and groups.";
+  if (runs.subjects.labels.size() < few_subjects && !rows.empty()) {
+    found.warnings = {few_subjects_warning(rows.size(), rows.size())};
+  }
   return found;
 }
 

@@ -18,27 +18,6 @@
 namespace stereosweep::probes::interview {
 namespace {
 
-/// Counts of each status with its share of what was asked.
-std::string counts_line(const std::string& what, const std::vector<std::uint64_t>& counts,
-                        const std::vector<std::string>& names) {
-  const auto name_of = [&](std::size_t status) {
-    return status < names.size() ? names[status] : std::string(results::not_scored);
-  };
-  std::uint64_t num_asked = 0;
-  for (std::size_t status = 0; status < counts.size(); ++status) {
-    num_asked += name_of(status) == "not_asked" ? 0 : counts[status];
-  }
-  std::string line = what + " (" + base::with_thousands(num_asked) + " asked):";
-  for (std::size_t status = 0; status < counts.size(); ++status) {
-    if (counts[status] > 0 && name_of(status) != "not_asked") {
-      const auto share = static_cast<double>(counts[status]) / static_cast<double>(num_asked);
-      line +=
-          "  " + name_of(status) + " " + base::with_thousands(counts[status]) + " (" + results::percent(share) + ")";
-    }
-  }
-  return results::wrapped(line, 2) + "\n";
-}
-
 std::string indented(const std::string& text) {
   std::string out;
   for (const auto& line : base::split(base::printable(text), '\n')) {
@@ -118,12 +97,12 @@ std::string rules_warning() {
 /// Answers, ratings and keywords by status, and the rules by which they were
 /// read.
 std::string statuses_text(const InterviewResult& result) {
-  std::string text = counts_line("turns", result.answer_counts, answer_status_names);
+  auto text = answers_line("turns", answer_status_names, result.answer_counts);
   if (std::ranges::any_of(result.rating_counts, [](auto count) { return count > 0; })) {
-    text += counts_line("ratings", result.rating_counts, reading_names());
+    text += answers_line("ratings", reading_names(), result.rating_counts);
   }
   if (!result.keyword_counts.empty()) {
-    text += counts_line("keyword lists", result.keyword_counts, reading_names());
+    text += answers_line("keyword lists", reading_names(), result.keyword_counts);
   }
   const auto versions = rules_text(result);
   text += "answers were read by rules " + (versions.empty() ? "of no version" : versions) + "\n";
@@ -313,6 +292,7 @@ class InterviewKind final : public KindOf<Interview> {
       written.root().write_attribute("rules_warnings", rules_warning());
     }
     results::write_score_table(written.layout(), result.table);
+    const auto read = write_read_line(written, reading_names(), result.rating_counts);
     const auto scores = findings::scores_of(written);
     InterviewStatistics statistics{.diversities = texts.take(), .consistency = {}, .confidence = std::nullopt};
     if (const auto turns = rating_turns(schema); !turns.empty()) {
@@ -323,7 +303,7 @@ class InterviewKind final : public KindOf<Interview> {
     }
     const auto text = write_findings(written, findings_of(schema, scores, statistics), request);
     written.commit();
-    return {"", text + "\n\n" + statuses_text(result)};
+    return {"", text + "\n\n" + statuses_text(result), read};
   }
 };
 

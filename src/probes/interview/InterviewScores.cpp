@@ -151,9 +151,7 @@ class Collector {
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
     result_.answer_counts.resize(answer_status_names.size() + 1);
     result_.rating_counts.resize(reading_names().size() + 1);
-    if (schema.find_cube("keyword_status")) {
-      result_.keyword_counts.resize(reading_names().size() + 1);
-    }
+    result_.keyword_counts.resize(schema.find_cube("keyword_status") ? reading_names().size() + 1 : 0);
     if (parsing == StatsRequest::Parsing::again) {
       conversations_ = &job.settings<Interview>().conversations;
       base::refuse_if(!std::ranges::equal(*conversations_, schema.outer_axes.at(1).labels, {}, &Conversation::label),
@@ -328,6 +326,9 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
     measures.push_back(
         {"option_rating", "1", "expected value of the scale by the probabilities of its answers", least, greatest});
     measures.push_back({"option_share", "1", "greatest probability among the scale's answers", "0", "1"});
+  }
+  for (auto& measure : measures) {
+    measure.answers = measure.name.starts_with("option") ? 0 : 1;
   }
   results::AxisSchema subject = schema.outer_axes.at(0);
   subject.name = "subject";

@@ -74,6 +74,15 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
   }
 }
 
+/// [status]: of all groups.
+std::vector<std::uint64_t> counts_of_answers(const RatingResult& result) {
+  std::vector<std::uint64_t> counts(result.axes.answer_statuses.size());
+  for (std::size_t cell = 0; cell < result.answer_counts.size(); ++cell) {
+    counts[cell % counts.size()] += static_cast<std::uint64_t>(result.answer_counts[cell]);
+  }
+  return counts;
+}
+
 /// Ratings by measure, answers by status.
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
@@ -89,18 +98,9 @@ std::string rating_status_text(const RatingResult& result) {
     table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
   }
   std::string text = table.text();
-  if (!axes.answer_statuses.empty()) {
-    text += "\nsampled answers:";
-    for (std::size_t status = 0; status < axes.answer_statuses.size(); ++status) {
-      std::int64_t count = 0;
-      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
-        count += result.answer_counts[group * axes.answer_statuses.size() + status];
-      }
-      text += count > 0 ? "  " + axes.answer_statuses[status] + " " + base::with_thousands(std::uint64_t(count)) : "";
-    }
-    text += '\n';
-  }
-  return text;
+  return axes.answer_statuses.empty()
+             ? text
+             : text + '\n' + answers_line("sampled answers", axes.answer_statuses, counts_of_answers(result));
 }
 
 class RatingKind final : public KindOf<Rating> {
@@ -180,9 +180,10 @@ class RatingKind final : public KindOf<Rating> {
       found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
+    const auto read = write_read_line(written, result.axes.answer_statuses, counts_of_answers(result));
     const auto text = write_findings(written, found, request);
     written.commit();
-    return {"", text + "\n\n" + rating_status_text(result)};
+    return {"", text + "\n\n" + rating_status_text(result), read};
   }
 };
 

@@ -59,7 +59,8 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
       {"option_letter", "1", "expected value of the scale by the probabilities of the options' letters", least, most}};
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
-    measures.push_back({"sampled", "1", "mean value of the options that sampled answers name", least, most});
+    measures.push_back({"sampled", "1", "mean value of the options that sampled answers name", least, most,
+                        axes.is_reversed.size()});
     replicate = {"replicate", "sampled answer to the same prompts", {results::ScoreTable::mean_replicate}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
@@ -300,6 +301,10 @@ findings::Finding agreement_of(const RatingResult& result, const findings::Score
   finding.notes =
       "A score is a group's mean on the dimension over traits, templates and rephrasings. p: the formulas', two-sided; "
       "they take groups as independent, which intersections with a group in common are not.";
+  const auto is_of_few = [](const Correlation& one) { return one.defined() && one.n < findings::few_subjects; };
+  if (const auto count = std::ranges::count_if(pearson, is_of_few); count > 0) {
+    finding.warnings = {findings::few_subjects_warning(static_cast<std::size_t>(count), pearson.size())};
+  }
   return finding;
 }
 

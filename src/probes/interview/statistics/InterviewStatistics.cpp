@@ -74,12 +74,12 @@ Finding variation_of(const AxisSchema& forms, const Consistency& consistency) {
   finding.views = {{.title = "How far ratings vary",
                     .columns = findings::table_columns(
                         "form: template, dimension: rated_dimension, over rounds: over_rounds, largest: "
-                        "over_rounds_largest, to first form: to_first_form, largest to first form: "
-                        "to_first_form_largest"),
+                        "over_rounds_largest, n: over_rounds_n, to first form: to_first_form, largest to first form: "
+                        "to_first_form_largest, n to first: to_first_form_n"),
                     .each = {}}};
   finding.notes =
       "Coefficients of variation (standard deviation, n - 1, over mean) of a subject's mean rating: mean and largest "
-      "over subjects. 0: the same rating every time.";
+      "over subjects; n: subjects that have one. 0: the same rating every time.";
   return finding;
 }
 
