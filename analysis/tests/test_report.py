@@ -394,14 +394,16 @@ def test_answers_stand_with_their_status(tmp_path):
 def test_statuses_are_shares_of_what_was_asked(tmp_path):
     result = result_dataset([["a", "b"]], [[[1], [1]]], [[[0], [0]]])
     names = {"flag_values": np.arange(4, dtype="u1"), "flag_meanings": "answered missing not_asked not_scored"}
-    for name, flags in (("keyword_status", [0, 0, 2, 2]), ("reason_status", [0, 1, 1, 2]), ("rating_status", [2, 2, 2, 3])):
+    statuses = {"keyword_status": [0, 0, 2, 2], "reason_status": [0, 1, 1, 2], "rating_status": [2, 2, 2, 3]}
+    for name, flags in statuses.items():
         result[name] = (("group", "round", "place"), np.array(flags, dtype="u1").reshape(1, 1, 4), names)
     run = Run("x", "interview", tmp_path, statistics_dataset(values()), result)
     rows = {(row[0], row[1]): row[2:] for row in audit.status_tables(run).rows}
     assert rows["raw: keyword status", "answered"] == (2, 100.0, "The text gives keywords.")
     assert rows["raw: keyword status", "not_asked"][:2] == (2, None)
     assert rows["raw: reason status", "answered"][:2] == (1, pytest.approx(100 / 3))
-    assert rows["raw: reason status", "missing"][1:] == (pytest.approx(200 / 3), "The text gives no reason for the keyword.")
+    missing = "The text gives no reason for the keyword."
+    assert rows["raw: reason status", "missing"][1:] == (pytest.approx(200 / 3), missing)
     assert "at this place" in rows["raw: reason status", "not_asked"][2]
     assert {rows["raw: rating status", name][1] for name in ("not_asked", "not_scored")} == {None}
 

@@ -44,7 +44,8 @@ TOLD = {
     "term": r"TERM on rank {rank}\b|before MPI had started|signal 15",  # mpirun's word of one that came before main
     "term_all": r"\bTERM\b|before MPI had started|signal 15",
     "term_launcher": r"\bTERM\b|before MPI had started|signal 15|forced|abort",
-    "stop": r"rank {rank} on \S+ has not answered|rank {rank} has not been heard|MPI has not started in time|has waited|waited",
+    "stop": r"rank {rank} on \S+ has not answered|rank {rank} has not been heard|MPI has not started in time"
+    r"|another rank hangs, was stopped",
     "pause": "",
     "pause_launcher": "",
     "full_disk": "No space left|do not fit the disk",
@@ -52,7 +53,7 @@ TOLD = {
 
 
 # Before the first block rank zero cannot tell a launcher's TERM from that of a user, and says so; mpirun tells the rest.
-UNSURE = r"exited on signal|exited with non-zero status|signal TERM"
+UNSURE = "exited on signal|exited with non-zero status"
 
 
 class Fault:
@@ -70,9 +71,9 @@ class Fault:
     def strike(self, process, disk):
         """False where the run has ended before."""
         time.sleep(self.moment)
-        find = lambda: runs.rank_processes(process) if self.ranks > 1 else [process.pid]
-        runs.wait_for(lambda: len(find()) == self.ranks or process.poll() is not None)  # the launcher has started them
-        ranks = find()
+        if self.ranks > 1:  # until the launcher has started them
+            runs.wait_for(lambda: len(runs.rank_processes(process)) == self.ranks or process.poll() is not None)
+        ranks = runs.rank_processes(process) if self.ranks > 1 else [process.pid]
         if process.poll() is not None:
             return False
         victims = {"kill_all": ranks, "term_all": ranks, "term_launcher": [process.pid], "pause_launcher": [process.pid]}
@@ -101,21 +102,23 @@ class Fault:
         """Why what was told is not what happened; "" where it is."""
         told = f"{state['state']}: {state.get('cause', '')}"
         if state["blocks"]["done"] == 0 and "launchers also send it when a rank has died" in told:
-            return "" if re.search(UNSURE, err) else f"neither mpirun nor the run tells the cause: {told}"
-        if code == 0:
+            return "" if "term" in self.kind or re.search(UNSURE, err) else f"neither mpirun nor the run tells the cause: {told}"
+        if code == 0 or state["state"] == "done":  # a rank may be struck after the last block: the result is whole
             return "" if state["state"] == "done" else f"exit 0, but {told}"
         if self.kind.startswith("pause"):
             return f"a pause ended the run: exit {code}, {told}"
+        if code == -signal.SIGTERM and self.ranks == 1:
+            return ""  # before main: the shell says it
         if self.leaves_nobody():
             said = runs.program("status", output).stdout
-            return "" if state["state"] in ("none", "done") or "is gone (killed)" in said else f"status does not say killed: {said}"
+            return "" if state["state"] == "none" or "is gone (killed)" in said else f"status does not say killed: {said}"
         wanted = TOLD[self.kind].format(rank=self.rank)
         if not re.search(wanted, state.get("cause", "") + "\n" + err):
             return f"the cause is missing: exit {code}, {told}"
         others = set(map(int, re.findall(r"rank (\d+) (?:on \S+ )?has (?:died|not)", state.get("cause", "")))) - {self.rank}
         if others and self.kind in ("kill", "stop", "term"):
             return f"the cause blames another rank: {told}"
-        if self.kind in ("kill", "stop") and state["state"] in ("done", "stopped"):
+        if self.kind in ("kill", "stop") and state["state"] == "stopped":
             return f"the state is wrong: {told}"
         return ""
 
