@@ -107,8 +107,8 @@ class Fault:
             return "" if state["state"] == "done" else f"exit 0, but {told}"
         if self.kind.startswith("pause"):
             return f"a pause ended the run: exit {code}, {told}"
-        if code == -signal.SIGTERM and self.ranks == 1:
-            return ""  # before main: the shell says it
+        if code == -signal.SIGTERM and self.ranks == 1 or self.kind == "term_launcher" and state["state"] == "none":
+            return ""  # before main: whoever sent it is told by the exit status alone
         if self.leaves_nobody():
             said = runs.program("status", output).stdout
             return "" if state["state"] == "none" or "is gone (killed)" in said else f"status does not say killed: {said}"
