@@ -59,8 +59,8 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
       {"option_letter", "1", "expected value of the scale by the probabilities of the options' letters", least, most}};
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
-    measures.push_back({"sampled", "1", "mean value of the options that sampled answers name", least, most,
-                        axes.is_reversed.size()});
+    measures.push_back(
+        {"sampled", "1", "mean value of the options that sampled answers name", least, most, axes.is_reversed.size()});
     replicate = {"replicate", "sampled answer to the same prompts", {results::ScoreTable::mean_replicate}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
