@@ -171,6 +171,7 @@ class StageRun {
   }
 
   void read_journals() {
+    const base::ProcessorLoan loan(job_.processors);  // the other ranks wait asleep
     store_ = results::JournalStore::open_and_index(job_.directory.root(), stage_.name());
     for (const auto& line : store_->damage()) {
       base::log(base::LogLevel::warning, line);

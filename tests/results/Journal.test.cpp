@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <span>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
@@ -19,6 +22,7 @@ namespace stereosweep::results {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -130,6 +134,86 @@ TEST_F(JournalTest, AnyFlippedBitCostsOneRecordAndIsReported) {
     } catch (const base::Error& error) {
       FAIL() << "bit at " << at << ": " << error.what();
     }
+  }
+}
+
+/// Blocks of the records that can be read from the front on, and how many gaps lie before, between and behind them: one
+/// record after the other, without any other's help.
+std::pair<std::vector<std::uint64_t>, std::size_t> read_step_by_step(std::string_view bytes, std::size_t position) {
+  constexpr std::size_t head_size = 100;
+  const auto number = [&](std::size_t at, auto value) {
+    std::memcpy(&value, bytes.data() + at, sizeof(value));
+    return value;
+  };
+  std::vector<std::uint64_t> blocks;
+  std::size_t gaps = 0;
+  std::size_t behind = position;  // of the last record
+  while (bytes.size() - position >= head_size) {
+    const auto head = bytes.substr(position, head_size);
+    const auto seed = number(position + head_size - 4, std::uint32_t{});
+    if (!head.starts_with("\xF5SSWrec\n") || crc_of(head.substr(0, head_size - 4)) != seed) {
+      ++position;
+      continue;
+    }
+    const auto size = number(position + 8, std::uint64_t{});
+    if (bytes.size() - position - head_size < size + 4) {
+      break;
+    }
+    // A chained checksum is that of both parts in a row.
+    const std::string both =
+        std::string(head.substr(0, head_size - 4)) + std::string(bytes.substr(position + head_size, size));
+    if (crc_of(both) != number(position + head_size + size, std::uint32_t{})) {
+      ++position;
+      continue;
+    }
+    gaps += position == behind ? 0 : 1;
+    blocks.push_back(number(position + 48, std::uint64_t{}));
+    position = behind = position + head_size + size + 4;
+  }
+  return {blocks, gaps};
+}
+
+/// Payloads are checked ahead of the reader, many side by side: what is damaged is seen where it is all the same.
+TEST_F(JournalTest, ReadsAroundAnyDamage) {
+  write("a", 0, 60);
+  const auto bytes = base::read_file(path("a"));
+  const auto records = JournalStore::open(directory).records();
+  const auto first = records[0].offset - 100;
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
+  };
+  for (int round = 0; round < 400; ++round) {
+    auto damaged = bytes;
+    for (auto places = 1 + below(6); places > 0; --places) {
+      const auto at = first + below(bytes.size() - first);
+      const auto length = std::min(1 + below(round % 2 == 0 ? 3 : 700), bytes.size() - at);
+      switch (below(4)) {
+        case 0:
+          damaged.replace(at, length, length, '\0');
+          break;
+        case 1:
+          damaged.erase(at, length);
+          damaged.resize(bytes.size(), 'x');
+          break;
+        case 2:  // whole records lie where others were, as after a file system's repair
+          damaged.replace(at, length, bytes.substr(first + below(bytes.size() - first - length), length));
+          break;
+        default:
+          damaged[at] = static_cast<char>(damaged[at] ^ 16);
+      }
+    }
+    std::ofstream(path("a"), std::ios::binary) << damaged;
+    auto [blocks, gaps] = read_step_by_step(damaged, first);
+    const auto store = JournalStore::open(directory);
+    std::ranges::sort(blocks);
+    const auto repeats = std::ranges::unique(blocks);
+    blocks.erase(repeats.begin(), repeats.end());
+    ASSERT_EQ(check(store), blocks.size()) << "round " << round;
+    for (std::size_t index = 0; index < blocks.size(); ++index) {
+      ASSERT_EQ(store.records()[index].block_index, blocks[index]) << "round " << round;
+    }
+    ASSERT_THAT(store.damage().size(), AnyOf(gaps, gaps + 1)) << "round " << round;  // and one for the file's end
   }
 }
 
