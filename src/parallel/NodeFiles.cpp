@@ -1,6 +1,7 @@
 #include "parallel/NodeFiles.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
@@ -12,7 +13,7 @@ namespace {
 using Sizes = std::map<std::string, std::uint64_t>;
 
 constexpr std::uint64_t alignment = 64;
-/// While one part travels between nodes the next one is read.
+/// While one part travels between nodes a thread reads the next one.
 constexpr std::uint64_t part_bytes = std::uint64_t{256} << 20;
 
 std::uint64_t aligned(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
@@ -87,38 +88,47 @@ void fill_nodes(const Communicator& world, const Communicator& node, const std::
   const bool receives = segment != nullptr && node.rank() == 0;
   const auto nodes = world.split(receives ? 0 : 1);
   const bool reads = node.broadcast(receives && nodes.rank() == 0, 0);
+  const auto part_at = [&](std::uint64_t begin) { return Range{begin, std::min(begin + part_bytes, total)}; };
+  std::future<void> reading;
+  const auto read = [&](std::uint64_t begin) {
+    const auto share = [&, range = part_at(begin)] { fill_share(node, directory, weights, range, segment); };
+    if (reads && begin < total) {
+      reading = std::async(std::launch::async | std::launch::deferred, share);
+    }
+  };
+  read(0);
   for (std::uint64_t begin = 0; begin < total; begin += part_bytes) {
-    const Range range{begin, std::min(begin + part_bytes, total)};
-    coordinated(world, [&] {
+    coordinated(world, "read_weights", [&] {
       if (reads) {
-        fill_share(node, directory, weights, range, segment);
+        reading.get();
       }
     });
+    read(begin + part_bytes);
     if (receives) {
-      nodes.broadcast_into({segment + range.begin, range.end - range.begin}, 0);
+      const auto part = part_at(begin);
+      nodes.broadcast_into({segment + part.begin, part.end - part.begin}, 0);
     }
   }
 }
 
 }  // namespace
 
-base::FileSet read_checkpoint_once(const Communicator& world, const Communicator& node,
-                                   const std::filesystem::path& directory, base::CheckpointPart part,
-                                   WeightPlace place) {
+Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& node,
+                                const std::filesystem::path& directory, base::CheckpointPart part, WeightPlace place) {
   base::FileSet files(directory.string());
   auto listing =
       coordinated(world, [&] { return world.rank() == 0 ? pack_listing(directory) : std::vector<std::byte>(); });
   const auto weights = unpack_listing(world.broadcast(std::move(listing), 0), files);
   if (part == base::CheckpointPart::small_files) {
-    return files;
+    return {std::move(files), world};
   }
   std::uint64_t total = 0;
   for (const auto& [name, size] : weights) {
     total += aligned(size);
   }
   SharedSegment segment;
-  const bool shared = segment.make(world, node, node.size() > 1 && place == WeightPlace::node_memory ? total : 0);
-  if (place == WeightPlace::node_memory) {
+  const bool shared = segment.make(world, node, world.size() > 1 && place == WeightPlace::node_memory ? total : 0);
+  if (world.any(shared)) {
     const auto memory =
         coordinated(world, [&] { return shared ? segment.map(total, SharedSegment::Access::write) : nullptr; });
     fill_nodes(world, node, directory, weights, total, memory.get());
@@ -135,7 +145,8 @@ base::FileSet read_checkpoint_once(const Communicator& world, const Communicator
       }
     }
   });
-  return files;
+  const int first_of_node = node.broadcast(world.rank(), 0);
+  return {std::move(files), world.split(shared ? 0 : 1 + first_of_node)};
 }
 
 }  // namespace stereosweep::parallel

@@ -8,18 +8,24 @@
 
 namespace stereosweep::parallel {
 
-/// Where the weights lie while they are read: once in the memory of each node, or in the files alone, of which each
-/// rank reads what it needs. The latter is for ranks that need a slice each: the node need not have room for the whole.
+/// Where a node has the weights while they are read: once in its memory, or in the files alone, of which each of its
+/// ranks reads what it needs. The latter is for nodes that have no room for the whole beside what their ranks hold.
 enum class WeightPlace { node_memory, files };
 
+struct Checkpoint {
+  base::FileSet files;
+  /// The ranks that got the same bytes from one reading, this one among them: a hash by one of them is that of all.
+  Communicator sharers;
+};
+
 /// Collective over `world`; `node`: those of its ranks that share this rank's memory. Small files: as rank 0 read them.
-/// Weight files in the node's memory: nodes with several ranks each have a copy that these share (a /dev/shm segment,
-/// unlinked at once). The ranks of the first such node read it, each its share, so that every byte is read once; the
-/// others get it from that node. On a node with one rank, or without room in /dev/shm, every rank reads the files on
-/// its own. What arrived is not checked here: `run` hashes the files as each node has them. Throws on every rank if any
-/// rank cannot read its part, or if one that reads on its own sees another size than rank 0.
-base::FileSet read_checkpoint_once(const Communicator& world, const Communicator& node,
-                                   const std::filesystem::path& directory, base::CheckpointPart part,
-                                   WeightPlace place = WeightPlace::node_memory);
+/// Weight files in the node's memory: a copy that its ranks share (a /dev/shm segment, unlinked at once). The ranks of
+/// the first such node read it, each its share, so that every byte is read once; the others get it from that node. On a
+/// node that asks for the files, or without room in /dev/shm, every rank reads them on its own; so does a rank without
+/// others. What arrived is not checked here, but by `run`, which hashes it. Throws on every rank if any rank cannot
+/// read its part, or if one that reads on its own sees another size than rank 0.
+Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& node,
+                                const std::filesystem::path& directory, base::CheckpointPart part,
+                                WeightPlace place = WeightPlace::node_memory);
 
 }  // namespace stereosweep::parallel

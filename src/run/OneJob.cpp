@@ -169,17 +169,19 @@ void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
   }
 }
 
-/// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read.
-void check_devices(JobParts& parts) {
+/// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read. Returns
+/// where this node is to have these.
+parallel::WeightPlace check_devices(JobParts& parts) {
   const auto path = coordinated(parts.world, [&] { return base::checkpoint_directory(parts.job().model.location()); });
   const auto settings = engine_settings(parts.job());
   const auto node = parts.world.node();
-  const auto small_files = parallel::read_checkpoint_once(parts.world, node, path, base::CheckpointPart::small_files);
+  const auto small_files =
+      parallel::read_checkpoint_once(parts.world, node, path, base::CheckpointPart::small_files).files;
   auto& gpu = parts.scoring->gpu;
   if (engine::may_use_gpu(settings, small_files)) {
     gpu = parallel::bind_gpu(parts.world);
   }
-  coordinated(parts.world, [&] {
+  return coordinated(parts.world, [&] {
     engine::require_gpu(settings, gpu);
     base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
                     "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
@@ -190,23 +192,30 @@ void check_devices(JobParts& parts) {
     if (parts.world.rank() == 0) {
       advise(parts.job(), gpu);
     }
-    require_memory(parts.job(), small_files, memory);
+    const bool has_room = require_memory(parts.job(), small_files, memory);
+    // Slices that lie on one node leave it the most room: no byte would be read less often.
+    const bool is_worth_it = parts.job().execution.tensor_parallel == 1 || node.size() < parts.world.size();
+    return has_room && is_worth_it ? parallel::WeightPlace::node_memory : parallel::WeightPlace::files;
   });
 }
 
-void read_model(JobParts& parts) {
+/// Returns the ranks that have the same files by one reading.
+parallel::Communicator read_model(JobParts& parts) {
+  const base::profile::Span span("reading the model's files");
   auto& scoring = *parts.scoring;
+  auto sharers = parts.world;
   if (scoring.job.needs_model()) {
+    auto place = parallel::WeightPlace::files;
     if (!is_fake(scoring.job)) {
-      check_devices(parts);
+      place = check_devices(parts);
       coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
     const auto location = scoring.job.model.location();
     const auto directory = coordinated(parts.world, [&] { return base::checkpoint_directory(location); });
-    const auto place =
-        scoring.job.execution.tensor_parallel > 1 ? parallel::WeightPlace::files : parallel::WeightPlace::node_memory;
-    scoring.files = parallel::read_checkpoint_once(parts.world, parts.world.node(), directory, part, place);
+    auto checkpoint = parallel::read_checkpoint_once(parts.world, parts.world.node(), directory, part, place);
+    scoring.files = std::move(checkpoint.files);
+    sharers = std::move(checkpoint.sharers);
     coordinated(parts.world, [&] {
       scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files));
       scoring.tokenizer->log_warnings();
@@ -214,9 +223,11 @@ void read_model(JobParts& parts) {
     });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);
+  return sharers;
 }
 
-void agree_on_settings(JobParts& parts) {
+/// `sharers`: hash each file once among them.
+void agree_on_settings(JobParts& parts, const parallel::Communicator& sharers) {
   const auto& scoring = *parts.scoring;
   const auto own = scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
                                             : scoring.gpu.name;
@@ -229,10 +240,10 @@ void agree_on_settings(JobParts& parts) {
   auto& settings = parts.settings;
   const auto own_hashes = coordinated(parts.world, "hash_files", [&] {
     const base::profile::Span span("digests");
-    return base::Json(hash_files(scoring.job, scoring.files, {node.rank(), node.size()})).dump();
+    return base::Json(hash_files(scoring.job, scoring.files, {sharers.rank(), sharers.size()})).dump();
   });
   FileHashes hashes;
-  for (const auto& text : node.gather_everywhere(own_hashes)) {
+  for (const auto& text : sharers.gather_everywhere(own_hashes)) {
     hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
   }
   coordinated(parts.world, [&] {
@@ -271,8 +282,7 @@ void prepare(JobParts& parts) {
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   parts.stop_at_once_on_signal();
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
-  read_model(parts);
-  agree_on_settings(parts);
+  agree_on_settings(parts, read_model(parts));
   parts.on_rank_zero([&] {
     if (starts_anew(parts.request)) {
       begin_anew(parts);

@@ -304,7 +304,7 @@ class NodeFilesTest : public ParallelTest {
 };
 
 TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
-  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files);
+  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files).files;
   EXPECT_EQ(files.at("config.json").text(), "{}");
   for (const std::string file : {"a.safetensors", "b.safetensors"}) {
     const auto expected = pattern(1234567, file[0]);
@@ -313,31 +313,70 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   EXPECT_EQ(files.files().size(), 3U);
 }
 
-// A node per two ranks: with three ranks the last one is alone, and reads what the files hold.
+// A node per one or two ranks: with three ranks and two a node the last one is alone.
 TEST_F(NodeFilesTest, NodesGetTheirBytesFromTheFirstOne) {
-  const auto node = world.split(world.rank() / 2);
-  fs::path own = directory;
-  std::optional<testing::TemporaryDirectory> other;
-  if (world.rank() >= 2) {  // as a node that sees another version of the files
-    other.emplace();
-    own = other->path();
-    for (const std::string file : {"a.safetensors", "b.safetensors"}) {
-      const auto bytes = pattern(1234567, 'x');
-      std::ofstream(own / file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  for (const int ranks : {1, 2}) {
+    const auto node = world.split(world.rank() / ranks);
+    fs::path own = directory;
+    std::optional<testing::TemporaryDirectory> other;
+    if (world.rank() >= ranks) {  // as a node that sees another version of the files
+      other.emplace();
+      own = other->path();
+      for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+        const auto bytes = pattern(1234567, 'x');
+        std::ofstream(own / file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+      }
     }
+    const auto [files, sharers] = read_checkpoint_once(world, node, own, base::CheckpointPart::all_files);
+    for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+      EXPECT_EQ(content_of(files.at(file)), pattern(1234567, file[0])) << file;
+    }
+    EXPECT_EQ(files.at("config.json").text(), "{}");
+    EXPECT_EQ(sharers.size(), world.size());
   }
-  const auto files = read_checkpoint_once(world, node, own, base::CheckpointPart::all_files);
-  const bool is_alone = node.size() == 1 && world.rank() >= 2;
-  for (const std::string file : {"a.safetensors", "b.safetensors"}) {
-    EXPECT_EQ(content_of(files.at(file)), pattern(1234567, is_alone ? 'x' : file[0])) << file;
+}
+
+// The first node has no room for a copy: its ranks read the files as they see them, and share no hash with the others.
+TEST_F(NodeFilesTest, ANodeMayReadForItself) {
+  const auto node = world.split(world.rank() / 2);
+  const auto place = world.rank() < 2 ? WeightPlace::files : WeightPlace::node_memory;
+  const auto [files, sharers] = read_checkpoint_once(world, node, directory, base::CheckpointPart::all_files, place);
+  EXPECT_EQ(sharers.size(), node.size());
+  EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
+  world.all(true);
+  if (world.rank() == 0) {
+    std::fstream(directory / "b.safetensors", std::ios::in | std::ios::out | std::ios::binary).write("changed", 7);
   }
-  EXPECT_EQ(files.at("config.json").text(), "{}");
+  world.all(true);
+  auto expected = pattern(1234567, 'b');
+  if (world.rank() < 2) {
+    std::memcpy(expected.data(), "changed", 7);
+  }
+  EXPECT_EQ(content_of(files.at("b.safetensors")), expected);
+}
+
+// The files of the kernel's own settings are shorter than they say.
+TEST_F(NodeFilesTest, AReaderThatFailsEndsAllRanks) {
+  const auto node = world.split(world.rank());
+  if (world.rank() == 0) {
+    fs::remove(directory / "b.safetensors");
+    fs::create_symlink("/sys/devices/system/cpu/online", directory / "b.safetensors");
+  }
+  world.all(true);
+  try {
+    const auto files = read_checkpoint_once(world, node, directory, base::CheckpointPart::all_files).files;
+    EXPECT_EQ(world.size(), 1);  // it opens its files, and reads nothing yet
+    content_of(files.at("b.safetensors"));
+    ADD_FAILURE() << "nothing noticed";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("became shorter while it was read"));
+  }
 }
 
 // What a file holds when it is read counts, so nothing was copied before.
 TEST_F(NodeFilesTest, WeightsCanStayInTheirFiles) {
   const auto files =
-      read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files, WeightPlace::files);
+      read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files, WeightPlace::files).files;
   EXPECT_EQ(files.at("config.json").text(), "{}");
   EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
   world.all(true);
@@ -361,7 +400,7 @@ TEST_F(NodeFilesTest, SmallAndEmptyFilesLieBetweenLargeOnes) {
     }
   }
   world.all(true);
-  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files);
+  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files).files;
   for (const auto& [file, size] : sizes) {
     EXPECT_EQ(content_of(files.at(file)), pattern(size, file[0])) << file;
   }
@@ -402,8 +441,9 @@ TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
 }
 
 TEST_F(NodeFilesTest, SmallFilesComeWithoutWeights) {
-  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::small_files);
+  const auto [files, sharers] = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::small_files);
   EXPECT_EQ(files.files().size(), 1U);
+  EXPECT_EQ(sharers.size(), world.size());
 }
 
 TEST_F(NodeFilesTest, AMissingDirectoryIsAnErrorEverywhere) {

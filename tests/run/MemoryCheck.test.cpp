@@ -65,6 +65,21 @@ TEST(MemoryCheckTest, SlicesAreReadFromTheFiles) {
               AllOf(HasSubstr("does not fit the node"), ::testing::Not(HasSubstr("shared"))));
 }
 
+TEST(MemoryCheckTest, SaysWhetherTheFilesFitBesideTheModel) {
+  const auto has_room = [](const sweep::Job& job, const NodeMemory& memory) {
+    return require_memory(job, llama_7b_with_words(), memory);
+  };
+  EXPECT_TRUE(has_room(any_job(), {.ranks = 1, .host = 40 * gib, .gpu = 0, .stored = 13 * gib}));
+  EXPECT_FALSE(has_room(any_job(), {.ranks = 1, .host = 38 * gib, .gpu = 0, .stored = 13 * gib}));
+  EXPECT_TRUE(has_room(any_job(), {.ranks = 1, .host = 0, .gpu = 0, .stored = 13 * gib}));  // it is not known
+  auto sliced = any_job();
+  sliced.execution.tensor_parallel = 4;
+  EXPECT_TRUE(has_room(sliced, {.ranks = 4, .host = 45 * gib, .gpu = 0, .stored = 13 * gib}));
+  EXPECT_FALSE(has_room(sliced, {.ranks = 4, .host = 32 * gib, .gpu = 0, .stored = 13 * gib}));
+  const NodeMemory with_gpus{.ranks = 4, .host = 14 * gib, .gpu = 40 * gib, .gpu_ranks = 1, .stored = 13 * gib};
+  EXPECT_TRUE(has_room(sliced, with_gpus));
+}
+
 TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   sweep::Job job;
   job.probe = probes::association::Association();

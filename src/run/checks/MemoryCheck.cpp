@@ -123,9 +123,9 @@ NodeMemory node_memory(int ranks, const std::filesystem::path& model) {
   return memory;
 }
 
-void require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory) {
+bool require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory) {
   if (small_files.find("config.json") == nullptr || !model::is_causal(small_files)) {
-    return;
+    return true;
   }
   const auto model = model::read_causal_specification(small_files);
   const auto ranks = static_cast<std::uint64_t>(memory.ranks);
@@ -141,8 +141,9 @@ void require_memory(const sweep::Job& job, const base::FileSet& small_files, con
                                   : ""),
         parts_of(own, load), suggestion_of(model, job, load, gpu_share)));
   }
+  const auto held = memory.gpu > 0 ? 0 : ranks * own.total();
   const auto shared = memory.ranks > 1 && job.execution.tensor_parallel == 1 ? memory.stored : 0;
-  const auto needed = (memory.gpu > 0 ? 0 : ranks * own.total()) + shared;
+  const auto needed = held + shared;
   if (memory.host > 0 && needed > memory.host) {
     const auto left = memory.host > shared ? (memory.host - shared) / ranks : 0;
     throw base::InputError(base::describe("the model does not fit the node: its " + std::to_string(memory.ranks) +
@@ -152,6 +153,7 @@ void require_memory(const sweep::Job& job, const base::FileSet& small_files, con
                                               (shared > 0 ? "; " + gibibytes(shared) + " shared" : ""),
                                           suggestion_of(model, job, load, left)));
   }
+  return memory.host == 0 || held + memory.stored <= memory.host;
 }
 
 }  // namespace stereosweep::run

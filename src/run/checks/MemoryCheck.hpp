@@ -16,7 +16,7 @@ struct NodeMemory {
   std::uint64_t host = 0;    ///< of the node, or what its control group allows; 0: unknown
   std::uint64_t gpu = 0;     ///< free on this rank's GPU before the model is there; 0: no GPU
   int gpu_ranks = 1;         ///< ranks that share it
-  std::uint64_t stored = 0;  ///< size of the weight files, which several ranks share in memory
+  std::uint64_t stored = 0;  ///< size of the weight files, which several whole models share in memory
 };
 
 /// Of this machine, for `ranks` that hold the weights of a directory; without GPU. Throws InputError.
@@ -28,7 +28,8 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
                     const model::CausalSpecification& specification);
 
 /// Throws InputError with the numbers where the job's model is larger than what there is (of a GPU: what is free,
-/// shared out among its ranks): it could only fail later, slower and with less to say. Masked models pass.
-void require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
+/// shared out among its ranks): it could only fail later, slower and with less to say. Masked models pass. Returns
+/// whether the node has room for a copy of the weight files beside what its ranks hold.
+bool require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
 
 }  // namespace stereosweep::run
