@@ -1,9 +1,12 @@
 #include "parallel/Communicator.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <thread>
 
 #include "base/Bytes.hpp"
 #include "base/process/Environment.hpp"
@@ -26,6 +29,27 @@ std::chrono::duration<double> wait_limit() {
   return std::chrono::duration<double>(base::seconds_from_environment(wait_variable, 6 * 3600));
 }
 
+/// Of this thread.
+std::chrono::nanoseconds processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// A thread that has looked without a pause since it was made: whether others want its processor, too. Among them may
+/// be the rank that sends, or the thread that reads what is sent next.
+class ProcessorShare {
+ public:
+  bool is_contested() const {
+    const auto passed = Backoff::Clock::now() - start_;
+    return passed > std::chrono::milliseconds(5) && processor_time() - used_ < passed * 3 / 4;
+  }
+
+ private:
+  Backoff::Clock::time_point start_ = Backoff::Clock::now();
+  std::chrono::nanoseconds used_ = processor_time();
+};
+
 }  // namespace
 
 void check_mpi(int status, std::string_view call) {
@@ -41,6 +65,7 @@ void check_mpi(int status, std::string_view call) {
 void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit, Waiting waiting) {
   const auto start = Backoff::Clock::now();
   const Backoff backoff;
+  const ProcessorShare share;
   while (true) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
@@ -57,6 +82,8 @@ void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration
     }
     if (waiting == Waiting::sleeping) {
       backoff.sleep();
+    } else if (share.is_contested()) {  // and it stays so while this one sleeps
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
 }

@@ -23,7 +23,7 @@ void check_mpi(int status, std::string_view call);
 
 enum class Waiting { sleeping, spinning };
 /// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work, or spins
-/// where bytes move. Throws Error (exit code `resume`) after `limit`.
+/// where bytes move, as long as no other thread wants the processor. Throws Error (exit code `resume`) after `limit`.
 void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit,
               Waiting waiting = Waiting::sleeping);
 

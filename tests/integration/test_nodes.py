@@ -4,6 +4,7 @@ on this machine, and ranks of different daemons share no memory for MPI, but sen
 import functools
 import pathlib
 import struct
+import tempfile
 
 import pytest
 import runs
@@ -35,17 +36,23 @@ def sliced(tmp_path_factory):
 
 
 @pytest.fixture
-def nodes(tmp_path):
-    """Environment of a launcher that has so many nodes with so many places."""
-    def make(count, ranks):
-        stay_here = tmp_path / "stay_here.sh"
-        stay_here.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')  # NODE COMMAND...
-        stay_here.chmod(0o755)
-        hosts = tmp_path / "hosts"
-        hosts.write_text("".join(f"node{number} slots={ranks}\n" for number in range(count)))
-        return {"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": str(stay_here), "OMPI_MCA_orte_default_hostfile": str(hosts),
-                "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
-    return make
+def nodes():
+    """Environment of a launcher that has so many nodes with so many places. Each has a folder for temporary files: daemons
+    that share one make ranks hang in MPI_Init and MPI_Comm_split_type, 3 times of 20. Names are short: sockets lie there."""
+    with tempfile.TemporaryDirectory() as name:
+        def make(count, ranks):
+            folder = pathlib.Path(name)
+            stay_here = folder / "stay_here.sh"  # NODE COMMAND...
+            stay_here.write_text(f'#!/bin/sh\nexport TMPDIR={name}/$1\nshift\nexec sh -c "$*"\n')
+            stay_here.chmod(0o755)
+            for number in range(count):
+                (folder / f"node{number}").mkdir()
+            hosts = folder / "hosts"
+            hosts.write_text("".join(f"node{number} slots={ranks}\n" for number in range(count)))
+            return {"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": str(stay_here),
+                    "OMPI_MCA_orte_default_hostfile": str(hosts), "OMPI_MCA_btl": "tcp,self",
+                    "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
+        yield make
 
 
 def run(nodes, model, output, count, ranks, environment=None, inject=""):
