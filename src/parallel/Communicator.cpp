@@ -13,6 +13,7 @@
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Backoff.hpp"
+#include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
 #include "parallel/MpiSession.hpp"
 
@@ -106,6 +107,12 @@ Communicator Communicator::derive(std::string_view call, const std::function<int
     return {};
   }
   auto made = std::make_shared<Handle>(MPI_COMM_NULL);
+  base::inject_fault("join");
+  const CallLimit limit(
+      "stereosweep: a rank has not joined the others in time (STEREOSWEEP_WAIT_TIMEOUT_S): it hangs, was stopped, or "
+      "its "
+      "node is gone. Run the same command again.\n",
+      wait_limit());
   check_mpi(make(*handle_, *made), call);
   check_mpi(MPI_Comm_set_errhandler(made->value, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return Communicator(std::move(made));

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
+#include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
 
 namespace stereosweep::parallel {
@@ -73,28 +73,6 @@ std::optional<RankProcess> find_launcher() {
   return std::nullopt;
 }
 
-/// An alarm that ends the process where MPI does not start: a rank that was stopped or lost there would let the others
-/// wait for ever.
-class StartAlarm {
- public:
-  StartAlarm() {
-    ::signal(SIGALRM, [](int) {
-      constexpr std::string_view text =
-          "stereosweep: MPI has not started in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its "
-          "node is gone. Run the same command again.\n";
-      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-      ::_exit(static_cast<int>(base::ExitCode::resume));
-    });
-    ::alarm(static_cast<unsigned>(std::ceil(base::seconds_from_environment("STEREOSWEEP_START_TIMEOUT_S", 600))));
-  }
-  StartAlarm(const StartAlarm&) = delete;
-  StartAlarm& operator=(const StartAlarm&) = delete;
-  ~StartAlarm() {
-    ::alarm(0);
-    ::signal(SIGALRM, SIG_DFL);
-  }
-};
-
 /// Tasks of another MPI's launcher, or of srun without PMIx, do not know of each other: each would do the whole job.
 /// What stands around an mpirun does not count.
 void refuse_rivals(std::int64_t num_ranks) {
@@ -133,7 +111,11 @@ MpiSession::MpiSession() {
     // Waiting sleeps here; Open MPI's yielding in every poll would give whole time slices away on top (README).
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int provided = 0;
-    const StartAlarm alarm;
+    const CallLimit limit(
+        "stereosweep: MPI has not started in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its "
+        "node "
+        "is gone. Run the same command again.\n",
+        start_limit());
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     started_ = true;
     if (provided < MPI_THREAD_FUNNELED) {
@@ -155,6 +137,11 @@ MpiSession::~MpiSession() {
 void end_mpi() {
   if (mpi_runs()) {
     base::inject_fault("finalize");
+    const CallLimit limit(
+        "stereosweep: MPI has not ended in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its node "
+        "is "
+        "gone. What was written is whole; run the same command again to see it.\n",
+        start_limit());
     MPI_Finalize();
   }
 }

@@ -191,6 +191,21 @@ def test_a_rank_that_does_not_come_to_the_start_of_mpi_is_not_waited_for(tmp_pat
     resume(tmp_path / "run", reference)
 
 
+def test_a_rank_that_does_not_join_the_others_is_not_waited_for(tmp_path, reference):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="join:1:hang:1",
+                            environment={"STEREOSWEEP_WAIT_TIMEOUT_S": "3"})
+    assert code == 75 and "a rank has not joined the others in time" in err, err
+    resume(tmp_path / "run", reference)
+
+
+def test_a_rank_that_does_not_come_to_the_end_of_mpi_is_not_waited_for(tmp_path, reference):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="finalize:1:hang:1",
+                            environment={"STEREOSWEEP_START_TIMEOUT_S": "3"})
+    assert code == 75 and "MPI has not ended in time" in err, err
+    assert runs.status(tmp_path / "run")["state"] == "done"
+    resume(tmp_path / "run", reference)
+
+
 def test_a_rank_that_hangs_before_the_first_block_is_lost(tmp_path, reference):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2, inject="step:hash_files:1:hang:1",
                             environment={"STEREOSWEEP_WAIT_TIMEOUT_S": "3"})

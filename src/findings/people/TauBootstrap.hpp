@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "findings/people/AnswerTable.hpp"
-#include "parallel/Communicator.hpp"
+#include "findings/sharing/KeptWork.hpp"
 #include "stats/Bootstrap.hpp"
 
 namespace stereosweep::findings {

@@ -302,8 +302,8 @@ findings::Finding agreement_of(const RatingResult& result, const findings::Score
       "A score is a group's mean on the dimension over traits, templates and rephrasings. p: the formulas', two-sided; "
       "they take groups as independent, which intersections with a group in common are not.";
   const auto is_of_few = [](const Correlation& one) { return one.defined() && one.n < findings::few_subjects; };
-  if (const auto count = std::ranges::count_if(pearson, is_of_few); count > 0) {
-    finding.warnings = {findings::few_subjects_warning(static_cast<std::size_t>(count), pearson.size())};
+  if (const auto count = std::ranges::count_if(agreements, is_of_few, pearson); count > 0) {
+    finding.warnings = {findings::few_subjects_warning(static_cast<std::size_t>(count), agreements.size())};
   }
   return finding;
 }
