@@ -9,8 +9,8 @@ namespace stereosweep::parallel {
 std::chrono::duration<double> start_limit();
 
 /// While it lives, such a call must come to its end in time; else `text` is written to standard error and the process
-/// exits with ExitCode::resume, so that the launcher ends the other ranks. A rank that was stopped or lost would let them
-/// wait for ever. One at a time; SIGALRM must be nobody else's.
+/// exits with ExitCode::resume, so that the launcher ends the other ranks. A rank that was stopped or lost would let
+/// them wait for ever. One at a time; SIGALRM must be nobody else's.
 class CallLimit {
  public:
   /// `text` outlives the object and ends with a line end.

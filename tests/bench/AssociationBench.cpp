@@ -156,11 +156,13 @@ Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokeni
   return values;
 }
 
-Values score_every_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench) {
+Values score_every_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer,
+                           bench::ItemBench& bench) {
   return score_set(items, tokenizer, bench, std::numeric_limits<std::size_t>::max());
 }
 
-Values score_first_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, bench::ItemBench& bench) {
+Values score_first_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer,
+                           bench::ItemBench& bench) {
   return score_set(items, tokenizer, bench, 1);
 }
 

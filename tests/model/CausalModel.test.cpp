@@ -394,8 +394,8 @@ TEST(CausalModel, GrowingInStepsIsTheWholeTree) {
           std::iota(rows.begin(), rows.end(), first);
           const auto states = body.extend(*memory, part, rows);
           EXPECT_EQ(memory->rows(), std::ssize(part.ids));
-          EXPECT_LT(difference(states, all.slice(0, first, memory->rows())), 1e-5 * all.abs().max().item<double>())
-              << name;
+          EXPECT_LT(difference(states, all.slice(0, first, memory->rows())), 2e-5 * all.abs().max().item<double>())
+              << name;  // operators may read a path in other pieces
         }
       }
     }

@@ -302,9 +302,8 @@ at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tens
                 [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
     return out;
   }
-  const auto by = segments.bundles
-                      ? SegmentOperator::efficient
-                      : segment_operator(query.device(), query.scalar_type(), query.size(1) / num_heads);
+  const auto by = segments.bundles ? SegmentOperator::efficient
+                                   : segment_operator(query.device(), query.scalar_type(), query.size(1) / num_heads);
   return by == SegmentOperator::plain ? attend_in_runs(query, key, value, segments, num_heads)
                                       : attend_packed(query, key, value, segments, num_heads, by);
 }
