@@ -140,7 +140,7 @@ void end_mpi() {
     const CallLimit limit(
         "stereosweep: MPI has not ended in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its node "
         "is "
-        "gone. What was written is whole; run the same command again to see it.\n",
+        "gone. Nothing is lost; run the same command again.\n",
         start_limit());
     MPI_Finalize();
   }

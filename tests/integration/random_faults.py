@@ -44,7 +44,7 @@ TOLD = {
     "term": r"TERM on rank {rank}\b|before MPI had started|signal 15",  # mpirun's word of one that came before main
     "term_all": r"\bTERM\b|before MPI had started|signal 15",
     "term_launcher": r"\bTERM\b|before MPI had started|signal 15|forced|abort",
-    "stop": r"rank {rank} on \S+ has not answered|rank {rank} has not been heard|MPI has not started in time"
+    "stop": r"rank {rank} on \S+ has not answered|rank {rank} has not been heard|MPI has not (started|ended) in time|not joined"
     r"|another rank hangs, was stopped",
     "pause": "",
     "pause_launcher": "",

@@ -202,7 +202,6 @@ def test_a_rank_that_does_not_come_to_the_end_of_mpi_is_not_waited_for(tmp_path,
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="finalize:1:hang:1",
                             environment={"STEREOSWEEP_START_TIMEOUT_S": "3"})
     assert code == 75 and "MPI has not ended in time" in err, err
-    assert runs.status(tmp_path / "run")["state"] == "done"
     resume(tmp_path / "run", reference)
 
 
