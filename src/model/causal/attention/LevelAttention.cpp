@@ -66,13 +66,12 @@ class LevelAttention : public KeyValueStore {
                                   std::int64_t window) const override {
     auto queries = std::make_unique<LevelQueries>();
     Staging staging;
-    const auto most = std::min(most_copies * places_seen(sections_, rows), most_copies_per_query * std::ssize(rows));
-    const auto joined = join_sections(sections_, rows, most);
-    const auto copies = staging.add(joined ? joined->slots : std::vector<std::int32_t>{});
+    const auto joined = join_sections(sections_, rows, {most_copies, most_copies_per_query * std::ssize(rows)});
+    const auto copies = joined ? std::optional(staging.add(joined->slots)) : std::nullopt;
     add_parts(joined ? joined->sections : sections_, rows, window, staging, *queries);
     staging.send(options_.device());
-    if (joined) {
-      queries->copied_slots = staging.at(copies);
+    if (copies) {
+      queries->copied_slots = staging.at(*copies);
     }
     for (auto& part : queries->parts) {
       for (auto& call : part.calls) {

@@ -1,7 +1,6 @@
 #include "model/causal/attention/TreeSections.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -211,16 +210,13 @@ JoinedSections laid_out(const TreeSections& tree, const Joining& joining) {
 
 }  // namespace
 
-std::int64_t places_seen(const TreeSections& tree, std::span<const std::int64_t> rows) {
-  return joined(tree, rows, 0).places;
-}
-
 std::optional<JoinedSections> join_sections(const TreeSections& tree, std::span<const std::int64_t> rows,
-                                            std::int64_t most) {
-  const auto levels = joined(tree, rows, 0).highest_level;
+                                            const JoinLimits& limits) {
+  const auto as_they_are = joined(tree, rows, 0);
+  const auto most = std::min(limits.times * as_they_are.places, limits.most);
   for (const std::int64_t longest : {std::numeric_limits<std::int64_t>::max(), std::int64_t{64}, std::int64_t{16}}) {
     const auto joining = joined(tree, rows, longest);
-    if (joining.highest_level >= levels) {
+    if (joining.highest_level >= as_they_are.highest_level) {
       return std::nullopt;  // nor would shorter ones help
     }
     if (joining.places <= most) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,12 +38,16 @@ struct JoinedSections {
   std::vector<std::int32_t> slots;  ///< [place] where the row is kept
 };
 
-/// What `rows` see, joined. As short as needed to stay within `most` places counts: sections of any length, up to 64
-/// rows with what is in front of them, up to 16. Nothing where that leaves as many levels as there were.
+/// Places that joined sections may have.
+struct JoinLimits {
+  std::int64_t times = 1;  ///< of what `rows` see as it is
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+/// What `rows` see, joined. As short as needed to stay within the limits counts: sections of any length, up to 64 rows
+/// with what is in front of them, up to 16. Nothing where that leaves as many levels as there were.
 std::optional<JoinedSections> join_sections(const TreeSections& tree, std::span<const std::int64_t> rows,
-                                            std::int64_t most);
-/// The places that sections, as they are, have which `rows` see.
-std::int64_t places_seen(const TreeSections& tree, std::span<const std::int64_t> rows);
+                                            const JoinLimits& limits);
 
 /// One call: keys for every query.
 struct SectionCall {
