@@ -171,21 +171,18 @@ at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const a
   }
   STEREOSWEEP_ASSERT(reach < 0, "windows are for flash attention");
   const auto batch = [&](const at::Tensor& rows) { return by_head(rows).unsqueeze(0); };
-  const auto attend_by = [&](const std::optional<at::Tensor>& bias, const at::Tensor& query_begin,
-                             const at::Tensor& key_begin, std::int64_t most_queries, std::int64_t most_keys) {
-    return std::get<0>(at::_efficient_attention_forward(batch(query), batch(key), batch(value), bias, query_begin,
-                                                        key_begin, most_queries, most_keys, 0.0, no_mask, false, scale))
-        .squeeze(0)
-        .flatten(1, 2);
-  };
-  if (!segments.bundles) {
-    return attend_by(std::nullopt, segments.device_query_begin, segments.device_key_begin, longest_query, longest_key);
+  const Bundles each{segments.device_key_begin, segments.device_query_begin, {}, longest_key, longest_query};
+  const auto& taken = segments.bundles ? *segments.bundles : each;
+  std::optional<at::Tensor> bias;
+  if (taken.bias.defined()) {  // the kernel reads a bundle's from its number times the first stride on
+    bias = taken.bias.as_strided({1, num_heads, query.size(0), key.size(0)},
+                                 {bundle_rows * bundle_rows, 0, bundle_rows, 1});
   }
-  // The kernel reads a segment's bias from its number times the first stride on, whatever the size says.
-  const auto& bundles = *segments.bundles;
-  const auto bias = bundles.bias.as_strided({1, num_heads, query.size(0), key.size(0)},
-                                            {bundle_rows * bundle_rows, 0, bundle_rows, 1});
-  return attend_by(bias, bundles.query_begin, bundles.key_begin, bundles.longest_query, bundles.longest_key);
+  return std::get<0>(at::_efficient_attention_forward(batch(query), batch(key), batch(value), bias, taken.query_begin,
+                                                      taken.key_begin, taken.longest_query, taken.longest_key, 0.0,
+                                                      no_mask, false, scale))
+      .squeeze(0)
+      .flatten(1, 2);
 }
 
 void KeySegments::add(std::int32_t queries, std::int32_t first_key, std::int32_t keys, std::int32_t first_place) {
