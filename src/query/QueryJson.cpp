@@ -87,8 +87,10 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
     const auto name = base::json_text(*pool, "pool");
     const std::vector<std::string> names = {"mean", "first", "last"};
     const auto place = std::find(names.begin(), names.end(), name);
-    base::refuse_if(place == names.end(), "unknown pool " + base::json_quote(name), "there are mean, first and last",
-                    base::did_you_mean(name, names));
+    if (place == names.end()) {  // a suggestion takes time, and most queries need none
+      throw base::InputError(base::describe("unknown pool " + base::json_quote(name), "there are mean, first and last",
+                                            base::did_you_mean(name, names)));
+    }
     embed.pool = static_cast<Pool>(place - names.begin());
   }
   return embed;
@@ -160,9 +162,10 @@ std::string format(const QueryError& error, Details /*details*/) {
 }  // namespace
 
 AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
-  const auto invalid = base::find_invalid_utf8(line);
-  base::refuse_if(invalid.has_value(), "invalid UTF-8 at byte " + std::to_string(invalid.value_or(0)),
-                  "a query is one line of JSON");
+  if (const auto place = base::find_invalid_utf8(line)) {
+    throw base::InputError(
+        base::describe("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON"));
+  }
   const auto document = base::parse_json(line, "query");
   JsonFields fields(document, "a query");
   const auto kind = base::json_text(fields.need("kind"), "kind");

@@ -69,8 +69,10 @@ std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::v
   std::vector<std::size_t> groups;
   for (const auto& name : names) {
     const auto found = std::ranges::find(axis.labels, name);
-    base::refuse_if(found == axis.labels.end(), "no group '" + name + "' in this result", "",
-                    base::did_you_mean(name, axis.labels));
+    if (found == axis.labels.end()) {
+      throw base::InputError(
+          base::describe("no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels)));
+    }
     groups.push_back(static_cast<std::size_t>(found - axis.labels.begin()));
   }
   for (std::size_t group = 0; names.empty() && group < axis.labels.size(); ++group) {
