@@ -110,8 +110,7 @@ Communicator Communicator::derive(std::string_view call, const std::function<int
   base::inject_fault("join");
   const CallLimit limit(
       "stereosweep: a rank has not joined the others in time (STEREOSWEEP_WAIT_TIMEOUT_S): it hangs, was stopped, or "
-      "its "
-      "node is gone. Run the same command again.\n",
+      "its node is gone. Run the same command again.\n",
       wait_limit());
   check_mpi(make(*handle_, *made), call);
   check_mpi(MPI_Comm_set_errhandler(made->value, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

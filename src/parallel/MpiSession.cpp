@@ -113,8 +113,7 @@ MpiSession::MpiSession() {
     int provided = 0;
     const CallLimit limit(
         "stereosweep: MPI has not started in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its "
-        "node "
-        "is gone. Run the same command again.\n",
+        "node is gone. Run the same command again.\n",
         start_limit());
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     started_ = true;
@@ -139,8 +138,7 @@ void end_mpi() {
     base::inject_fault("finalize");
     const CallLimit limit(
         "stereosweep: MPI has not ended in time (STEREOSWEEP_START_TIMEOUT_S): a rank hangs, was stopped, or its node "
-        "is "
-        "gone. Nothing is lost; run the same command again.\n",
+        "is gone. Nothing is lost; run the same command again.\n",
         start_limit());
     MPI_Finalize();
   }

@@ -85,7 +85,6 @@ class ItemBench {
   }
 
   [[nodiscard]] const tokenizer::Tokenizer& tokenizer() const { return *tokenizer_; }
-  [[nodiscard]] query::Engine& engine() { return *engine_; }
 
   // Answers as a run asks for them: in `--calls` calls (default 1), the next of which is planned, and the last of which
   // is read, beside the one that runs.

@@ -75,17 +75,18 @@ constexpr std::string_view counted_things[] = {
     "things",   "members",    "sentences", "paragraphs"};
 /// "4 because", "3 overall": these do not make it a count
 constexpr std::string_view behind_any_answer[] = {
-    "and",        "but",         "or",       "on",         "out",      "because",      "since",     "as",
-    "for",        "in",          "at",       "given",      "overall",  "due",          "based",     "with",
-    "when",       "considering", "if",       "though",     "although", "so",           "is",        "would",
-    "seems",      "feels",       "points",   "stars",      "star",     "to",           "reflects",  "reflecting",
-    "indicating", "suggesting",  "meaning",  "signifying", "which",    "that",         "here",      "from",
-    "by",         "however",     "while",    "this",       "they",     "very",         "somewhat",  "moderately",
-    "quite",      "fairly",      "slightly", "extremely",  "not",      "representing", "showing",   "according",
-    "among",      "since",       "then",     "rating",     "will",     "might",        "could",     "may",
-    "than",       "being",       "instead",  "there",      "overall",  "most",         "generally", "i",
-    "it",         "these",       "their",    "are",        "of",       "range",        "region",    "area",
-    "mark",       "zone"};
+    "and",        "but",      "or",        "on",          "out",          "because",    "since",
+    "as",         "for",      "in",        "at",          "given",        "overall",    "due",
+    "based",      "with",     "when",      "considering", "if",           "though",     "although",
+    "so",         "is",       "would",     "seems",       "feels",        "points",     "stars",
+    "star",       "to",       "reflects",  "reflecting",  "indicating",   "suggesting", "meaning",
+    "signifying", "which",    "that",      "here",        "from",         "by",         "however",
+    "while",      "this",     "they",      "very",        "somewhat",     "moderately", "quite",
+    "fairly",     "slightly", "extremely", "not",         "representing", "showing",    "according",
+    "among",      "then",     "rating",    "will",        "might",        "could",      "may",
+    "than",       "being",    "instead",   "there",       "most",         "generally",  "i",
+    "it",         "these",    "their",     "are",         "of",           "range",      "region",
+    "area",       "mark",     "zone"};
 
 // What is an answer.
 /// "rate 4", "score: 4"

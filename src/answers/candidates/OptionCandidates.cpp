@@ -213,8 +213,8 @@ class OptionReader : TokenReader {
         "often", "people",  "usually", "typically", "widely", "commonly",   "appear",    "appears",
         "them",  "they're", "they",    "i",         "we",     "public",     "americans", "society",
         "do",    "not",     "feel",    "considers", "only"};
-    static constexpr std::string_view seeing[] = {"consider", "view",  "see",  "find", "perceive", "regard", "describe",
-                                                  "rate",     "think", "call", "deem", "find",     "believe"};
+    static constexpr std::string_view seeing[] = {"consider", "view", "see",   "find", "perceive", "regard",
+                                                  "describe", "rate", "think", "call", "deem",     "believe"};
     const auto sentence = sentence_around(tokens_, mention.first);
     const bool is_seen = has_any(sentence.first, mention.first, seeing);
     const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
