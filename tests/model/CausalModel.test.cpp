@@ -394,8 +394,10 @@ TEST(CausalModel, GrowingInStepsIsTheWholeTree) {
           std::iota(rows.begin(), rows.end(), first);
           const auto states = body.extend(*memory, part, rows);
           EXPECT_EQ(memory->rows(), std::ssize(part.ids));
-          EXPECT_LT(difference(states, all.slice(0, first, memory->rows())), 2e-5 * all.abs().max().item<double>())
-              << name;  // operators may read a path in other pieces
+          // Where all is computed by operators, a path is read in other pieces: one setting is 1 % beyond 1e-5.
+          const double most = kernels_on(at::kCPU) == Kernels::own_kernels ? 1e-5 : 2e-5;
+          EXPECT_LT(difference(states, all.slice(0, first, memory->rows())), most * all.abs().max().item<double>())
+              << name;
         }
       }
     }

@@ -299,6 +299,17 @@ class NodeFilesTest : public ParallelTest {
     directory = world.broadcast(name, 0);
   }
   void TearDown() override { world.all(true); }
+  /// Other bytes at the beginning of b.safetensors; what it holds then.
+  std::vector<std::byte> change_weights() const {
+    world.all(true);
+    if (world.rank() == 0) {
+      std::fstream(directory / "b.safetensors", std::ios::in | std::ios::out | std::ios::binary).write("changed", 7);
+    }
+    world.all(true);
+    auto changed = pattern(1234567, 'b');
+    std::memcpy(changed.data(), "changed", 7);
+    return changed;
+  }
   std::optional<testing::TemporaryDirectory> temporary;  ///< on rank zero
   fs::path directory;
 };
@@ -343,16 +354,8 @@ TEST_F(NodeFilesTest, ANodeMayReadForItself) {
   const auto [files, sharers] = read_checkpoint_once(world, node, directory, base::CheckpointPart::all_files, place);
   EXPECT_EQ(sharers.size(), node.size());
   EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
-  world.all(true);
-  if (world.rank() == 0) {
-    std::fstream(directory / "b.safetensors", std::ios::in | std::ios::out | std::ios::binary).write("changed", 7);
-  }
-  world.all(true);
-  auto expected = pattern(1234567, 'b');
-  if (world.rank() < 2) {
-    std::memcpy(expected.data(), "changed", 7);
-  }
-  EXPECT_EQ(content_of(files.at("b.safetensors")), expected);
+  const auto changed = change_weights();
+  EXPECT_EQ(content_of(files.at("b.safetensors")), world.rank() < 2 ? changed : pattern(1234567, 'b'));
 }
 
 // The files of the kernel's own settings are shorter than they say.
@@ -379,13 +382,7 @@ TEST_F(NodeFilesTest, WeightsCanStayInTheirFiles) {
       read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files, WeightPlace::files).files;
   EXPECT_EQ(files.at("config.json").text(), "{}");
   EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
-  world.all(true);
-  if (world.rank() == 0) {
-    std::fstream(directory / "b.safetensors", std::ios::in | std::ios::out | std::ios::binary).write("changed", 7);
-  }
-  world.all(true);
-  auto changed = pattern(1234567, 'b');
-  std::memcpy(changed.data(), "changed", 7);
+  const auto changed = change_weights();
   EXPECT_EQ(content_of(files.at("b.safetensors")), changed);
 }
 
