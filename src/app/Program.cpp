@@ -19,6 +19,7 @@
 #include "base/text/Terminal.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
+#include "parallel/RankProcess.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {
@@ -81,25 +82,32 @@ void keep_standard_streams() {
   }
 }
 
-}  // namespace
-
-int run_program(int argc, char** argv) {
-  keep_standard_streams();
-  ::signal(SIGXFSZ, SIG_IGN);  // a file over its limit then fails with EFBIG, which is told with advice
+ExitCode exit_code_of_all(const Arguments& arguments) {
   hdf5::switch_off_file_locks();
   try {
     base::set_faults(base::text_from_environment("STEREOSWEEP_INJECT"));
     results::set_screen_width(
         base::terminal_columns(STDOUT_FILENO, results::widest_screen).value_or(results::widest_screen));
-    const auto code = run_one_of_all({argv + std::min(argc, 1), argv + argc});
+    const auto code = run_one_of_all(arguments);
     if (code == ExitCode::done || code == ExitCode::error) {  // others say more already
       check_streams();
     }
-    return static_cast<int>(code);
+    return code;
   } catch (const std::exception& error) {
     std::cerr << "stereosweep: " << base::printable(base::message_of(error)) << '\n';
-    return static_cast<int>(base::exit_code_of(error));
+    return base::exit_code_of(error);
   }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  keep_standard_streams();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file over its limit then fails with EFBIG, which is told with advice
+  const parallel::LauncherGuard launcher;
+  const auto status = static_cast<int>(exit_code_of_all({argv + std::min(argc, 1), argv + argc}));
+  launcher.leave(status);
+  return status;
 }
 
 }  // namespace stereosweep::app

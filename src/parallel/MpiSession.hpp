@@ -1,13 +1,13 @@
-// MPI from its start to its end, one object in main's stack; which processes its ranks are.
+// MPI from its start to its end, one object in main's stack; where its ranks are.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/Error.hpp"
 #include "parallel/Communicator.hpp"
+#include "parallel/RankProcess.hpp"
 
 namespace stereosweep::parallel {
 
@@ -34,25 +34,8 @@ class MpiSession {
 /// afterwards but the null one. Nothing happens where MPI does not run.
 void end_mpi();
 
-/// A process as the kernel counts it: a number is given again, number and start together are not.
-struct RankProcess {
-  std::int64_t number = 0;
-  std::uint64_t start = 0;  ///< ticks since the machine's start; 0: unknown
-  bool operator==(const RankProcess&) const = default;
-};
-
-RankProcess this_process();
-
-/// Whether it is there and no corpse that waits for its parent. Processes of other machines or containers are not.
-bool is_alive(const RankProcess& process);
-
 /// Whether a launcher (mpirun, srun --mpi=pmix) counts this process among its ranks.
 bool launched_as_rank();
-
-/// mpirun may stay for ever after an abort (Open MPI 4.1 with PMIx 4: it waits for a thread that waits for a lock).
-/// Starts a process of its own session that ends the mpirun above this one, and no other process of its number, where
-/// that still runs after 30 s.
-void end_launcher_if_it_stays();
 
 /// Ends every rank with `status` (never 0: some launchers end only the caller then). If MPI cannot do it within 10 s,
 /// this process ends alone.

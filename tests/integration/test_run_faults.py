@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import itertools
 import os
 import pathlib
 import random
@@ -224,21 +225,34 @@ def test_rank_zero_that_was_stopped_does_not_blame_others(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
-def test_an_mpirun_that_stays_after_an_abort_is_ended(tmp_path, reference):
-    """It is stopped, so that it stays for sure."""
-    process = runs.start_held(runs.SMOKE, tmp_path / "run", ranks=3, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "3"})
-    ranks = runs.rank_processes(process)
-    os.kill(ranks[1], signal.SIGSTOP)
-    log = tmp_path / "run/log"
-    runs.wait_for(lambda: "has not answered" in log.read_text())
-    process.send_signal(signal.SIGSTOP)
+def test_an_mpirun_that_stays_is_ended(tmp_path, reference, monkeypatch):
+    """Each is stopped, so that it stays for sure: after an abort, a rank's death, a signal while MPI starts. One whose
+    rank is a shell with more to do than a command that fails is left alone."""
+    busy = f"{runs.PROGRAM} validate none.yaml; code=$?; sleep 34; exit $((code + 10))"
+    other = subprocess.Popen(["mpirun", "-np", "1", "sh", "-c", busy], env={**os.environ, **runs.ENVIRONMENT},
+                             stderr=subprocess.DEVNULL)
+    aborted = runs.start_held(runs.SMOKE, tmp_path / "abort", ranks=3, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "3"})
+    killed = runs.start_held(runs.SMOKE, tmp_path / "killed", ranks=2)
+    starting = start_with_a_late_rank(tmp_path, monkeypatch)
+    ranks = {process: runs.rank_processes(process) for process in (aborted, killed)}
+    os.kill(ranks[aborted][1], signal.SIGSTOP)
+    runs.wait_for(lambda: "has not answered" in (tmp_path / "abort/log").read_text())
+    runs.wait_for(lambda: any(has_signal(rank, "SigBlk", signal.SIGTERM) for rank in runs.rank_processes(starting)))
+    ranks[starting] = runs.rank_processes(starting)
+    for process in ranks:
+        process.send_signal(signal.SIGSTOP)
+    os.kill(ranks[killed][1], signal.SIGKILL)
+    os.kill(ranks[starting][0], signal.SIGTERM)
     begun = time.monotonic()
-    process.wait(timeout=300)
-    assert process.returncode == -signal.SIGKILL and time.monotonic() - begun > 20
-    for rank in ranks:
+    for process in ranks:
+        process.wait(timeout=300)
+        assert process.returncode == -signal.SIGKILL and time.monotonic() - begun > 20
+    assert other.wait(timeout=300) == 12
+    for rank in itertools.chain(*ranks.values()):
         with contextlib.suppress(ProcessLookupError):
             os.kill(rank, signal.SIGKILL)
-    resume(tmp_path / "run", reference)
+    resume(tmp_path / "abort", reference)
+    resume(tmp_path / "killed", reference)
 
 
 @pytest.mark.parametrize("number", range(int(os.environ.get("STEREOSWEEP_ABORTS", "3"))))

@@ -107,9 +107,6 @@ void leave_for_signal(int signal, int rank, const std::function<bool(const StopO
   if (!begin_end(order)) {
     return;
   }
-  if (signal == SIGTERM) {
-    parallel::end_launcher_if_it_stays();
-  }
   if (rank == 0) {
     base::log(base::LogLevel::warning, order.cause + ": " + how_to_go_on);
   }
