@@ -19,7 +19,7 @@
 #include "base/text/Terminal.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
-#include "parallel/RankProcess.hpp"
+#include "parallel/RankGuard.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {
@@ -104,9 +104,9 @@ ExitCode exit_code_of_all(const Arguments& arguments) {
 int run_program(int argc, char** argv) {
   keep_standard_streams();
   ::signal(SIGXFSZ, SIG_IGN);  // a file over its limit then fails with EFBIG, which is told with advice
-  const parallel::LauncherGuard launcher;
+  const parallel::RankGuard guard;
   const auto status = static_cast<int>(exit_code_of_all({argv + std::min(argc, 1), argv + argc}));
-  launcher.leave(status);
+  guard.leave(status);
   return status;
 }
 

@@ -14,6 +14,7 @@
 #include "base/text/Text.hpp"
 #include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
+#include "parallel/RankGuard.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -94,6 +95,7 @@ void end_mpi() {
         "is gone. Nothing is lost; run the same command again.\n",
         start_limit());
     MPI_Finalize();
+    RankGuard::mpi_has_ended();
   }
 }
 

@@ -45,7 +45,7 @@ TOLD = {
     "term_all": r"\bTERM\b|before MPI had started|signal 15",
     "term_launcher": r"\bTERM\b|before MPI had started|signal 15|forced|abort",
     "stop": r"rank {rank} on \S+ has not answered|rank {rank} has not been heard|MPI has not (started|ended) in time|not joined"
-    r"|another rank hangs, was stopped",
+    r"|another rank hangs, was stopped|signal 9",  # the last of its guard, after MPI's end
     "pause": "",
     "pause_launcher": "",
     "full_disk": "No space left|do not fit the disk",
@@ -102,7 +102,8 @@ class Fault:
         """Why what was told is not what happened; "" where it is."""
         told = f"{state['state']}: {state.get('cause', '')}"
         if state["blocks"]["done"] == 0 and "launchers also send it when a rank has died" in told:
-            return "" if "term" in self.kind or re.search(UNSURE, err) else f"neither mpirun nor the run tells the cause: {told}"
+            told_on_errors = f"{UNSURE}|{(TOLD.get(self.kind) or UNSURE).format(rank=self.rank)}"
+            return "" if "term" in self.kind or re.search(told_on_errors, err) else f"neither mpirun nor the run tells the cause: {told}"
         if code == 0 or state["state"] == "done":  # a rank may be struck after the last block: the result is whole
             return "" if state["state"] == "done" else f"exit 0, but {told}"
         if self.kind.startswith("pause"):

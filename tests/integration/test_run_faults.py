@@ -227,12 +227,15 @@ def test_rank_zero_that_was_stopped_does_not_blame_others(tmp_path, reference):
 
 def test_an_mpirun_that_stays_is_ended(tmp_path, reference, monkeypatch):
     """Each is stopped, so that it stays for sure: after an abort, a rank's death, a signal while MPI starts. One whose
-    rank is a shell with more to do than a command that fails is left alone."""
+    rank is a shell with more to do than a command that fails is left alone. A rank zero that is stopped while it writes
+    the result, when MPI has ended, is killed."""
     busy = f"{runs.PROGRAM} validate none.yaml; code=$?; sleep 34; exit $((code + 10))"
     other = subprocess.Popen(["mpirun", "-np", "1", "sh", "-c", busy], env={**os.environ, **runs.ENVIRONMENT},
                              stderr=subprocess.DEVNULL)
     aborted = runs.start_held(runs.SMOKE, tmp_path / "abort", ranks=3, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "3"})
     killed = runs.start_held(runs.SMOKE, tmp_path / "killed", ranks=2)
+    writes = tmp_path / "writes"
+    writing = runs.start(runs.SMOKE, writes, ranks=2, inject=f"export:rename:1:hold={writes}.go")
     starting = start_with_a_late_rank(tmp_path, monkeypatch)
     ranks = {process: runs.rank_processes(process) for process in (aborted, killed)}
     os.kill(ranks[aborted][1], signal.SIGSTOP)
@@ -241,6 +244,8 @@ def test_an_mpirun_that_stays_is_ended(tmp_path, reference, monkeypatch):
     ranks[starting] = runs.rank_processes(starting)
     for process in ranks:
         process.send_signal(signal.SIGSTOP)
+    runs.wait_for(lambda: list(writes.glob("*partial*")) and len(runs.rank_processes(writing)) == 1)
+    os.kill(runs.rank_processes(writing)[0], signal.SIGSTOP)
     os.kill(ranks[killed][1], signal.SIGKILL)
     os.kill(ranks[starting][0], signal.SIGTERM)
     begun = time.monotonic()
@@ -248,6 +253,9 @@ def test_an_mpirun_that_stays_is_ended(tmp_path, reference, monkeypatch):
         process.wait(timeout=300)
         assert process.returncode == -signal.SIGKILL and time.monotonic() - begun > 20
     assert other.wait(timeout=300) == 12
+    code, _, err = runs.finish(writing)
+    assert code != 0 and "signal 9" in err, err
+    resume(writes, reference)
     for rank in itertools.chain(*ranks.values()):
         with contextlib.suppress(ProcessLookupError):
             os.kill(rank, signal.SIGKILL)

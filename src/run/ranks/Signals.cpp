@@ -21,6 +21,16 @@ bool is_ignored(int number) {
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+/// A launcher sends its signals to all ranks, and rank zero tells of them. What somebody else sends to one rank only
+/// that rank knows; when it ends by it, the launcher sends TERM to the others.
+void tell_sender(const siginfo_t& signal) {
+  const auto rank = base::text_from_environment("PMIX_RANK");
+  if (!rank.empty() && signal.si_code == SI_USER && signal.si_pid != 0 && signal.si_pid != ::getppid()) {
+    base::log(base::LogLevel::warning, "signal " + signal_name(signal.si_signo) + " on rank " + rank +
+                                           ", sent by process " + std::to_string(signal.si_pid));
+  }
+}
+
 }  // namespace
 
 SignalWatcher::SignalWatcher() {
@@ -46,13 +56,15 @@ SignalWatcher::~SignalWatcher() {
 
 void SignalWatcher::watch() {
   while (true) {
-    int number = 0;
-    if (::sigwait(&set_, &number) != 0) {
+    siginfo_t signal{};
+    const int number = ::sigwaitinfo(&set_, &signal);
+    if (number < 0) {
       continue;
     }
     if (ending_) {
       return;
     }
+    tell_sender(signal);
     int none = 0;
     received_.compare_exchange_strong(none, number);
     const std::lock_guard lock(mutex_);
