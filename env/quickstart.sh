@@ -121,6 +121,6 @@ finding "FILES
    results/NAME/stats.txt   the tables                 results/NAME/*.stats.h5   the same as numbers
    results/NAME/*.h5        the raw numbers            results/NAME/*.png        the pictures
    $log     what every step printed
-Next: README.md, section «Your own job». This took $((SECONDS - began)) s.
+Next: source env/activate, then README.md, section «Your own job». This took $((SECONDS - began)) s.
 All about a run on one page, for a browser:
    $PWD/results/real/report.html"

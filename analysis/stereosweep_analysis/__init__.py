@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .reports.command import figures, report
     from .tidy import compare, scores
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"  # of the whole project: CMake and pyproject.toml read it here
 
 __all__ = [
     "ResultError", "__version__", "compare", "figures", "open", "open_result", "open_statistics", "open_vectors",

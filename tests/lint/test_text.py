@@ -13,7 +13,7 @@ from project import ROOT, cpp_files, tracked
 
 MAX_LINES = 800
 MAX_FUNCTION_LINES = 80
-ALLOWED_TOP = {"CMakeLists.txt", "src", "configs", "jobs", "slurm", "analysis", "tests", "env", "README.md"}
+ALLOWED_TOP = {"CMakeLists.txt", "src", "configs", "jobs", "slurm", "analysis", "tests", "env", "README.md", "LICENSE"}
 TABLES = re.compile(r"src/tokenizer/Unicode\w*\.cpp")  # generated tables have no length cap
 
 
