@@ -52,9 +52,11 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
     }
   }
   const auto known = names(kind);
+  const auto nearest = suggest(name, known, problems);
   problems.add(user.place(key), "no piece '" + name + "' of the kind " + kind, "looked for " + searched,
-               known.empty() ? "STEREOSWEEP_CONFIGS names the folder of the pieces, where the job lies elsewhere."
-                             : suggest(name, known, problems));
+               known.empty()     ? "STEREOSWEEP_CONFIGS names the folder of the pieces, where the job lies elsewhere."
+               : nearest.empty() ? "A list of your own stands in brackets: [" + name + "]."
+                                 : nearest);
   return nullptr;
 }
 

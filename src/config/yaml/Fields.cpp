@@ -298,7 +298,8 @@ const Node* Fields::required(const std::string& name) {
   const Node* node = optional(name);
   if (node == nullptr && usable_) {
     // The nearest misspelt key is reported by finish; here only the gap is named.
-    problems_.add(node_.place(key_of(name)), "the key '" + name + "' is missing", "it has no default");
+    problems_.add(node_.place(key_of(name)), "the key '" + name + "' is missing", "it has no default",
+                  "Write '" + name + ": ...' here.");
   }
   return node;
 }
