@@ -81,9 +81,9 @@ def finish(process, seconds=HANGS):
     return process.returncode, out, err
 
 
-def program(*arguments, **options):
+def program(*arguments, folder=ROOT, **options):
     """A command of the program that must end by itself, with its exit status and what it says."""
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT, timeout=HANGS, **options)
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=folder, timeout=HANGS, **options)
 
 
 def ask(model, query):
