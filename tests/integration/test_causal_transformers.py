@@ -7,8 +7,8 @@ import numpy
 import pytest
 import torch
 import transformers
-from causal_models import (GPT2, LLAMA, LLAMA3, VARIANTS, VOCABULARY, Program, ids_of, save, spread, stored_tensors,
-                           theirs, tiny)
+from causal_models import (GPT2, LLAMA, LLAMA3, VARIANTS, VOCABULARY, YARN, Program, ids_of, save, spread,
+                           stored_tensors, theirs, tiny)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_variants(program, variant, seed, tmp_path):
 
 
 FAMILIES = ["gpt2", "openai-gpt", "gpt_neox", "falcon 40b", "falcon rw", "llama", "mixtral", "qwen3", "gemma3", "phi3",
-            "olmo2", "gptj", "opt"]
+            "olmo2", "gptj", "opt", "cohere2", "glm4", "granite", "olmo3 yarn", "qwen3_moe", "smollm3"]
 
 
 @pytest.mark.parametrize("variant", FAMILIES)
@@ -52,18 +52,18 @@ def test_saved_by_transformers_itself(program, variant, tmp_path):
 
 @pytest.mark.parametrize("variant", FAMILIES)
 def test_16_bits_are_as_near_as_theirs(program, variant, tmp_path):
-    """Our 16 bits may be no further from float32 than transformers' own, with a third to spare. Mixtral's routing flips
-    at near ties, so that its few flips decide."""
+    """Our 16 bits may be no further from float32 than transformers' own, with a third to spare. A token whose
+    experts change at a near tie has another result, so with experts the usual token counts, not the mean."""
     model_type, settings = VARIANTS[variant]
     model = tiny(model_type, **settings)
     save(model, tmp_path)
     sequences = ids_of()
     _, expected = theirs(model, sequences)
-    factor = 2 if model_type == "mixtral" else 1.33
+    usual = numpy.median if model_type in ("mixtral", "qwen3_moe") else numpy.mean
     for dtype in ("float16", "bfloat16"):
         _, mine = program.numbers(tmp_path, model.config, sequences, dtype)
         _, other = theirs(copy.deepcopy(model).to(getattr(torch, dtype)), sequences)
-        assert 0 < numpy.abs(mine - expected).mean() < factor * numpy.abs(other - expected).mean(), dtype
+        assert 0 < usual(numpy.abs(mine - expected)) < 1.33 * usual(numpy.abs(other - expected)), dtype
 
 
 @pytest.mark.parametrize("variant", FAMILIES)
@@ -109,6 +109,9 @@ OLD_SPELLINGS = {
                  dict(rotary_emb_base=3000, rotary_pct=0.5)),
     "gpt_neox defaults": ("gpt_neox", {}, {}),
     "mixtral defaults": ("mixtral", {}, {}),
+    "olmo3": ("olmo3", dict(rope_parameters=dict(
+        full_attention=YARN | dict(rope_theta=3000.0), sliding_attention=dict(rope_type="default", rope_theta=500000.0))),
+        dict(rope_theta=3000.0, rope_scaling={key: value for key, value in YARN.items() if key != "rope_theta"})),
     "gemma3": ("gemma3", dict(rope_parameters=dict(
         full_attention=dict(rope_type="linear", factor=8.0, rope_theta=3000.0),
         sliding_attention=dict(rope_type="default", rope_theta=50.0))),
@@ -130,7 +133,8 @@ def test_old_spelling_of_rope(program, case, tmp_path):
 
 @pytest.mark.parametrize("variant", ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 40b", "falcon rw",
                                      "opt", "llama", "mixtral", "qwen2", "qwen3", "phi3", "olmo2", "starcoder2",
-                                     "stablelm", "gemma", "gemma2", "gemma3"])
+                                     "stablelm", "gemma", "gemma2", "gemma3", "cohere2", "glm4", "granite", "olmo3",
+                                     "qwen3_moe", "smollm3"])
 def test_defaults_of_every_family(program, variant, tmp_path):
     """Only the keys that differ from what transformers assumes."""
     model_type, settings = VARIANTS[variant]

@@ -18,7 +18,7 @@ from wheel_training import byte_level  # noqa: E402
 
 FAMILIES = ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 7b", "falcon 40b", "falcon rw", "opt",
             "llama3 scaling", "mistral window", "mixtral", "qwen2 windows", "qwen3", "phi3", "olmo2", "starcoder2",
-            "stablelm", "gemma", "gemma2", "gemma3"]
+            "stablelm", "gemma", "gemma2", "gemma3", "cohere2", "glm4", "granite", "olmo3", "qwen3_moe", "smollm3"]
 PROMPTS = ["the nurse said that", "People say: the old doctor who lived by the river was never", "x"]
 COUNT = int(os.environ.get("STEREOSWEEP_NEW_TOKENS", "64"))
 LONGEST = COUNT + 96

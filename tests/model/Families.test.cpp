@@ -49,7 +49,8 @@ std::vector<std::int64_t> windows(const CausalSpecification& specification) {
 const std::vector<std::string> families = {
     "gpt2",     "openai-gpt", "gpt_bigcode", "gpt_neox",    "gptj",   "falcon",     "opt",
     "llama",    "mistral",    "mixtral",     "qwen2",       "qwen3",  "phi3",       "olmo2",
-    "stablelm", "gemma",      "gemma2",      "gemma3_text", "gemma3", "starcoder2",
+    "stablelm", "gemma",      "gemma2",      "gemma3_text", "gemma3", "starcoder2", "cohere2",
+    "glm4",     "granite",    "olmo3",       "qwen3_moe",   "smollm3",
 };
 
 std::string minimal(const std::string& family) {
@@ -200,6 +201,11 @@ TEST(Families, RefusesByName) {
        "rope_scaling.short_factor: 1 numbers"},
       {R"("phi3","rope_scaling":{"type":"longrope","short_factor":["a"],"long_factor":[1]})",
        "rope_scaling.short_factor: [\"a\"]"},
+      {R"("qwen3_moe","mlp_only_layers":[0])", "mlp_only_layers: layers without experts"},
+      {R"("qwen3_moe","decoder_sparse_step":2)", "decoder_sparse_step: layers without experts"},
+      {R"("smollm3","no_rope_layers":[1,0])", "no_rope_layers: is no list of a number for each layer"},
+      {R"("smollm3","no_rope_layers":"1")", "no_rope_layers: is no list of a number for each layer"},
+      {R"("cohere2","head_dim":64)", "head_dim: 64"},
       {R"("mixtral","num_experts_per_tok":9)", "num_experts_per_tok: 9"},
       {R"("mixtral","num_local_experts":100000000)", "num_local_experts: 100000000"},
       {R"("qwen2","layer_types":["full_attention"])", "layer_types: 1 entries (there are 32 layers)"},

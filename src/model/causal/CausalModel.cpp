@@ -293,8 +293,14 @@ class CausalPass {
     return settings_.group ? sum_of_slices(part).to(part.scalar_type()) : part;
   }
 
+  // Whether a product may add to the residual stream as it is computed.
+  bool adds_at_once() const { return !settings_.group && specification_.residual_scale == 1; }
+
   // summed(part) + residual; on a device rounded once.
   at::Tensor summed_and_added(const at::Tensor& part, const at::Tensor& residual) const {
+    if (specification_.residual_scale != 1) {
+      return summed(part).mul_(specification_.residual_scale).add_(residual);
+    }
     if (!settings_.group || part.is_cpu()) {
       return summed(part).add_(residual);
     }
@@ -313,7 +319,7 @@ class CausalPass {
     if (layer.feed_forward_output_norm) {
       return normalize_and_add(summed(compute({})), *layer.feed_forward_output_norm, rule_, residual);
     }
-    return settings_.group ? summed_and_added(compute({}), residual) : compute(residual);
+    return adds_at_once() ? compute(residual) : summed_and_added(compute({}), residual);
   }
 
   // A layer's input plus what attention put out. The input's own memory may take the sum.
@@ -322,8 +328,8 @@ class CausalPass {
       return normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule_,
                                states);
     }
-    return settings_.group ? summed_and_added(layer.attention_output.apply(mixed), states)
-                           : layer.attention_output.apply_and_add(mixed, states);
+    return adds_at_once() ? layer.attention_output.apply_and_add(mixed, states)
+                          : summed_and_added(layer.attention_output.apply(mixed), states);
   }
 
   // `states` must not be read afterwards.

@@ -77,6 +77,7 @@ struct CausalNames {
   std::string final_norm = "norm";
   std::vector<std::string> heads = {"lm_head"};  ///< without the prefix; the first that is stored counts
   bool head_bias = false;
+  bool norm_bias = true;  ///< NormKind::layer only
 
   std::string attention_norm = "input_layernorm";
   std::string attention_output_norm = {};
@@ -94,6 +95,8 @@ struct CausalNames {
   std::vector<std::string> inner = {"mlp.gate_proj", "mlp.up_proj"};  ///< gate and up, or both in one, or the only one
   std::string outer = "mlp.down_proj";
   bool feed_forward_bias = false;
+  std::vector<std::string> expert_inner = {"w1", "w3"};  ///< gate and up of an expert that is stored by itself
+  std::string expert_outer = "w2";
 
   /// Tensors that change nothing here: the name begins with, or a name within the body ends with, one of these.
   std::vector<std::string> harmless_beginnings = {};
@@ -131,6 +134,7 @@ struct CausalSpecification {
   float attention_softcap = 0;  ///< c * tanh(score / c); 0: none
   float logits_softcap = 0;
   float logits_scale = 1;     ///< of the logits
+  float residual_scale = 1;   ///< of what attention and feed-forward layer add, where no norm follows them
   float embedding_scale = 1;  ///< rounded to the model's dtype before it multiplies
 
   Activation activation = Activation::gelu;

@@ -74,8 +74,8 @@ class CausalReader {
   }
 
   Norm norm(const std::string& name, std::int64_t width) {
-    return {reader_.take(name + ".weight", {width}),
-            specification_.norm == NormKind::layer ? reader_.take(name + ".bias", {width}) : at::Tensor()};
+    const bool has_bias = specification_.norm == NormKind::layer && names_.norm_bias;
+    return {reader_.take(name + ".weight", {width}), has_bias ? reader_.take(name + ".bias", {width}) : at::Tensor()};
   }
 
   std::optional<Norm> layer_norm(const std::string& name, std::int64_t width) {
@@ -267,7 +267,7 @@ class CausalReader {
     return part;
   }
 
-  // Mixtral's two layouts: a matrix per expert, or all experts of a layer in one tensor.
+  // Two layouts: a matrix per expert, or all experts of a layer in one tensor.
   void read_experts(CausalLayer& layer) {
     const auto count = specification_.experts.count;
     const auto inner = specification_.inner;
@@ -280,16 +280,18 @@ class CausalReader {
     for (std::int64_t i = 0; i < count; ++i) {
       const auto expert = experts + std::to_string(i);
       FeedForward own;
-      own.inner = product(
-          reader_.has(all_inner)
-              ? reader_.take_cut(all_inner, {count, 2 * inner, hidden}, {own_inner_rows(2 * inner * i), {}})
-              : stacked({{expert + ".w1", inner, {own_inner()}}, {expert + ".w3", inner, {own_inner()}}}, hidden),
-          {});
+      own.inner =
+          product(reader_.has(all_inner)
+                      ? reader_.take_cut(all_inner, {count, 2 * inner, hidden}, {own_inner_rows(2 * inner * i), {}})
+                      : stacked({{expert + "." + names_.expert_inner[0], inner, {own_inner()}},
+                                 {expert + "." + names_.expert_inner[1], inner, {own_inner()}}},
+                                hidden),
+                  {});
       own.outer =
           reader_.has(all_outer)
               ? product(reader_.take_cut(all_outer, {count, hidden, inner}, {{{i * hidden, hidden}}, own_part(inner)}),
                         {})
-              : summand(expert + ".w2", hidden, inner, Bias::none);
+              : summand(expert + "." + names_.expert_outer, hidden, inner, Bias::none);
       layer.experts.push_back(std::move(own));
     }
   }

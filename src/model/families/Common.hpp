@@ -26,9 +26,15 @@ struct MaskedFamily {
   MaskedSpecification (*read)(const ConfigFields& fields);
 };
 
-/// One table for each file of families.
+/// One table or row for each file of families.
 std::span<const CausalFamily> gpt_families();
 std::span<const CausalFamily> llama_families();
+CausalFamily cohere2_family();
+CausalFamily glm4_family();
+CausalFamily granite_family();
+CausalFamily olmo3_family();
+CausalFamily qwen3_moe_family();
+CausalFamily smollm3_family();
 std::span<const MaskedFamily> bert_families();
 
 /// One size and the names that configurations have for it.

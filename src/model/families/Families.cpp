@@ -20,9 +20,19 @@ const Family* find(std::span<const Family> table, std::string_view type) {
 
 const families::MaskedFamily* find_masked(std::string_view type) { return find(families::bert_families(), type); }
 
+std::vector<families::CausalFamily> all_causal() {
+  std::vector<families::CausalFamily> all;
+  for (const auto& table : {families::gpt_families(), families::llama_families()}) {
+    all.insert(all.end(), table.begin(), table.end());
+  }
+  all.insert(all.end(), {families::cohere2_family(), families::glm4_family(), families::granite_family(),
+                         families::olmo3_family(), families::qwen3_moe_family(), families::smollm3_family()});
+  return all;
+}
+
 const families::CausalFamily* find_causal(std::string_view type) {
-  const auto* older = find(families::gpt_families(), type);
-  return older != nullptr ? older : find(families::llama_families(), type);
+  static const auto all = all_causal();
+  return find<families::CausalFamily>(all, type);
 }
 
 // The causal family; null for a masked one. Refuses all others.
@@ -35,8 +45,7 @@ const families::CausalFamily* find_family(const ConfigFields& fields) {
   std::vector<std::string> names;
   const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
   std::ranges::for_each(families::bert_families(), add);
-  std::ranges::for_each(families::gpt_families(), add);
-  std::ranges::for_each(families::llama_families(), add);
+  std::ranges::for_each(all_causal(), add);
   fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
                 base::join(names, ", ") + " are");
 }

@@ -6,31 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "model/families/Common.hpp"
-#include "model/families/Rope.hpp"
+#include "model/families/LlamaLike.hpp"
 
 namespace stereosweep::model::families {
 namespace {
 
 constexpr std::int64_t most_head_width = 65536;  // a hostile file must not make us allocate billions of frequencies
 
-// transformers' defaults, where keys are left out; as they stand, LLaMA's.
-struct LlamaDefaults {
-  std::int64_t vocabulary = 32000;
-  std::int64_t hidden = 4096;
-  std::int64_t inner = 11008;
-  std::int64_t layers = 32;
-  std::int64_t heads = 32;
-  std::optional<std::int64_t> key_heads = std::nullopt;  // none: as many as heads
-  std::int64_t head_width = 0;                           // 0: hidden / heads
-  std::int64_t positions = 2048;
-  double norm_epsilon = 1e-6;
-  const char* activation_key = "hidden_act";
-  const char* activation = "silu";
-  ConfigFields::Flag tied = ConfigFields::Flag::off;
-};
+}  // namespace
 
-// Everything but positions, windows and biases.
 CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
   const Sizes sizes = {{{"vocab_size"}, defaults.vocabulary},
                        {{"hidden_size"}, defaults.hidden},
@@ -59,13 +43,11 @@ CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefau
   return specification;
 }
 
-// attention_bias: of all four matrices of attention.
 void set_attention_bias(const ConfigFields& fields, CausalSpecification& specification) {
   specification.names.query_key_value_bias = fields.is_on("attention_bias");
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
-// A window (0: none) for each layer that layer_types calls sliding_attention.
 void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification) {
   const auto types = fields.texts("layer_types");
   fields.refuse_if(types.size() != specification.layers.size(), "layer_types",
@@ -80,6 +62,40 @@ void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpec
   }
 }
 
+void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecification& specification) {
+  const auto window = fields.size_or_none("sliding_window", 4096).value_or(0);
+  if (fields.find("layer_types") != nullptr) {
+    set_layer_types(fields, window, specification);
+    return;
+  }
+  for (std::size_t i = 0; i < specification.layers.size(); ++i) {
+    const bool slides = (static_cast<std::int64_t>(i) + 1) % pattern != 0;
+    fields.refuse_if(slides && window == 0, "sliding_window", "null", "some layers of this family have a window");
+    specification.layers[i].window = slides ? window : 0;
+  }
+}
+
+void read_two_rotaries(const ConfigFields& fields, Thetas thetas, CausalSpecification& specification) {
+  const auto nested = fields.section("rope_parameters");
+  const auto whole = nested ? nested->section("full_attention") : std::nullopt;
+  const auto window = nested ? nested->section("sliding_attention") : std::nullopt;
+  const auto scaling = fields.section("rope_scaling");
+  if (scaling && scaling->find("rope_type") == nullptr && scaling->find("type") != nullptr) {
+    scaling->refuse("type", "is not supported", "in this family transformers turns plainly then: rope_type says it");
+  }
+  specification.position = PositionKind::rotary;
+  specification.rotaries = {
+      read_rotary_object(fields, scaling ? scaling : whole,
+                         scaling && whole ? whole->number("rope_theta", thetas.whole) : thetas.whole, {},
+                         specification),
+      read_rotary_object(fields, window, thetas.window, {}, specification)};
+  for (auto& layer : specification.layers) {
+    layer.rotary = layer.window > 0 ? 1 : 0;
+  }
+}
+
+namespace {
+
 // Qwen: layers from max_window_layers on see a window, where use_sliding_window says so.
 void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specification) {
   const std::int64_t window =
@@ -93,6 +109,46 @@ void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specifica
     specification.layers[i].window = window;
   }
 }
+
+}  // namespace
+
+void set_experts(const ConfigFields& fields, const Experts& defaults, CausalSpecification& specification) {
+  const auto* key = fields.first_of({"num_local_experts", "num_experts"});
+  const auto count = fields.size(key, defaults.count);
+  const auto per_token = fields.size("num_experts_per_tok", defaults.per_token);
+  fields.refuse_if(count > 4096 || per_token > count, count > 4096 ? key : "num_experts_per_tok",
+                   std::to_string(count > 4096 ? count : per_token),
+                   "a token goes to some of the experts, of which there are 4096 at most");
+  specification.experts.count = count;
+  specification.experts.per_token = per_token;
+}
+
+CausalSpecification read_qwen3_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
+  auto specification = read_llama_like(fields, defaults);
+  read_rotary(fields, {}, specification);
+  set_qwen_windows(fields, specification);
+  set_attention_bias(fields, specification);
+  specification.query_key_norm = QueryKeyNorm::per_head;
+  specification.names.query_norm = "self_attn.q_norm";
+  specification.names.key_norm = "self_attn.k_norm";
+  return specification;
+}
+
+CausalSpecification read_olmo_like(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 50304, .norm_epsilon = 1e-5});
+  set_attention_bias(fields, specification);
+  specification.norm = NormKind::rms_late;
+  specification.query_key_norm = QueryKeyNorm::whole;
+  specification.names.query_norm = "self_attn.q_norm";
+  specification.names.key_norm = "self_attn.k_norm";
+  specification.names.attention_norm = "";
+  specification.names.attention_output_norm = "post_attention_layernorm";
+  specification.names.feed_forward_norm = "";
+  specification.names.feed_forward_output_norm = "post_feedforward_layernorm";
+  return specification;
+}
+
+namespace {
 
 CausalSpecification read_llama(const ConfigFields& fields) {
   auto specification = read_llama_like(fields, {});
@@ -114,14 +170,7 @@ CausalSpecification read_mixtral(const ConfigFields& fields) {
       read_llama_like(fields, {.inner = 14336, .key_heads = 8, .positions = 131072, .norm_epsilon = 1e-5});
   read_rotary(fields, {.theta = 1e6}, specification);
   set_window(fields.size_or_none("sliding_window", std::nullopt).value_or(0), specification);
-  const auto* count = fields.first_of({"num_local_experts", "num_experts"});
-  specification.experts.count = fields.size(count, 8);
-  specification.experts.per_token = fields.size("num_experts_per_tok", 2);
-  fields.refuse_if(specification.experts.count > 4096 || specification.experts.per_token > specification.experts.count,
-                   specification.experts.count > 4096 ? count : "num_experts_per_tok",
-                   std::to_string(specification.experts.count > 4096 ? specification.experts.count
-                                                                     : specification.experts.per_token),
-                   "a token goes to some of the experts, of which there are 4096 at most");
+  set_experts(fields, {.count = 8, .per_token = 2}, specification);
   return specification;
 }
 
@@ -135,15 +184,8 @@ CausalSpecification read_qwen2(const ConfigFields& fields) {
 }
 
 CausalSpecification read_qwen3(const ConfigFields& fields) {
-  auto specification = read_llama_like(
+  return read_qwen3_like(
       fields, {.vocabulary = 151936, .inner = 22016, .key_heads = 32, .head_width = 128, .positions = 32768});
-  read_rotary(fields, {}, specification);
-  set_qwen_windows(fields, specification);
-  set_attention_bias(fields, specification);
-  specification.query_key_norm = QueryKeyNorm::per_head;
-  specification.names.query_norm = "self_attn.q_norm";
-  specification.names.key_norm = "self_attn.k_norm";
-  return specification;
 }
 
 // LLaMA's more distant relatives: Phi-3, OLMo 2, StarCoder2, StableLM.
@@ -162,17 +204,8 @@ CausalSpecification read_phi3(const ConfigFields& fields) {
 }
 
 CausalSpecification read_olmo2(const ConfigFields& fields) {
-  auto specification = read_llama_like(fields, {.vocabulary = 50304, .norm_epsilon = 1e-5});
+  auto specification = read_olmo_like(fields);
   read_rotary(fields, {}, specification);
-  set_attention_bias(fields, specification);
-  specification.norm = NormKind::rms_late;
-  specification.query_key_norm = QueryKeyNorm::whole;
-  specification.names.query_norm = "self_attn.q_norm";
-  specification.names.key_norm = "self_attn.k_norm";
-  specification.names.attention_norm = "";
-  specification.names.attention_output_norm = "post_attention_layernorm";
-  specification.names.feed_forward_norm = "";
-  specification.names.feed_forward_output_norm = "post_feedforward_layernorm";
   return specification;
 }
 
@@ -239,40 +272,6 @@ void read_second_generation(const ConfigFields& fields, CausalSpecification& spe
 
 float cap(std::optional<double> number) { return static_cast<float>(number.value_or(0)); }
 
-// Every `pattern`-th layer sees all tokens, the others a window; layer_types says it layer by layer.
-void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecification& specification) {
-  const auto window = fields.size_or_none("sliding_window", 4096).value_or(0);
-  if (fields.find("layer_types") != nullptr) {
-    set_layer_types(fields, window, specification);
-    return;
-  }
-  for (std::size_t i = 0; i < specification.layers.size(); ++i) {
-    const bool slides = (static_cast<std::int64_t>(i) + 1) % pattern != 0;
-    fields.refuse_if(slides && window == 0, "sliding_window", "null", "some layers of this family have a window");
-    specification.layers[i].window = slides ? window : 0;
-  }
-}
-
-// Layers with a window turn by another angle than those without.
-void read_two_rotaries(const ConfigFields& fields, CausalSpecification& specification) {
-  const auto nested = fields.section("rope_parameters");
-  const auto whole = nested ? nested->section("full_attention") : std::nullopt;
-  const auto window = nested ? nested->section("sliding_attention") : std::nullopt;
-  const auto scaling = fields.section("rope_scaling");
-  if (scaling && scaling->find("rope_type") == nullptr && scaling->find("type") != nullptr) {
-    scaling->refuse("type", "is not supported", "in this family transformers turns plainly then: rope_type says it");
-  }
-  const auto theta = fields.number("rope_theta", 1e6);
-  specification.position = PositionKind::rotary;
-  specification.rotaries = {
-      read_rotary_object(fields, scaling ? scaling : whole,
-                         scaling && whole ? whole->number("rope_theta", theta) : theta, {}, specification),
-      read_rotary_object(fields, window, fields.number("rope_local_base_freq", 10000), {}, specification)};
-  for (auto& layer : specification.layers) {
-    layer.rotary = layer.window > 0 ? 1 : 0;
-  }
-}
-
 const LlamaDefaults gemma2_defaults = {.vocabulary = 256000,
                                        .hidden = 2304,
                                        .inner = 9216,
@@ -320,7 +319,8 @@ CausalSpecification read_gemma3_text(const ConfigFields& fields) {
   auto specification = read_gemma_like(fields, defaults);
   read_second_generation(fields, specification);
   set_windows(fields, fields.size("sliding_window_pattern", 6), specification);
-  read_two_rotaries(fields, specification);
+  read_two_rotaries(fields, {fields.number("rope_theta", 1e6), fields.number("rope_local_base_freq", 10000)},
+                    specification);
   specification.query_key_norm = QueryKeyNorm::per_head;
   specification.names.query_norm = "self_attn.q_norm";
   specification.names.key_norm = "self_attn.k_norm";
