@@ -92,6 +92,12 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
   return command.execute(line);
 }
 
+std::vector<std::string> all_places(const CommandLine& line) {
+  auto places = line.overrides;
+  places.insert(places.begin(), line.place);
+  return places;
+}
+
 base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
                             std::string (*readable)(std::string_view message)) {
   constexpr std::size_t flush_size = 1 << 16;

@@ -34,6 +34,9 @@ struct CommandLine {
   std::uint64_t number(const std::string& option, std::int64_t least) const;
 };
 
+/// Of a command that takes run directories and nothing else.
+std::vector<std::string> all_places(const CommandLine& line);
+
 struct Command {
   std::string_view name;
   std::string_view summary;  ///< in the list of commands

@@ -29,19 +29,48 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
   if (is_run(path)) {
     return runs;
   }
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (is_run(entry.path())) {
-      runs.push_back(entry.path());
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  const auto trimmed = path.has_filename() ? path : path.parent_path();
+  const auto above = trimmed.has_parent_path() ? trimmed.parent_path() : std::filesystem::path(".");
+  const auto prefix = is_folder ? "" : trimmed.filename().string() + ".";
+  for (const auto& entry : std::filesystem::directory_iterator(is_folder ? path : above, error)) {
+    if (entry.path().filename().string().starts_with(prefix) && is_run(entry.path())) {
+      runs.push_back(is_folder || trimmed.has_parent_path() ? entry.path() : entry.path().filename());
     }
   }
   std::ranges::sort(runs);
   return runs;
 }
 
+std::vector<std::filesystem::path> runs_of(const std::vector<std::string>& places) {
+  std::vector<std::filesystem::path> all;
+  for (const auto& place : places) {
+    const auto runs = runs_in(place);
+    all.insert(all.end(), runs.begin(), runs.end());
+    all.insert(all.end(), runs.empty() ? 1 : 0, place);
+  }
+  return all;
+}
+
+std::filesystem::path beside_runs(const std::vector<std::string>& places, const std::string& ending) {
+  constexpr std::size_t most_names = 3;
+  std::error_code error;
+  const auto path_of = [](std::filesystem::path path) { return path.has_filename() ? path : path.parent_path(); };
+  const auto first = path_of(places.front());
+  if (places.size() == 1 && std::filesystem::is_directory(first, error)) {
+    return first / ending;
+  }
+  auto names = base::mapped(places, [&](const auto& place) { return path_of(place).filename().string(); });
+  const auto more = names.size() - std::min(most_names, names.size());
+  names.resize(names.size() - more);
+  const auto name = places.size() == 1 ? first.filename().string() : base::join(names, "+");
+  return first.parent_path() / (name + (more > 0 ? "+" + std::to_string(more) : "") + "." + ending);
+}
+
 void refuse_folder_of_runs(const std::filesystem::path& path) {
   const auto runs = base::mapped(runs_in(path), [](const auto& run) { return run.string(); });
   base::refuse_if(!runs.empty(), "'" + path.string() + "' is no run directory",
-                  "it holds " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them");
+                  "it means " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them");
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {
@@ -50,9 +79,12 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   if (std::filesystem::is_regular_file(path, error)) {
     return path;
   }
-  base::refuse_if(!std::filesystem::is_directory(path, error),
-                  "'" + path.string() + "' is no run directory and no result file",
-                  "it does not exist or cannot be read");
+  if (!std::filesystem::is_directory(path, error)) {
+    refuse_folder_of_runs(path);
+    throw base::InputError(base::describe("'" + path.string() + "' is no run directory and no result file",
+                                          "it does not exist or cannot be read",
+                                          "Give the folder that 'stereosweep run' wrote: results/NAME."));
+  }
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     const auto name = entry.path().filename().string();
@@ -63,9 +95,11 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   }
   if (found.empty()) {
     refuse_folder_of_runs(path);
+    const bool is_run = std::filesystem::exists(path / "status.json", error);
     throw base::InputError(base::describe(
-        "'" + path.string() + "' holds no result file", "the run is not finished",
-        "continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there"));
+        "'" + path.string() + "' holds no result file", is_run ? "the run is not finished" : "it is no run directory",
+        is_run ? "Continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there."
+               : "Give the folder that 'stereosweep run' wrote: results/NAME."));
   }
   if (found.size() > 1) {
     throw base::InputError(base::describe("'" + path.string() + "' holds more than one result file",

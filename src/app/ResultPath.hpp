@@ -12,8 +12,16 @@ namespace stereosweep::app {
 /// Throws InputError where `path` is a job file: what a run left is asked for.
 void refuse_job_file(const std::filesystem::path& path);
 
-/// The run directories in a folder that is none itself, sorted; none where it is one, or no folder.
+/// The run directories in a folder that is none itself, or of a sweep of this name (`path`.VALUE) where there is no
+/// such folder; sorted; none where it is a run directory itself, or neither.
 std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path);
+
+/// Those that the places mean: of each the runs in it, or itself.
+std::vector<std::filesystem::path> runs_of(const std::vector<std::string>& places);
+
+/// A file of all these runs, which is called `ending` in the folder of their sweep; beside a sweep without a folder of
+/// its own, and beside the first of several runs, behind their names.
+std::filesystem::path beside_runs(const std::vector<std::string>& places, const std::string& ending);
 
 /// Throws InputError naming the runs where `path` is a folder of run directories (as a sweep leaves) and none itself.
 void refuse_folder_of_runs(const std::filesystem::path& path);

@@ -1,5 +1,6 @@
 #include "base/Error.hpp"
 
+#include <algorithm>
 #include <new>
 #include <system_error>
 
@@ -8,16 +9,27 @@
 
 namespace stereosweep::base {
 
+namespace {
+
+/// With a capital, unless it begins with a name that must be written as it is, and a full stop.
+std::string sentence_of(std::string text) {
+  const auto first = std::string_view(text).substr(0, text.find(' '));
+  const auto is_lower = [](char letter) { return letter >= 'a' && letter <= 'z'; };
+  if (std::ranges::all_of(first, is_lower) && first != "stereosweep") {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return text + (std::string_view(".?!:").find(text.back()) == std::string_view::npos ? "." : "");
+}
+
+}  // namespace
+
 std::string describe(std::string_view problem, std::string_view why, std::string_view suggestion) {
   constexpr std::size_t most = 2000;  // bytes: what a file holds is quoted here, and a hostile one holds megabytes
   std::string text = excerpt(problem, most);
   if (!why.empty()) {
     text.append(" (").append(excerpt(why, most)).append(")");
   }
-  if (!suggestion.empty()) {
-    text.append(" ").append(excerpt(suggestion, most));
-  }
-  return text;
+  return suggestion.empty() ? text : text + ". " + sentence_of(excerpt(suggestion, most));
 }
 
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {

@@ -1,4 +1,4 @@
-// Errors of the whole program. Message grammar: problem (why it is one) suggestion?
+// Errors of the whole program. Message grammar: problem (why it is one). Suggestion.
 #pragma once
 
 #include <exception>
@@ -29,7 +29,7 @@ class InputError : public Error {
   explicit InputError(const std::string& message) : Error(message, ExitCode::usage) {}
 };
 
-/// "problem (why) suggestion"; empty parts are left out.
+/// "problem (why)"; with a suggestion two sentences: "problem (why). Suggestion." Empty parts are left out.
 std::string describe(std::string_view problem, std::string_view why, std::string_view suggestion = "");
 
 /// Throws InputError, as `describe` words it, where `is_wrong`. The words are made in any case.

@@ -105,13 +105,23 @@ CellMean Cells::mean(std::size_t subject, std::span<const std::size_t> items) co
 
 std::int32_t Cells::num_answers(std::size_t subject, std::span<const std::size_t> items, std::int32_t in_score) const {
   std::int32_t count = 0;
-  const auto num_rows = num_sentences() * num_replicates_;
-  for (std::size_t row = 0; row < statuses_.size() && row < num_rows && in_score > 0; ++row) {
+  for (std::size_t sentence = 0; sentence < num_sentences(); ++sentence) {
     for (const auto item : items) {
-      const auto status = static_cast<ScoreStatus>(statuses_[(subject * num_rows + row) * lengths_[item_axis] + item]);
-      const bool is_counted = row % num_replicates_ != mean_replicate_;
-      count += !is_counted ? 0 : status == ScoreStatus::ok ? in_score : status == ScoreStatus::partial ? 1 : 0;
+      count += num_answers(subject, sentence, item, in_score);
     }
+  }
+  return count;
+}
+
+std::int32_t Cells::num_answers(std::size_t subject, std::size_t sentence, std::size_t item,
+                                std::int32_t in_score) const {
+  std::int32_t count = 0;
+  const bool is_mean = replicates_.front() == mean_replicate_;  // of all others
+  for (std::size_t replicate = 0; replicate < num_replicates_ && in_score > 0 && !statuses_.empty(); ++replicate) {
+    const auto row = (subject * num_sentences() + sentence) * num_replicates_ + replicate;
+    const auto status = static_cast<ScoreStatus>(statuses_[row * lengths_[item_axis] + item]);
+    const bool is_taken = replicate != mean_replicate_ && (is_mean || base::contains(replicates_, replicate));
+    count += !is_taken ? 0 : status == ScoreStatus::ok ? in_score : status == ScoreStatus::partial ? 1 : 0;
   }
   return count;
 }

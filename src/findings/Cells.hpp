@@ -54,6 +54,8 @@ class Cells {
   /// Sampled answers that were read in the scores of this mean, each replicate's of at most `in_score`, which is 0, 1
   /// or 2: of a `partial` score one was. Needs statuses.
   std::int32_t num_answers(std::size_t subject, std::span<const std::size_t> items, std::int32_t in_score) const;
+  /// The same of one cell.
+  std::int32_t num_answers(std::size_t subject, std::size_t sentence, std::size_t item, std::int32_t in_score) const;
   /// Over all axes but those that are named (constants such as `subject_axis`), [axis, axis, ...] in the order of the
   /// table.
   std::vector<CellMean> means(std::initializer_list<std::size_t> kept_axes) const;

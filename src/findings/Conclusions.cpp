@@ -88,6 +88,9 @@ std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison&
   each_asked(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
     for (auto& finding : found(wanted, asked)) {
       finding.heading = statistic.heading;
+      if (finding.question) {
+        answer(finding, *scores.axes[measure_axis], comparison.confidence);
+      }
       all.push_back(std::move(finding));
     }
   });

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "base/Check.hpp"
 #include "base/text/Json.hpp"
@@ -130,6 +133,125 @@ bool is_shown(const Finding& finding, const std::string& measure, const results:
   return shown.holds(measure) || base::contains(finding.named, measure);
 }
 
+std::string unit_of(const results::AxisSchema& measures, const std::string& measure) {
+  const auto* units = measures.find_coordinate("units");
+  const auto place = results::place_of(measures.labels, measure);
+  return units != nullptr && place ? (*units)[*place] : "";
+}
+
+/// The value to which columns belong that name none.
+std::string owner_of(const Finding& finding) {
+  const auto found = std::ranges::find(finding.columns, Role::value, &Column::role);
+  return found == finding.columns.end() ? "" : found->name;
+}
+
+/// The rows of one measure that answer the finding's question, the best evidence first.
+class AnsweredRows {
+ public:
+  /// Borrows `finding`. `unit`: of the measure's scores.
+  template <class Takes>
+  AnsweredRows(const Finding& finding, const std::string& unit, const Takes& takes)
+      : finding_(finding),
+        question_(*finding.question),
+        value_(*column_of(finding, question_.value)),
+        low_(find(Role::low, question_.value)),
+        high_(find(Role::high, question_.value)),
+        n_(find(Role::n, question_.value)),
+        p_(find(Role::p, question_.tested)),
+        adjusted_(find(Role::adjusted, question_.tested)),
+        unit_(value_.unit.empty() ? unit : value_.unit) {
+    for (std::size_t row = 0; row < finding.num_rows(); ++row) {
+      const bool has_value = takes(row) && !std::isnan(number_of(value_, row));
+      has_values_ = has_values_ || has_value;
+      rows_.insert(rows_.end(), has_value && !question_.claims[row].empty() ? 1 : 0, row);
+    }
+    sort_by(finding_, "-" + question_.value, rows_);
+    sort_by(finding_, p_ == nullptr ? "" : question_.order.empty() ? p_->name : question_.order, rows_);
+  }
+
+  std::vector<std::string> sentences(double level) const {
+    if (!has_values_) {
+      return {"Nothing can be said of a " + question_.nothing + ": there are no scores."};
+    }
+    constexpr std::size_t most = 3;
+    std::vector<std::string> told;
+    const auto is_small = [&](auto row) {
+      return p_ == nullptr || at(adjusted_ != nullptr ? adjusted_ : p_, row) <= level;
+    };
+    for (const auto row : rows_) {
+      if (told.size() < most && is_small(row)) {
+        told.push_back(sentence(row));
+      }
+    }
+    const auto small = std::ranges::count_if(rows_, is_small);
+    if (told.empty() && !rows_.empty()) {
+      told.push_back(why_none(level) + " Nearest to one" +
+                     (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") + ": " +
+                     sentence(rows_.front()));
+    } else if (p_ != nullptr && rows_.size() > told.size()) {
+      told.back() += " Of " + base::counted(rows_.size(), "row") + " " +
+                     base::with_thousands(static_cast<std::uint64_t>(small)) + (small == 1 ? " has a p" : " have a p") +
+                     (adjusted_ != nullptr ? ", adjusted," : "") + " of at most " + results::percent(level) + ".";
+    }
+    return told;
+  }
+
+ private:
+  const Column* find(Role role, const std::string& of) const {
+    const auto is_of_it = [&](const Column& column) {
+      return column.role == role && (column.of == of || (column.of.empty() && owner_of(finding_) == of));
+    };
+    const auto found = std::ranges::find_if(finding_.columns, is_of_it);
+    return found == finding_.columns.end() ? nullptr : &*found;
+  }
+  static double at(const Column* column, std::size_t row) {
+    return column == nullptr ? stats::nan : number_of(*column, row);
+  }
+
+  std::string why_none(double level) const {
+    double least = stats::nan;
+    for (const auto row : rows_) {
+      least = std::fmin(least, at(question_.least.empty() ? nullptr : column_of(finding_, question_.least), row));
+    }
+    if (std::ranges::all_of(rows_, [&](auto row) { return std::isnan(at(p_, row)); })) {
+      return "This design cannot show a " + question_.nothing + ": too few templates, wordings or answers for a p.";
+    }
+    return least > level ? "This design can hardly show a " + question_.nothing +
+                               ": no p of shuffled labels or signs is below " + results::p_value(least) + "."
+                         : "No " + question_.nothing + " beyond chance.";
+  }
+
+  /// "nurses lean further to warm than students: 0.310 nat, 0.120 .. 0.500, p 0.004 (28 templates)."
+  std::string sentence(std::size_t row) const {
+    auto text = question_.claims[row] + ": " + (question_.name.empty() ? "" : question_.name + " ") +
+                results::significant(number_of(value_, row)) + (unit_.empty() || unit_ == "1" ? "" : " " + unit_);
+    if (!std::isnan(at(low_, row))) {
+      text += ", " + results::significant(at(low_, row)) + " .. " + results::significant(at(high_, row));
+    }
+    const auto p = results::p_value(at(p_, row));
+    const auto adjusted = results::p_value(at(adjusted_, row));
+    text += std::isnan(at(p_, row))
+                ? ""
+                : ", p " + p + (adjusted_ == nullptr || adjusted == p ? "" : ", adjusted " + adjusted);
+    return text +
+           (n_ == nullptr ? ""
+                          : " (" + base::counted(static_cast<std::uint64_t>(at(n_, row)), question_.counted) + ")") +
+           ".";
+  }
+
+  const Finding& finding_;
+  const Question& question_;
+  const Column& value_;
+  const Column* low_;
+  const Column* high_;
+  const Column* n_;
+  const Column* p_;
+  const Column* adjusted_;
+  std::string unit_;
+  bool has_values_ = false;
+  std::vector<std::size_t> rows_;
+};
+
 /// Rows of one table after another, by the labels of the view's `each`, in the order in which these first come.
 std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Finding& finding, const View& view,
                                                                         const results::ShownMeasures& shown) {
@@ -215,10 +337,12 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   if (!finding.named.empty()) {
     dataset.write_attribute("named_measures", base::join(finding.named, "\n"));
   }
-  const auto sentences =
-      base::mapped(finding.sentences, [](const Sentence& sentence) { return sentence.measure + '\t' + sentence.text; });
-  if (!sentences.empty()) {
-    dataset.write_attribute("sentences", base::join(sentences, "\n"));
+  for (const auto& [name, sentences] :
+       {std::pair("answers", &finding.answers), std::pair("sentences", &finding.sentences)}) {
+    if (!sentences->empty()) {
+      const auto lines = base::mapped(*sentences, [](const Sentence& one) { return one.measure + '\t' + one.text; });
+      dataset.write_attribute(name, base::join(lines, "\n"));
+    }
   }
   if (!finding.notes.empty()) {
     dataset.write_attribute("notes", finding.notes);
@@ -281,32 +405,86 @@ void write(results::Layout& layout, const Finding& finding) {
   }
 }
 
-std::string text_of(const Finding& finding, std::size_t top, const results::ShownMeasures& shown) {
-  std::string tables;
-  for (const auto& view : finding.views) {
-    for (auto& [title, rows] : tables_of(finding, view, shown)) {
-      tables += '\n' + view.title + title + '\n' + table_of(finding, view, std::move(rows), top);
+void answer(Finding& finding, const results::AxisSchema& measures, double confidence) {
+  const RowLabels labels(finding, "measure");
+  std::vector<std::string> of_rows;
+  for (std::size_t row = 0; row < finding.num_rows(); ++row) {
+    base::add_once(of_rows, labels.exist() ? labels.of(row) : std::string());
+  }
+  for (const auto& measure : of_rows) {
+    const AnsweredRows answered(finding, unit_of(measures, measure),
+                                [&](std::size_t row) { return !labels.exist() || labels.of(row) == measure; });
+    for (auto& text : answered.sentences(1 - confidence)) {
+      finding.answers.push_back({measure, std::move(text)});
     }
   }
-  if (tables.empty()) {
-    return "";
+}
+
+void show_measures(Finding& finding, const std::vector<std::string>& recommended) {
+  const RowLabels measures(finding, "measure");
+  const RowLabels names(finding, "name");
+  std::map<std::string, std::set<std::string>> asked;
+  for (std::size_t row = 0; measures.exist() && row < finding.num_rows(); ++row) {
+    asked[names.exist() ? names.of(row) : ""].insert(measures.of(row));
   }
+  std::set<std::string> needed = {people_label};
+  for (const auto& [name, labels] : asked) {
+    const auto has_rows = [&](const auto& label) { return labels.contains(label); };
+    const auto first = std::ranges::find_if(finding.named, has_rows);
+    if (first != finding.named.end() && std::ranges::none_of(recommended, has_rows)) {
+      needed.insert(*first);
+    }
+  }
+  std::erase_if(finding.named, [&](const auto& label) { return !needed.contains(label); });
+}
+
+void Told::add(Told other) {
+  std::ranges::move(other.answers, std::back_inserter(answers));
+  std::ranges::move(other.warnings, std::back_inserter(warnings));
+  std::ranges::move(other.tables, std::back_inserter(tables));
+}
+
+std::string Told::text() const {
   std::string text;
-  const auto add = [&](const std::string& sentences) {
-    text += sentences.empty() ? "" : results::wrapped(sentences) + '\n';
-  };
-  for (const auto& sentence : finding.sentences) {
-    if (sentence.measure.empty() || is_shown(finding, sentence.measure, shown)) {
-      text += text.empty() ? "\n" : "";
-      add(sentence.text);
-    }
+  for (const auto& warning : warnings) {
+    text += results::wrapped("WARNING: " + warning) + '\n';
   }
-  text += tables;
-  add(finding.notes);
-  for (const auto& warning : finding.warnings) {
-    add("WARNING: " + warning);
+  for (const auto& table : tables) {
+    text += (text.empty() ? "" : "\n") + table.text;
   }
   return text;
+}
+
+Told told_by(const Finding& finding, std::size_t top, const results::ShownMeasures& shown) {
+  Told told;
+  for (const auto& view : finding.views) {
+    for (auto& [title, rows] : tables_of(finding, view, shown)) {
+      told.tables.push_back(
+          {finding.heading, view.title + title + '\n' + table_of(finding, view, std::move(rows), top)});
+    }
+  }
+  if (told.tables.empty()) {
+    return told;
+  }
+  const auto shown_of = [&](const std::vector<Sentence>& sentences) {
+    std::vector<std::string> texts;
+    for (const auto& sentence : sentences) {
+      if (sentence.measure.empty() || is_shown(finding, sentence.measure, shown)) {
+        texts.push_back(sentence.text);
+      }
+    }
+    return texts;
+  };
+  told.answers = shown_of(finding.answers);
+  told.warnings = finding.warnings;
+  const auto said = shown_of(finding.sentences);
+  if (!said.empty()) {
+    auto& first = told.tables.front().text;
+    const auto end = first.find('\n') + 1;
+    first.insert(end, results::wrapped(base::join(said, "\n")) + '\n');
+  }
+  told.tables.back().text += finding.notes.empty() ? "" : results::wrapped(finding.notes) + '\n';
+  return told;
 }
 
 }  // namespace stereosweep::findings

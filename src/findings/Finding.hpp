@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -22,6 +23,9 @@ namespace stereosweep::findings {
 
 /// What a column is to the value that it belongs to: attribute `role` in the file.
 enum class Role : std::uint8_t { value, low, high, n, p, adjusted, status };
+
+/// Whose means stand beside those of measures, as if they were one.
+constexpr const char* people_label = "people";
 
 /// Which states a status column has: its numbers are places in this list.
 struct Flags {
@@ -66,12 +70,27 @@ struct Sentence {
   std::string text;
 };
 
+/// What a finding's rows are asked: of each a claim, in words with its direction. Beside it stand the value and what
+/// belongs to it by its role: interval, p, adjusted p, n (the first column of each role).
+struct Question {
+  std::vector<std::string> claims;  ///< [row] "nurses lean further to warm than students"; "": the row answers nothing
+  std::string value;                ///< name of a column
+  std::string counted;              ///< what n counts, in the singular: "template"
+  std::string name = "";            ///< of the value where it is no score: "tau-b"
+  std::string tested = value;       ///< column whose p it is
+  std::string least = "";           ///< column of the smallest p that the design can give; "": there is none
+  std::string order = "";           ///< column of the order, the smallest first; "": by p, then by value
+  std::string nothing = "difference";  ///< what there is none of where all p are large
+};
+
 struct Finding {
   std::string name;                            ///< "contrast"
   std::string heading = {};                    ///< of the report's section that shows it; "": its name
   std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
   std::vector<Column> columns = {};
   std::vector<View> views = {};
+  std::optional<Question> question = {};   ///< what `answer` makes `answers` of
+  std::vector<Sentence> answers = {};      ///< at the head of all that is told: what was found, with its numbers
   std::vector<Sentence> sentences = {};    ///< above the tables
   std::string notes = {};                  ///< below the tables: how the numbers were computed and what they assume
   std::vector<std::string> warnings = {};  ///< sentences: what keeps a reader from taking the numbers as they stand
@@ -124,14 +143,35 @@ results::AxisSchema list_axis(
 results::AxisSchema measure_axis_of(const Scores& scores, const std::vector<std::size_t>& measures,
                                     const std::string& name);
 
+/// Of measures that the job names (`named`) those stay which are shown beside the `recommended` ones: where what is
+/// asked (the axis's coordinate `name`, else all) has rows in none of these.
+void show_measures(Finding& finding, const std::vector<std::string>& recommended);
+
 /// Variables with attributes `role`, `of` (names of the values it belongs to) and, of differences, `zero` ("drawn");
-/// `heading`, `views` (JSON), `sentences` and `warnings` (one a line; a sentence's measure and a tab before it), and
-/// `notes` stand on the first.
-/// Nothing where there are no rows.
+/// `heading`, `views` (JSON), `answers`, `sentences` and `warnings` (one a line; an answer's and a sentence's measure
+/// and a tab before it), and `notes` stand on the first. Nothing where there are no rows.
 void write(results::Layout& layout, const Finding& finding);
 
-/// Sentences, the tables of the views (of each the first `top` rows) of measures that are shown or named, notes and
-/// warnings; "" without such a table.
-std::string text_of(const Finding& finding, std::size_t top, const results::ShownMeasures& shown = {});
+/// Says in words what the rows answer to the finding's question, for each measure: those with the best evidence of a p
+/// at most 1 - `confidence`, and how many more there are; or that there are none, or that the design cannot show any.
+/// `measures`: an axis with the units of the measures.
+void answer(Finding& finding, const results::AxisSchema& measures, double confidence);
+
+/// What was found, as text.
+struct Told {
+  struct Table {
+    std::string heading;  ///< of the finding
+    std::string text;     ///< with its title in the first line, and with what is said of it
+  };
+  std::vector<std::string> answers = {};   ///< sentences
+  std::vector<std::string> warnings = {};  ///< sentences
+  std::vector<Table> tables = {};
+  void add(Told other);
+  /// All but the answers.
+  std::string text() const;
+};
+
+/// Of measures that are shown or named; of each table the first `top` rows. Nothing where no table has a row of them.
+Told told_by(const Finding& finding, std::size_t top, const results::ShownMeasures& shown = {});
 
 }  // namespace stereosweep::findings

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
@@ -160,6 +161,24 @@ void compare_rows(std::span<MeanRow> rows) {
   }
 }
 
+/// On which side of the mean of all each row lies.
+std::vector<std::string> claims_of(const Means& means) {
+  const auto& [measures, subjects, items] = std::tie(means.axes[0], means.axes[1], means.axes[2]);
+  const auto* left = items.find_coordinate("left");
+  const auto* right = items.find_coordinate("right");
+  const auto of_row = [&, row = std::size_t{0}](const MeanRow& mean) mutable {
+    const auto item = row % items.labels.size();
+    const auto& subject = subjects.labels[row++ / items.labels.size() % subjects.labels.size()];
+    const bool is_higher = mean.deviation > 0;
+    const auto pole = left == nullptr || right == nullptr ? std::string() : (is_higher ? *right : *left)[item];
+    return std::isnan(mean.deviation) ? ""
+           : pole.empty()
+               ? items.labels[item] + " is " + (is_higher ? "above" : "below") + " the mean of all for " + subject
+               : subject + " lean further to " + pole + " than all do";
+  };
+  return base::mapped(means.rows, of_row);
+}
+
 }  // namespace
 
 std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<const double> effects) {
@@ -249,6 +268,8 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
                     table_columns("subject, item, mean:, low, high, cells: n" + answers_column(means.rows) +
                                   ", coverage, from all: deviation, p Holm: p_holm"),
                     "rank"}};
+  finding.question = {{claims_of(means), "", "cell", "mean", "deviation"}};
+  finding.question->order = "rank";
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +

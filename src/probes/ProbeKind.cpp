@@ -122,19 +122,18 @@ StatsText ProbeKind::stats(const StatsRequest& request) const {
   const auto table = scores(request.file, request.job);
   const auto exist = std::ranges::count_if(table.values, [](double value) { return std::isfinite(value); });
   results::write_score_file(request.file, std::string(name()), table, request.target);
-  return {base::counted(table.values.size(), "score") + ", " + base::with_thousands(static_cast<std::uint64_t>(exist)) +
-              " of them with a value\n",
-          ""};
+  return {.status = base::counted(table.values.size(), "score") + ", " +
+                    base::with_thousands(static_cast<std::uint64_t>(exist)) + " of them with a value\n"};
 }
 
-std::string write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
-                           const StatsRequest& request) {
-  std::string text;
+findings::Told write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
+                              const StatsRequest& request) {
+  findings::Told told;
   for (const auto& finding : found) {
     findings::write(file.layout(), finding);
-    text += findings::text_of(finding, request.top, request.shown);
+    told.add(findings::told_by(finding, request.top, request.shown));
   }
-  return std::string(base::trim(text));
+  return told;
 }
 
 std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {

@@ -58,14 +58,15 @@ struct StatsRequest {
 
 /// What `stats` prints of a result.
 struct StatsText {
-  std::string answer;     ///< what was found, the measures' definitions go below it
-  std::string details;    ///< agreement, statuses, what was left out
-  std::string read = {};  ///< of sampled answers: write_read_line; above all of it
+  findings::Told found = {};    ///< before what the job asks of the score table
+  findings::Told details = {};  ///< behind it
+  std::string status = {};      ///< what became of cells and answers
+  std::string read = {};        ///< of sampled answers: write_read_line; above all of it
 };
 
 /// Writes what was found into the statistics file, and gives its text.
-std::string write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
-                           const StatsRequest& request);
+findings::Told write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,
+                              const StatsRequest& request);
 
 /// A table: how many cells have which status. `counts`: by `names`.
 std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts);

@@ -13,8 +13,9 @@ namespace stereosweep::results {
 
 namespace {
 
-constexpr std::size_t gap = 2;          ///< between two columns
-constexpr std::size_t least_name = 20;  ///< names are not broken below this; numbers and intervals are never longer
+constexpr std::size_t gap = 2;           ///< between two columns
+constexpr std::size_t label_indent = 2;  ///< of rows below labels that stand in lines of their own
+constexpr std::size_t least_name = 20;   ///< names are not broken below this; numbers and intervals are never longer
 constexpr std::string_view name_breaks = " _-+/";
 std::size_t columns_of_screen = widest_screen;
 
@@ -104,13 +105,13 @@ std::size_t total_width(const std::vector<Column>& columns) {
          gap;
 }
 
-void fit(std::vector<Column>& columns) {
-  if (total_width(columns) > screen_width()) {
+void fit(std::vector<Column>& columns, std::size_t most) {
+  if (total_width(columns) > most) {
     for (auto& column : columns) {
       column.head = broken(column.head.front(), column.cells_width(), " _");
     }
   }
-  for (auto total = total_width(columns); total > screen_width(); total = total_width(columns)) {
+  for (auto total = total_width(columns); total > most; total = total_width(columns)) {
     auto& longest = *std::max_element(columns.begin(), columns.end(), [](const auto& left, const auto& right) {
       return left.cells_width() < right.cells_width();
     });
@@ -119,7 +120,7 @@ void fit(std::vector<Column>& columns) {
       return;
     }
     // step by step, so that two long columns lose alike
-    const auto wanted = std::max({least_name, length - std::min(length, total - screen_width()), length - 4});
+    const auto wanted = std::max({least_name, length - std::min(length, total - most), length - 4});
     std::ranges::transform(longest.texts, longest.cells.begin(),
                            [&](const std::string& text) { return folded(text, wanted); });
     if (longest.head_width() > wanted) {
@@ -128,7 +129,9 @@ void fit(std::vector<Column>& columns) {
   }
 }
 
-std::string lines_of(const std::vector<const Column*>& columns) {
+/// `labels`: a column whose cells stand in lines of their own above the rows; null: there is none.
+std::string lines_of(const std::vector<const Column*>& columns, const Column* labels) {
+  const std::string indent(labels == nullptr ? 0 : label_indent, ' ');
   std::size_t head_lines = 0;
   for (const auto* column : columns) {
     head_lines = std::max(head_lines, column->head.size());
@@ -136,11 +139,11 @@ std::string lines_of(const std::vector<const Column*>& columns) {
   std::string result;
   std::size_t longest = 0;
   const auto add_line = [&](const auto& cell_of) {
-    std::string line;
+    std::string line = indent;
     for (const auto* column : columns) {
       const std::string& cell = cell_of(*column);
       const std::string padding(column->width() - width(cell), ' ');
-      line += line.empty() ? cell + padding : std::string(gap, ' ') + padding + cell;
+      line += column == columns.front() ? cell + padding : std::string(gap, ' ') + padding + cell;
     }
     longest = std::max(longest, width(line));
     result += line.erase(line.find_last_not_of(' ') + 1) + '\n';
@@ -149,6 +152,15 @@ std::string lines_of(const std::vector<const Column*>& columns) {
   const auto line_of = [&](const Lines& cell, std::size_t line) -> const std::string& {
     return line < cell.size() ? cell[line] : nothing;
   };
+  const auto add_label = [&](const std::string& label) {
+    for (const auto& line : folded(label, screen_width())) {
+      longest = std::max(longest, width(line));
+      result += line + '\n';
+    }
+  };
+  if (labels != nullptr) {
+    add_label(labels->head.front());
+  }
   for (std::size_t line = 0; line < head_lines; ++line) {
     add_line([&](const Column& column) -> const std::string& {
       const auto missing = head_lines - column.head.size();
@@ -157,6 +169,9 @@ std::string lines_of(const std::vector<const Column*>& columns) {
   }
   result += std::string(longest, '-') + '\n';
   for (std::size_t row = 0; row < columns.front()->cells.size(); ++row) {
+    if (labels != nullptr) {
+      add_label(labels->texts[row]);
+    }
     std::size_t row_lines = 1;
     for (const auto* column : columns) {
       row_lines = std::max(row_lines, column->cells[row].size());
@@ -188,16 +203,31 @@ std::string TextTable::text() const {
       columns[index].cells.push_back({rows_[row][index]});
     }
   }
-  fit(columns);
+  auto fitted = columns;
+  fit(fitted, screen_width());
+  const bool is_crowded = total_width(fitted) > screen_width() ||
+                          std::ranges::any_of(fitted.front().cells, [](const auto& cell) { return cell.size() > 2; });
+  const auto* labels = columns.size() > 2 && is_crowded ? &columns.front() : nullptr;
+  auto most = screen_width();
+  if (labels != nullptr) {
+    fitted.assign(columns.begin() + 1, columns.end());
+    most -= label_indent;
+    fit(fitted, most);
+  }
   std::string result;
-  for (std::size_t next = 1; next < columns.size() || result.empty();) {
-    std::vector<const Column*> part = {&columns.front()};
-    auto total = columns.front().width();
-    while (next < columns.size() && (part.size() == 1 || total + gap + columns[next].width() <= screen_width())) {
-      total += gap + columns[next].width();
-      part.push_back(&columns[next++]);
+  const std::size_t repeated = labels == nullptr ? 1 : 0;  // the first column, where it is no label
+  for (std::size_t next = repeated; next < fitted.size() || result.empty();) {
+    std::vector<const Column*> part;
+    std::size_t total = 0;
+    const auto add = [&](const Column& column) {
+      total += (part.empty() ? 0 : gap) + column.width();
+      part.push_back(&column);
+    };
+    std::for_each_n(fitted.begin(), repeated, add);
+    while (next < fitted.size() && (part.size() <= repeated || total + gap + fitted[next].width() <= most)) {
+      add(fitted[next++]);
     }
-    result += (result.empty() ? "" : "\n") + lines_of(part);
+    result += (result.empty() ? "" : "\n") + lines_of(part, labels);
   }
   return result;
 }

@@ -17,8 +17,9 @@ std::size_t screen_width();
 void set_screen_width(std::size_t columns);
 
 /// First column to the left, numbers to the right. What is too wide is made narrower, in this order, until it fits:
-/// the lines of its head break behind spaces and underscores, its longest names go on in a line below, its last columns
-/// follow in a second table under the same first column. Nothing is cut.
+/// the lines of its head break behind spaces and underscores, its longest names go on in a line below, its first column
+/// stands above each row in lines of its own (where a name would take three lines, too), its last columns follow in a
+/// second table. Nothing is cut.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}

@@ -250,14 +250,14 @@ struct Comparison {
   template <class Self, class Visit>
   static void each_statistic(Self& self, Visit visit) {
     visit(Statistic{"contrasts", "differences that are tested", "Contrasts"}, self.contrasts);
-    visit(Statistic{"means", "of every subject and item, with intervals", "Scores"}, self.means);
-    visit(Statistic{"variance_shares", "by subject, item, template, ...", "Where scores vary"}, self.variance);
-    visit(Statistic{"intersections", "what an intersection has of its groups", "Intersections"}, self.intersections);
     visit(Statistic{"people", "agreement with people's answers", "Agreement with people"}, self.people);
+    visit(Statistic{"intersections", "what an intersection has of its groups", "Intersections"}, self.intersections);
+    visit(Statistic{"clusters", "k-means of the subjects", "Clusters"}, self.clusters);
     visit(Statistic{"correlations", "of items over subjects", "Correlations"}, self.correlations);
     visit(Statistic{"extremes", "the subjects with the highest and the lowest means", "Highest and lowest means"},
           self.extremes);
-    visit(Statistic{"clusters", "k-means of the subjects", "Clusters"}, self.clusters);
+    visit(Statistic{"means", "of every subject and item, with intervals", "Scores"}, self.means);
+    visit(Statistic{"variance_shares", "by subject, item, template, ...", "Where scores vary"}, self.variance);
     visit(Statistic{"variation", "coefficients of variation", "Where scores vary"}, self.variation);
   }
   template <class Self, class Keys>

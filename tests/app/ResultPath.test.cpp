@@ -44,7 +44,7 @@ TEST_F(ResultPath, FindsTheOneResult) {
 
 TEST_F(ResultPath, AJobIsNoResult) {
   write("job.yaml");
-  EXPECT_THAT(refusal(folder / "job.yaml"), HasSubstr("is a job (what its run left is read here) Give its run "
+  EXPECT_THAT(refusal(folder / "job.yaml"), HasSubstr("is a job (what its run left is read here). Give its run "
                                                       "directory: results/NAME"));
   EXPECT_THAT(refusal(folder / "job.resolved.yaml"), HasSubstr("Give its run directory: " + folder.string() + "."));
 }
@@ -56,12 +56,36 @@ TEST_F(ResultPath, ARunThatIsNotExportedIsNoFolderOfRuns) {
   EXPECT_NO_THROW(refuse_folder_of_runs(folder));
 }
 
+TEST_F(ResultPath, TheNameOfASweepMeansItsRuns) {
+  write("sw.b/status.json");
+  write("sw.a/job.resolved.yaml");
+  write("sw.c/other");
+  write("swan.a/status.json");
+  const auto name = folder / "sw";
+  EXPECT_THAT(runs_in(name), ::testing::ElementsAre(folder / "sw.a", folder / "sw.b"));
+  EXPECT_THAT(runs_in(folder / "sw.a"), ::testing::IsEmpty());
+  EXPECT_THAT(runs_of({name.string(), (folder / "swan.a").string()}),
+              ::testing::ElementsAre(folder / "sw.a", folder / "sw.b", folder / "swan.a"));
+  EXPECT_THAT(refusal(name), HasSubstr("it means 2 runs: "));
+  EXPECT_EQ(beside_runs({name.string()}, "runs.stats.h5"), folder / "sw.runs.stats.h5");
+  EXPECT_EQ(beside_runs({folder.string()}, "runs.stats.h5"), folder / "runs.stats.h5");
+  EXPECT_EQ(beside_runs({(folder / "sw.a").string(), (folder / "swan.a/").string()}, "runs.stats.h5"),
+            folder / "sw.a+swan.a.runs.stats.h5");
+}
+
+TEST_F(ResultPath, WhatIsNoRunSaysWhatToGive) {
+  const std::string advice = "Give the folder that 'stereosweep run' wrote: results/NAME.";
+  write("folder/some.txt");
+  EXPECT_THAT(refusal(folder / "folder"), HasSubstr("(it is no run directory). " + advice));
+  EXPECT_THAT(refusal(folder / "nothing"), HasSubstr("(it does not exist or cannot be read). " + advice));
+}
+
 TEST_F(ResultPath, AFolderOfRunsNamesThem) {
   write("b/status.json");
   write("a/job.resolved.yaml");
   write("notes/text");
   const auto inside = folder.string();
-  EXPECT_THAT(refusal(folder), HasSubstr("it holds 2 runs: " + inside + "/a, " + inside + "/b"));
+  EXPECT_THAT(refusal(folder), HasSubstr("it means 2 runs: " + inside + "/a, " + inside + "/b"));
   EXPECT_THROW(refuse_folder_of_runs(folder), base::InputError);
   EXPECT_NO_THROW(refuse_folder_of_runs(folder / "notes"));
   EXPECT_NO_THROW(refuse_folder_of_runs(folder / "none"));

@@ -169,7 +169,7 @@ TEST(ValidateCommand, keys_with_dashes_are_told_apart_from_options) {
   const auto said = [&](const std::string& rest) { return run_program("validate " + job + " " + rest).output; };
   EXPECT_THAT(said("--dtype float16"), HasSubstr("Write model.dtype=float16."));
   EXPECT_THAT(said("--batch-tokens=9"), HasSubstr("Write execution.batch_tokens=9."));
-  EXPECT_THAT(said("--helq"), HasSubstr("did you mean 'help'?"));
+  EXPECT_THAT(said("--helq"), HasSubstr("Did you mean 'help'?"));
   EXPECT_THAT(said("model.dtype float16"), HasSubstr("Write model.dtype=float16."));
 }
 

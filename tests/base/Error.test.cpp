@@ -21,7 +21,7 @@ TEST(Error, WantOfMemoryAndOfThreadsHasAdvice) {
 
 TEST(Error, MessageIsProblemWhySuggestion) {
   EXPECT_EQ(describe("unknown key 'grups'", "axes has no such key", "did you mean 'groups'?"),
-            "unknown key 'grups' (axes has no such key) did you mean 'groups'?");
+            "unknown key 'grups' (axes has no such key). Did you mean 'groups'?");
   EXPECT_EQ(describe("no groups", ""), "no groups");
   EXPECT_LT(describe(std::string(1000000, 'a'), std::string(1000000, 'b')).size(), 5000u);
 }

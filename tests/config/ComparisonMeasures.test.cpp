@@ -136,7 +136,7 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithCorrelations) {
            {"correlations: [{rows: {item: [x, y]}}]\n", "job:1:statistics.correlations[0].name"},
            {"correlations: [{name: a, rows: {item: [x, y]}, method: gamma}]\n", "correlations[0].method"},
            {"correlations: [{name: a, rows: {item: [x, y]}, method: [pearson, pearson]}]\n", "correlations[0].method"},
-           {"correlations: [{name: a, rows: {item: [x, y]}, within: cluster}]\n", "did you mean 'clusters'"},
+           {"correlations: [{name: a, rows: {item: [x, y]}, within: cluster}]\n", "Did you mean 'clusters'"},
            {"correlations: [{name: a, rows: {item: [x, y]}}, {name: a, rows: {item: [x, y]}}]\n",
             "a second list of correlations 'a'"},
            {"extremes: some\n", "job:1:statistics.extremes"},
@@ -164,10 +164,10 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
   for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
            {"means: some\n", "job:1:statistics.means"},
            {"means: [ilps]\n", "job:1:statistics.means"},
-           {"means: {measure: [ilps], measures: [set]}\n", "did you mean 'measures'"},
+           {"means: {measure: [ilps], measures: [set]}\n", "Did you mean 'measures'"},
            {"intersections: some\n", "job:1:statistics.intersections"},
            {"intersections: {threshold: 3}\n", "job:1:statistics.intersections.threshold"},
-           {"intersections: {threshhold: 0.1}\n", "did you mean 'threshold'"},
+           {"intersections: {threshhold: 0.1}\n", "Did you mean 'threshold'"},
            {"intersections: {level: -1}\n", "job:1:statistics.intersections.level"},
            {"variance_shares: {measures: []}\n", "job:1:statistics.variance_shares.measures"},
            {"variance_shares: {measures: [x, x]}\n", "job:1:statistics.variance_shares.measures"}}) {

@@ -88,7 +88,7 @@ TEST(ComparisonReader, names_every_fault_with_its_place) {
                        "  inference: {family: al, confidence: 1, replicates: 3, draws: many, seed: 4}\n"  // 24
                        "  word_aggregat: mean\n");                                                        // 25
   for (const auto* fault :
-       {"job.yaml:17:statistics.contrasts[0].rigth: unknown key", "did you mean 'right'?",
+       {"job.yaml:17:statistics.contrasts[0].rigth: unknown key", "Did you mean 'right'?",
         "job.yaml:18:statistics.contrasts[1]: a second contrast 'a'",
         "job.yaml:18:statistics.contrasts[1].left.subject:",
         "job.yaml:18:statistics.contrasts[1].right: unknown value 'most'",

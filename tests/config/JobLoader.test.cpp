@@ -115,16 +115,16 @@ TEST(JobLoader, reports_every_problem_at_once_with_place_and_hint) {
   EXPECT_THAT(report, HasSubstr("job.yaml:2:name: '../small' is no name of a job"));
   EXPECT_THAT(report, HasSubstr("job.yaml:13:axes.templates[0]: 2 times {trait}"));
   EXPECT_THAT(report, HasSubstr("job.yaml:15:measures[1]: unknown value 'sett'"));
-  EXPECT_THAT(report, HasSubstr("did you mean 'set'?"));
+  EXPECT_THAT(report, HasSubstr("Did you mean 'set'?"));
   EXPECT_THAT(report, HasSubstr("job.yaml:16:execution.thread_per_rank: unknown key"));
-  EXPECT_THAT(report, HasSubstr("did you mean 'threads_per_rank'?"));
+  EXPECT_THAT(report, HasSubstr("Did you mean 'threads_per_rank'?"));
 }
 
 TEST(JobLoader, a_missing_blank_behind_a_colon_is_named) {
   const JobFolder folder;
   EXPECT_THAT(folder.complaint(with(small_job, "{path: nowhere}", "{path:nowhere}")),
               HasSubstr("job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: chat, dtype, path, "
-                        "revision) Put a blank behind the colon: 'path: '."));
+                        "revision). Put a blank behind the colon: 'path: '."));
 }
 
 TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
@@ -141,10 +141,10 @@ TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
   const std::string report =
       folder.complaint(small_job, {"execution.batch_tokens=many", "modl=x", "name.first=y", "=3", "seed"});
   EXPECT_THAT(report, HasSubstr("command line:execution.batch_tokens: a whole number"));
-  EXPECT_THAT(report, AllOf(HasSubstr("command line:modl: unknown key"), HasSubstr("did you mean 'model'?")));
+  EXPECT_THAT(report, AllOf(HasSubstr("command line:modl: unknown key"), HasSubstr("Did you mean 'model'?")));
   EXPECT_THAT(report, HasSubstr("command line:name.first: 'first' cannot be set"));
   EXPECT_THAT(report, HasSubstr("command line:=3: no key stands before the '='"));
-  EXPECT_THAT(report, HasSubstr("command line:seed: no '=' (a key of the job is set as key=value) Write seed=VALUE."));
+  EXPECT_THAT(report, HasSubstr("command line:seed: no '=' (a key of the job is set as key=value). Write seed=VALUE."));
 }
 
 TEST(JobLoader, slips_of_the_command_line_get_their_own_advice) {
@@ -159,10 +159,10 @@ TEST(JobLoader, slips_of_the_command_line_get_their_own_advice) {
                                      {"float", "float32"},
                                      {"bfloat61", "bfloat16"}}) {
     EXPECT_THAT(folder.complaint(small_job, {std::string("model.dtype=") + value}),
-                HasSubstr(std::string("did you mean '") + meant + "'?"));
+                HasSubstr(std::string("Did you mean '") + meant + "'?"));
   }
-  EXPECT_THAT(folder.complaint(with(small_job, "model:", "modle:")), HasSubstr("did you mean 'model'?"));
-  EXPECT_THAT(folder.complaint(small_job, {"model.dtpye=float32"}), HasSubstr("did you mean 'dtype'?"));
+  EXPECT_THAT(folder.complaint(with(small_job, "model:", "modle:")), HasSubstr("Did you mean 'model'?"));
+  EXPECT_THAT(folder.complaint(small_job, {"model.dtpye=float32"}), HasSubstr("Did you mean 'dtype'?"));
 }
 
 TEST(JobLoader, every_general_key_is_known) {
@@ -176,7 +176,7 @@ TEST(JobLoader, keys_of_every_probe_and_its_own_are_one_list_in_statistics) {
   const JobFolder folder;
   const auto report = folder.complaint(small_job + "statistics: {varation: all, word_agregate: mean}\n");
   EXPECT_THAT(report, AllOf(HasSubstr("statistics.varation: unknown key 'varation'"),
-                            HasSubstr("did you mean 'variation'?"), HasSubstr("did you mean 'word_aggregate'?")));
+                            HasSubstr("Did you mean 'variation'?"), HasSubstr("Did you mean 'word_aggregate'?")));
   std::set<std::string> known = {"human_ratings", "inference", "templates", "word_aggregate"};
   const sweep::Comparison comparison;
   sweep::Comparison::each_statistic(
@@ -216,7 +216,7 @@ TEST(JobLoader, a_missing_piece_is_the_only_fault_that_is_told) {
 TEST(JobLoader, short_forms_are_taken_or_refused_with_the_full_form) {
   const JobFolder folder;
   EXPECT_THAT(folder.complaint(small_job + "measures: ilps\n"), HasSubstr("a list is expected (here stands the word "
-                                                                          "'ilps') Write [ilps]."));
+                                                                          "'ilps'). Write [ilps]."));
   EXPECT_THAT(folder.complaint(with(small_job, "[[weak, strong]]", "[weak]")),
               HasSubstr("Write [weak, strong], or {left: [weak, timid], right: [strong, bold]}."));
   EXPECT_THAT(folder.complaint(with(small_job, "{domains: all}", "{pairs: [women]}")),
@@ -339,7 +339,7 @@ TEST(JobLoader, pieces_are_found_beside_the_job_then_in_the_environment) {
   EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label,
             "here - there");
   ::unsetenv("STEREOSWEEP_CONFIGS");
-  EXPECT_THAT(folder.complaint(with(text, "mine", "mines")), HasSubstr("did you mean 'mine'?"));
+  EXPECT_THAT(folder.complaint(with(text, "mine", "mines")), HasSubstr("Did you mean 'mine'?"));
   folder.write("configs/traits/mine.yaml", "traits:\n  - [here, here]\n  - [a, b, c]\n");
   EXPECT_THAT(folder.complaint(text), AllOf(HasSubstr("mine.yaml:2:traits[0]: the word 'here' stands for both poles"),
                                             HasSubstr("mine.yaml:3:traits[1]: a list of exactly two texts")));

@@ -144,7 +144,7 @@ TEST_F(Languages, FaultsAreToldWithTheirPlace) {
     return folder_.complaint(text.replace(at, from.size(), to));
   };
   EXPECT_THAT(complaint("language: de", "language: dee"), HasSubstr("job.yaml:3:language: no piece 'dee'"));
-  EXPECT_THAT(complaint("language: de", "language: dee"), HasSubstr("did you mean 'de'"));
+  EXPECT_THAT(complaint("language: de", "language: dee"), HasSubstr("Did you mean 'de'"));
   EXPECT_THAT(complaint("gender: neuter", "gender: neutrum"), HasSubstr("job.yaml:10:axes.groups[2].gender: "));
   EXPECT_THAT(complaint("article: ein}", "article: an}"), HasSubstr("job.yaml:11:axes.groups[3].article: 'an' is no"));
   EXPECT_THAT(complaint("plural: Kinder, gender: neuter", "plural: Kinder"), HasSubstr("'Kind' has neither gender"));

@@ -77,7 +77,7 @@ TEST(Tables, faults_are_named_with_their_line) {
     read_group_table(path, problems);
     return problems.lines();
   };
-  EXPECT_THAT(complaints("singular\tplurals\na\tb\n"), ElementsAre(HasSubstr("did you mean 'plurals'?")));
+  EXPECT_THAT(complaints("singular\tplurals\na\tb\n"), ElementsAre(HasSubstr("Did you mean 'plurals'?")));
   EXPECT_THAT(complaints("singular\tplural\na\tb\nc\n"), ElementsAre(HasSubstr("t.tsv:3: 1 printable cells")));
   EXPECT_THAT(complaints("singular\tplural\n"), ElementsAre(HasSubstr("the table is empty")));
   EXPECT_THAT(complaints(std::string("singular\tplural\na\0b\tc\n", 23)), ElementsAre(HasSubstr("printable")));

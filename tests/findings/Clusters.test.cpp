@@ -128,7 +128,7 @@ TEST(FindingsClusters, high_above_the_mean_names_published_clusters) {
 std::string text_of_all(const Clusters& clusters, const sweep::ClusterRequest& request) {
   std::string text;
   for (const auto& finding : findings_of(clusters, request, 1)) {
-    text += text_of(finding, 10);
+    text += told_by(finding, 10).text();
   }
   return text;
 }

@@ -685,10 +685,10 @@ TEST(Contrasts, AllFaultsStandInOneError) {
               {.name = "d", .left = {{"subject.domain", {"rase"}}}, .right = {}, .each = "template.kind"},
               {.name = "e", .left = {{"item", {"i0"}}}, .right = {}, .each = "subject", .paired = "template.pare"}});
   for (const auto* fault :
-       {"'a': no axis or coordinate 'subjct' (the score table has none) did you mean 'subject'?",
+       {"'a': no axis or coordinate 'subjct' (the score table has none). Did you mean 'subject'?",
         "'a': no 's9' on subject", "'a': no measure 'm7'", "'b': left and right are of different templates",
         "Give 'paired: template.COORDINATE'.", "'c': 'paired: subject.kind' names no templates",
-        "'d': no axis or coordinate 'template.kind'", "'d': no 'rase' on subject.domain", "did you mean 'race'?",
+        "'d': no axis or coordinate 'template.kind'", "'d': no 'rase' on subject.domain", "Did you mean 'race'?",
         "'e': no axis or coordinate 'item'", "'e': no axis or coordinate 'template.pare'", "mean 'template.pair'?"}) {
     EXPECT_THAT(report, HasSubstr(fault));
   }

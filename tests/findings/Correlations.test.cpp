@@ -103,7 +103,8 @@ TEST(FindingsCorrelations, PairsAreNamedOnce) {
   EXPECT_EQ(found.rows[0].left + found.rows[0].right, "ab");
   EXPECT_FALSE(found.rows[0].shares_items);
   EXPECT_TRUE(found.rows[1].shares_items);
-  EXPECT_THAT(text_of(findings_of(found, asked({request})).front(), 10), HasSubstr("items in common (a x item0)"));
+  EXPECT_THAT(told_by(findings_of(found, asked({request})).front(), 10).text(),
+              HasSubstr("items in common (a x item0)"));
 }
 
 TEST(FindingsCorrelations, AreTakenWithinClusters) {
@@ -118,10 +119,11 @@ TEST(FindingsCorrelations, AreTakenWithinClusters) {
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(found.rows[1].test.correlation.n + found.rows[2].test.correlation.n, num_rated_subjects);
   EXPECT_EQ(found.rows[2].cluster, 1);
-  const auto text = text_of(findings_of(found, asked({request})).front(), 10);
+  const auto text = told_by(findings_of(found, asked({request})).front(), 10).text();
   EXPECT_THAT(text, HasSubstr("restricted range"));
   EXPECT_THAT(
-      text_of(findings_of(correlations_of(scores, asked({dimensions_request}), nullptr, 5), asked({})).front(), 10),
+      told_by(findings_of(correlations_of(scores, asked({dimensions_request}), nullptr, 5), asked({})).front(), 10)
+          .text(),
       Not(HasSubstr("restricted range")));
 }
 

@@ -410,7 +410,7 @@ TEST(Intersections, ATableWithoutThemIsRefused) {
 std::string text_of(const Intersections& all, const sweep::Comparison& comparison, std::size_t top) {
   std::string text;
   for (const auto& finding : findings_of(all, comparison)) {
-    text += findings::text_of(finding, top);
+    text += told_by(finding, top).text();
   }
   return text;
 }

@@ -199,7 +199,7 @@ TEST(Means, MeasuresAreChosenByTheirLabels) {
     FAIL();
   } catch (const base::InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("statistics.means: no measure 'measure9'"));
-    EXPECT_THAT(error.what(), HasSubstr("did you mean 'measure"));
+    EXPECT_THAT(error.what(), HasSubstr("Did you mean 'measure"));
     EXPECT_THAT(error.what(), HasSubstr("no measure 'weight'"));
   }
 }
@@ -216,7 +216,7 @@ TEST(Means, TheBestEvidenceComesFirstInANarrowText) {
   const auto means = means_of(random.scores(), asked());
   EXPECT_LT(means.rows[1].p_holm, 0.05);
   EXPECT_EQ(means.rows[1].rank + means.rows[0].rank + means.rows[2].rank, 6);
-  const auto text = text_of(finding_of(means, asked()), 2);
+  const auto text = told_by(finding_of(means, asked()), 2).text();
   EXPECT_LT(text.find("-70"), text.find("150"));
   EXPECT_THAT(text, HasSubstr("(2 of 3 rows; --top 3 shows all)"));
   EXPECT_THAT(text, HasSubstr("Chosen"));
@@ -261,7 +261,7 @@ TEST(Means, OfTwoRatingsHaveNoInterval) {
   const auto means = means_of(random.scores(), asked());
   EXPECT_TRUE(std::isnan(means.rows[0].low));
   EXPECT_EQ(means.rows[0].reason, stats::Reason::too_few);
-  EXPECT_THAT(text_of(finding_of(means, asked()), 2), HasSubstr("so few templates (2)"));
+  EXPECT_THAT(told_by(finding_of(means, asked()), 2).text(), HasSubstr("so few templates (2)"));
 }
 
 /// Normal scores; every subject and item alike, but for what templates, which some subjects lack, add to all.

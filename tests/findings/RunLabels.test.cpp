@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 RunOrigin run_of(const std::string& job, const std::string& digest = "0123456789abcdef") {
   base::Problems problems;
@@ -57,7 +57,7 @@ TEST(RunLabels, models_with_one_last_part_keep_their_paths) {
 TEST(RunLabels, the_fewest_keys_that_tell_all_apart) {
   EXPECT_THAT(labels_of_jobs({"seed: 1\nmodel: {path: /a/x}\n", "seed: 2\nmodel: {path: /a/x}\n",
                               "seed: 1\nmodel: {path: /a/y}\n"}),
-              ElementsAre("model.path=x, seed=1", "model.path=x, seed=2", "model.path=y, seed=1"));
+              ElementsAre("model=x, seed=1", "model=x, seed=2", "model=y, seed=1"));
   EXPECT_THAT(labels_of_jobs({"seed: 1\nmodel: {path: x}\n", "seed: 2\nmodel: {path: y}\n"}), ElementsAre("x", "y"));
   EXPECT_THAT(labels_of_jobs({"seed: 1\n", "seed: 2\n"}), ElementsAre("seed=1", "seed=2"));
 }
@@ -72,12 +72,23 @@ TEST(RunLabels, every_differing_key_is_a_coordinate) {
   EXPECT_THAT(axis.coordinates.back().values, ElementsAre("", "3"));
 }
 
-TEST(RunLabels, long_lists_are_told_apart_by_their_hash) {
+TEST(RunLabels, lists_are_named_by_what_not_all_runs_have) {
   const auto list = [](const std::string& last) {
     return "axes: {groups: [a long label of a group, another long label, " + last + "]}\n";
   };
-  const auto labels = labels_of_jobs({list("x"), list("y")});
-  EXPECT_THAT(labels[0], HasSubstr("axes.groups=3 entries "));
+  EXPECT_THAT(labels_of_jobs({list("x"), list("y, z, v, w"), list("x, z")}),
+              ElementsAre("groups=x", "groups=y, z and 2 more", "groups=x, z"));
+  EXPECT_THAT(labels_of_jobs({list("x"), list("x, y")}), ElementsAre("groups=3 entries", "groups=y"));
+}
+
+TEST(RunLabels, entries_of_several_keys_are_named_by_the_first) {
+  const auto list = [](const std::string& plural, const std::string& singular) {
+    return "axes: {groups: [{plural: women, singular: woman}, {plural: " + plural + ", singular: " + singular + "}]}\n";
+  };
+  EXPECT_THAT(labels_of_jobs({list("men", "man"), list("nurses", "nurse")}),
+              ElementsAre("groups=men", "groups=nurses"));
+  const auto labels = labels_of_jobs({list("men", "man"), list("men", "fellow")});  // what differs has no name
+  EXPECT_THAT(labels[0], StartsWith("groups=women, men, #"));
   EXPECT_NE(labels[0], labels[1]);
 }
 
@@ -106,7 +117,7 @@ TEST(RunLabels, one_model_in_two_places_is_one_model) {
 
 TEST(RunLabels, keys_are_dotted) {
   EXPECT_THAT(run_of("schema: s\nname: n\nmodel: {path: /a, chat: {role: user}}\nlist: [1, 2]\n").keys,
-              ElementsAre(Pair("model.path", "/a"), Pair("model.chat.role", "user"), Pair("list", "1 2")));
+              ElementsAre(Pair("model.path", "/a"), Pair("model.chat.role", "user"), Pair("list", "1, 2")));
 }
 
 }  // namespace

@@ -315,7 +315,7 @@ TEST(Variance, IsWrittenAndShownForChosenMeasures) {
   std::string text;
   for (const auto& finding : findings_of(variance, asked)) {
     write(layout, finding);
-    text += text_of(finding, 10);
+    text += told_by(finding, 10).text();
   }
   EXPECT_THAT(layout.axis("variance_measure").labels, ElementsAre("measure0", "measure2"));
   const auto dataset = file.root().open_dataset("variance_share");

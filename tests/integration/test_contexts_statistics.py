@@ -72,7 +72,7 @@ def associations_of_file(output, words):
 
 def statistics(output, *settings, ranks=1):
     """The tables of `stats` and what it prints."""
-    process = runs.start_program("stats", output, *settings, ranks=ranks)
+    process = runs.start_program("stats", output, "--top", 5, *settings, ranks=ranks)
     code, out, err = runs.finish(process, 120)
     assert code == 0, err
     with xr.open_dataset(output / "contexts.stats.h5", engine="h5netcdf") as tables:

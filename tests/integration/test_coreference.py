@@ -166,7 +166,7 @@ def test_a_stereotyped_model_shows_where_the_bracketed_occupation_is_the_referen
         assert code == 0, err
         text = program("stats", tmp_path / rule)
         stats = xarray.load_dataset(tmp_path / rule / "coreference.stats.h5")
-        assert ("WARNING axes.ambiguous_referent is 'first'" in text) == (rule == "first")
+        assert ("WARNING: axes.ambiguous_referent is 'first'" in text) == (rule == "first")
         assert stats.attrs.get("warnings", "").startswith("axes.ambiguous_referent is 'first'") == (rule == "first")
         left, right = rows_of(stats, "share")["pro - anti, ambiguous: baseline"]
         found[rule] = left - right

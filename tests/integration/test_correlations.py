@@ -235,7 +235,7 @@ def check_evidence(data):
 
 
 def test_faults_are_named(few):
-    for settings, part in ((["statistics.correlations=[{name: a, rows: {item.dimension: [warmth, competnce]}}]"], "did you mean 'competence'"),
+    for settings, part in ((["statistics.correlations=[{name: a, rows: {item.dimension: [warmth, competnce]}}]"], "Did you mean 'competence'"),
                            (["statistics.correlations=[{name: a, rows: {dimension: [warmth]}}]"], "no axis or coordinate 'dimension'"),
                            (["statistics.correlations=[{name: a, rows: {item.dimension: warmth}}]"], "no two different sets of items"),
                            ([f"statistics.correlations=[{{name: a, rows: {BOTH}, within: clusters}}]"], "has no clusters to look within"),

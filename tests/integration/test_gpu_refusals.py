@@ -100,7 +100,7 @@ def test_two_ranks_hold_one_gpu_only_where_they_may(tmp_path):
     assert code == 1 and "2 ranks of a node hold the GPU" in err and "STEREOSWEEP_SHARE_GPU=1" in err, err
     code, _, err = run_on("devices=1", tmp_path / "slices", CAUSAL_JOB, [*CAUSAL, "execution.tensor_parallel=3"], ranks=3,
                           STEREOSWEEP_SHARE_GPU="1")
-    assert code == 2 and "start one rank per GPU" in err, err
+    assert code == 2 and "Start one rank per GPU" in err, err
 
 
 def test_slices_of_a_divided_gpu_are_no_shared_gpu(tmp_path):

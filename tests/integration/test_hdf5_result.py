@@ -202,7 +202,7 @@ def test_statistics_of_a_result_in_a_foreign_directory(run, tmp_path):
 def test_stats_refuses_what_would_change_the_run(run):
     message = stereosweep("stats", run, "seed=3", code=2)
     assert "statistics." in message
-    assert "did you mean" in stereosweep("stats", run, "statistics.word_agregate=mean", code=2)
+    assert "Did you mean" in stereosweep("stats", run, "statistics.word_agregate=mean", code=2)
 
 
 def damaged(content, kind, seed):

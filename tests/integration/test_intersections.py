@@ -172,7 +172,7 @@ def test_a_coreference_job_has_a_baseline(tmp_path):
     code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake",
                             "axes.augmentations=[baseline, aug1, aug2]")
     assert code == 0, err
-    code, out, err = program("stats", tmp_path / "run", "statistics.inference={replicates: 100, draws: 500}",
+    code, out, err = program("stats", tmp_path / "run", "--all", "statistics.inference={replicates: 100, draws: 500}",
                              "statistics.intersections={measures: [log_probability, accuracy]}")
     assert code == 0, err
     assert "the score where no group is named is the baseline's" in " ".join(out.split())
@@ -234,7 +234,7 @@ def test_faults_are_named_and_leave_the_old_file(associations, tmp_path):
     code, _, err = program("stats", associations, "statistics.intersections={measures: [ilps]}")
     assert code == 2 and "no measure 'ilps'" in err
     code, _, err = program("stats", associations, "statistics.intersections={threshhold: 0.1}")
-    assert code == 2 and "did you mean 'threshold'" in err
+    assert code == 2 and "Did you mean 'threshold'" in err
     table = tmp_path / "known.tsv"
     table.write_text("intersection\titem\tdirection\nwomen\twarm\thigher\nBlack people x women\twarmth\thigher\n")
     code, _, err = program("stats", associations, f"statistics.intersections={{known: {table}}}")

@@ -248,6 +248,9 @@ def compare_blocks(title, blocks, rows):
     first, checked = 1, 0
     for block in blocks:
         width = max(map(len, block))
+        if len(block[0]) == 1 < width:  # the first column stands in lines of its own, above each row
+            block = [["", *line] for line in block if len(line) == width]
+            width += 1
         lines = [line for line in block if len(line) == width]  # others go on with a name of the line above
         assert len(lines) == len(rows), (title, len(lines), len(rows))
         for line, row in zip(lines, rows, strict=True):

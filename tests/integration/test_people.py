@@ -354,7 +354,7 @@ def test_templates_are_chosen_on_the_pilot_and_judged_on_the_rest(run, tmp_path)
     rows = [(name, group, pair, draw.randint(0, 100)) for name in names for group in GROUPS for pair in PAIRS]
     table = write_table(tmp_path / "answers.tsv", ["annotator", "group", "pair", "rating"], rows)
     pilot_subjects, pilot_names = ["women", "men"], names[:3]
-    text = program("stats", run, "statistics.inference={draws: 100, replicates: 100}",
+    text = program("stats", run, "--all", "statistics.inference={draws: 100, replicates: 100}",
                    f"statistics.people={{ratings: {table}, selection: {{pilot_subjects: [women, men], "
                    f"pilot_annotators: [{', '.join(pilot_names)}]}}}}")
     assert "Templates chosen on a pilot (3 annotators about 2 subjects)" in text
@@ -417,7 +417,7 @@ def test_faults_are_named_and_leave_the_old_file(run, tmp_path):
         f"{{ratings: {answers}, only: {{sex: female}}}}": ["no row has 'female'"],
         f"{{ratings: {answers}, measures: [nothing]}}": ["no measure 'nothing'"],
         f"{{ratings: {answers}, scale: [7, 1]}}": ["no ends of a scale"],
-        f"{{ratings: {answers}, over: [annotators]}}": ["did you mean 'annotator'"],
+        f"{{ratings: {answers}, over: [annotators]}}": ["Did you mean 'annotator'"],
         f"{{ratings: {answers}, selection: {{most: 3}}}}": ["no pilot is named", "3"],
         f"{{ratings: {answers}, selection: {{pilot_annotators: [c]}}}}": ["no annotator 'c'"],
         f"{{ratings: {answers}, selection: {{pilot_subjects: [woman]}}}}": ["no subject 'woman'"],
@@ -425,7 +425,7 @@ def test_faults_are_named_and_leave_the_old_file(run, tmp_path):
         f"{{ratings: {twice}}}": [":3:rating: '101' is no rating", "an answer of nobody", "rated twice on 'cold - warm' by one"],
         f"{{ratings: {means}, over: [annotator]}}": ["annotators cannot be drawn"],
         f"{{ratings: {means}, selection: {{pilot_annotators: {{share: 0.5}}}}}}": ["no annotators to choose by"],
-        f"{{ratings: {others}}}": ["none of their subjects and items", "did you mean 'women'"],
+        f"{{ratings: {others}}}": ["none of their subjects and items", "Did you mean 'women'"],
         f"{{ratings: {tmp_path}/nobody.tsv}}": ["nobody.tsv"],
         "{rating: x}": ["the key 'ratings' is missing", "rating"],
     }.items():

@@ -507,7 +507,7 @@ def test_status_from_another_shell(tmp_path):
     file.write_text(re.sub(r'"updated": "20..', '"updated": "2001', file.read_text()))
     assert "probably killed" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
     code, _, err = runs.finish(runs.start_program("status", tmp_path))
-    assert code == 2 and f"it holds 1 run: {tmp_path / 'run'}" in err
+    assert code == 2 and f"it means 1 run: {tmp_path / 'run'}" in err
     (tmp_path / "empty").mkdir()
     code, _, err = runs.finish(runs.start_program("status", tmp_path / "empty"))
     assert code == 2 and "no run in" in err

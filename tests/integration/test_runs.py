@@ -276,7 +276,8 @@ def test_statistics_that_are_not_the_jobs_are_computed_again(sweep, tmp_path):
 
 def test_results_that_cannot_be_compared(sweep, tmp_path):
     one, two = sweep / "smoke.1", sweep / "smoke.2"
-    assert "Give --output" in stats(one, two)[2]
+    code, _, err = stats(one, sweep / "smoke.9")
+    assert code == 2 and "is no run directory and no result file" in err and "Give the folder" in err
     code, _, err = stats(one, one, "--output", tmp_path / "x.h5")
     assert code == 2 and "one and the same result is named twice" in err
     code, _, err = stats(one, two, "--output", one / "association.h5")

@@ -78,10 +78,10 @@ ASKED = (
     "statistics.variance_shares={measures: [mean]}",
 )  # fmt: skip
 FAULTS = (
-    "statistics.contrasts 'a': no 'woman' on subject (the score table has none) did you mean 'women'?",
-    "statistics.contrasts 'b': no axis or coordinate 'subjects'", "did you mean 'subject'?",
-    "statistics.means: no measure 'ilps_star prior_wrd' (the score table has none) did you mean 'ilps_star prior_word'?",
-    "statistics.correlations 'c': no 'agncy' on item.dimension (the score table has none) did you mean 'agency'?",
+    "statistics.contrasts 'a': no 'woman' on subject (the score table has none). Did you mean 'women'?",
+    "statistics.contrasts 'b': no axis or coordinate 'subjects'", "Did you mean 'subject'?",
+    "statistics.means: no measure 'ilps_star prior_wrd' (the score table has none). Did you mean 'ilps_star prior_word'?",
+    "statistics.correlations 'c': no 'agncy' on item.dimension (the score table has none). Did you mean 'agency'?",
     "no item has the dimension 'beleifs'", "statistics.extremes: no 'warm - cold' on item",
     "statistics.variance_shares: no measure 'mean'", "command line:model.path: ",
 )  # fmt: skip

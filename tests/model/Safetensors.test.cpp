@@ -211,7 +211,7 @@ TEST(Shards, WithoutSafetensorsTheMessageNamesTheConversion) {
     read_stored_tensors(base::FileSet("dir"));
     FAIL() << "accepted";
   } catch (const base::InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("convert to safetensors"));
+    EXPECT_THAT(error.what(), HasSubstr("Convert to safetensors"));
   }
 }
 

@@ -92,7 +92,7 @@ TEST(QueryJson, NamesWhatIsWrong) {
   EXPECT_THAT(fault_of("{"), HasSubstr("JSON"));
   EXPECT_THAT(fault_of("{\"kind\":\"fi\xff\"}"), HasSubstr("UTF-8 at byte 11"));
   EXPECT_THAT(fault_of(R"({"text":"a"})"), HasSubstr("\"kind\" is missing"));
-  EXPECT_THAT(fault_of(R"({"kind":"fil","text":"a","ids":[]})"), HasSubstr("did you mean 'fill'"));
+  EXPECT_THAT(fault_of(R"({"kind":"fil","text":"a","ids":[]})"), HasSubstr("Did you mean 'fill'"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","kind":"fill","text":"a","ids":[]})"), HasSubstr("twice"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a"})"), HasSubstr("\"ids\" is missing"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"id":1})"), HasSubstr("unknown field \"id\""));

@@ -81,6 +81,18 @@ TEST(TextTable, LongNamesGoOnInTheLineBelow) {
   EXPECT_THAT(text, ::testing::ContainsRegex("\nwomen +men +1.5\n"));
 }
 
+TEST(TextTable, LabelsOfCrowdedTablesStandInLinesOfTheirOwn) {
+  TextTable table({"contrast", "item", "difference", "low", "high", "effect", "templates", "p", "p adjusted"});
+  const std::string label = "privileged - disadvantaged, nationality, aug3, ambiguous sentences";
+  table.add({label, "referent", "-0.193", "-0.210", "-0.176", "-8.056", "10", "1.1e-09", "8.5e-08"});
+  const auto text = table.text();
+  EXPECT_LE(longest_line(text), screen_width());
+  EXPECT_THAT(text, ::testing::StartsWith("contrast\n  item "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n" + label +
+                                             "\n  referent +-0.193 +-0.210 +-0.176 +-8.056 +10 +1.1e-09 "
+                                             "+8.5e-08\n$"));
+}
+
 TEST(TextTable, FitsTheScreenThatIsSet) {
   TextTable table({"group", "rather than", "first", "second", "third"});
   table.add({std::string(40, 'a'), "b", "-0.123", "-0.456", "-0.789"});

@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "app/CommandLine.hpp"
+#include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/process/Environment.hpp"
 
@@ -60,15 +62,26 @@ void add_report_options(options::options_description_easy_init add) {
 }
 
 base::ExitCode execute_report(const CommandLine& line) {
+  const auto places = all_places(line);
+  for (const auto& place : places) {
+    if (runs_in(place).empty()) {
+      find_result(place);  // which says what is wrong with it
+    }
+  }
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   auto words = package_start(program);
   words.emplace_back("report");
-  if (line.has("out")) {
-    words.push_back("--out=" + line.get<std::string>("out"));
+  const bool is_name =
+      places.size() == 1 && !std::filesystem::exists(places.front()) && !runs_in(places.front()).empty();
+  if (line.has("out") || is_name) {
+    words.push_back("--out=" + (is_name && !line.has("out") ? beside_runs(places, "report.html").string()
+                                                            : line.get<std::string>("out")));
   }
   words.emplace_back("--");
-  words.push_back(line.place);
-  words.insert(words.end(), line.overrides.begin(), line.overrides.end());
+  for (const auto& place : places) {
+    const auto runs = std::filesystem::exists(place) ? std::vector<std::filesystem::path>{place} : runs_in(place);
+    std::ranges::transform(runs, std::back_inserter(words), [](const auto& run) { return run.string(); });
+  }
   ::setenv("STEREOSWEEP_PROGRAM", program.c_str(), 1);  // it computes statistics that are missing
   std::vector<char*> arguments;
   for (auto& word : words) {

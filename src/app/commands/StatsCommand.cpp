@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ namespace {
 
 namespace options = boost::program_options;
 constexpr const char* runs_name = "runs.stats.h5";
+constexpr std::size_t most_lines = 80;  // of what is printed without options
+enum class Tables { that_fit, all };
 constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
 
 /// Only what cannot change a raw number may be changed here.
@@ -153,6 +156,47 @@ std::string infinite_text(const findings::Scores& scores, const results::ShownMe
   return counts.empty() ? "" : "Infinite scores, which no mean counts: " + base::join(counts, ", ") + ".\n";
 }
 
+std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+/// What was found, and what keeps a reader from taking it as it stands; the tables; the rest. Unless all are asked for,
+/// tables stay out that would make it longer than `most_lines`; their titles are told.
+std::string stats_text(const std::string& head, const findings::Told& told, const std::string& tail, Tables printed) {
+  auto text = head;
+  for (const auto& answer : told.answers) {
+    text += answer + "\n";
+  }
+  for (const auto& warning : told.warnings) {
+    text += "WARNING: " + warning + "\n";
+  }
+  text = results::wrapped(text, 2);
+  const auto rest = "\n" + results::wrapped(tail, 2);
+  constexpr std::size_t more = 7;  // the names of those that are left out, and where all of it is written
+  auto length = lines_of(text) + lines_of(rest) + more;
+  std::vector<bool> fits(told.tables.size(), printed == Tables::all);
+  std::set<std::string> headings;
+  for (const bool is_first_pass : {true, false}) {  // the first table of each heading comes before all others
+    for (std::size_t table = 0; table < fits.size(); ++table) {
+      const auto lines = lines_of(results::wrapped(told.tables[table].text, 2)) + 1;
+      const bool is_next = !fits[table] && (!is_first_pass || headings.insert(told.tables[table].heading).second);
+      fits[table] = fits[table] || (is_next && (table == 0 || length + lines < most_lines));
+      length += is_next && fits[table] ? lines : 0;
+    }
+  }
+  std::vector<std::string> left_out;
+  for (std::size_t table = 0; table < fits.size(); ++table) {
+    const auto& shown = told.tables[table].text;
+    if (fits[table]) {
+      text += (text.empty() ? "" : "\n") + results::wrapped(shown, 2);
+    } else {
+      base::add_once(left_out, std::string(base::trim(shown.substr(0, shown.find_first_of(":\n")))));
+    }
+  }
+  if (!left_out.empty()) {
+    text += results::wrapped("\nMore tables, printed with --all: " + results::first_names(left_out, 12) + ".\n", 2);
+  }
+  return text + rest;
+}
+
 /// All that a piece of statistics depends on: the result, the settings with what their files hold, the number of ranks
 /// that share it, and the program.
 std::string digest_of_work(const Source& source, const CommandLine& line, int num_ranks) {
@@ -195,7 +239,8 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     if (asks) {
       const auto scores = findings::scores_of(file);
       conclude(&scores);
-      for (const auto& finding : conclusions) {
+      for (auto& finding : conclusions) {
+        findings::show_measures(finding, probes::kind_of(source.job).recommended_measures(source.job));
         findings::write(file.layout(), finding);
       }
     }
@@ -220,23 +265,24 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
   kept.end();
-  std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
-  for (const auto& warning : kind.warnings(source.job)) {
-    text += "WARNING " + warning + "\n\n";
-  }
-  text += found.read.empty() ? "" : found.read + "\n\n";
-  std::vector<std::string> parts = {found.answer};  // the first one that says something stands above the definitions
+  auto told = found.found;
   for (const auto& finding : conclusions) {
-    parts.push_back(findings::text_of(finding, top, request.shown));
+    auto next = findings::told_by(finding, top, request.shown);
+    if (finding.name == "mean_score" && !found.found.answers.empty()) {
+      next.answers.clear();  // the probe has answered what was asked of the same numbers
+    }
+    told.add(std::move(next));
   }
-  std::erase(parts, "");
-  const auto first = parts.empty() ? std::string() : std::string(base::trim(parts.front()));
-  text += first + "\n\n" + measures_text(measures, request.shown) + infinite;
-  for (std::size_t part = 1; part < parts.size(); ++part) {
-    text += parts[part];
-  }
-  text += found.details.empty() ? "" : '\n' + found.details;
-  return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
+  told.add(found.details);
+  const auto job_warnings = kind.warnings(source.job);
+  told.warnings.insert(told.warnings.begin(), job_warnings.begin(), job_warnings.end());
+  const auto head =
+      (source.file->complete() ? "" : std::string(incomplete)) + (found.read.empty() ? "" : found.read + "\n");
+  const auto tail =
+      measures_text(measures, request.shown) + infinite + (found.status.empty() ? "" : "\n" + found.status);
+  const bool asks_for_all = line.has("all") || line.has("all-measures") || !line.values["top"].defaulted();
+  return stats_text(head, told, tail, asks_for_all ? Tables::all : Tables::that_fit) +
+         "\nwritten: " + target.path.string() + "\n";
 }
 
 /// The table that --format asks for; nothing where it asks for text.
@@ -266,28 +312,23 @@ struct ComparedResults {
   std::filesystem::path target;
 };
 
-/// Of one place: the runs of a folder, as a sweep leaves them.
+/// Those of the runs in the places: runs, or folders and names of sweeps.
 ComparedResults places_of(const CommandLine& line, const std::vector<std::string>& named) {
   ComparedResults places;
-  if (named.size() == 1) {
-    places.target = std::filesystem::path(named.front()) / runs_name;
-    for (const auto& run : runs_in(named.front())) {
-      try {
-        places.results.push_back(find_result(run));
-      } catch (const base::InputError& error) {
-        places.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
+  for (const auto& run : runs_of(named)) {
+    try {
+      places.results.push_back(find_result(run));
+    } catch (const base::InputError& error) {
+      if (base::contains(named, run.string())) {
+        throw;
       }
+      places.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
     }
-    base::refuse_if(places.results.size() < 2, "'" + named.front() + "' has nothing to compare",
-                    "it holds fewer than two results; " + base::join(places.left_out, "; "));
-  } else {
-    std::ranges::transform(named, std::back_inserter(places.results), find_result);
   }
-  if (line.has("output")) {
-    places.target = line.get<std::string>("output");
-  }
-  base::refuse_if(places.target.empty(), "nothing says where the comparison goes",
-                  "the results have no folder of their own", "Give --output FILE.");
+  base::refuse_if(places.results.size() < 2, "'" + named.front() + "' has nothing to compare",
+                  "it holds fewer than two results; " + base::join(places.left_out, "; "));
+  places.target =
+      line.has("output") ? std::filesystem::path(line.get<std::string>("output")) : beside_runs(named, runs_name);
   for (const auto& result : places.results) {
     std::error_code ignored;
     base::refuse_if(std::filesystem::equivalent(places.target, result, ignored) ||
@@ -397,13 +438,13 @@ base::ExitCode execute_stats(const CommandLine& line) {
 void add_stats_options(options::options_description_easy_init add) {
   add("top", options::value<std::int64_t>()->default_value(5),
       "how many rows of each long table; the strongest associations per measure");
-  add("all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too");
+  add("all", "every table; of a contexts result also every adjustment, the random-effects model and the p of its z");
   add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
   add("means", "also mean scores with intervals, of the recommended measures, where the job asks for none");
   add("reparse", "read the stored answers of an interview again, by the rules of this program");
   add("output", options::value<std::string>(),
-      "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
-      "folder of a sweep");
+      "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in "
+      "the folder of a sweep, or NAME.runs.stats.h5 beside the runs");
   add("format", options::value<std::string>()->default_value("text"),
       "csv, csv-as-is (no apostrophe before a text that begins with = + - @), markdown or latex: everything that the "
       "statistics file found, one row a number, with n, interval, p, adjusted p and status, instead of the text");
@@ -419,8 +460,9 @@ const Command stats_command{
     "stats",
     "scores, averages and agreement with human ratings",
     "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
-    "writes PROBE.stats.h5 beside the result. Several results, or the folder of a sweep: one table with the\n"
-    "axis run, in runs.stats.h5. Under mpirun, ranks share the tests and draws of what the job's\n"
+    "writes PROBE.stats.h5 beside the result. Several results, or the folder or the name (results/NAME) of a\n"
+    "sweep: one table with the axis run, in runs.stats.h5. Under mpirun, ranks share the tests and draws of what the "
+    "job's\n"
     "statistics ask for, and the exact permutation tests of a contexts result",
     execute_stats,
     Places::one_and_overrides,

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -104,13 +105,11 @@ std::string journal_line(const fs::path& directory) {
 }
 
 /// Reads status.json and the journals' sizes; touches nothing.
-base::ExitCode execute_status(const CommandLine& line) {
-  const auto& place = line.place;
-  refuse_job_file(place);
+void print_status(const fs::path& place) {
   const auto read = run::read_status(place);
   if (!read) {
-    refuse_folder_of_runs(place);
-    throw base::InputError(base::describe("no run in " + place, "it holds no status.json"));
+    throw base::InputError(base::describe("no run in " + place.string(), "it holds no status.json",
+                                          "Give the folder that 'stereosweep run' writes: results/NAME."));
   }
   const auto& status = read->status;
   std::cout << "run      " << base::printable(status.name) << '\n'
@@ -124,16 +123,28 @@ base::ExitCode execute_status(const CommandLine& line) {
             << "process  " << read->process << " on " << base::printable(read->host) << ", "
             << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
             << "started  " << base::printable(status.started) << ", updated " << base::printable(read->updated) << '\n';
+}
+
+/// Of the run, or of each run of a sweep.
+base::ExitCode execute_status(const CommandLine& line) {
+  const auto places = all_places(line);
+  std::ranges::for_each(places, refuse_job_file);
+  const auto runs = runs_of(places);
+  for (const auto& run : runs) {
+    std::cout << (&run == &runs.front() ? "" : "\n");
+    print_status(run);
+  }
   return base::ExitCode::done;
 }
 
 }  // namespace
 
-const Command status_command{"status",
-                             "what a run does, from another shell",
-                             "stereosweep status DIR: what the run in DIR does, or how it ended",
-                             execute_status,
-                             Places::one,
-                             "run directory"};
+const Command status_command{
+    "status",
+    "what a run does, from another shell",
+    "stereosweep status DIR...: what the run in DIR does, or how it ended; of a sweep (its folder or name) each run",
+    execute_status,
+    Places::one_and_overrides,
+    "run directory"};
 
 }  // namespace stereosweep::app

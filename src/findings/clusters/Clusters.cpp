@@ -26,7 +26,6 @@ namespace stereosweep::findings {
 namespace {
 
 using sweep::ClusterRequest;
-constexpr const char* people_name = "people";
 
 /// Those that are asked for, in this order; else all.
 std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std::vector<std::string>& asked) {
@@ -247,6 +246,7 @@ void append_spreads(const Cells& cells, const std::vector<ItemGroup>& dimensions
 
 using results::AxisSchema;
 constexpr std::size_t most_members = 10;  // that a sentence names
+constexpr std::size_t most_told = 3;      ///< of them in the answer
 
 constexpr const char* fitted_warning =
     "the clusters were fitted on the same scores. A cluster that lies apart in one dimension gives a small p whatever "
@@ -271,14 +271,14 @@ class ClusterFindings {
   }
 
   std::vector<Finding> take() {
-    add_curves();
-    add_chosen();
-    add_dimensions();
-    add_subjects();
     add_centres();
+    add_rows();
     add_agreement();
     add_tests();
-    add_rows();
+    add_dimensions();
+    add_curves();
+    add_chosen();
+    add_subjects();
     for (auto& finding : found_) {
       finding.named = request_.measures;
       finding.named.insert(finding.named.end(), clusters_.has_people ? 1 : 0, sources_.labels.back());
@@ -372,7 +372,7 @@ class ClusterFindings {
         "p spread: that subjects differ on the dimension by no more than other templates would make them "
         "(F test). Above 0.05 neither sides nor tests of the dimension are given.";
     if (!clusters_.unmatched.empty()) {
-      finding.sentences = {{"", "ratings: not in this run: " + base::join(clusters_.unmatched, ", ")}};
+      finding.warnings = {"ratings: not in this run: " + base::join(clusters_.unmatched, ", ")};
     }
   }
 
@@ -380,6 +380,15 @@ class ClusterFindings {
     over("cluster", {clusters_.subjects, clusters_.dimensions})
         .add(Role::value, base::joined(clusters_.sources, &ClusterSource::points), "point", "",
              "mean score of the subject on the dimension", std::identity());
+    if (has_answers()) {
+      const auto answers = base::joined(clusters_.sources, [](const ClusterSource& source) {
+        return source.answers.empty() ? std::vector<std::int32_t>(source.points.size(), 0) : source.answers;
+      });
+      found_.back()
+          .add(Role::n, answers, "point_answers", "1", "sampled answers that were read in the point; 0: it is of none",
+               std::identity())
+          .of = "point";
+    }
     auto& finding = over("cluster", {clusters_.subjects});
     finding
         .add(Role::value, base::joined(clusters_.sources, &ClusterSource::cluster_of), "of_subject", "1",
@@ -391,10 +400,26 @@ class ClusterFindings {
                       {"none", "differs", "agrees"}, std::identity());
   }
 
+  /// On which dimensions subjects differ, and how many clusters they are in.
+  std::string spread_sentence(const ClusterSource& source) const {
+    const auto in_clusters =
+        std::ranges::count_if(source.cluster_of, [](std::int32_t cluster) { return cluster >= 0; });
+    std::vector<std::string> spreads;
+    for (std::size_t dimension = 0; dimension < clusters_.dimensions.labels.size(); ++dimension) {
+      spreads.push_back(clusters_.dimensions.labels[dimension] + " (p " + results::p_value(source.spread_p[dimension]) +
+                        (source.is_within_error(dimension) ? ": no more than other templates would make them" : "") +
+                        ")");
+    }
+    return base::counted(static_cast<std::uint64_t>(in_clusters), "subject") + " in " +
+           base::counted(source.number, "cluster") + " by " + source.name + "; they differ on " +
+           base::join(spreads, ", ") + ".";
+  }
+
   /// Of the clusters that are described.
   void add_centres() {
     struct Centre {
       double value = stats::nan;
+      std::int32_t answers = 0;
       std::int32_t size = 0;
       std::uint8_t side = 0;
     };
@@ -403,8 +428,10 @@ class ClusterFindings {
     const auto num_dimensions = clusters_.dimensions.labels.size();
     std::vector<Centre> centres;
     std::vector<Sentence> members;
+    std::vector<Sentence> answers;
     for (std::size_t place = 0; place < clusters_.sources.size(); ++place) {
       const auto& source = clusters_.sources[place];
+      answers.push_back({source.name, spread_sentence(source)});
       for (std::size_t cluster = 0; cluster < clusters_.most_clusters(); ++cluster) {
         std::vector<std::string> names;
         for (std::size_t subject = 0; subject < source.cluster_of.size(); ++subject) {
@@ -417,6 +444,11 @@ class ClusterFindings {
           if (cluster < source.number) {
             const auto own = cluster * num_dimensions + dimension;
             centre.value = source.chosen().centres[own];
+            for (std::size_t subject = 0; subject < source.answers.size() / num_dimensions; ++subject) {
+              centre.answers += source.cluster_of[subject] == static_cast<std::int32_t>(cluster)
+                                    ? source.answers[subject * num_dimensions + dimension]
+                                    : 0;
+            }
             centre.side = static_cast<std::uint8_t>(
                 source.is_within_error(dimension) ? meanings.size() - 1 : static_cast<std::size_t>(source.sides[own]));
             sides.push_back(clusters_.dimensions.labels[dimension] + " " +
@@ -424,6 +456,9 @@ class ClusterFindings {
           }
         }
         if (cluster < source.number) {
+          answers.back().text += (cluster == 0 ? " " : "; ") + base::join(sides, ", ") + " (" +
+                                 std::to_string(names.size()) + "): " + results::first_names(names, most_told) +
+                                 (cluster + 1 == source.number ? "." : "");
           members.push_back({source.name, "Cluster " + std::to_string(cluster) + " by " + source.name + ", " +
                                               base::join(sides, ", ") + ": " +
                                               results::first_names(std::move(names), most_members) + "."});
@@ -433,14 +468,20 @@ class ClusterFindings {
     auto& finding = over("cluster", {cluster_places(), clusters_.dimensions});
     finding.add(Role::value, centres, "centre", "", "mean score of the cluster's members", &Centre::value);
     finding.add(Role::n, centres, "size", "1", "members of the cluster", &Centre::size);
+    if (has_answers()) {
+      finding.add(Role::n, centres, "answers", "1", "sampled answers that were read in the members' scores; 0: of none",
+                  &Centre::answers);
+    }
     finding.add_flags(Role::value, centres, "side", "where the cluster's centre stands", std::move(meanings),
                       &Centre::side);
     finding.sentences = std::move(members);
+    finding.answers = std::move(answers);
     finding.notes =
         "side: whether the centre is high or low on the dimension; within error: subjects do not differ on it.";
     finding.views = {
         {.title = "Centres of clusters by ",
-         .columns = table_columns("cluster: cluster_place, dimension: cluster_dimension, centre, side, members: size"),
+         .columns = table_columns("cluster: cluster_place, dimension: cluster_dimension, centre, side, members: size" +
+                                  std::string(has_answers() ? ", answers" : "")),
          .each = {"cluster_source"},
          .only = "centre"}};
   }
@@ -512,6 +553,10 @@ class ClusterFindings {
     finding.views = {{.title = "Sides of the clusters of subjects side by side, by ",
                       .columns = table_columns("side by side: cluster_row, sides: row_agreement"),
                       .each = {"cluster_source"}}};
+  }
+
+  bool has_answers() const {
+    return std::ranges::any_of(clusters_.sources, [](const auto& source) { return !source.answers.empty(); });
   }
 
   AxisSchema cluster_places() const {
@@ -590,11 +635,24 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
         find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));
     clusters.sources.back().spread_p = spreads;
   }
+  for (std::size_t place = 0; place < clusters.measures.size(); ++place) {
+    const auto measure = clusters.measures[place];
+    const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], measure) : -1;
+    if (in_score > 0) {
+      const auto values = scores.read(measure);
+      const auto statuses = scores.read_statuses(measure);
+      const Cells cells(scores, values, statuses);
+      for (std::size_t point = 0; point < clusters.sources[place].points.size(); ++point) {
+        clusters.sources[place].answers.push_back(
+            cells.num_answers(point / dimensions.size(), dimensions[point % dimensions.size()].items, in_score));
+      }
+    }
+  }
   if (!request.human_ratings.empty()) {
     clusters.has_people = true;
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;
-    clusters.sources.push_back(find(people_name, std::move(ratings.means)));
+    clusters.sources.push_back(find(people_label, std::move(ratings.means)));
     clusters.sources.back().spread_p.assign(dimensions.size(), stats::nan);
   }
   add_rand(clusters);

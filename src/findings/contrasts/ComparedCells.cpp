@@ -311,9 +311,20 @@ std::size_t num_taken(const ContrastPlan& plan) {
 
 }  // namespace
 
-ComparedMeans::ComparedMeans(const Scores& scores, const ContrastPlan& plan, std::span<const double> values)
-    : plan_(plan), num_items_(scores.length(item_axis)) {
+ComparedMeans::ComparedMeans(const Scores& scores, const ContrastPlan& plan, std::span<const double> values,
+                             std::span<const std::uint8_t> statuses, std::int32_t in_score)
+    : plan_(plan), num_items_(scores.length(item_axis)), answers_(num_items_, 0) {
   sides_ = base::mapped(plan.sides, [&](const PlannedSide& side) { return sum(scores, side, values); });
+  for (const auto& side : in_score > 0 ? plan.sides : std::vector<PlannedSide>()) {
+    const auto cells = Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]);
+    for (std::size_t place = 0; place < side.takes[0].size() * cells.num_sentences(); ++place) {
+      const auto [subject, sentence] = std::pair(place / cells.num_sentences(), place % cells.num_sentences());
+      for (std::size_t item = 0; item < num_items_; ++item) {
+        const bool is_taken = side.takes[0][subject] && plan.cell_of(side, sentence) != no_block;
+        answers_[item] += is_taken ? cells.num_answers(subject, sentence, item, in_score) : 0;
+      }
+    }
+  }
 }
 
 ComparedMeans::SideSums ComparedMeans::sum(const Scores& scores, const PlannedSide& side,

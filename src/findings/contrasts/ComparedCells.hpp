@@ -38,9 +38,13 @@ struct ComparedItem {
 /// subjects), a subject with at least two such cells.
 class ComparedMeans {
  public:
-  /// Borrows all.
-  ComparedMeans(const Scores& scores, const ContrastPlan& plan, std::span<const double> values);
+  /// Borrows all. `statuses`: as Cells, those of sampled answers, of which a replicate's score is of at most
+  /// `in_score`.
+  ComparedMeans(const Scores& scores, const ContrastPlan& plan, std::span<const double> values,
+                std::span<const std::uint8_t> statuses = {}, std::int32_t in_score = 0);
   ComparedItem of(std::size_t item) const;
+  /// Sampled answers that were read in the scores of all sides.
+  std::int32_t num_answers(std::size_t item) const { return answers_[item]; }
 
  private:
   struct SideSums {
@@ -64,6 +68,7 @@ class ComparedMeans {
   const ContrastPlan& plan_;
   std::size_t num_items_;
   std::vector<SideSums> sides_;
+  std::vector<std::int32_t> answers_;  ///< [item]
 };
 
 }  // namespace stereosweep::findings

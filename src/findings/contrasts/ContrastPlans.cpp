@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "findings/AxisNames.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -155,6 +156,43 @@ std::vector<Selection> narrowed(std::vector<Selection> selections, const std::op
   return selections;
 }
 
+SideWords words_of(const Contrast& contrast, const std::optional<Selection>& each, std::vector<Selection> left,
+                   std::vector<Selection> right) {
+  constexpr std::size_t most = 3;
+  const bool is_of_minus = contrast.minus && contrast.against == Contrast::Against::zero &&
+                           contrast.minus->against == Contrast::Against::zero;
+  if (is_of_minus) {
+    right = narrowed(contrast.minus->left, each);
+  }
+  const bool is_compared = is_of_minus || (!contrast.minus && contrast.against != Contrast::Against::zero);
+  const bool is_rest = contrast.against == Contrast::Against::rest;
+  SideWords words;
+  const auto add = [&](const Selection& selection, std::string& side) {
+    side += (side.empty() ? "" : ", ") + results::first_names(selection.values, most);
+  };
+  const bool names_each = each && is_compared && !is_rest && !base::contains(right, *each);
+  for (const auto& selection : left) {
+    if (is_compared && !is_rest && base::contains(right, selection)) {
+      add(selection, words.both);
+    } else if (!names_each || selection == *each) {  // the label of `each` says all that others say
+      add(selection, words.left);
+    }
+  }
+  std::ranges::for_each(is_compared && !is_rest ? right : std::vector<Selection>(), [&](const auto& selection) {
+    if (!base::contains(left, selection)) {
+      add(selection, words.right);
+    }
+  });
+  words.right = is_compared && is_rest ? "all others" : words.right;
+  words.are_groups = words.both.empty() && left.size() == 1 && left.front().axis == "subject";
+  if (words.left.empty() || (is_compared && words.right.empty()) || (contrast.minus && !is_of_minus)) {
+    words = {};
+    words.left = "the left of '" + contrast.name + (each ? ": " + each->values.front() : "") + "'";
+    words.right = is_compared || contrast.minus ? "its right" : "";
+  }
+  return words;
+}
+
 /// `each`: its label, where there is one.
 void plan_one(const Contrast& contrast, const std::optional<Selection>& each, const Scores& scores, Resolver& resolver,
               std::vector<ContrastPlan>& plans) {
@@ -169,6 +207,7 @@ void plan_one(const Contrast& contrast, const std::optional<Selection>& each, co
   const auto add = [&](Side takes, double to_left, double to_right) {
     plan.sides.push_back({std::move(takes), to_left, to_right});
   };
+  plan.words = words_of(contrast, each, left, right);
   add(resolver.side(contrast.name, left), 1, 0);
   if (each && is_contradictory(plan.sides.front().takes)) {
     return;

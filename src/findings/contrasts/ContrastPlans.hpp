@@ -26,8 +26,17 @@ struct PlannedSide {
 
 constexpr std::size_t no_block = std::numeric_limits<std::size_t>::max();
 
+/// What the sides are called where one is compared with the other: the labels that only one of them selects.
+struct SideWords {
+  std::string left;
+  std::string right;        ///< "": the contrast is with zero, or an interaction
+  std::string both;         ///< what both select
+  bool are_groups = false;  ///< left and right are labels of the subjects
+};
+
 struct ContrastPlan {
   std::string name;
+  SideWords words = {};
   std::vector<PlannedSide> sides;  ///< the left one first; a side that is zero is none
   std::vector<std::size_t> measures;
   std::vector<std::size_t> blocks;  ///< [template]: the block of what flips together, or no_block

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/Lists.hpp"
 #include "findings/contrasts/ComparedCells.hpp"
@@ -16,6 +17,7 @@
 namespace stereosweep::findings {
 namespace {
 
+constexpr double mirror_rounding = 1e-9;     // of a difference: what two sums of the same numbers differ by
 constexpr double rounding = 1e-12;           // templates' differences that vary by less are equal
 constexpr std::size_t contrasts_a_rank = 4;  // where there are as many, each is computed by one rank
 
@@ -39,16 +41,19 @@ class Comparer {
     const auto together = is_many ? items.size() : 1;
     const auto parts = items.size() / together;
     const ContrastPlan* last = nullptr;
+    const auto in_score = scores_.read_statuses ? answers_in_score(*scores_.axes[measure_axis], measure) : -1;
+    const auto statuses = in_score > 0 ? scores_.read_statuses(measure) : std::vector<std::uint8_t>();
     std::optional<ComparedMeans> means;
     const auto units = share_bytes(scores_.ranks, plans.size() * parts, [&](std::size_t unit) {
       const ContrastPlan& plan = *plans[unit / parts];
       if (last != &plan) {
-        means.emplace(scores_, plan, values);
+        means.emplace(scores_, plan, values, statuses, in_score);
         last = &plan;
       }
       base::ByteWriter out;
       for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
-        const auto tested = test(plan, measure, *means, item);
+        auto tested = test(plan, measure, *means, item);
+        tested.row.num_answers = in_score < 0 ? -1 : means->num_answers(item);
         const ContrastNumbers& numbers = tested.row;
         out.raw(std::as_bytes(std::span(&numbers, 1))).array<double>(tested.blocks);
       }
@@ -65,6 +70,7 @@ class Comparer {
         tested.row.contrast = plan.name;
         tested.row.measure = scores_.axes[measure_axis]->labels[measure];
         tested.row.item = items[item];
+        tested.row.claim = is_mirrored(numbers) ? "" : claim_of(plan, tested.row, item);
         tested.blocks_key = plan.blocks_key;
         tested.family = family_of(tested.row);
       }
@@ -87,6 +93,33 @@ class Comparer {
         break;
     }
     return "";
+  }
+
+  /// The row before is of the same contrast and measure, with the other sign: two shares of one whole.
+  bool is_mirrored(const ContrastNumbers& row) const {
+    if (tested_.size() < 2) {
+      return false;
+    }
+    const auto& [now, before] = std::tie(tested_[tested_.size() - 1].row, tested_[tested_.size() - 2].row);
+    return now.contrast == before.contrast && now.measure == before.measure && row.difference != 0 &&
+           std::abs(row.difference + before.difference) <= mirror_rounding * std::abs(row.difference);
+  }
+
+  std::string claim_of(const ContrastPlan& plan, const ContrastRow& row, std::size_t item) const {
+    const bool is_higher = row.difference > 0;
+    const auto* poles = scores_.axes[item_axis]->find_coordinate(is_higher ? "right" : "left");
+    const auto pole = poles == nullptr ? std::string() : (*poles)[item];
+    const auto& words = plan.words;
+    const auto both = words.both.empty() ? "" : " (" + words.both + ")";
+    if (pole.empty()) {
+      const auto about = scores_.axes[item_axis]->labels.size() > 1 ? row.measure + " of " + row.item : row.measure;
+      return words.right.empty() ? about + " is " + (is_higher ? "above" : "below") + " zero for " + words.left + both
+                                 : about + " is " + (is_higher ? "higher" : "lower") + " for " + words.left +
+                                       " than for " + words.right + both;
+    }
+    const auto lean = words.are_groups ? " lean " : ": scores lean ";
+    return words.right.empty() ? words.left + lean + "to " + pole + both
+                               : words.left + lean + "further to " + pole + " than " + words.right + both;
   }
 
   /// The numbers of one row; its names are filled in by the caller.
@@ -382,6 +415,10 @@ void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, con
   add(Role::n, "num_left_out", "1", "subjects without enough cells that can be compared", &ContrastRow::num_left_out);
   add(Role::n, "num_missing", "1", "scores that the compared subjects lack in the compared cells",
       &ContrastRow::num_missing);
+  if (std::ranges::any_of(rows, [](const auto& row) { return row.num_answers >= 0; })) {
+    add(Role::n, "num_answers", "1", "sampled answers that were read in the scores of all sides; 0: they are of none",
+        [](const ContrastRow& row) { return std::max(row.num_answers, 0); });
+  }
   add(Role::n, "degrees", "1", "degrees of freedom of p and of the interval", &ContrastRow::degrees);
   add(Role::status, "status", "", "why there is no interval and no p", &ContrastRow::reason);
   add(Role::value, "left", "", "mean of the left side", &ContrastRow::left);
@@ -408,9 +445,18 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
        table_columns(
            "contrast: name, item, difference, low, high, effect, templates: num_templates, p, p adjusted: p_holm"),
        "p"}};
+  if (std::ranges::any_of(rows, [](const auto& row) { return row.num_answers > 0; })) {
+    auto& columns = finding.views.front().columns;
+    columns.insert(std::ranges::find(columns, "p", [](const auto& column) { return column.first; }),
+                   {"num_answers", "answers"});
+  }
   if (std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.p_subjects); })) {
     finding.views.front().columns.emplace_back("p_subjects", "p subjects");
   }
+  finding.question = {{.claims = base::mapped(rows, &ContrastRow::claim),
+                       .value = "difference",
+                       .counted = "template",
+                       .least = "p_flip_smallest"}};
   finding.named = base::joined(comparison.contrasts, &sweep::Contrast::measures);
   return finding;
 }

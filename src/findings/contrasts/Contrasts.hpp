@@ -31,6 +31,7 @@ struct ContrastNumbers : stats::CellsTest {
   std::int32_t num_subjects = 0;     ///< of all sides together, as the next two in ComparedItem
   std::int32_t num_left_out = 0;
   std::int32_t num_missing = 0;
+  std::int32_t num_answers = -1;   ///< sampled answers that were read in the scores of all sides; -1: none are counted
   double p_flip = stats::nan;      ///< two-sided, the signs of templates flipped, each with all its rephrasings
   double p_flip_low = stats::nan;  ///< interval of a p that was drawn; p itself where it was counted
   double p_flip_high = stats::nan;
@@ -50,6 +51,7 @@ struct ContrastRow : ContrastNumbers {
   std::string contrast;  ///< its name, and behind a colon the label of `each`
   std::string measure;
   std::string item;
+  std::string claim;  ///< the difference in words; "": it is that of an earlier item with its sign turned
 };
 
 /// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the

@@ -382,6 +382,15 @@ std::vector<Finding> findings_of(const Correlations& correlations, const sweep::
        .columns = table_columns("row, column, among, method, r: coefficient, low, high, n, p, p Holm: p_holm"),
        .by = "p",
        .each = {"name", "measure"}}};
+  const auto claim = [](const CorrelationRow& row) {
+    return row.left + (row.test.correlation.value < 0 ? " falls" : " rises") + " with " + row.right + " over " +
+           (row.among == "all" ? "all subjects" : row.among);
+  };
+  found.question = {{.claims = base::mapped(correlations.rows, claim),
+                     .value = "coefficient",
+                     .counted = "subject",
+                     .name = "r",
+                     .nothing = "correlation"}};
   found.named = base::joined(comparison.correlations, &sweep::CorrelationRequest::measures);
   Finding scores{.name = "correlation_score", .axes = correlations.axes};
   scores.add(Role::value, correlations.scores, "", "", "mean over items, templates and rephrasings", std::identity())

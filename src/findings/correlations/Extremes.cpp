@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -110,6 +111,14 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
                     .each = {"extreme_of", "measure"},
                     .only = "end",
                     .none = "no scores"}};
+  const auto& [measures, ofs, subjects] = std::tie(extremes.axes[0], extremes.axes[1], extremes.axes[2]);
+  const auto claim = [&, row = std::size_t{0}](const ExtremeRow& extreme) mutable {
+    const auto& of = ofs.labels[row / subjects.labels.size() % ofs.labels.size()];
+    const auto& subject = subjects.labels[row++ % subjects.labels.size()];
+    return extreme.place == 0 ? ""
+                              : subject + (extreme.place <= extreme.from_below ? " are high on " : " are low on ") + of;
+  };
+  finding.question = {{base::mapped(extremes.rows, claim), "mean", "cell", "mean", "deviation"}};
   finding.notes =
       "Chosen: of " + base::counted(extremes.axes.back().labels.size(), "subject") +
       " those at both ends, first those with the best evidence that they differ from the mean of all. place: from the "

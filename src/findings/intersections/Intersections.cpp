@@ -148,6 +148,12 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
                   dominant_names, &DominanceRow::rule);
   found.add_flags(Role::value, rows, "beyond_zero", "domain on whose side of zero the interval lies", dominant_names,
                   &DominanceRow::beyond);
+  const auto claim = [](const DominanceRow& row) {
+    const bool is_beyond = row.rule == row.beyond && (row.rule == Dominant::first || row.rule == Dominant::second);
+    const bool is_first = row.rule == Dominant::first;
+    return is_beyond ? (is_first ? row.first : row.second) + " dominates " + (is_first ? row.second : row.first) : "";
+  };
+  found.question = {{base::mapped(rows, claim), "difference", "intersection", "difference of tau-b"}};
   found.views = {
       {.title = "Which domain's part an intersection is like, in ",
        .columns = table_columns("domains: domain_pair, tau-b first: tau_first, tau-b second: tau_second, difference, "
@@ -181,6 +187,20 @@ void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows,
   found.add(role, rows, name, "", what, field).note = "unit: measure_units";
 }
 
+/// "women x nurses: liberal is above both parts"; rows of [measure, intersection, item].
+template <class Where>
+std::vector<std::string> claims_of(const Intersections& all, const std::vector<std::string>& items,
+                                   const std::vector<EmergenceRow>& rows, const Where& where) {
+  std::vector<std::string> claims;
+  for (const auto& row : rows) {
+    const auto& one = all.parts.intersections[claims.size() / items.size() % all.parts.intersections.size()];
+    const auto& item = items[claims.size() % items.size()];
+    const std::string side = where(row);
+    claims.push_back(side.empty() ? "" : all.subjects.labels[one.subject] + ": " + item + " is " + side);
+  }
+  return claims;
+}
+
 Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
                   const AxisSchema& items) {
   Finding found{.name = prefix + "emerge", .axes = {all.measures, intersection_axis(all), items}};
@@ -197,6 +217,11 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
   add_score(found, Role::value, rows, "second", "mean of its second part over the common cells", &EmergenceRow::second);
   add_score(found, Role::value, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
   add_score(found, Role::value, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
+  const auto side = [](const EmergenceRow& row) {
+    return row.side() == 0 ? "" : row.side() > 0 ? "above both parts" : "below both parts";
+  };
+  found.question = {{claims_of(all, items.labels, rows, side), "beyond", "template", "by"}};
+  found.question->nothing = "emergent trait";
   found.views = {{.title = "Scores beyond both parts', in ",
                   .columns = table_columns(
                       "intersection, trait: " + items.name +
@@ -222,6 +247,11 @@ Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& r
   found.add(Role::adjusted, rows, "p_holm", "1", "interaction_p after Holm over all rows of the measure",
             &EmergenceRow::interaction_p_holm);
   add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
+  const auto side = [](const EmergenceRow& row) {
+    return row.interaction > 0 ? "above the sum of both parts" : "below the sum of both parts";
+  };
+  found.question = {{claims_of(all, items.labels, rows, side), "", "template", "by"}};
+  found.question->nothing = "interaction";
   found.views = {{.title = "Scores beyond the sum of both parts', in ",
                   .columns = table_columns("intersection, item: " + items.name +
                                            ", beyond the sum:, low, high, templates: num_templates, p, p Holm: p_holm"),
@@ -328,9 +358,11 @@ std::vector<Finding> findings_of(const Intersections& all, const sweep::Comparis
   if (!all.poles.empty()) {
     const AxisSchema poles{"pole", "", all.poles, {}};
     const auto pole_rows = base::joined(all.of_measures, &IntersectionsOfMeasure::poles);
+    found.back().question.reset();
     found.back().views.clear();  // items are differences of poles: one table of emergent scores is enough
     found.push_back(emergence(all, pole_rows, "pole_", poles));
     found.push_back(interaction(all, pole_rows, "pole_", poles, comparison.confidence));
+    found.back().question.reset();
     found.back().views.clear();
   }
   found.push_back(interaction(all, rows, "", items, comparison.confidence));

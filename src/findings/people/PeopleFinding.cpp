@@ -194,6 +194,24 @@ Finding rows_finding(const PeopleAgreement& people, const sweep::Comparison& com
   if (people.groups.size() > 1) {
     finding.views.front().columns.insert(finding.views.front().columns.begin(), {"people_group", "people"});
   }
+  std::vector<std::string> claims;
+  for (const auto& measure : people.measure_axis.labels) {
+    for (const auto& group : people.groups) {
+      for (const auto& row : people.rows) {
+        const auto& tau = people.cells[claims.size()].agreement.tau;
+        claims.push_back(row.kind != PeopleRow::Kind::pooled
+                             ? ""
+                             : measure + (tau.value < 0 ? " reverses" : " follows") + " the order of people's means" +
+                                   (people.groups.size() > 1 ? " of " + group : ""));
+      }
+    }
+  }
+  finding.question = {{.claims = std::move(claims),
+                       .value = "tau",
+                       .counted = "cell",
+                       .name = "tau-b",
+                       .least = "tau_p_smallest",
+                       .nothing = "agreement"}};
   const auto who = people.num_annotators.front() == 0 ? base::counted(people.num_answers.front(), "mean")
                                                       : base::counted(people.num_answers.front(), "answer") + " of " +
                                                             base::counted(people.num_annotators.front(), "annotator");

@@ -143,9 +143,14 @@ void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
   }
 }
 
-std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) const {
+std::pair<std::vector<double>, std::vector<std::int32_t>> JoinedRuns::gathered(std::size_t run,
+                                                                               std::size_t measure) const {
   const auto& scores = runs_[run].scores;
-  const auto values = scores.read(*measure_places_[measure][run]);
+  const auto own = *measure_places_[measure][run];
+  const auto values = scores.read(own);
+  const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], own) : -1;
+  const auto statuses = in_score > 0 ? scores.read_statuses(own) : std::vector<std::uint8_t>(values.size(), 0);
+  std::vector<std::int32_t> answers;
   auto places = places_;  // of this run; all places of an axis that is not joined
   for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
     if (!is_paired()) {
@@ -160,18 +165,24 @@ std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) c
                        const std::vector<std::size_t>& items) {
     long double sum = 0;  // as stats::mean
     std::size_t count = 0;
+    std::int32_t read = 0;
     const auto num_cells =
         scores.length(template_axis) * scores.length(rephrasing_axis) * scores.length(replicate_axis);
     for (const auto subject : subjects) {
       for (const auto item : items) {
-        const double value = values[(subject * num_cells + cell) * scores.length(item_axis) + item];
+        const auto place = (subject * num_cells + cell) * scores.length(item_axis) + item;
+        const double value = values[place];
         if (std::isfinite(value)) {
           sum += value;
           ++count;
+          read += in_score > 0 && statuses[place] == static_cast<std::uint8_t>(results::ScoreStatus::ok) ? in_score
+                  : in_score > 0                                                                         ? 1
+                                                                                                         : 0;
         }
       }
     }
     chosen.push_back(count > 0 ? static_cast<double>(sum / static_cast<long double>(count)) : stats::nan);
+    answers.push_back(read);
   };
   for (const auto& subjects : places[subject_axis][run]) {
     for (const auto& sentence : places[template_axis][run]) {
@@ -187,7 +198,7 @@ std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) c
       }
     }
   }
-  return chosen;
+  return {std::move(chosen), std::move(answers)};
 }
 
 RunCells JoinedRuns::cells(std::size_t measure) const {
@@ -195,7 +206,9 @@ RunCells JoinedRuns::cells(std::size_t measure) const {
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     if (measure_places_[measure][run]) {
       cells.runs.push_back(run);
-      cells.values.push_back(gathered(run, measure));
+      auto [values, answers] = gathered(run, measure);
+      cells.values.push_back(std::move(values));
+      cells.answers.push_back(std::move(answers));
     }
   }
   if (!is_paired()) {
@@ -208,8 +221,9 @@ RunCells JoinedRuns::cells(std::size_t measure) const {
       ++cells.num_shared;
     } else if (num > 0) {
       ++cells.num_dropped;
-      for (auto& of_run : cells.values) {
-        of_run[place] = stats::nan;
+      for (std::size_t i = 0; i < cells.values.size(); ++i) {
+        cells.values[i][place] = stats::nan;
+        cells.answers[i][place] = 0;
       }
     }
   }
@@ -227,6 +241,19 @@ Scores JoinedRuns::axes_of(std::size_t run) const {
 
 std::vector<CellMean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
   return Cells(axes_of(cells.runs[place]), cells.values[place]).means({subject_axis, item_axis});
+}
+
+std::vector<std::int32_t> JoinedRuns::num_answers(const RunCells& cells, std::size_t place) const {
+  const auto axes = axes_of(cells.runs[place]);
+  const auto& replicates = axes.axes[replicate_axis]->labels;
+  const auto [num_items, num_subjects] = std::pair(axes.length(item_axis), axes.length(subject_axis));
+  std::vector<std::int32_t> counts(num_subjects * num_items, 0);
+  const auto& answers = cells.answers[place];
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const bool is_mean = replicates[i / num_items % replicates.size()] == results::ScoreTable::mean_replicate;
+    counts[i / (answers.size() / num_subjects) * num_items + i % num_items] += is_mean ? 0 : answers[i];
+  }
+  return counts;
 }
 
 }  // namespace stereosweep::findings

@@ -29,6 +29,8 @@ struct RunCells {
   /// Parallel to `runs`: [subject, template, rephrasing, replicate, item]; NaN: no score, or, where cells are paired,
   /// none in another of these runs.
   std::vector<std::vector<double>> values;
+  /// Parallel to `values`: sampled answers that were read in them.
+  std::vector<std::vector<std::int32_t>> answers;
   std::uint64_t num_shared = 0;   ///< cells with a score in each of `runs`; only where cells are paired
   std::uint64_t num_dropped = 0;  ///< cells with a score in some of them only
 };
@@ -60,13 +62,16 @@ class JoinedRuns {
   /// Means of the cells of one run over its templates and rephrasings, replicates averaged first; [subject, item].
   /// `place`: of the run in `cells.runs`.
   std::vector<CellMean> means(const RunCells& cells, std::size_t place) const;
+  /// Sampled answers in these means, [subject, item].
+  std::vector<std::int32_t> num_answers(const RunCells& cells, std::size_t place) const;
 
  private:
   void join_measures();
   /// Finds the shared labels of an axis; `keys(run, place)` are the names under which a label may be found.
   template <class Keys>
   void join_axis(std::size_t axis, const Keys& keys);
-  std::vector<double> gathered(std::size_t run, std::size_t measure) const;
+  /// Scores and sampled answers of one run.
+  std::pair<std::vector<double>, std::vector<std::int32_t>> gathered(std::size_t run, std::size_t measure) const;
 
   std::vector<RunScores> runs_;
   results::AxisSchema measures_;

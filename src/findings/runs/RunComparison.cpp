@@ -118,6 +118,7 @@ class RunComparer {
 
   void take_means() {
     runs_.means.assign(runs_.runs.labels.size() * num_measures() * num_cells(), {stats::nan, 0});
+    runs_.num_answers.assign(runs_.means.size(), 0);
     for (std::size_t measure = 0; measure < num_measures(); ++measure) {
       const auto cells = joined_.cells(measure);
       measured_.push_back(cells.runs);
@@ -126,7 +127,9 @@ class RunComparer {
       for (std::size_t i = 0; i < cells.runs.size(); ++i) {
         const auto means = joined_.means(cells, i);
         const auto run = cells.runs[i];
-        std::ranges::copy(means, runs_.means.begin() + static_cast<std::ptrdiff_t>(runs_.cell(run, measure, 0, 0)));
+        const auto first = static_cast<std::ptrdiff_t>(runs_.cell(run, measure, 0, 0));
+        std::ranges::copy(means, runs_.means.begin() + first);
+        std::ranges::copy(joined_.num_answers(cells, i), runs_.num_answers.begin() + first);
       }
       if (joined_.is_paired()) {
         runs_.variance.push_back(
@@ -199,6 +202,10 @@ class RunComparer {
     const TableOfRuns table(joined_);
     for (auto& row : compare(table.scores(), comparison, question_.seed)) {
       const auto [pair, subject] = places.at(row.contrast);
+      const auto of_run = [&, measure = *results::place_of(runs_.measures.labels, row.measure),
+                           item = *results::place_of(runs_.items.labels, row.item), subject = subject](
+                              std::size_t run) { return runs_.num_answers[runs_.cell(run, measure, subject, item)]; };
+      row.num_answers = of_run(runs_.pairs[pair].left) + of_run(runs_.pairs[pair].right);
       const auto place = runs_.cell(pair, *results::place_of(runs_.measures.labels, row.measure), subject,
                                     *results::place_of(runs_.items.labels, row.item));
       runs_.differences[place] = std::move(row);
@@ -308,9 +315,11 @@ Finding differences_finding(const RunComparison& runs, sweep::Comparison compari
   comparison.contrasts.clear();  // the runs have their own
   add_differences(found, runs.differences, comparison);
   found.notes += " Of two models they say nothing of others.";
+  const bool has_answers = std::ranges::any_of(runs.num_answers, [](auto number) { return number > 0; });
   found.views = {{.title = "Differences between runs in ",
                   .columns = table_columns("runs: run_pair, subject, item, left, right, difference, low, high, "
-                                           "templates: num_templates, p, p adjusted: p_holm"),
+                                           "templates: num_templates, p, p adjusted: p_holm" +
+                                           std::string(has_answers ? ", answers: num_answers" : "")),
                   .by = "p",
                   .only = "difference"}};
   return found;
@@ -356,8 +365,11 @@ Finding means_finding(const RunComparison& runs) {
            &CellMean::value)
       .note = "unit: measure_units";
   found.add(Role::n, runs.means, "n", "1", "(template, rephrasing) in the mean", &CellMean::num_cells);
+  found.add(Role::n, runs.num_answers, "answers", "1", "sampled answers that were read in the mean; 0: it is of none",
+            std::identity());
   if (runs.pairs.empty()) {
-    found.views = {{.title = "Means of runs in ", .columns = table_columns("run, subject, item, mean:, cells: n")}};
+    found.views = {
+        {.title = "Means of runs in ", .columns = table_columns("run, subject, item, mean:, cells: n, answers")}};
   }
   return found;
 }
@@ -425,9 +437,11 @@ std::string runs_text(const RunComparison& runs, const sweep::Comparison& compar
   auto measures = runs.measures.labels;
   std::erase_if(measures, [&](const auto& label) { return !shown.holds(label); });
   std::string text = "How " + base::counted(runs.runs.labels.size(), "run") + " agree and differ\n";
+  Told told;
   for (const auto& finding : findings_of(runs, comparison)) {
-    text += text_of(finding, top, shown);
+    told.add(told_by(finding, top, shown));
   }
+  text += base::join(told.answers, "\n") + (told.answers.empty() ? "" : "\n") + told.text();
   return text + '\n' + results::definitions_text(measures);
 }
 

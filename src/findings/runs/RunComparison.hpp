@@ -27,8 +27,6 @@ struct RunPair {
   std::size_t right = 0;
 };
 
-constexpr const char* people_label = "people";
-
 /// A measure of a run, or people's means.
 struct RunSeries {
   std::string run;  ///< its label, or `people_label`
@@ -58,6 +56,7 @@ struct RunComparison {
   std::vector<std::uint64_t> num_shared;   ///< [measure]: cells that all runs with the measure have
   std::vector<std::uint64_t> num_dropped;  ///< [measure]: cells that only some of them have
   std::vector<CellMean> means;             ///< [run, measure, subject, item]
+  std::vector<std::int32_t> num_answers;   ///< sampled answers that were read in these
   std::vector<VarianceShares> variance;    ///< [measure], over the shared cells; empty where cells are not paired
   std::vector<RunPair> pairs;              ///< empty where cells are not paired
   std::vector<ContrastRow> differences;    ///< [pair, measure, subject, item]

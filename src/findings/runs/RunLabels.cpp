@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/Error.hpp"
@@ -9,6 +10,7 @@
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -17,28 +19,29 @@ using Values = std::vector<std::string>;  // one of each run
 
 constexpr std::size_t most_bytes = 40;
 constexpr std::size_t hash_digits = 8;
+constexpr std::size_t most_entries = 2;  // of a list that a label names
 
 std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(text)).substr(0, hash_digits); }
 
+/// A scalar, "a, b" of a list; entries that are none by the first scalar in them, which is a label in most lists, and
+/// behind them "#" and the list's hash.
 std::string text_of(const config::Node& node) {
-  if (node.kind == config::Node::Kind::scalar && node.value.size() <= most_bytes) {
-    return node.value;
-  }
   if (node.kind == config::Node::Kind::scalar) {
-    return node.value.find('/') != std::string::npos
+    return node.value.size() <= most_bytes || node.value.find('/') != std::string::npos
                ? node.value
                : base::excerpt(node.value, most_bytes) + " " + hash_of(node.value);
   }
   Values entries;
-  bool is_flat = node.kind == config::Node::Kind::list;
+  bool is_whole = node.kind == config::Node::Kind::list;
   for (const auto& child : node.children) {
-    is_flat = is_flat && child.kind == config::Node::Kind::scalar;
-    entries.push_back(child.value);
+    const auto* leaf = &child;
+    while (!leaf->children.empty()) {
+      leaf = &leaf->children.front();
+      is_whole = false;
+    }
+    entries.push_back(base::excerpt(leaf->value, most_bytes));
   }
-  const auto flat = base::join(entries, " ");
-  return is_flat && flat.size() <= most_bytes
-             ? flat
-             : std::to_string(node.children.size()) + " entries " + hash_of(config::emit_yaml(node));
+  return base::join(entries, ", ") + (is_whole ? "" : ", #" + hash_of(config::emit_yaml(node)));
 }
 
 void add_keys(const config::Node& node, const std::string& path,
@@ -95,16 +98,40 @@ std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
   return differences;
 }
 
-/// Of paths their last part, where these differ as the paths do.
-Values shown_values(const Difference& difference) {
-  Values lasts;
-  for (const auto& value : difference.values) {
-    const auto path = std::filesystem::path(value).lexically_normal();
-    const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
-    lasts.push_back(name.string());
+/// Of each run the entries of its list that not all runs have: "nurses, teachers and 3 more".
+Values own_entries(const Values& values) {
+  std::map<std::string, std::size_t> counts;
+  const auto entries = base::mapped(values, [](const auto& value) {
+    return base::mapped(base::split(value, ','), [](const auto& entry) { return std::string(base::trim(entry)); });
+  });
+  for (const auto& run : entries) {
+    for (const auto& entry : std::set<std::string>(run.begin(), run.end())) {
+      ++counts[entry];
+    }
   }
+  return base::mapped(entries, [&](auto own) {
+    const auto all = own.size();
+    std::erase_if(own, [&](const auto& entry) { return counts[entry] == values.size() || entry.starts_with('#'); });
+    return own.empty() ? base::counted(all, "entry") : results::first_names(own, most_entries);
+  });
+}
+
+/// Short, where these differ as the values do: of paths the last part, of lists what is not in all.
+Values shown_values(const Difference& difference) {
   const auto count = [](const Values& values) { return std::set<std::string>(values.begin(), values.end()).size(); };
-  return difference.key == "model.path" && count(lasts) == count(difference.values) ? lasts : difference.values;
+  const auto lasts = base::mapped(difference.values, [](const auto& value) {
+    const auto path = std::filesystem::path(value).lexically_normal();
+    return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
+  });
+  const auto shorter = difference.key == "model.path" ? lasts : own_entries(difference.values);
+  return count(shorter) == count(difference.values) ? shorter : difference.values;
+}
+
+/// The last part of the key where no other that differs ends so.
+std::string name_of(const std::string& key, const std::vector<Difference>& differences) {
+  const auto last = key.substr(key.rfind('.') + 1);
+  const auto ends_so = [&](const auto& other) { return other.key == last || other.key.ends_with("." + last); };
+  return key == "model.path" ? "model" : std::ranges::count_if(differences, ends_so) == 1 ? last : key;
 }
 
 Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>& differences) {
@@ -120,7 +147,7 @@ Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>&
     auto values = shown_values(difference);
     Values longer = joined;
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      longer[run] += (used.empty() ? "" : ", ") + difference.key + "=" + values[run];
+      longer[run] += (used.empty() ? "" : ", ") + name_of(difference.key, differences) + "=" + values[run];
     }
     if (num_apart(longer) > num_apart(joined)) {
       joined = std::move(longer);

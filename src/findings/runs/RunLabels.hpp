@@ -19,8 +19,8 @@ struct RunOrigin {
   std::string job_sha256;  ///< of its job, the model's files included
   std::string model_sha256;
   std::string complete;  ///< "yes" or "NOT complete"
-  /// "model.path" and its value, in the order of the job: scalars as they are, a longer list or map by its length and
-  /// the first digits of its SHA-256.
+  /// "model.path" and its value, in the order of the job: scalars as they are, lists by their entries; of entries that
+  /// are no scalars the first one in them, and the first digits of the list's SHA-256.
   std::vector<std::pair<std::string, std::string>> keys;
 };
 
@@ -28,11 +28,11 @@ struct RunOrigin {
 std::vector<std::pair<std::string, std::string>> keys_of(const config::Node& job);
 
 /// The axis `run`. A label names the fewest differing keys, in the order of `model.path`, `probe`, then of the jobs,
-/// that tell all runs apart: of `model.path` the last part (alone without its key), of others "key=value"; where the
-/// jobs do not differ, the first digits of the digest follow. Coordinates: name, probe, digest, job_sha256,
-/// model_sha256, complete, and each key that differs (dots as underscores); of results of different probes only those
-/// that all jobs have; `model.path` only where the models' files differ. Throws InputError where one result stands
-/// there twice (same job and digest).
+/// that tell all runs apart: of `model.path` the last part (alone without its key), of others "key=value", the last
+/// part of the key and of a list what not all runs have; where the jobs do not differ, the first digits of the digest
+/// follow. Coordinates: name, probe, digest, job_sha256, model_sha256, complete, and each key that differs (dots as
+/// underscores); of results of different probes only those that all jobs have; `model.path` only where the models'
+/// files differ. Throws InputError where one result stands there twice (same job and digest).
 results::AxisSchema run_axis(std::span<const RunOrigin> runs);
 
 }  // namespace stereosweep::findings

@@ -311,7 +311,7 @@ class AssociationKind final : public KindOf<Association> {
   }
   StatsText stats(const StatsRequest& request) const override {
     const auto aggregate = request.job.settings<Association>().statistics.word_aggregate;
-    return {"", write_statistics(request.file, aggregate, request.target, request.shown, request.world)};
+    return {.status = write_statistics(request.file, aggregate, request.target, request.shown, request.world)};
   }
   void assist(const StatsRequest& request) const override {
     assist_statistics(request.file, request.job.settings<Association>().statistics.word_aggregate, request.world);

@@ -345,8 +345,9 @@ class ContextsKind final : public KindOf<Contexts> {
     ContextsOptions options;
     options.depth = ContextsDepth::effects;
     const auto result = compute_contexts(file, options);
-    const auto text = contexts_text(result, detail, top);
-    std::cout << text.answer << (text.answer.empty() ? "" : "\n") << text.details;
+    auto text = contexts_text(result, detail, top);
+    text.found.add(std::move(text.details));
+    std::cout << text.found.text();
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"effect_size"}; }
   /// Means of words by WEFAT test, and agreement with people where the job names their ratings by the older key.

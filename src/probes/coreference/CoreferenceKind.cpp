@@ -411,7 +411,7 @@ class CoreferenceKind final : public KindOf<Coreference> {
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"share"}; }
   StatsText stats(const StatsRequest& request) const override {
     const auto ties = request.job.settings<Coreference>().statistics.ties;
-    return {"", write_scores(request.file, ties, request.target)};
+    return {.status = write_scores(request.file, ties, request.target)};
   }
 };
 

@@ -303,9 +303,9 @@ class InterviewKind final : public KindOf<Interview> {
     if (request.job.settings<Interview>().draws()) {
       statistics.confidence = request.job.comparison.confidence;
     }
-    const auto text = write_findings(written, findings_of(schema, scores, statistics), request);
+    auto told = write_findings(written, findings_of(schema, scores, statistics), request);
     written.commit();
-    return {"", text + "\n\n" + statuses_text(result), read};
+    return {.details = std::move(told), .status = statuses_text(result), .read = read};
   }
 };
 

@@ -181,9 +181,9 @@ class RatingKind final : public KindOf<Rating> {
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
     const auto read = write_read_line(written, result.axes.answer_statuses, counts_of_answers(result));
-    const auto text = write_findings(written, found, request);
+    auto told = write_findings(written, found, request);
     written.commit();
-    return {"", text + "\n\n" + rating_status_text(result), read};
+    return {.details = std::move(told), .status = rating_status_text(result), .read = read};
   }
 };
 

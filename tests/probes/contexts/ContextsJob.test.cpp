@@ -144,11 +144,11 @@ TEST(ContextsJob, faults_stand_in_one_report) {
                              "b: []}]",
                              "statistics.variance=papr"});
   for (const auto* text :
-       {"command line:corpus.boundary: unknown value 'words' (one of 'word', 'blanks') did you mean 'word'?",
-        "vectors.layer: a whole number", "vectors.kepp: unknown key 'kepp'", "did you mean 'keep'?",
+       {"command line:corpus.boundary: unknown value 'words' (one of 'word', 'blanks'). Did you mean 'word'?",
+        "vectors.layer: a whole number", "vectors.kepp: unknown key 'kepp'", "Did you mean 'keep'?",
         "samples: a whole number from 1", "'b' stands in both X and Y of the test 'T'",
-        "axes.tests[0].a: no set is called 'god'", "did you mean 'good'?", "the label 'T' stands twice",
-        "axes.tests[1].b: the list is empty", "did you mean 'paper'?"}) {
+        "axes.tests[0].a: no set is called 'god'", "Did you mean 'good'?", "the label 'T' stands twice",
+        "axes.tests[1].b: the list is empty", "Did you mean 'paper'?"}) {
     EXPECT_THAT(report, HasSubstr(text));
   }
 }
@@ -176,7 +176,7 @@ TEST(ContextsJob, single_faults) {
   const auto family = [](const std::string& text) { return fault({"statistics.families=" + text}); };
   EXPECT_THAT(family("{f: [own, owns]}"),
               HasSubstr("command line:statistics.families.f[1]: no test is called 'owns' (a family lists tests of this "
-                        "job) did you mean 'own'?"));
+                        "job). Did you mean 'own'?"));
   EXPECT_EQ(family("{f: [alone]}"), "");  // a wefat test: its words are the family's tests
   EXPECT_THAT(family("{f: [own], g: [own]}"),
               HasSubstr("statistics.families.g[0]: the test 'own' is in the family 'f', too"));

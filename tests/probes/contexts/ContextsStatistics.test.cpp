@@ -483,7 +483,7 @@ TEST(ContextsStatistics, WritesAndPrints) {
   EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
   const auto text_of = [](const ContextsResult& found, Detail detail) {
     const auto text = contexts_text(found, detail, 3);
-    return text.answer + text.details;
+    return text.found.text() + text.details.text();
   };
   const auto text = text_of(result, Detail::main);
   for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p Holm", "p attributes", "p both", "traits",

@@ -100,7 +100,7 @@ TEST_F(CoreferenceJobTest, ReportsEveryProblemAtOnceWithItsLine) {
                                       "priors: {word: false}\nstatistics: {ties: win, confidence: 2}\n");
   EXPECT_THAT(text, HasSubstr("anti_type1.txt.dev:1"));
   EXPECT_THAT(text, HasSubstr("anti_type1.txt.dev:2"));
-  EXPECT_THAT(text, HasSubstr("did you mean 'repeated'?"));
+  EXPECT_THAT(text, HasSubstr("Did you mean 'repeated'?"));
   EXPECT_THAT(text, HasSubstr("axes.questions[0]"));
   EXPECT_THAT(text, HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(text, HasSubstr("unknown key 'priors'"));
@@ -136,7 +136,7 @@ TEST_F(CoreferenceJobTest, IntersectionsThatWouldStandInNoPromptAreRefused) {
                                                "axes.augmentations=[baseline, aug3a]"};
   EXPECT_THAT(folder_.complaint(coreference_job, only_pairs), HasSubstr("intersections that no prompt holds"));
   EXPECT_THAT(folder_.complaint(coreference_job, {"axes.intersections={pairs: [[old, Blak]]}"}),
-              HasSubstr("did you mean 'Black'?"));
+              HasSubstr("Did you mean 'Black'?"));
   EXPECT_THAT(folder_.complaint(coreference_job, {"axes.groups=[{label: old, plural: x, adjective: aged}]"}),
               HasSubstr("'old' is a group and a marker"));
 }

@@ -127,7 +127,7 @@ TEST(RatingJob, faults_are_named) {
   EXPECT_THAT(fault("axes.identities=[{marker: old, definition: '{people}'}, {marker: old, definition: '{people}'}]"),
               HasSubstr("'old women' stands twice"));
   EXPECT_THAT(fault("axes.identities={file: scm_identities, only: [old woman]}"),
-              HasSubstr("did you mean 'old women'?"));
+              HasSubstr("Did you mean 'old women'?"));
   EXPECT_THAT(fault("axes.rating_questions=[{label: a, text: 'How {trait} are {identity} {here}?'}]"),
               HasSubstr("unknown placeholder"));
   EXPECT_THAT(fault("axes.rated_traits=[{label: a, dimension: b, definition: c, polarity: sideways}]"),

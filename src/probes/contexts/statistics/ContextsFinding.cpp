@@ -1,5 +1,6 @@
 // What is written and shown of the tests, words, samples and detections.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <ranges>
 #include <set>
@@ -22,6 +23,7 @@ using Heads = std::vector<std::pair<std::string, std::string>>;
 constexpr std::uint64_t few_contexts = 20;
 constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
 constexpr double level = 0.05;
+constexpr std::size_t most_tests = 10;  ///< in the main table
 constexpr const char* status_finding = "samples_by_status";
 constexpr const char* tests_heading = "Tests of word sets";
 constexpr const char* words_heading = "Single words";
@@ -266,11 +268,23 @@ Finding finding_of_tests(const ContextsResult& result) {
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
   add(finding, Role::p, rows, "p_both", "two-sided p of Student's t over other words of both kinds",
       &EffectSummary::crossed);
+  add(finding, Role::low, rows, "low", "lower end of the interval of d over other words of both kinds, as p_both",
+      &EffectSummary::crossed_low)
+      .of = "";
+  add(finding, Role::high, rows, "high", "upper end of that interval", &EffectSummary::crossed_high).of = "";
+  const auto claim = [](const Row& row) {
+    const auto& sets = row.test->sets;
+    const bool is_turned = row.of->combined.effect < 0;
+    return sets[0] + " are nearer to " + sets[is_turned ? 3 : 2] + ", " + sets[1] + " to " + sets[is_turned ? 2 : 3];
+  };
+  finding.question = {
+      {.claims = base::mapped(rows, claim), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
        .columns = heads_of(result, "test: weat_test",
-                           "p, p Holm: p_holm, least: p_least, p targets: p_targets, p attributes: p_attributes, "
-                           "p both: p_both")},
+                           "low, high, p, p Holm: p_holm, p targets: p_targets, p attributes: p_attributes, p both: "
+                           "p_both"),
+       .by = "p"},
       {.title = "Words of these tests", .columns = with_titles(rows, "test: weat_test, sizes")}};
   finding.notes = notes_of(result, EmbeddingTest::Kind::weat);
   return finding;
@@ -285,6 +299,16 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
   finding.add(Role::value, rows, "association", "1", "mean over samples of the word's association", &Row::association);
   finding.add(Role::value, rows, "rank", "1", "place among the test's words, the smallest p first, then the largest d",
               &Row::rank);
+  const auto claim = [](const Row& row) {
+    const auto& of = row.of->combined;
+    const auto& sets = row.test->sets;
+    return row.word + " is nearer to " + sets[of.effect < 0 ? 3 : 2] + " than to " + sets[of.effect < 0 ? 2 : 3] +
+           (std::isnan(of.low) ? ""
+                               : " (over other samples of contexts " + results::significant(of.low) + " .. " +
+                                     results::significant(of.high) + ")");
+  };
+  finding.question = {
+      {.claims = base::mapped(rows, claim), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
   finding.views = {{.title = "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: ",
                     .columns = heads_of(result, "word", "p, p Holm: p_holm, least: p_least"),
                     .by = "rank",
@@ -513,6 +537,11 @@ std::vector<Finding> findings_of(const ContextsResult& result, Detail detail) {
   all.push_back(finding_of_word_means(result));
   all.push_back(finding_of_statuses(result));
   std::erase_if(all, [](const Finding& finding) { return finding.num_rows() == 0; });
+  for (auto& finding : all) {
+    if (finding.question && has_p) {
+      findings::answer(finding, {}, 1 - level);
+    }
+  }
   return all;
 }
 
@@ -522,10 +551,11 @@ StatsText contexts_text(const ContextsResult& result, Detail detail, std::size_t
     if (detail == Detail::status_only && finding.name != status_finding) {
       continue;
     }
-    const bool is_answer = finding.name == "weat" || finding.name == "wefat" || finding.name == "detection";
-    auto& part = is_answer ? text.answer : text.details;
-    const auto shown = findings::text_of(finding, finding.name == "weat" ? result.tests.size() : top);
-    part += shown.substr(part.empty() && shown.starts_with('\n') ? 1 : 0);
+    const bool is_first = finding.name == "weat" || finding.name == "wefat" || finding.name == "detection";
+    (is_first ? text.found : text.details)
+        .add(findings::told_by(finding, finding.name == "weat"
+                                            ? std::max(top, detail == Detail::main ? most_tests : result.tests.size())
+                                            : top));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -244,7 +245,8 @@ void cite(const std::vector<Relabelled>& relabelled, double confidence) {
   for (const auto& [effect, words] : sets) {
     if (words.size() == 4) {  // a weat test: both kinds of words are samples
       const auto error = stats::error_of_group_means(words);
-      effect->crossed = stats::test_mean(effect->combined.effect, error, confidence).p;
+      const auto test = stats::test_mean(effect->combined.effect, error, confidence);
+      std::tie(effect->crossed, effect->crossed_low, effect->crossed_high) = std::tie(test.p, test.low, test.high);
       effect->cited = std::fmax(effect->cited, effect->crossed);
     }
   }

@@ -167,6 +167,8 @@ struct EffectSummary {
   /// and Judd 2014). What a target and an attribute word do together counts in both, so that p is too large where words
   /// share no topic. NaN with a set of one word.
   double crossed = stats::nan;
+  double crossed_low = stats::nan;  ///< its interval of the effect
+  double crossed_high = stats::nan;
   double cited = stats::nan;  ///< the largest of the p above, of a word that of the attributes
   double least = stats::nan;  ///< smallest value of `cited` that so many words can have
   /// `cited` by `adjustment_names`, in the test's family; NaN without one.
