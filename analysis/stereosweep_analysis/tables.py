@@ -67,13 +67,13 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
-def cut_table(table: Table) -> Table:
-    """The first MOST_ROWS rows; the note says how many are left out."""
-    left_out = len(table.rows) - MOST_ROWS
+def cut_table(table: Table, most: int = MOST_ROWS) -> Table:
+    """The first rows; the note says how many are left out."""
+    left_out = len(table.rows) - most
     if left_out <= 0:
         return table
     note = f"{table.note} {left_out:,} further rows are not in this page: see stereosweep-analysis table.".strip()
-    return table._replace(rows=table.rows[:MOST_ROWS], note=note)
+    return table._replace(rows=table.rows[:most], note=note)
 
 
 def is_number(value: object) -> bool:

@@ -2,8 +2,8 @@
 
 A finding's first array has the attributes `views` (JSON: title, columns [array or label, head], `by`: array of the
 order, "-" before it: the largest first; `each`: labels with a table of their own; `only`: array that a row must have
-a number of), `heading`, `sentences` (measure, tab, text), `notes`, `warnings` and `named_measures`; each of its arrays
-has `role` and `of`, differences `zero`. Definitions: src/findings/Finding.hpp.
+a number of), `heading`, `sentences` and `answers` (measure, tab, text), `notes`, `warnings` and `named_measures`; each
+of its arrays has `role` and `of`, differences `zero`. Definitions: src/findings/Finding.hpp.
 """
 
 import json
@@ -20,7 +20,7 @@ View = dict[str, Any]
 
 class Finding(NamedTuple):
     """`name`: of its first array; `heading`: of the report's section, its name where the file has none; `tables`: those
-    of its views; `sentences`: what they come to."""
+    of its views; `sentences`: what they come to; `answers`: to the question that the job asks, in sentences."""
 
     name: str
     heading: str
@@ -28,6 +28,7 @@ class Finding(NamedTuple):
     sentences: list[str]
     notes: str
     warnings: list[str]
+    answers: list[str]
 
 
 def texts(dataset: xr.Dataset, name: str, axis: str) -> list[str]:
@@ -72,12 +73,18 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
             table for view in views for table in _View(statistics, name, view).tables(shown)
         ]
         if tables:
-            said = (line.partition("\t") for line in str(variable.attrs.get("sentences", "")).splitlines())
-            sentences = [text for measure, _, text in said if measure in ("", *shown)]
+            sentences, answers = (_said(variable, name, shown) for name in ("sentences", "answers"))
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]
             heading = str(variable.attrs.get("heading", name.replace("_", " ")))
-            found.append(Finding(name, heading, tables, sentences, str(variable.attrs.get("notes", "")), warnings))
+            notes = str(variable.attrs.get("notes", ""))
+            found.append(Finding(name, heading, tables, sentences, notes, warnings, answers))
     return found
+
+
+def _said(variable: xr.DataArray, name: str, shown: list[str]) -> list[str]:
+    """Sentences of an attribute (measure, tab, text a line) that hold for all measures or for one that is shown."""
+    lines = (line.partition("\t") for line in str(variable.attrs.get(name, "")).splitlines())
+    return [text for measure, _, text in lines if measure in ("", *shown)]
 
 
 class _View:
@@ -136,7 +143,8 @@ class _View:
         labels = self._values(name).astype(str)
         if name != "measure" or "measure" not in self.statistics.coords:
             return labels
-        return np.array([measure_label(self.statistics, label) for label in labels], dtype=object)
+        known, places = np.unique(labels, return_inverse=True)
+        return np.array([measure_label(self.statistics, label) for label in known], dtype=object)[places]
 
     def _ordered(self, rows: np.ndarray) -> np.ndarray:
         if self.by is None:

@@ -58,6 +58,7 @@ PICTURES = dict(made())
 @pytest.fixture(params=PICTURES)
 def figure(request):
     drawn = PICTURES[request.param]()
+    drawn = drawn.figure if isinstance(drawn, style.Drawn) else drawn
     drawn.canvas.draw()
     yield drawn
     plt.close(drawn)
@@ -111,7 +112,7 @@ def test_legends_and_names_cover_neither_each_other_nor_marks():
     points = RANDOM.normal(size=(60, 2))
     figure = cluster_plane(
         points, labels(60, "some people"), np.arange(60) % 3, np.zeros((3, 2)), ("warmth", "competence"), (0, 0)
-    )
+    ).figure
     figure.canvas.draw()
     axes = figure.axes[0]
     names = [text for text in axes.texts if isinstance(text, Annotation)]
@@ -128,8 +129,50 @@ def test_legends_and_names_cover_neither_each_other_nor_marks():
 
 def test_rows_that_are_not_drawn_are_counted():
     every = dots(200, groups=("x", "y", "z"))
-    figure = interval_dots(every, "d")
+    figure, left_out, *_ = interval_dots(every, "d")
     drawn = len(figure.axes[0].get_yticks())
-    assert f"{200 - drawn} weaker rows are not drawn" in figure.axes[0].get_xlabel()
-    assert drawn + 3 == len(interval_dots(dots(200), "d").axes[0].get_yticks())
+    assert left_out == f"{200 - drawn} weaker rows are not drawn."
+    assert drawn + 3 == len(interval_dots(dots(200), "d").figure.axes[0].get_yticks())
+    assert interval_dots(dots(2, labels(9)), "d").left_out == "1 series beyond the eighth is not drawn."
+    values = RANDOM.normal(size=(90, 50))
+    heat = heat_map(values, labels(90), labels(50), "d")
+    assert heat.left_out == f"{90 - len(heat.rows)} rows and 16 columns are not drawn." and len(heat.columns) == 34
+    away = np.abs(values - values.mean(0)).max(1)
+    assert min(away[list(heat.rows)]) >= max(np.delete(away, heat.rows))
     plt.close("all")
+
+
+def test_heat_maps_with_the_same_ends_have_one_scale():
+    one, other = (heat_map(np.array([[low, high]]), ["a"], ["b", "c"], "d", None, centre, (-2.0, 5.0)).figure
+                  for low, high, centre in ((0.0, 1.0, 0.0), (-2.0, 5.0, 0.0)))  # fmt: skip
+    norms = [figure.axes[0].collections[0].norm for figure in (one, other)]
+    assert [(norm.vmin, norm.vmax) for norm in norms] == [(-5.0, 5.0)] * 2
+    plain = heat_map(np.array([[0.0, 1.0]]), ["a"], ["b", "c"], "d", None, None, (-2.0, 5.0)).figure
+    assert (plain.axes[0].collections[0].norm.vmin, plain.axes[0].collections[0].norm.vmax) == (-2.0, 5.0)
+    plt.close("all")
+
+
+def test_points_that_coincide_share_a_name_and_nameless_ones_are_counted():
+    points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [2.0, 0.5]])
+    drawn = cluster_plane(points, ["nurses", "doctors", "judges", "bakers"], [-1] * 4, [], "ab")
+    names = {text.get_text() for text in drawn.figure.axes[0].texts}
+    assert names == {"nurses, doctors", "judges", "bakers"} and drawn.left_out == ""
+    plt.close(drawn.figure)
+    near = np.stack([np.linspace(0, 1e-3, 90), np.zeros(90)], 1)
+    every = np.concatenate([near, [[1.0, 1.0], [0.5, 0.9]]])
+    drawn = cluster_plane(every, labels(92, "crowd"), np.zeros(92, dtype=int), np.zeros((1, 2)), "ab")
+    names = [text.get_text() for text in drawn.figure.axes[0].texts]
+    assert any("and 89 more" in name for name in names) or "not drawn" in drawn.left_out
+    crowd = RANDOM.normal(size=(400, 2))
+    drawn = cluster_plane(crowd, labels(400, "crowd"), np.zeros(400, dtype=int), np.zeros((1, 2)), "ab")
+    assert drawn.left_out == f"{400 - len(drawn.figure.axes[0].texts)} names beside marks are not drawn."
+    plt.close("all")
+
+
+def test_men_and_women_keep_their_colours():
+    one = [Dot("a", 1.0, series="male"), Dot("a", 2.0, series="female")]
+    for panels in ([("pro", one, {})], [("pro", one[::-1], {})]):
+        figure = dot_panels(panels, "share").figure
+        colours = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
+        assert colours == {"female": style.SERIES[0], "male": style.SERIES[1]}
+        plt.close(figure)

@@ -12,10 +12,10 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.reports import audit, page
-from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs
+from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
 from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
-from stereosweep_analysis.reports.side_by_side import comparison_blocks, difference_blocks
+from stereosweep_analysis.reports.side_by_side import comparison_blocks
 from stereosweep_analysis.tables import (
     FORMATS,
     MOST_ROWS,
@@ -134,7 +134,7 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
     outline = Outline(page)
     text = " ".join(outline.text)
     assert "Contrasts in ILPS*, prior: generic word (nat), smallest p first:" in text
-    assert "Means of ILPS*, prior: generic word (nat), the first 5:" in text
+    assert "Means of ILPS*, prior: generic word (nat), the first 3:" in text
     assert "two, item 0: \u22122.000, \u22123.000 to \u22121.000 (n 7, adjusted p 2.0e\u221204)" in text
     for note in ("How means are computed.", "How contrasts are tested.", "Few templates.", "Another."):
         assert note in outline.text  # notes and warnings of the file, each a paragraph
@@ -153,7 +153,7 @@ def test_several_runs_stand_in_one_page(tmp_path):
     write(tmp_path / "b", other)
     out = report(tmp_path / "a", tmp_path / "b" / "association.stats.h5", out=tmp_path / "both.html")
     page = out.read_text()
-    assert out == tmp_path / "both.html" and "same title (2): Scores" in page
+    assert out == tmp_path / "both.html" and "Run same title (2)" in page and page.count(">Scores<") == 2
     ids = Outline(page).ids
     assert len(ids) == len(set(ids))
     blocks = comparison_blocks(open_runs([tmp_path / "a", tmp_path / "b"]))
@@ -173,23 +173,29 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
     axes = ("run_pair", "measure", "subject", "item")
     arrays = {"difference": ([0.5, 3.0], "value"), "low": ([0.0, 2.0], "low"), "high": ([1.0, 4.0], "high"),
               "num_templates": ([5, 5], "n"), "p": ([0.5, 0.001], "p"), "p_holm": ([0.5, 0.002], "adjusted")}
-    labels = {"run_pair": ["b minus a"], "measure": ["ilps_star prior_word"], "subject": ["women"], "item": ["i", "k"]}
+    labels = {"run_pair": ["b minus a"], "measure": ["ilps_star prior_word"], "subject": ["women"], "item": ["i", "k"],
+              "run": ["dtype=float32", "dtype=bfloat16"]}  # fmt: skip
     comparison = xr.Dataset(
         coords={axis: np.array(names, dtype=object) for axis, names in labels.items()},
         attrs={"schema": "stereosweep-runs", "schema_version": "1.0", "complete": 1},
     )
+    comparison = comparison.assign_coords(run_name=("run", np.array(["b", "a"], dtype=object)))
     columns = [("run_pair", "runs"), ("subject", "subject"), ("item", "item")]
     columns += [(f"run_{name}", name) for name in arrays]
     arrays = {f"run_{name}": ([[[row]]], role) for name, (row, role) in arrays.items()}
     comparison = add_finding(comparison, axes, arrays, [view("Differences in ", columns, "run_p")])
     comparison.to_netcdf(tmp_path / "runs.stats.h5", engine="h5netcdf")
-    head, points, picture, table = difference_blocks(open_comparison([tmp_path]))
-    plt.close(picture.figure)
+    runs, comparison = with_names_of(open_comparison([tmp_path]), open_runs([tmp_path]))
+    assert [run.label for run in runs] == ["dtype=bfloat16", "dtype=float32"]
+    sections = {section.name: section.blocks for section in page.report_sections(runs, comparison)}
+    (_, table, *_), (head, points, *_) = sections["differences"], sections["found"]
+    plt.close("all")
     assert [row[1:4] + row[-1:] for row in table.rows] == [("women", "k", 3.0, 0.002), ("women", "i", 0.5, 0.5)]
     assert head.text == "Differences in ILPS*, prior: generic word, smallest p first:"
     assert points.rows[0] == "b minus a, women, k: 3.000, 2.000 to 4.000 (n 5, adjusted p 0.002)"
-    page = report(tmp_path).read_text()
-    assert "Differences between runs" in page and "Side by side" in page and "Tests of the differences" not in page
+    text = report(tmp_path).read_text()
+    assert "Differences between runs" in text and "Side by side" in text and "Tests of the differences" not in text
+    assert "Run dtype=float32" in text and "dtype=float32: Scores" not in text
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
 
 

@@ -1,6 +1,7 @@
 """One number, one place: what `stats` prints, its tables as CSV, the page of `report`, `table` and `paper` show the numbers
 of the statistics file, of every example job. The file itself is read with h5py, not with the package that is tested."""
 
+import base64
 import contextlib
 import csv
 import io
@@ -8,6 +9,7 @@ import json
 import math
 import re
 import subprocess
+import zlib
 from html.parser import HTMLParser
 
 import h5py
@@ -303,6 +305,58 @@ def test_the_page_and_the_tables_show_the_file(run):
     for warning in re.findall(r"^WARNING:? (.*?)(?=\n\n|\n\S|\Z)", run.text, re.MULTILINE | re.DOTALL):
         assert " ".join(warning.split()) in " ".join(said.split())
     assert bool(found) or "no means" in said
+
+
+def behind(path):
+    """What a page keeps of the sentences behind its rows: texts in place of their numbers."""
+    packed = re.search('<template id="evidence">([^<]*)</template>', path.read_text(encoding="utf-8"))
+    kept = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+    texts = kept["texts"]
+    for run, subject, item, mean, wordings, rows, sentences in kept["cells"]:
+        lines = [(texts[sentence], texts[score], texts[status].split(",")[0], [[texts[part] for part in answer] for answer in answers])
+                 for _, sentence, score, status, answers in rows]  # fmt: skip
+        yield texts[subject], texts[item], texts[mean], wordings, lines, [texts[sentence] for sentence in sentences]
+
+
+def test_what_lies_behind_is_the_files(run):
+    path = run.folder / "page.html"
+    if not path.exists():
+        run.analysis("report", run.folder, "--out", path)
+    raw_path = run.path.with_name(run.path.name.replace(".stats.h5", ".h5"))
+    cells = list(behind(path))
+    assert len(cells) > 1
+    with h5py.File(run.path) as file, h5py.File(raw_path) as raw:
+        labels = {axis: file[axis].asstr()[...].tolist() for axis in ("measure", "subject", "item", "replicate")}
+        measure = next(name for name in recommended(file) if name in labels["measure"])
+        scores, flags = (file[name][labels["measure"].index(measure)] for name in ("score", "score_status"))
+        meanings = file["score_status"].attrs["flag_meanings"].split()
+        for subject, item, mean, wordings, lines, _ in cells:
+            place = labels["subject"].index(subject), labels["item"].index(item)
+            own, status = (np.moveaxis(array, (0, -1), (0, 1))[place] for array in (scores, flags))
+            own, status = (array.reshape(-1, len(labels["replicate"])) for array in (own, status))
+            asked = [[meanings[flag] not in ("not_asked", "not_applicable", "not_scored") for flag in row] for row in status]
+            assert wordings == sum(map(any, asked)) and len(lines) == min(wordings, 12)
+            means = sorted(np.mean(row[np.isfinite(row)]) for row in own if np.isfinite(row).any())
+            shown = [score for _, score, _, _ in lines if score != "none"]
+            assert all(any(agree(score, value) for value in means) for score in shown), (subject, item, shown)
+            assert not means or agree(shown[0], means[0]) and (len(means) < wordings or agree(shown[-1], means[-1]))
+            assert all(name in meanings and (name == "ok") == (score != "none") for _, score, name, _ in lines)
+            sentences = [sentence for sentence, *_ in lines]
+            assert not lines or any(sentences) == ("prompt" in raw or "question" in raw)
+            assert are_texts_of(raw, ("prompt", "question"), subject, sentences)
+            assert are_texts_of(raw, ("answer_text",), subject, [answer[0] for *_, answers in lines for answer in answers])
+            if "mean_score" in file and mean:
+                axis = file[file["mean_score"].dims[0][0].name.lstrip("/")].asstr()[...].tolist()
+                assert agree(mean.split(", ")[0], file["mean_score"][(axis.index(measure), *place)])
+
+
+def are_texts_of(raw, names, subject, wanted):
+    """Whether all of the texts stand in a variable of the result, of this group."""
+    name = next((name for name in names if name in raw), None)
+    if name is None:
+        return not any(wanted)
+    known = set(raw[name].asstr()[raw["group"].asstr()[...].tolist().index(subject)].ravel().tolist())
+    return all(text in known or (len(text) == 500 and any(one.startswith(text[:-1]) for one in known)) for text in wanted)
 
 
 def test_table_prints_what_the_page_shows(run):

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..labels import literal
-from .style import COLUMN, MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
+from .style import COLUMN, MARKS, MOST_SERIES, PAGE, QUIET, SERIES, Drawn, left_out_text, page_style
 
 DASHES = ("-", (0, (5, 1.2)), (0, (2.5, 1)), (0, (5, 1, 1.2, 1)))  # lines that cross often differ in more than colour
 
@@ -47,4 +47,4 @@ def detection_curves(false_rates, true_rates, kinds, names):
             axes.set_ylim(-0.02, 1.02)
         panels[0][0].set_ylabel("share of the group's words")
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
+    return Drawn(figure, left_out_text(lines_beyond_the_eighth=len(names[MOST_SERIES:])))

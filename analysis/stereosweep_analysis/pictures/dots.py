@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..labels import literal
+from . import style
 from .style import LETTER, MARKS, MOST_SERIES, PAGE, PAGE_HEIGHT, QUIET, SERIES, page_style, wrapped
 
 ROW_HEIGHT = 0.19
@@ -44,9 +45,10 @@ def strongest(dots, centre=0.0, most=MOST_ROWS):
 
 def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     """Rows from above in the order of `dots`; `centre`: where a line is drawn (None: nowhere). Series beyond the
-    eighth are not drawn."""
+    eighth are counted and not drawn."""
     dots, left_out = strongest(dots, centre or 0.0, most)
-    series = list(dict.fromkeys(dot.series for dot in dots))[:MOST_SERIES]
+    every = list(dict.fromkeys(dot.series for dot in dots))
+    series = every[:MOST_SERIES]
     heights, ticks, heads = rows_of(dots)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, HEAD + ROW_HEIGHT * (len(ticks) + len(heads))))
@@ -71,11 +73,11 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
         axes.grid(axis="x", color="0.92", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)
-        lines = [x_label, f"{left_out} weaker rows are not drawn"] if left_out else [x_label]
-        axes.set_xlabel("\n".join(wrapped(line, wide) for line in lines))
+        axes.set_xlabel(wrapped(x_label, wide))
         if len(series) > 1:
             figure.legend(loc="outside upper center", ncols=_legend_columns(series))
-    return figure
+    missing = style.left_out_text(weaker_rows=left_out, series_beyond_the_eighth=len(every) - len(series))
+    return style.Drawn(figure, missing)
 
 
 def _legend_columns(series):

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.colors import Normalize, TwoSlopeNorm
 
 from ..labels import literal
-from .style import DIVERGING, PAGE, PAGE_HEIGHT, page_style, symmetric_limit, wrapped
+from .style import DIVERGING, PAGE, PAGE_HEIGHT, Drawn, left_out_text, page_style, symmetric_limit, wrapped
 
 ROW_HEIGHT = 0.155
 HEAD_HEIGHT = 0.045  # inches of a turned letter
@@ -16,20 +16,17 @@ NO_NUMBER = "0.85"
 MOST_ROWS_OF_LONG_BAR = 16
 
 
-def heat_map(values, rows, columns, label, groups=None, centre=None):
+def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
     """`rows`, `columns`: names; `groups`: of the rows, a line divides them; `centre`: value of the colour white (None:
-    a scale from the least to the greatest value). At most as many rows as a page has, and MOST_COLUMNS columns,
+    a scale from the least to the greatest value); `ends`: least and greatest value on the
+    scale (default: those of `values`). At most as many rows as a page has, and MOST_COLUMNS columns,
     those farthest from the others' mean."""
     values = np.asarray(values, dtype=float)
     groups = groups or [""] * len(rows)
     longest = max(len(literal(name, LONGEST_HEAD)) for name in columns)
     kept = _kept(values, int((PAGE_HEIGHT - 0.5 - HEAD_HEIGHT * longest) / ROW_HEIGHT))
     across = _kept(values[kept].T, MOST_COLUMNS)
-    left_out = [
-        f"{count} {name} are not drawn"
-        for count, name in ((len(rows) - len(kept), "rows"), (len(columns) - len(across), "columns"))
-        if count
-    ]
+    left_out = left_out_text(rows=len(rows) - len(kept), columns=len(columns) - len(across))
     values, columns = values[np.ix_(kept, across)], [columns[place] for place in across]
     rows, groups = [rows[place] for place in kept], [groups[place] for place in kept]
     with page_style():
@@ -39,11 +36,12 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
         high = 0.5 + ROW_HEIGHT * len(rows) + (HEAD_HEIGHT * longest if is_turned else 0.2)
         figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)))
+        finite = values[np.isfinite(values)]
+        ends = ends or ((finite.min(), finite.max()) if finite.size else (0, 1))
         if centre is None:
-            finite = values[np.isfinite(values)]
-            norm, colours = Normalize(*((finite.min(), finite.max()) if finite.size else (0, 1))), "cividis"
+            norm, colours = Normalize(*ends), "cividis"
         else:
-            limit = symmetric_limit(values - centre)
+            limit = symmetric_limit(np.array(ends) - centre)
             norm, colours = TwoSlopeNorm(centre, centre - limit, centre + limit), DIVERGING
         axes.set_facecolor(NO_NUMBER)
         image = axes.pcolormesh(
@@ -62,9 +60,9 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
             axes.axhline(place, color="0.25", linewidth=0.8)
         shrink = 0.6 if len(rows) > MOST_ROWS_OF_LONG_BAR else 1.0
         bar = figure.colorbar(image, ax=axes, location="right", shrink=shrink, aspect=30, pad=0.02)
-        bar.set_label(wrapped(" · ".join([label, *left_out]), max(shrink * ROW_HEIGHT * len(rows), LEAST_HEIGHT - 0.3)))
+        bar.set_label(wrapped(label, max(shrink * ROW_HEIGHT * len(rows), LEAST_HEIGHT - 0.3)))
         bar.outline.set_visible(False)
-    return figure
+    return Drawn(figure, left_out, kept, across)
 
 
 def _kept(values, most):

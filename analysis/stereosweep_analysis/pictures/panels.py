@@ -5,16 +5,17 @@ import numpy as np
 
 from ..labels import literal
 from .dots import ROW_HEIGHT, rows_of, strongest
-from .style import MARKS, MOST_SERIES, PAGE, SERIES, page_style
+from .style import MARKS, MOST_SERIES, PAGE, SERIES, Drawn, left_out_text, page_style
 
 
 def dot_panels(panels, x_label):
-    """`panels`: [(title, dots, {series: value of a dashed line})]; rows that all panels share stand at one height."""
+    """`panels`: [(title, dots, {series: value of a dashed line})]; rows that all panels share stand at one height.
+    Series have their colours in the order of the alphabet."""
     every = [dot for _, dots, _ in panels for dot in dots]
     kept, left_out = strongest(every, float(np.mean([dot.value for dot in every])))
     rows = {(dot.group, dot.label) for dot in kept}
     heights, ticks, heads = rows_of(kept)
-    series = list(dict.fromkeys(dot.series for dot in every))[:MOST_SERIES]
+    series = sorted({dot.series for dot in every})[:MOST_SERIES]  # the same colours in every picture
     with page_style():
         high = 0.9 + ROW_HEIGHT * (len(ticks) + len(heads))
         figure, all_axes = plt.subplots(1, len(panels), figsize=(PAGE, high), sharey=True, sharex=True, squeeze=False)
@@ -47,6 +48,4 @@ def dot_panels(panels, x_label):
         first.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
         if len(series) > 1:
             figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        if left_out:
-            first.set_xlabel(f"{x_label}\n{left_out} rows are not drawn")
-    return figure
+    return Drawn(figure, left_out_text(weaker_rows=left_out))

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib import patheffects
 
 from ..labels import literal
-from .style import MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
+from .style import MARKS, MOST_SERIES, PAGE, QUIET, SERIES, Drawn, left_out_text, page_style
 
 MOST_NAMES = 60
 CROSS = 11  # points, of a cluster's centre
@@ -26,7 +26,8 @@ def cluster_plane(points, names, clusters, centres, axis_names, limits=None):
     good = np.isfinite(points).all(1)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, 4.4))
-        for place, cluster in enumerate(sorted(set(np.asarray(clusters)[good].tolist()))[:MOST_SERIES]):
+        every = sorted(set(np.asarray(clusters)[good].tolist()))
+        for place, cluster in enumerate(every[:MOST_SERIES]):
             chosen = good & (np.asarray(clusters) == cluster)
             label = "no cluster" if cluster < 0 else f"cluster {cluster}: {chosen.sum()} subjects"
             axes.plot(
@@ -43,8 +44,8 @@ def cluster_plane(points, names, clusters, centres, axis_names, limits=None):
         figure.legend(loc="outside upper center", ncols=3)
         shown = [name for name, is_good in zip(names, good, strict=True) if is_good]
         known = [centre for centre in centres if np.isfinite(centre).all()]
-        name_points(figure, axes, points[good], shown, obstacles=known)
-    return figure
+        unnamed = name_points(figure, axes, points[good], shown, obstacles=known)
+    return Drawn(figure, left_out_text(names_beside_marks=unnamed, clusters_beyond_the_eighth=len(every[MOST_SERIES:])))
 
 
 def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
@@ -55,8 +56,8 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
     kinds = np.asarray(kinds, dtype=object)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, 4.2))
-        found = list(dict.fromkeys(kinds[good].tolist()))[:MOST_SERIES]
-        for place, kind in enumerate(found):
+        found = list(dict.fromkeys(kinds[good].tolist()))
+        for place, kind in enumerate(found[:MOST_SERIES]):
             chosen = good & (kinds == kind)
             axes.plot(
                 reference[chosen], scores[chosen], MARKS[place], color=SERIES[place], markersize=3.6, alpha=0.8,
@@ -72,7 +73,8 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
             figure.legend(loc="outside upper center", ncols=4)
         points = np.stack([reference[good], scores[good]], 1)
         name_points(figure, axes, points, [name for name, is_good in zip(names, good, strict=True) if is_good], 12)
-    return figure
+    left_out = left_out_text(dimensions_beyond_the_eighth=len(found[MOST_SERIES:]))
+    return Drawn(figure, f"Names: at most 12 of {len(points):,} marks, those farthest out. {left_out}".strip())
 
 
 def pair_scatter(one, other, names, labels):
@@ -91,28 +93,34 @@ def pair_scatter(one, other, names, labels):
         axes.set_xlabel(literal(labels[0]))
         axes.set_ylabel(literal(labels[1]))
         name_points(figure, axes, points, chosen, 8, away)
-    return figure
+    return Drawn(figure, f"Names: at most 8 of {len(points):,} marks, those farthest from the line.")
 
 
 def name_points(figure, axes, points, names, most=MOST_NAMES, order=None, obstacles=()):
     """Names beside the points in `order` (default: farthest out first) that cover neither each other nor a point nor
-    one of `obstacles` [x, y]. A name that fits nowhere is left out."""
+    one of `obstacles` [x, y]. Points that coincide have one name, of all of them. Returns how many points have none."""
     if not len(points):
-        return
+        return 0
     figure.canvas.draw()
     if order is None:
         spread = np.maximum(points.std(0), 1e-12)
         order = np.argsort(-np.abs((points - points.mean(0)) / spread).sum(1), kind="stable")
     scale = figure.dpi / 72
-    taken = [_box(place, NAME_GAP * scale) for place in axes.transData.transform(points)]
+    places = axes.transData.transform(points)
+    taken = [_box(place, NAME_GAP * scale) for place in places]
+    alike = {}
+    for index, place in enumerate(np.rint(places / (NAME_GAP * scale)).astype(int).tolist()):
+        alike.setdefault(tuple(place), []).append(index)
+    together = {same[0]: same for same in alike.values()}
     taken += [_box(place, CROSS / 2 * scale) for place in axes.transData.transform(np.reshape(obstacles, (-1, 2)))]
     area = axes.get_window_extent()
-    written = 0
-    for index in order:
-        others = [other for place, other in enumerate(taken) if place != index]
+    written = named = 0
+    for index in (index for index in order if index in together):
+        name_of_all = _name_of([str(names[same]) for same in together[index]])
+        others = [other for place, other in enumerate(taken) if place not in together[index]]
         for shift, horizontal, vertical in NAME_PLACES:
             name = axes.annotate(
-                literal(names[index], 42), points[index], xytext=shift, textcoords="offset points", ha=horizontal,
+                name_of_all, points[index], xytext=shift, textcoords="offset points", ha=horizontal,
                 va=vertical, fontsize=6.5, color="0.2", in_layout=False,
                 path_effects=[patheffects.withStroke(linewidth=1.6, foreground="white")],
             )  # fmt: skip
@@ -120,10 +128,21 @@ def name_points(figure, axes, points, names, most=MOST_NAMES, order=None, obstac
             if box[0] >= area.x0 and box[2] <= area.x1 and not any(_overlap(box, other) for other in others):
                 taken.append(box)
                 written += 1
+                named += len(together[index])
                 break
             name.remove()
         if written == most:
-            return
+            break
+    return len(points) - named
+
+
+def _name_of(names, longest=42):
+    """Of points that coincide: all their names, or the first and how many more there are."""
+    joined = ", ".join(names)
+    if len(joined) <= longest or len(names) == 1:
+        return literal(joined, longest)
+    more = f" and {len(names) - 1} more"
+    return literal(names[0], longest - len(more)) + more
 
 
 def _box(place, reach):

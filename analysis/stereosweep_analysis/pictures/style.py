@@ -1,9 +1,13 @@
 """What all pictures share: sizes in inches for print, colours that colour-blind people tell apart, marks."""
 
 import contextlib
+import re
 import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 PAGE = 6.3  # inches between the margins of a paper
 COLUMN = 3.2  # one of two columns
@@ -14,6 +18,24 @@ MARKS = "osD^vP*X"
 QUIET = "0.45"
 DIVERGING = "PuOr_r"
 MOST_SERIES = len(SERIES)
+SINGULAR = re.compile(r"(?<!serie)s(?= (?:beyond|beside)|$)")  # what goes from the end of a plural
+
+
+class Drawn(NamedTuple):
+    """`left_out`: what the data hold and the figure does not show, in sentences; `rows`, `columns`: places of what a
+    heat map shows."""
+
+    figure: Figure
+    left_out: str = ""
+    rows: Sequence[int] = ()
+    columns: Sequence[int] = ()
+
+
+def left_out_text(**counts):
+    """"3 rows and 1 name are not drawn." of the counts above 0 of things in the plural; empty without any."""
+    named = [(count, name.replace("_", " ")) for name, count in counts.items() if count]
+    parts = [f"{count:,} {SINGULAR.sub('', name) if count == 1 else name}" for count, name in named]
+    return f"{' and '.join(parts)} {'is' if sum(counts.values()) == 1 else 'are'} not drawn." if parts else ""
 
 
 @contextlib.contextmanager
@@ -23,7 +45,7 @@ def page_style():
         "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5,
         "legend.fontsize": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.2,
-        "figure.constrained_layout.use": True, "font.family": "sans-serif",
+        "figure.constrained_layout.use": True, "font.family": "sans-serif", "figure.max_open_warning": 0,
         "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
     }  # fmt: skip
     with plt.rc_context(settings):

@@ -61,14 +61,14 @@ def flag_names(variable):
 
 def prompt_table(run):
     """A spread sample of the texts that the model was given; None where no file beside the statistics keeps them."""
-    for dataset in (run.raw, _vectors(run)):
+    for dataset in (run.raw, kept_vectors(run)):
         name = next((name for name in PROMPTS if dataset is not None and name in dataset), None)
         if name is not None:
             return _sample(dataset, name, "Texts that the model was given")
     return None
 
 
-def _vectors(run):
+def kept_vectors(run):
     """The kept vectors of a contexts job, which have the sentences; None where there are none."""
     try:
         return open_vectors(run.path, allow_incomplete=True) if run.path.is_dir() else None

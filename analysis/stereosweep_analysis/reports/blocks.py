@@ -13,19 +13,28 @@ class Paragraph(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """`caption`: what is seen, in words; `more`: what a reader who cannot see it should know besides."""
+    """`caption`: what is seen, in words, and what is not drawn; `cells`: of a heat map, [row][column] (subject,
+    item)."""
 
     figure: Figure
     title: str
     caption: str
-    more: str = ""
+    cells: list[list[tuple[str, str]]] = []  # noqa: RUF012, nothing changes it
+
+
+def picture_of(drawn, title, caption):
+    """The picture of what a function of `pictures` has drawn; the caption says what is left out."""
+    return Picture(drawn.figure, title, f"{caption} {drawn.left_out}".strip())
 
 
 class Markup(NamedTuple):
-    """A picture as trusted markup of `inline_svg`."""
+    """A picture as trusted markup of `inline_svg`; `title` names it; `box`: left, top, width, height of a heat map's
+    cells, in percent of the picture (none: no heat map)."""
 
     svg: str
+    title: str
     caption: str
+    box: tuple[float, ...] = ()
 
 
 class Facts(NamedTuple):
@@ -34,6 +43,7 @@ class Facts(NamedTuple):
 
 class Points(NamedTuple):
     rows: list[str]
+    kind: str = ""  # "": plain; "answer": what was asked for; "warning"
 
 
 class Folded(NamedTuple):
@@ -44,15 +54,18 @@ class Folded(NamedTuple):
 
 
 class Section(NamedTuple):
-    """`name`: of the anchor, unique in the page."""
+    """`name`: of the anchor, unique in the page; `fold`: how it stands in the page: "open", "closed" (both fold), or
+    "head", which does not fold. A section's blocks may be sections."""
 
     name: str
     title: str
     blocks: list
+    fold: str = "closed"
 
 
 KINDS = {
-    Paragraph: "paragraph", Markup: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table"
+    Paragraph: "paragraph", Markup: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table",
+    Section: "section",
 }  # fmt: skip
 
 

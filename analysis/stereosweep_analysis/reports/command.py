@@ -9,7 +9,7 @@ from ..open import PathLike, ResultError
 from ..tables import FORMATS, Table
 from .blocks import Picture
 from .page import make_page, report_sections
-from .runs import open_comparison, open_runs
+from .runs import open_comparison, open_runs, with_names_of
 
 PICTURES = ("pdf", "png", "svg")
 DOTS_PER_INCH = 300
@@ -20,12 +20,16 @@ def report(*paths: PathLike, out: PathLike | None = None) -> Path:
 
     Raises ResultError, OSError.
     """
-    runs = open_runs(paths)
+    runs, comparison = _open(paths)
     out = Path(out) if out else _folder_of(paths[0]) / "report.html"
     unfinished = out.with_name(out.name + ".part")
-    unfinished.write_text(make_page(runs, open_comparison(paths)), encoding="utf-8", errors="replace")
+    unfinished.write_text(make_page(runs, comparison), encoding="utf-8", errors="replace")
     unfinished.replace(out)
     return out
+
+
+def _open(paths):
+    return with_names_of(open_comparison(paths), open_runs(paths))
 
 
 def figures(*paths: PathLike) -> dict[str, Figure]:
@@ -35,9 +39,9 @@ def figures(*paths: PathLike) -> dict[str, Figure]:
 
 def _blocks_of(paths, kind):
     """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one."""
-    runs = open_runs(paths)
+    runs, comparison = _open(paths)
     found = {}
-    for section in report_sections(runs, open_comparison(paths)):
+    for section in report_sections(runs, comparison):
         for block in section.blocks:
             if isinstance(block, Picture):
                 plt.close(block.figure)  # it stays a figure, but pyplot forgets it

@@ -5,7 +5,7 @@ import numpy as np
 from ..pictures.dots import Dot
 from ..pictures.panels import dot_panels
 from ..views import texts
-from .blocks import Picture
+from .blocks import picture_of
 from .scores import interval_text
 
 MOST_PICTURES = 8
@@ -33,7 +33,8 @@ def condition_blocks(statistics, means):
                     f"{means.label} of the {means.items[0]} in {name} sentences with the marker placed as {placement}, "
                     f"with its {interval}. Dashed: the same sentences without a marker."
                 )
-                pictures.append(Picture(dot_panels(panels, means.label), f"{name} sentences, {placement}", caption))
+                drawn = dot_panels(panels, means.label)
+                pictures.append(picture_of(drawn, f"{name} sentences, {placement}", caption))
     return pictures
 
 

@@ -4,9 +4,10 @@ import numpy as np
 
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.heat import heat_map
+from ..pictures.style import left_out_text
 from ..pictures.wordings import MOST_PANELS, wording_lines
 from ..views import texts
-from .blocks import Picture
+from .blocks import Picture, picture_of
 
 MOST_SUBJECTS_OF_LINES = 200
 MOST_SERIES_OF_DOTS = 3
@@ -29,22 +30,27 @@ def means_picture(statistics, means):
     label = means.label
     centre = 0.0 if is_signed(means) else None
     if len(means.items) <= MOST_SERIES_OF_DOTS:
-        figure = interval_dots(_dots(means, order, domains), label, centre)
-        return [Picture(figure, f"Mean scores, {label}", f"Mean {label} of each subject. {means.lines}")]
+        drawn = interval_dots(_dots(means, order, domains), label, centre)
+        return [picture_of(drawn, f"Mean scores, {label}", f"Mean {label} of each subject. {means.lines}")]
     sides = list(zip(*(texts(statistics, f"item_{side}", "item") for side in ("left", "right")), strict=True))
     columns = [f"{left} \u2013 {right}" for left, right in sides]
     if not is_signed(means) or max(map(len, columns)) > LONGEST_POLES or not all(map(all, sides)):
         columns = means.items
     kinds = texts(statistics, "subject_kind", "subject")
     pictures = []
-    for kind in dict.fromkeys(kinds[place] for place in order):
+    every_kind = list(dict.fromkeys(kinds[place] for place in order))
+    ends = (np.nanmin(means.mean[order]), np.nanmax(means.mean[order]))
+    for kind in every_kind:
         rows = [place for place in order if kinds[place] == kind]
         names, groups = ([of[place] for place in rows] for of in (means.subjects, domains))
-        figure = heat_map(means.mean[rows], names, columns, label, groups, centre)
+        drawn = heat_map(means.mean[rows], names, columns, label, groups, centre, ends)
         caption = f"Mean {label} of each {kind or 'subject'} (rows) and item (columns); grey: no score."
+        caption += f" One scale of colours for each {' and each '.join(every_kind)}." if len(every_kind) > 1 else ""
         if is_signed(means):
             caption += " Orange leans to the right pole, purple to the left one."
-        pictures.append(Picture(figure, f"Mean scores of each {kind or 'subject'}, {label}", caption))
+        picture = picture_of(drawn, f"Mean scores of each {kind or 'subject'}, {label}", caption)
+        cells = [[(names[row], means.items[column]) for column in drawn.columns] for row in drawn.rows]
+        pictures.append(picture._replace(cells=cells))
     return pictures
 
 
@@ -77,8 +83,10 @@ def wording_blocks(statistics, measure, label):
         part = part.isel(replicate=[place for place, name in enumerate(replicates) if name != "mean"])
     scores = part.transpose("subject", "replicate", "template", "rephrasing", "item").values
     figure = wording_lines(scores.reshape(-1, len(wordings), len(items)), wordings, items, label)
+    left_out = statistics.sizes["subject"] - part.sizes["subject"]
     caption = (
         "How much the wording matters: every grey line is a subject, the orange one joins their medians; wordings are "
-        f"sorted by them. Items whose medians move most ({min(MOST_PANELS, len(items))} of {len(items)})."
-    )
+        f"sorted by them. Items whose medians move most ({min(MOST_PANELS, len(items))} of {len(items)}). "
+        f"{left_out_text(subjects=left_out)}"
+    ).strip()
     return [Picture(figure, "Scores by wording", caption)]

@@ -8,7 +8,7 @@ from ..pictures.curves import detection_curves, elbow_curves
 from ..pictures.plane import alignment_scatter, cluster_plane
 from ..tables import Column, Table, number_text
 from ..views import measure_label, recommended_measure, recommended_measures, texts
-from .blocks import Picture
+from .blocks import Picture, picture_of
 from .shown import LEVEL
 
 MOST_DRAWN = 24
@@ -56,7 +56,7 @@ def agreement(statistics):
     scores = statistics["mean_score"].sel({axes[0]: measure}).transpose("subject", "item")
     people = statistics["people_mean"].sel(people_group="all").transpose("subject", "item")
     labels = [f"{subject}: {item}" for subject in scores["subject"].values for item in scores["item"].values]
-    figure = alignment_scatter(
+    drawn = alignment_scatter(
         people.values.ravel(), scores.values.ravel(), labels,
         texts(statistics, "item_dimension", "item") * scores.sizes["subject"],
         ("people: mean rating (0 left pole, 100 right pole)", measure_label(statistics, measure)), 50.0,
@@ -64,7 +64,7 @@ def agreement(statistics):
     pooled = statistics["people_tau"].sel({axes[1]: measure, "people_group": "all", "people_row": "pooled"})
     tau = number_text(float(pooled))
     caption = f"People's mean ratings and the model's scores, one mark a subject and item; tau-b {tau}."
-    return [Picture(figure, "Agreement with people", caption)]
+    return [picture_of(drawn, "Agreement with people", caption)]
 
 
 def detection(statistics):
@@ -80,7 +80,7 @@ def detection(statistics):
         "Detection of the words that belong to each group: share of them found against share of the others found, over "
         "thresholds. A word can cease to be emergent at a lower threshold, so that those lines may turn back."
     )
-    return [Picture(detection_curves(*rates, kinds, names), "Detection of words", caption)]
+    return [picture_of(detection_curves(*rates, kinds, names), "Detection of words", caption)]
 
 
 def clusters(statistics):
@@ -99,7 +99,7 @@ def clusters(statistics):
     if "cluster_centre" in statistics:
         centres = statistics["cluster_centre"].sel(chosen).transpose("cluster_place", "cluster_dimension").values[:, :2]
     limits = limits if np.isfinite(limits).all() else None
-    figure = cluster_plane(points, subjects, members, centres, dimensions, limits)
+    drawn = cluster_plane(points, subjects, members, centres, dimensions, limits)
     caption = (
         f"Mean {dimensions[0]} and {dimensions[1]} of each subject by {source}; marks and colours are clusters "
         "(k-means), crosses their centres, dotted lines where high begins."
@@ -111,7 +111,7 @@ def clusters(statistics):
     columns = [Column("subject"), Column("cluster"), *(Column(label, kind="number") for label in dimensions)]
     note = "Clusters are fitted to these very scores: that they differ is no finding by itself."
     return [
-        Picture(figure, f"{dimensions[0]} and {dimensions[1]}", caption),
+        picture_of(drawn, f"{dimensions[0]} and {dimensions[1]}", caption),
         Table(f"Subjects and their clusters by {source}", columns, rows, note, 2),
         *_elbow(statistics),
     ]

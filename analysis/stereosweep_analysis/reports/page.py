@@ -8,20 +8,23 @@ from importlib import resources
 
 import jinja2
 import markupsafe
+import matplotlib.pyplot as plt
 
 from ..citations import citations, program_citation
 from ..glossary import glossary, measure_term, term
-from ..tables import Table, cell_text, cut_table
+from ..tables import MOST_ROWS, Table, cell_text, cut_table
 from ..views import findings, measure_label, measures_of, recommended_measure, texts
 from . import audit, own_pictures
 from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
 from .conditions import condition_blocks
+from .evidence import Evidence
+from .head import head_blocks, runs_table, word_sets
 from .means import means_picture, wording_blocks
 from .probes import words_of_probe
-from .runs import is_complete, job_text, provenance
+from .runs import job_text, provenance
 from .scores import TO_ASK, measure_means
-from .shown import finding_blocks, interval_picture, points
-from .side_by_side import comparison_blocks, difference_blocks
+from .shown import finding_blocks, interval_picture
+from .side_by_side import comparison_blocks, difference_head
 from .svg import inline_svg
 
 NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
@@ -34,7 +37,9 @@ ORDER = {
     "Refusals": "refusals", "Consistency of ratings": "variation", "Diversity of texts": "diversity",
     "Places in the list of options": "places",
 }  # fmt: skip
-POINTS = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are the summary
+MOST_DRAWN_RUNS = 3  # whose pictures are in one page
+LEAST_ROWS = 100  # of a table, however many runs there are
+RUN_SECTION = re.compile(r"r(\d+)-")
 OWN_PICTURES = {
     "Intersections": own_pictures.single_traits, "Agreement with people": own_pictures.agreement,
     "Clusters": own_pictures.clusters, "Detected words": own_pictures.detection,
@@ -45,7 +50,14 @@ def make_page(runs, comparison=None):
     """The report as HTML text. `runs`: of open_runs; `comparison`: of open_comparison."""
     found = report_sections(runs, comparison)
     sections = [*found, words_section(runs, found), citation_section(runs)]
-    sections = [section._replace(blocks=[*_with_markup(section)]) for section in sections]
+    if len(runs) > MOST_DRAWN_RUNS:
+        sections = [section if _run_of(section.name) is None else _without_pictures(section) for section in sections]
+    most = max(MOST_ROWS // len(runs), LEAST_ROWS)
+    sections = [section._replace(blocks=_folded(section.blocks, most)) for section in sections]
+    evidence = Evidence(runs, _blocks_with_runs(sections, len(runs)))
+    sections = [section._replace(blocks=_with_markup(section.blocks, section.name)) for section in sections]
+    sections = _gathered(sections, runs)
+    models = sorted({f"{run.statistics.attrs.get('model') or 'no model'} ({run.probe})" for run in runs})
     style, script = (_resource(name) for name in ("style.css", "tables.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -54,7 +66,9 @@ def make_page(runs, comparison=None):
     )  # fmt: skip
     environment.globals |= {"kind_of": kind_of, "cell_text": cell_text}
     return environment.get_template("page.html").render(
-        title=" and ".join(run.label for run in runs), runs=runs, sections=sections,
+        title=" and ".join(run.label for run in runs) if len(runs) <= MOST_DRAWN_RUNS else f"{len(runs)} runs",
+        models=models if len(models) <= MOST_DRAWN_RUNS else [f"{len(models)} models"],
+        sections=sections, evidence=evidence,
         questions=list(dict.fromkeys(words_of_probe(run.probe).question for run in runs)),
         made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"), policy=digest,
         style=markupsafe.Markup(style), script=markupsafe.Markup(script),
@@ -63,64 +77,126 @@ def make_page(runs, comparison=None):
 
 def report_sections(runs, comparison=None):
     """What was found, run by run; several runs side by side first."""
-    sections = []
-    blocks = comparison_blocks(runs, comparison)
-    if blocks:
-        sections.append(Section("side-by-side", "Side by side", blocks))
-    blocks = difference_blocks(comparison)
-    if blocks:
-        sections.append(Section("differences", "Differences between runs", blocks))
+    sections, found = [], [findings(run.statistics) for run in runs]
+    if len(runs) > 1:
+        of_runs = findings(comparison) if comparison is not None else []
+        differences = [block for finding in of_runs for block in finding_blocks(finding)]
+        head = [*difference_head(of_runs), runs_table(runs, found)]
+        sections = [Section("found", "What was found", head, "head")]
+        sections.append(Section("side-by-side", "Side by side", comparison_blocks(runs, comparison), "open"))
+        sections += [Section("differences", "Differences between runs", differences)] if differences else []
     for place, run in enumerate(runs):
-        sections += run_sections(run, f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
+        sections += run_sections(run, found[place], f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
     return sections
 
 
-def _with_markup(section):
-    """The section's blocks, pictures as SVG."""
-    for place, block in enumerate(section.blocks):
-        if isinstance(block, Picture):
-            name = f"{section.name}-picture-{place}"
-            description = f"{block.caption} {block.more}".strip()
-            yield Markup(inline_svg(block.figure, name, block.title, description), block.caption)
+def _run_of(name):
+    """The place of the run whose section this is; None: of all runs."""
+    found = RUN_SECTION.match(name)
+    return int(found[1]) if found else None
+
+
+def _without_pictures(section):
+    left_out = [block for block in section.blocks if isinstance(block, Picture)]
+    for block in left_out:
+        plt.close(block.figure)
+    note = f"{len(left_out)} pictures are not in this page: 'stereosweep report' of the run's own directory draws them."
+    kept = [block for block in section.blocks if not isinstance(block, Picture)]
+    return section._replace(blocks=[*kept, Paragraph(note)] if left_out else kept)
+
+
+def _blocks_with_runs(sections, count):
+    """{name in the page: (places of its runs, block)}"""
+    found = {}
+    for section in sections:
+        run = _run_of(section.name)
+        of = range(count) if run is None else [run]
+        found |= {name: (of, block) for name, block in _named(section.blocks, section.name)}
+    return found
+
+
+def _named(blocks, name):
+    """(name in the page, block), those that are folded too."""
+    for place, block in enumerate(blocks, start=1):
+        yield f"{name}-{place}", block
+        if isinstance(block, Folded):
+            yield from _named(block.blocks, f"{name}-{place}")
+
+
+def _folded(blocks, most):
+    """The first picture and the first table of a section stand open; others unfold. `most`: rows of a table."""
+    kept, seen = [], set()
+    for block in blocks:
+        cut = cut_table(block, most) if isinstance(block, Table) else block
+        title = cut.caption if isinstance(cut, Table) else cut.title if isinstance(cut, Picture) else ""
+        kept.append(Folded(title, [cut]) if title and type(cut) in seen else cut)
+        seen.add(type(cut))
+    return kept
+
+
+def _gathered(sections, runs):
+    """Sections of one of several runs stand inside of a section of that run."""
+    if len(runs) == 1:
+        return sections
+    made = []
+    for section in sections:
+        run = _run_of(section.name)
+        if run is None:
+            made.append(section)
         else:
-            yield cut_table(block) if isinstance(block, Table) else block
+            label = runs[run].label
+            if not made or made[-1].name != f"r{run}":
+                made.append(Section(f"r{run}", f"Run {label}", []))
+            made[-1].blocks.append(section._replace(title=section.title.removeprefix(f"{label}: "), fold="closed"))
+    return made
+
+
+def _with_markup(blocks, name):
+    """The blocks, pictures as SVG whose ids begin with `name`."""
+    made = []
+    for place, block in enumerate(blocks):
+        if isinstance(block, Picture):
+            svg = inline_svg(block.figure, f"{name}-picture-{place}", block.title, block.caption)
+            made.append(Markup(svg, block.title, block.caption, _box(block) if block.cells else ()))
+        elif isinstance(block, Folded):
+            made.append(block._replace(blocks=_with_markup(block.blocks, f"{name}-{place}")))
+        else:
+            made.append(block)
+    return made
+
+
+def _box(picture):
+    """Left, top, width and height of the heat map's cells, in percent of the picture."""
+    left, bottom, right, top = picture.figure.axes[0].get_position().extents * 100
+    return tuple(round(float(value), 3) for value in (left, 100 - top, right - left, top - bottom))
 
 
 def _resource(name):
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def run_sections(run, anchor, prefix):
-    """All that is said of one run."""
+def run_sections(run, found, anchor, prefix):
+    """All that is said of one run. `found`: its findings."""
     statistics = run.statistics
-    found = findings(statistics)
+    own = _finding_sections(statistics, found)
     sections = [
-        ("summary", "What was found", _summary(run, found)),
+        ("summary", "What was found", head_blocks(run, found)),
         ("scores", "Scores", _scores(statistics, found)),
-        *_finding_sections(statistics, found),
+        *own,
         ("wordings", "Wordings", _wordings(statistics)),
+        ("sets", "Words of the tests", word_sets(statistics)),
         ("asked", "What the model was asked", [audit.prompt_table(run) or Paragraph(NO_TEXTS)]),
         ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),
         ("run", "What was run, and on what", run_blocks(run)),
     ]
-    return [Section(f"{anchor}-{name}", prefix + title, blocks) for name, title, blocks in sections if blocks]
-
-
-def _summary(run, found):
-    """How scores are read, and the first rows of what says most about them."""
-    blocks = []
-    if not is_complete(run):
-        blocks.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
-    for name, text in run.statistics.attrs.items():
-        blocks += [Paragraph(line, "warning") for line in str(text).split("\n") if str(name).endswith("warnings")]
-    blocks.append(Paragraph(words_of_probe(run.probe).reading))
-    if "answers_read" in run.statistics.attrs:
-        blocks.append(Paragraph(str(run.statistics.attrs["answers_read"])))
-    for name in POINTS:
-        blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0])]
-    return blocks
+    asked = next((name for name, _, blocks in own if blocks), "")
+    folds = {"summary": "head", "scores": "open", asked: "open"}
+    return [
+        Section(f"{anchor}-{name}", prefix + title, blocks, folds.get(name, "closed"))
+        for name, title, blocks in sections if blocks
+    ]  # fmt: skip
 
 
 def _scores(statistics, found):

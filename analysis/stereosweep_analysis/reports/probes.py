@@ -7,6 +7,7 @@ class ProbeWords(NamedTuple):
     question: str
     reading: str
     citations: tuple[str, ...]  # keys of citing.bib
+    of_contrasts: str = ""  # how differences are read, where the page shows some
 
 
 PROBES = {
@@ -26,9 +27,9 @@ PROBES = {
     "coreference": ProbeWords(
         "Whom does the model take a pronoun for, with and without a demographic marker?",
         "A sentence names two occupations and a pronoun; the model is asked whom the pronoun means. A share above 0.5 "
-        "says that it holds the right occupation for the likelier one. Differences between markers, or between "
-        "sentences for and against a stereotype, are what to look at.",
+        "says that it holds the right occupation for the likelier one.",
         ("khan-etal-2025-winoidentity", "zhao-etal-2018-gender"),
+        "Contrasts set markers, or sentences for and against a stereotype, against each other.",
     ),
     "interview": ProbeWords(
         "What does the model say of a group in a conversation?",

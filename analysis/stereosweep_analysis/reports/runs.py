@@ -72,6 +72,19 @@ def open_comparison(paths):
         return _open_comparison(path)
 
 
+def with_names_of(comparison, runs):
+    """The runs, labelled by what differs, and the comparison, which shows the measure that the runs recommend."""
+    if comparison is None:
+        return runs, None
+    names, differing = (comparison[name].values.astype(str).tolist() for name in ("run_name", "run"))
+    known = dict(zip(names, differing, strict=True))
+    labels = [known.get(str(run.statistics.attrs.get("title")), run.label) for run in runs]
+    if len(set(labels)) == len(runs):
+        runs = [run._replace(label=label) for run, label in zip(runs, labels, strict=True)]
+    measures = str(runs[0].statistics.attrs.get("recommended_measures", ""))
+    return runs, comparison.assign_attrs({"recommended_measures": measures} | comparison.attrs)
+
+
 def _open_comparison(path):
     if not path.is_file():
         raise ResultError(f"there is no '{path}'")

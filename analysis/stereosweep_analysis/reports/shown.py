@@ -2,7 +2,7 @@
 
 from ..pictures.dots import Dot, interval_dots
 from ..tables import is_number, number_text, p_text
-from .blocks import Paragraph, Picture, Points
+from .blocks import Paragraph, Points, picture_of
 from .scores import interval_text
 
 LEVEL = 0.05  # of adjusted p in words
@@ -27,9 +27,9 @@ def interval_picture(table):
     dots = _dots(rows, table.labels, value, low, high)
     column = table.columns[value]
     is_signed = column.is_difference or any(row[value] < 0 for row in rows)
-    figure = interval_dots(dots, f"{column.title}: {column.definition or table.caption}", 0.0 if is_signed else None)
+    drawn = interval_dots(dots, f"{column.title}: {column.definition or table.caption}", 0.0 if is_signed else None)
     lines = interval_text(table.columns[low].definition) or "the table's low and high"
-    return [Picture(figure, table.caption, f"{table.caption}. Lines: {lines}.")]
+    return [picture_of(drawn, table.caption, f"{table.caption}. Lines: {lines}.")]
 
 
 def _places(table):

@@ -5,11 +5,11 @@ import numpy as np
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import pair_scatter
 from ..tables import Column, Table
-from ..views import findings
-from .blocks import Paragraph, Picture
+from .blocks import Paragraph, Points, picture_of
+from .head import answers_of, warning_blocks
 from .means import is_signed
 from .scores import TO_ASK, measure_means, measured_means
-from .shown import finding_blocks, points
+from .shown import points
 
 MOST_ROWS = 30
 
@@ -53,13 +53,13 @@ def comparison_blocks(runs, comparison=None):
     return [*_pictures(runs, all_means, places, shared, table), made]
 
 
-def difference_blocks(comparison):
-    """What `stereosweep stats FOLDER` found of the runs: first rows in words, then pictures and tables."""
-    blocks = []
-    for finding in findings(comparison) if comparison is not None else []:
-        words = points(finding.tables[0]) if finding.name == "run_difference" else []
-        blocks += [*words, *finding_blocks(finding)]
-    return blocks
+def difference_head(found):
+    """What the comparison of runs comes to: its answers, or the differences with the smallest p, and its warnings."""
+    answers = answers_of(found)
+    blocks = [Points(answers, "answer")] if answers else []
+    for finding in found:
+        blocks += points(finding.tables[0]) if finding.name == "run_difference" else []
+    return [*blocks, *warning_blocks(list(dict.fromkeys(text for finding in found for text in finding.warnings)))]
 
 
 def _pictures(runs, all_means, places, shared, table):
@@ -69,12 +69,12 @@ def _pictures(runs, all_means, places, shared, table):
         for run, means, place in zip(runs, all_means, places, strict=True):
             numbers = (float(array[place[subject, item]]) for array in (means.mean, means.low, means.high))
             dots.append(Dot(f"{subject}: {item}", *numbers, series=run.label))
-    figure = interval_dots(dots, label, 0.0 if is_signed(all_means[0]) else None, MOST_ROWS)
+    drawn = interval_dots(dots, label, 0.0 if is_signed(all_means[0]) else None, MOST_ROWS)
     caption = f"The {min(len(shared), MOST_ROWS)} means that differ most between the runs. {all_means[0].lines}"
-    pictures = [Picture(figure, "Runs side by side", caption)]
+    pictures = [picture_of(drawn, "Runs side by side", caption)]
     if len(runs) == 2 and np.isfinite(table).all(0).sum() > 2:
         names = [f"{subject}: {item}" for subject, item in shared]
-        figure = pair_scatter(table[0], table[1], names, (f"{runs[0].label}: {label}", f"{runs[1].label}: {label}"))
+        drawn = pair_scatter(table[0], table[1], names, (f"{runs[0].label}: {label}", f"{runs[1].label}: {label}"))
         caption = "Every mean of one run against that of the other; on the line they are equal."
-        pictures.append(Picture(figure, "One run against the other", caption))
+        pictures.append(picture_of(drawn, "One run against the other", caption))
     return pictures

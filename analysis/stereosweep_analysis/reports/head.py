@@ -1,0 +1,110 @@
+"""What a page begins with: the answer, how to read it, what limits it, where it comes from; of several runs of each."""
+
+import json
+
+from ..labels import words_of
+from ..tables import Column, Table, cut
+from ..views import measure_label, measures_of, recommended_measure, recommended_measures, texts
+from .blocks import Folded, Paragraph, Points
+from .probes import words_of_probe
+from .runs import is_complete
+from .shown import points
+
+FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are drawn as points
+MOST_ROWS = 3  # of such a finding
+LONGEST_SETS = 300  # letters of the words of a test
+MOST_WARNINGS = 3  # before those that unfold
+ATTRIBUTES = ("model", "dtype", "created", "job_sha256")
+UNFINISHED = "This run has not ended: the numbers are those of a part of it."
+
+
+def head_blocks(run, found):
+    """Of one run. `found`: its findings."""
+    statistics, words = run.statistics, words_of_probe(run.probe)
+    blocks = [Paragraph(UNFINISHED, "warning")] if not is_complete(run) else []
+    answers = answers_of(found)
+    blocks += [Points(answers, "answer")] if answers else []
+    read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name == "answers_read"]
+    for name in FIRST:
+        blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0], MOST_ROWS)]
+    has_contrasts = any(finding.name.startswith("contrast") for finding in found)
+    reading = " ".join([words.reading, words.of_contrasts if has_contrasts else ""]).strip()
+    blocks += [Paragraph(reading)] if reading else []
+    return [*blocks, *_sets(statistics), *read, *warning_blocks(warnings_of(run, found)), *_limits(statistics)]
+
+
+def _sets(statistics):
+    """Of the first tests of word sets: what X, Y, A and B are."""
+    rows = [row for table in word_sets(statistics) for row in table.rows]
+    lines = [f"{test}: X {x}; Y {y}; A {a}; B {b}".replace("Y none; ", "") for test, x, y, a, b, _ in rows[:MOST_ROWS]]
+    more = f" of the first {MOST_ROWS} of {len(rows)} tests" if len(rows) > MOST_ROWS else ""
+    words = Points([cut(line, LONGEST_SETS) for line in lines])
+    return [Paragraph(f"The words{more} that took part:"), words] if rows else []
+
+
+def word_sets(statistics):
+    """All words of all tests; none of other probes."""
+    if "test_x_words" not in statistics:
+        return []
+    sets = [words_of(statistics, role) for role in ("x", "y", "a", "b")]
+    missing = texts(statistics, "test_missing", "test")
+    rows = [
+        (test, *(", ".join(words[test]) or "none" for words in sets), ", ".join(json.loads(absent or "[]")) or "none")
+        for test, absent in zip(texts(statistics, "test", "test"), missing, strict=True)
+    ]  # fmt: skip
+    columns = [Column("test"), *(Column(title) for title in ("X", "Y", "A", "B", "left out"))]
+    return [Table("Words of the tests", columns, rows, "left out: words that the text or the vectors lack.")]
+
+
+def answers_of(found):
+    """Sentences that answer what the job asks, as the file says them."""
+    return [text for finding in found for text in finding.answers]
+
+
+def warnings_of(run, found):
+    """What keeps a reader from taking the numbers as they stand, each once."""
+    own = [line for name, text in run.statistics.attrs.items() if str(name).endswith("warnings")
+           for line in str(text).split("\n")]  # fmt: skip
+    return list(dict.fromkeys([*own, *(text for finding in found for text in finding.warnings)]))
+
+
+def warning_blocks(warnings):
+    first, more = warnings[:MOST_WARNINGS], warnings[MOST_WARNINGS:]
+    blocks = [Points(first, "warning")] if first else []
+    return [*blocks, Folded(f"{len(more)} more warnings", [Points(more, "warning")])] if more else blocks
+
+
+def _limits(statistics):
+    """Which measure is shown, and of how many numbers; the model and the job."""
+    known, best = measures_of(statistics), recommended_measure(statistics)
+    why = "which the file recommends" if best in recommended_measures(statistics) else "the first of the file"
+    others = f" (it has {len(known)} measures; a view of another one says so)" if len(known) > 1 else ""
+    sizes = [(statistics.sizes[axis], axis) for axis in ("subject", "item", "template", "rephrasing")]
+    counts = ", ".join(f"{size:,} {axis}{'s' * (size != 1)}" for size, axis in sizes)
+    model, dtype, started, job = (str(statistics.attrs.get(name) or "not said") for name in ATTRIBUTES)
+    return [
+        Paragraph(
+            f"Shown is {measure_label(statistics, best)}, {why}{others}. {statistics['score'].size:,} numbers: "
+            f"{counts}. Scores say how this model completes these sentences: others can give other scores."
+        ),
+        Paragraph(
+            f"Model: {model}, in {dtype}. Started: {started}. Job: {job[:12]}. All hashes and versions stand under "
+            "“What was run, and on what”.", "note",
+        ),
+    ]  # fmt: skip
+
+
+def runs_table(runs, found_of):
+    """All runs of a page in a table: what each found first. `found_of`: findings of each run."""
+    rows = []
+    for run, found in zip(runs, found_of, strict=True):
+        said = answers_of(found) or [
+            row for name in FIRST for one in found if one.name.startswith(name)
+            for block in points(one.tables[0], 1)[1:] for row in block.rows
+        ]  # fmt: skip
+        model = str(run.statistics.attrs.get("model", "")) or "none"
+        state = "ended" if is_complete(run) else "has not ended"
+        rows.append((run.label, " ".join(said[:1]) or "no finding", model, len(warnings_of(run, found)), state))
+    columns = (Column("run"), Column("found first", kind="long"), Column("model"), Column("warnings", kind="number"),
+               Column("state"))  # fmt: skip
+    return Table("Runs of this page", columns, rows)
