@@ -1,15 +1,17 @@
 """Tables of findings, papers and texts: columns and rows once; as text, CSV, Markdown, LaTeX, cells of a page."""
 
+import argparse
 import csv
 import io
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .open import PathLike
+from .open import PathLike, ResultError
 
 WIDTH = 100
 LONGEST = 40  # letters of a cell of text: numbers must stay in sight
@@ -18,8 +20,17 @@ MINUS = "\u2212"
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    MINUS: "$-$", "\u2013": "--", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    MINUS: "$-$", "\u2013": "--", "|": r"\textbar{}", '"': r"\textquotedbl{}", "\u2026": r"\ldots{}",
+    "\u00b7": r"$\cdot$", "\u00d7": r"$\times$", "\u2264": r"$\leq$", "\u2265": r"$\geq$", "\u00b1": r"$\pm$",
 }  # fmt: skip
+LATEX_HEAD = "\\usepackage[T1]{fontenc}\\usepackage{array,booktabs,longtable}"
+LATEX_LINE = 345.0  # points of a line of the class article
+LATEX_GAP = 4.0  # between two columns
+LATEX_TEXT = 110.0  # of a column of texts, unless a word is longer
+LONGEST_WORD = 13  # letters that are not broken
+# Points of letters in Computer Modern of 8 points
+LATEX_WIDTHS = dict.fromkeys("iljI.,:;|!'", 3.0) | dict.fromkeys("frt()[]-/ ", 3.9)
+LATEX_WIDTHS |= dict.fromkeys("mwMW@%_~<>+=\u2212\u2026", 8.8)
 
 
 class Missing(float):
@@ -67,12 +78,12 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
-def cut_table(table: Table, most: int = MOST_ROWS) -> Table:
-    """The first rows; the note says how many are left out."""
+def cut_table(table: Any, most: int = MOST_ROWS, why: str = "see stereosweep-analysis table") -> Any:
+    """The first rows of a Table or PaperTable; the note says how many are left out."""
     left_out = len(table.rows) - most
     if left_out <= 0:
         return table
-    note = f"{table.note} {left_out:,} further rows are not in this page: see stereosweep-analysis table.".strip()
+    note = f"{table.note} {left_out:,} further rows are not shown: {why}.".strip()
     return table._replace(rows=table.rows[:most], note=note)
 
 
@@ -127,20 +138,24 @@ def _note(table: Table) -> str:
     return " ".join([*table.note.split(), *" ".join(defined).split()])
 
 
+def _blocks(labels: int, widths: Sequence[float], line: float) -> list[list[int]]:
+    """Places of the columns of each part of a table that is wider than a line; each part has the labels."""
+    blocks = [list(range(labels))]
+    for place in range(labels, len(widths)):
+        if len(blocks[-1]) > labels and sum(widths[other] for other in [*blocks[-1], place]) > line:
+            blocks.append(list(range(labels)))
+        blocks[-1].append(place)
+    return blocks
+
+
 def text_lines(table: Table, most: int | None = None) -> list[str]:
     """Lines of at most WIDTH columns: what does not fit stands below, with the row's labels again. `most`: rows that
     are printed; a last line says how many are not."""
     shown = table._replace(rows=table.rows[:most])
     rows = [[cut(cell, LONGEST).replace(MINUS, "-") for cell in row] for row in _cells(shown)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
-    labels = list(range(table.labels))
-    blocks = [list(labels)]
-    for place in range(table.labels, len(widths)):
-        if len(blocks[-1]) > len(labels) and sum(widths[other] + 2 for other in [*blocks[-1], place]) > WIDTH + 2:
-            blocks.append(list(labels))
-        blocks[-1].append(place)
     lines: list[str] = []
-    for block in blocks:
+    for block in _blocks(table.labels, [width + 2 for width in widths], WIDTH + 2):
         lines += [""] * bool(lines)
         for row in rows:
             parts = (
@@ -223,21 +238,65 @@ def to_markdown(table: Table) -> str:
 
 
 def latex_cell(text: str) -> str:
-    """The text as it stands, in LaTeX; what would be an argument of the line before is none."""
-    escaped = "".join(LATEX.get(sign, sign) for sign in text)
+    """The text as it stands, in LaTeX, with places to break in long words; what would be an argument of the line before
+    is none."""
+    parts = (part for word in re.split("( )", text) for part in textwrap.wrap(word, LONGEST_WORD) or [word])
+    signs = ("".join(LATEX.get(sign, sign) for sign in part) for part in parts)
+    escaped = r"\allowbreak{}".join(signs).replace(r"\allowbreak{} \allowbreak{}", " ")
     return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
 def to_latex(table: Table) -> str:
-    """A longtable with its caption and note, for the packages booktabs and longtable."""
-    head, *rows = (" & ".join(map(latex_cell, row)) + r" \\" for row in _cells(table))
-    sides = "".join("l" if column.is_text else "r" for column in table.columns)
-    caption = latex_cell(". ".join(text for text in (table.caption, _note(table)) if text))
-    lines = [
-        rf"\begin{{longtable}}{{{sides}}}", rf"\caption{{{caption}}}\\", r"\toprule", head, r"\midrule", r"\endhead",
-        r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}",
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
+    """Longtables that fit the text of a page of the class article: columns that do not stand in a further table, with
+    the labels again. It needs LATEX_HEAD."""
+
+    def width_of(text: str) -> float:  # about, rather too wide
+        return sum(LATEX_WIDTHS.get(sign, 7.3 if sign.isupper() else 4.9) for sign in text)
+
+    rows, widths, most = _cells(table), [], LATEX_LINE / 3
+    for place, column in enumerate(table.columns):
+        words = [word[:LONGEST_WORD] for row in rows for word in row[place].split(" ")]
+        whole = max(width_of(row[place]) for row in rows) if column.is_text else 0.0
+        widths.append(min(max(12.0, min(whole, LATEX_TEXT), *map(width_of, words)), most))
+    labels = sum(widths[: table.labels]) + LATEX_GAP * table.labels
+    scale = min(1.0, 2 * most / labels) if labels else 1.0
+    widths = [width * scale if place < table.labels else width for place, width in enumerate(widths)]
+    blocks = _blocks(table.labels, [width + LATEX_GAP for width in widths], LATEX_LINE)
+    parts = [_longtable(table, rows, block, widths, number) for number, block in enumerate(blocks)]
+    return "{\\footnotesize\\setlength{\\tabcolsep}{2pt}\n" + "".join(parts) + "}\n"
+
+
+def _longtable(table: Table, rows: list[list[str]], places: list[int], widths: list[float], number: int) -> str:
+    sides = "".join(
+        rf">{{\{'raggedright' if table.columns[place].is_text else 'raggedleft'}\arraybackslash\hspace{{0pt}}}}"
+        f"p{{{widths[place]:.1f}pt}}"
+        for place in places
+    )
+    head, *body = (" & ".join(latex_cell(row[place]) for place in places) + r" \\" for row in rows)
+    text = f"{table.caption} (further columns)" if number else ". ".join(filter(None, (table.caption, _note(table))))
+    heads = [r"\toprule", head, r"\midrule"]
+    start = [rf"\begin{{longtable}}{{{sides}}}", rf"\caption{{{latex_cell(text)}}}\\", *heads, r"\endfirsthead"]
+    return "\n".join([*start, *heads, r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]) + "\n"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What a command may print of a table."""
+    parser.add_argument("--top", type=int, metavar="N", help="only the first N rows of each table")
+    parser.add_argument("--columns", nargs="+", metavar="NAME", help="only these columns, and the labels of rows")
+
+
+def chosen(table: Any, top: int | None, columns: Sequence[str] | None) -> Any:
+    """The Table or PaperTable with its first rows and some of its columns. Raises ResultError where it has none."""
+    table = table if top is None else cut_table(table, top, "--top")
+    if not columns:
+        return table
+    titles = [column if isinstance(column, str) else column.title for column in table.columns]
+    labels = getattr(table, "num_labels", table.labels)
+    kept = [place for place, title in enumerate(titles) if place < labels or title in columns]
+    if len(kept) == labels:
+        raise ResultError(f"no column {', '.join(columns)}: the table has {', '.join(titles[labels:])}")
+    picked = table._replace(labels=labels, columns=[table.columns[place] for place in kept])
+    return picked._replace(rows=[tuple(row[place] for place in kept) for row in table.rows])
 
 
 FORMATS = {

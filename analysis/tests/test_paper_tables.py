@@ -58,7 +58,7 @@ def test_every_format_holds_hostile_names_and_all_rows():
     assert r'| R\&D 50 % \| \_a\_, "b" | 0.200 | 0.500 |' in markdown
     latex = render(made, "latex")
     assert r"R\&D 50 \% \textbar{} \_a\_, \textquotedbl{}b\textquotedbl{} & 0.200 & 0.500 \\" in latex
-    assert latex.count(r"\begin{longtable}{lrr}") == 3 and latex.count(r"\end{longtable}") == 4
+    assert latex.count(r"\begin{longtable}{") == latex.count(r"\end{longtable}") == 4
     assert all(len(line) <= 100 for line in render(made, "text").splitlines())
 
 
@@ -211,14 +211,14 @@ def test_the_command_prints_a_file_and_says_what_lacks(tmp_path, capsys):
     assert cli.main(["paper", "cao2022", str(tmp_path), "--format", "csv"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("table,row,column,value")
-    assert "A18 need statistics.people" in printed.err
+    assert "A18: statistics.people" in " ".join(printed.err.split())
     assert cli.main(["paper", "cao2022", str(tmp_path), "--only", "A12", "--format", "csv"]) == 0
     printed = capsys.readouterr()
     assert {line.split(",")[0] for line in printed.out.splitlines()[1:]} == {"A12"} and not printed.err
     assert cli.main(["paper", "cao2022", str(tmp_path), "--only", "A8"]) == 1
-    assert "no table A8: the result fills 6, A11, A12, A13" in capsys.readouterr().err
+    assert "no table A8: the result fills 6, A11, A12, A13, card" in capsys.readouterr().err
     assert cli.main(["paper", "guo2021", str(tmp_path)]) == 1
-    assert "1 or 2 need WEAT tests" in capsys.readouterr().err
+    assert "1 or 2: axes.tests with two target sets" in capsys.readouterr().err
     for paper in (winoidentity, stereomap):
         with pytest.raises(ResultError):
             tables(paper, whole)

@@ -3,7 +3,18 @@
 import numpy as np
 
 from .layout import Layout
+from .printed import Ours
 from .table import PaperTable
+
+TITLE = "Cao et al. (2022)"
+MODELS = {"RoBERTa": ("roberta-large",), "BERT": ("bert-large-cased",)}
+BY_COLUMN = True
+NOTE = "A9: correlation of domain A less that of B. SeT: as in the paper's code."
+PRINTED_MEASURES = {
+    "ilps_first prior_word": "ILPS", "ilps_star prior_word": "ILPS*", "set_code_augmented prior_word": "SeT",
+    "effect_size": "CEAT",
+}  # fmt: skip
+CROSSED_BY = "set_code_augmented prior_word"  # the paper's intersections are by SeT
 
 DEMOGRAPHIC_GROUPS = ("women", "men", "White people", "Black people")  # of tables A14 to A17
 MOST_EMERGENT = 50
@@ -56,34 +67,22 @@ def _selection(statistics, _):
     templates = np.array(_texts(statistics, str(statistics["people_selected"].dims[1])))
     axis = str(statistics["people_selection_tau"].dims[0])
     measures = _texts(statistics, axis)
-    chosen = {
-        measure: "; ".join(templates[statistics["people_selected"].sel({axis: measure}).values == 1])
-        for measure in measures
-    }
+    selected = {measure: statistics["people_selected"].sel({axis: measure}).values == 1 for measure in measures}
+    of_chosen = statistics.sel(people_choice="chosen")
 
-    def number(name, measure, part):
-        return float(
-            statistics[f"people_selection_{name}"].sel(
-                {axis: measure, "people_choice": "chosen", "people_part": part}
-            )
-        )
+    def number(name, measure, part="held out"):
+        return float(of_chosen[f"people_selection_{name}"].sel({axis: measure, "people_part": part}))
 
-    pilot = [(measure, chosen[measure], number("tau", measure, "pilot")) for measure in measures]
+    pilot = [(name, "; ".join(templates[selected[name]]), number("tau", name, "pilot")) for name in measures]
     held_out = [
-        (
-            measure, *(number(name, measure, "held out") for name in ("tau", "precision_at_3")),
-            int(number("n", measure, "held out")),
-        )
-        for measure in measures
-    ]  # fmt: skip
+        (name, number("tau", name), number("precision_at_3", name), int(number("n", name))) for name in measures
+    ]
+    head = ("measure", "tau-b", "P@3", "n")
     note = "Without the pilot's groups and annotators, with the templates of table 5."
     return [
         PaperTable("5", "Templates that the pilot chose", ("measure", "templates", "tau-b"), pilot, labels=1),
-        PaperTable(
-            "A19", "Agreement with people in test groups", ("measure", "tau-b", "P@3", "n"), held_out, note,
-            paper_columns=2,
-        ),
-    ]  # fmt: skip
+        PaperTable("A19", "Agreement with people in test groups", head, held_out, note, paper_columns=2),
+    ]
 
 
 def _demographic_means(statistics, _):
@@ -180,9 +179,56 @@ def _emergent(statistics, _):
     return [PaperTable("A10", "Emergent traits of intersections", head, rows, note, paper_columns=2)]
 
 
+def compared(statistics, _):
+    """{(table, row, column) of the paper: Ours}."""
+    return {**_people_compared(statistics), **_crossed_compared(statistics)}
+
+
+def _people_compared(statistics):
+    if "people_tau" not in statistics:
+        return {}
+    found = {}
+    kinds, names = _texts(statistics, "people_row_kind"), _texts(statistics, "people_row_name")
+    axis = str(statistics["people_tau"].dims[0])
+    for measure in [name for name in PRINTED_MEASURES if name in _texts(statistics, axis)]:
+        title, of_measure = PRINTED_MEASURES[measure], statistics.sel({axis: measure, "people_group": "all"})
+
+        def ours(row, *names, of=of_measure, zero=0.5):
+            return Ours(*(float(of[f"people_{name}"][row]) for name in names), zero=zero)
+
+        for row, kind in enumerate(kinds):
+            tau = ours(row, "tau", "tau_low", "tau_high", zero=0.0)
+            if kind == "pooled":
+                found["6", "all groups", f"tau-b {title}"] = tau
+                found["6", "all groups", f"P@3 {title}"] = ours(row, "precision_at_3")
+            elif kind == "subject":
+                found["A11", names[row], f"tau-b {title}"] = tau
+                found["A12", names[row], f"top 3 {title}"] = ours(row, "precision_top_3")
+                found["A13", names[row], f"bottom 3 {title}"] = ours(row, "precision_bottom_3")
+        if "people_selection_tau" in statistics:
+            chosen = of_measure["people_selection_tau"].sel(people_choice="chosen")
+            for table, row, part in (("5", "pilot groups", "pilot"), ("A19", "test groups", "held out")):
+                found[table, row, f"tau-b {title}"] = Ours(float(chosen.sel(people_part=part)))
+    return found
+
+
+def _crossed_compared(statistics):
+    if "dominance" not in statistics or CROSSED_BY not in _texts(statistics, axis := statistics["dominance"].dims[0]):
+        return {}
+    of_measure = statistics.sel({axis: CROSSED_BY})
+    means = zip(_texts(statistics, "order_comparison"), of_measure["order_mean"].values, strict=True)
+    found = {("text", name, "mean tau-b"): Ours(float(mean)) for name, mean in means}
+    columns = [of_measure[f"dominance_{name}"].values for name in ("difference", "low", "high")]
+    pairs = (_texts(statistics, f"domain_pair_{part}") for part in ("first", "second"))
+    for first, second, value, low, high in zip(*pairs, *columns, strict=True):
+        found["A9", f"{first} x {second}", "tau-b A"] = Ours(float(value), float(low), float(high))
+        found["A9", f"{second} x {first}", "tau-b A"] = Ours(-float(value), -float(high), -float(low))
+    return found
+
+
 PEOPLE = "'stereosweep stats DIR statistics.people={ratings: TABLE}'"
 SUBGROUPS = "statistics.people of single answers, with subgroups: a column of the annotators"
-CROSSED = "intersections of two groups, and statistics.intersections"
+CROSSED = "axes.intersections of two groups, and statistics.intersections"
 LAYOUTS = (
     Layout("5, A19", "people_selection_tau", _selection, "statistics.people with a selection"),
     Layout("6", "people_tau", _overall, PEOPLE),

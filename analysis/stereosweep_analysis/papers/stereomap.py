@@ -7,7 +7,14 @@ import numpy as np
 from ..labels import literal, source_name
 from .clusters import Clusters
 from .layout import Layout
+from .printed import Ours
 from .table import PaperTable
+
+TITLE = "StereoMap"
+MODELS = {"DAVINCI": ("text-davinci-003",), "GPT-3.5": ("gpt-3.5-turbo",), "BARD": ("bard",)}
+BY_COLUMN = True
+NOTE = "Table 2: competence less warmth, of the paper's cluster of a group and of our group; table 9: sign from 3."
+MIDDLE = 3.0  # of the scale from 1 to 5
 
 TESTS = ("cluster_t_difference", "cluster_t", "cluster_t_p", "cluster_t_p_holm")
 SHUFFLED = "p: groups shuffled, plain and after Holm."
@@ -97,7 +104,7 @@ def _by_cluster(statistics):
     sources = statistics["cluster_source"].values if "cluster_source" in statistics else ()
     known = set(map(str, statistics[axis].values)) & set(map(str, sources))
     names = [name for name in (*EMOTIONS, *BEHAVIOURS) if name in statistics["correlation_side"].values]
-    if not known or not names:
+    if not known or not names or "cluster_centre" not in statistics:
         return None
     source = "rating" if "rating" in known else min(known)
     return Clusters(statistics, source), scores.sel({axis: source, "correlation_side": names})
@@ -140,12 +147,33 @@ def _draw_emotions(statistics):
     return {"figure-3": figure}
 
 
-CLUSTERS = "'stereosweep stats DIR statistics.clusters={number: 5}'"
+def compared(statistics, _):
+    """{(table, row, column) of the paper: Ours}."""
+    found = {}
+    if "correlation_coefficient" in statistics:
+        parts = [statistics[f"correlation_{part}"].values.astype(str) for part in ("among", "method", "row", "column")]
+        numbers = [statistics[f"correlation_{name}"].values for name in ("coefficient", "low", "high")]
+        for among, method, row, column, *values in zip(*parts, *numbers, strict=True):
+            if (among, method) == ("all", "spearman"):
+                found.setdefault(("8", row, column), Ours(*map(float, values)))
+    for table in _extremes(statistics, "", None) if "extreme_mean" in statistics else ():
+        found |= {("9", row[2], row[0]): Ours(row[4], *row[6:8], MIDDLE) for row in table.rows}
+    dimensions = set(map(str, statistics["cluster_dimension"].values)) if "cluster_point" in statistics else set()
+    if {"warmth", "competence"} <= dimensions:
+        points = statistics["cluster_point"].isel(cluster_source=0)
+        differences = (points.sel(cluster_dimension="competence") - points.sel(cluster_dimension="warmth")).values
+        subjects = map(str, statistics["subject"].values)
+        found |= {("2", subject, "competence"): Ours(float(value))
+                  for subject, value in zip(subjects, differences, strict=True)}  # fmt: skip
+    return found
+
+
+CLUSTERS = "statistics.clusters with number: 5"
 LAYOUTS = (
     Layout("2", "cluster_centre", _clusters, CLUSTERS),
     Layout("5", "cluster_t", _paired, CLUSTERS),
     Layout("8", "correlation_coefficient", _correlations, "statistics.correlations as in jobs/70_stereomap.yaml"),
     Layout("9", "extreme_mean", _extremes, "statistics.extremes as in jobs/70_stereomap.yaml"),
-    Layout("Figure 3", "correlation_score", _emotions, "clusters and correlations as in jobs/70_stereomap.yaml",
+    Layout("Figure 3", "correlation_score", _emotions, f"{CLUSTERS} and correlations as in jobs/70_stereomap.yaml",
            _draw_emotions),
 )  # fmt: skip

@@ -2,9 +2,7 @@
 
 from typing import NamedTuple
 
-from ..tables import FORMATS, Column, Table, csv_text
-
-HEAD = "% \\usepackage{booktabs,longtable}\n"
+from ..tables import FORMATS, LATEX_HEAD, Column, Table, csv_text
 
 
 class PaperTable(NamedTuple):
@@ -95,4 +93,4 @@ def render(tables, form):
     if form.startswith("csv"):
         return csv_text(("table", "row", "column", "value"), _long_rows(tables), form)
     text = "\n".join(FORMATS[form](table.table()) for table in tables)
-    return HEAD + text if form == "latex" else text
+    return f"% {LATEX_HEAD}\n{text}" if form == "latex" else text

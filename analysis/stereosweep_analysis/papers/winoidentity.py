@@ -8,7 +8,19 @@ import numpy as np
 
 from .clusters import Clusters, reference_source
 from .layout import Layout
+from .printed import NAN, PEOPLE, Ours
 from .table import PaperTable
+
+TITLE = "WinoIdentity"
+MODELS = {
+    "llama3-70b": ("Meta-Llama-3-70B", "Llama-3-70B"), "mixtral-8x7B": ("Mixtral-8x7B-v0.1",),
+    "mistral-7B": ("Mistral-7B-v0.1",), "pythia-12B": ("pythia-12b",), "falcon-40B": ("falcon-40b",),
+}  # fmt: skip
+BY_COLUMN = False
+NOTE = (
+    "Tables by marker: change against sentences without a marker, of printed numbers and of ours; that of accuracy "
+    "is the mean of table 13's men and women. Table 5, sides: competence, warmth."
+)
 
 NUMBERS = ("difference", "low", "high", "p")
 HEADS = ("minus none", "low", "high", "p")
@@ -151,16 +163,34 @@ def _same_attribute(statistics, _):
     return [PaperTable("6", "Sides of groups that share an attribute", head, rows, note, labels=1)]
 
 
-RATINGS = "of a result of the probe rating, statistics.clusters with number and across: second"
+def compared(statistics, _):
+    """{(table, row, column) of the paper: Ours}."""
+    found = {}
+    for layout in BY_MARKER if "contrast_left" in statistics else ():
+        for row in [row for table in _by_marker(layout, statistics, "") for row in table.rows[1:]]:
+            for side, numbers in (("pro", row[3:6]), ("anti", row[7:10])):
+                found |= {(layout.number, row[0], side): Ours(*numbers)} if numbers[0] is not None else {}
+    for table in _baseline(statistics, "") if "contrast_left" in statistics else ():
+        found |= {("13", " / ".join(row[:2]), "accuracy"): Ours(*row[2:5], 0.5) for row in table.rows}
+    sources = map(str, statistics["cluster_source"].values) if "cluster_centre" in statistics else ()
+    source = next((name for name in sources if name != PEOPLE), None)
+    if source:
+        clusters = Clusters(statistics, source)
+        order = [clusters.dimensions.index(name) for name in ("competence", "warmth") if name in clusters.dimensions]
+        for place in range(clusters.number) if len(order) == 2 else ():
+            sides = clusters.side_text(place).split(", ")
+            kind = "-".join(sides[at] for at in order)
+            found |= {("5", str(subject), "sides"): Ours(kind) for subject in clusters.members(place)}
+            for at in order:
+                found["5", kind, clusters.dimensions[at]] = Ours(float(clusters.centres[place][at]), zero=NAN)
+    return found
+
+
+RATINGS = "statistics.clusters with number and across: second, of a result of the probe rating"
+CONTRASTS = "statistics.contrasts as in jobs/42_winoidentity_tables.yaml"
 LAYOUTS = (
-    Layout("13", "contrast_left", _baseline, "contrasts as in jobs/42_winoidentity_tables.yaml"),
-    *(
-        Layout(
-            layout.number, "contrast_left", partial(_by_marker, layout),
-            "contrasts as in jobs/42_winoidentity_tables.yaml",
-        )
-        for layout in BY_MARKER
-    ),
+    Layout("13", "contrast_left", _baseline, CONTRASTS),
+    *(Layout(layout.number, "contrast_left", partial(_by_marker, layout), CONTRASTS) for layout in BY_MARKER),
     Layout("5", "cluster_centre", _clusters, RATINGS),
     Layout("6", "cluster_row_agreement", _same_attribute, RATINGS),
 )  # fmt: skip

@@ -5,8 +5,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from ..open import PathLike, ResultError
-from ..tables import FORMATS, Table
+from ..open import PathLike, ResultError, require_label
+from ..tables import FORMATS, Table, add_options, chosen
 from .blocks import Picture
 from .page import make_page, report_sections
 from .runs import open_comparison, open_runs, with_names_of
@@ -37,9 +37,14 @@ def figures(*paths: PathLike) -> dict[str, Figure]:
     return {name: picture.figure for name, picture in _blocks_of(paths, Picture).items()}
 
 
-def _blocks_of(paths, kind):
-    """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one."""
+def _blocks_of(paths, kind, measures=()):
+    """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one. `measures`: in
+    place of the recommended ones."""
     runs, comparison = _open(paths)
+    for run in runs if measures else ():
+        for measure in measures:
+            require_label(run.statistics, "measure", measure)
+        run.statistics.attrs["recommended_measures"] = "\n".join(measures)
     found = {}
     for section in report_sections(runs, comparison):
         for block in section.blocks:
@@ -68,10 +73,11 @@ def _write_pictures(arguments):
 
 
 def _print_table(arguments):
-    tables = _blocks_of(arguments.directories, Table)
+    tables = _blocks_of(arguments.directories, Table, arguments.measure or ())
     if arguments.what not in tables:
         raise ResultError(f"there is no table '{arguments.what}': there are {', '.join(tables)}")
-    print(FORMATS[arguments.format](tables[arguments.what]), end="")
+    table = chosen(tables[arguments.what], arguments.top, arguments.columns)
+    print(FORMATS[arguments.format](table), end="")
 
 
 def add_parsers(commands):
@@ -88,6 +94,8 @@ def add_parsers(commands):
     table = commands.add_parser("table", help="a table of the report as text, with all its rows")
     table.add_argument("--what", default="scores", help="scores (default), contrasts, tests, people, statuses, ...")
     table.add_argument("--format", choices=sorted(FORMATS), default="csv", help="default: csv, with all digits")
+    table.add_argument("--measure", nargs="+", help="in place of the recommended measures")
+    add_options(table)
     table.set_defaults(action=_print_table)
     for parser in (page, pictures, table):
         parser.add_argument("directories", nargs="+", metavar="DIR", help="run directory or PROBE.stats.h5")
