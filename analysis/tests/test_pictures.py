@@ -171,8 +171,12 @@ def test_points_that_coincide_share_a_name_and_nameless_ones_are_counted():
 
 def test_men_and_women_keep_their_colours():
     one = [Dot("a", 1.0, series="male"), Dot("a", 2.0, series="female")]
-    for panels in ([("pro", one, {})], [("pro", one[::-1], {})]):
-        figure = dot_panels(panels, "share").figure
-        colours = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
-        assert colours == {"female": style.SERIES[0], "male": style.SERIES[1]}
-        plt.close(figure)
+    for dots in (one, one[::-1]):
+        for figure in (dot_panels([("pro", dots, {})], "share").figure, interval_dots(dots, "share", None).figure):
+            check_colours(figure)
+
+
+def check_colours(figure):
+    colours = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
+    assert colours == {"female": style.SERIES[0], "male": style.SERIES[1]}
+    plt.close(figure)

@@ -146,6 +146,19 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
     assert not {"src", "onclick"} & outline.attributes and "link" not in outline.tags
 
 
+def test_answers_stand_first_and_every_warning_at_the_head(tmp_path):
+    statistics = add_contrasts(add_means(statistics_dataset(values())), ["one"], [0.5], [0.04])
+    told = ["ilps_star prior_word\tOne leans further.", "\tOf all measures.", "another\tNot shown."]
+    statistics["contrast_difference"].attrs["answers"] = "\n".join(told)
+    statistics.attrs["recommended_measures"] = "ilps_star prior_word"
+    statistics["mean_score"].attrs["warnings"] = "A third.\nA fourth."
+    text = report(write(tmp_path / "run", statistics)).read_text(encoding="utf-8")
+    head = text[text.index("What was found") : text.index("<nav")]
+    assert head.index("One leans further.") < head.index("Of all measures.") < head.index("<p>")
+    assert "Not shown." not in text and "1 more warning<" in head
+    assert all(f"<li>{warning}</li>" in head for warning in ("Few templates.", "Another.", "A third.", "A fourth."))
+
+
 def test_several_runs_stand_in_one_page(tmp_path):
     table = values()
     write(tmp_path / "a", add_means(statistics_dataset(table, title="same title")))

@@ -47,7 +47,7 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     """Rows from above in the order of `dots`; `centre`: where a line is drawn (None: nowhere). Series beyond the
     eighth are counted and not drawn."""
     dots, left_out = strongest(dots, centre or 0.0, most)
-    every = list(dict.fromkeys(dot.series for dot in dots))
+    every = sorted({dot.series for dot in dots})  # the same colours in every picture
     series = every[:MOST_SERIES]
     heights, ticks, heads = rows_of(dots)
     with page_style():

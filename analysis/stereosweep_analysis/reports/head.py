@@ -11,9 +11,8 @@ from .runs import is_complete
 from .shown import points
 
 FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are drawn as points
-MOST_ROWS = 3  # of such a finding
+MOST_ROWS = 3  # of such a finding, of tests, of warnings before those that unfold
 LONGEST_SETS = 300  # letters of the words of a test
-MOST_WARNINGS = 3  # before those that unfold
 ATTRIBUTES = ("model", "dtype", "created", "job_sha256")
 UNFINISHED = "This run has not ended: the numbers are those of a part of it."
 
@@ -38,8 +37,8 @@ def _sets(statistics):
     rows = [row for table in word_sets(statistics) for row in table.rows]
     lines = [f"{test}: X {x}; Y {y}; A {a}; B {b}".replace("Y none; ", "") for test, x, y, a, b, _ in rows[:MOST_ROWS]]
     more = f" of the first {MOST_ROWS} of {len(rows)} tests" if len(rows) > MOST_ROWS else ""
-    words = Points([cut(line, LONGEST_SETS) for line in lines])
-    return [Paragraph(f"The words{more} that took part:"), words] if rows else []
+    said = [Paragraph(f"The words{more} that took part:"), Points([cut(line, LONGEST_SETS) for line in lines])]
+    return said if rows else []
 
 
 def word_sets(statistics):
@@ -69,9 +68,10 @@ def warnings_of(run, found):
 
 
 def warning_blocks(warnings):
-    first, more = warnings[:MOST_WARNINGS], warnings[MOST_WARNINGS:]
+    first, more = warnings[:MOST_ROWS], warnings[MOST_ROWS:]
     blocks = [Points(first, "warning")] if first else []
-    return [*blocks, Folded(f"{len(more)} more warnings", [Points(more, "warning")])] if more else blocks
+    title = f"{len(more)} more warning{'s' * (len(more) > 1)}"
+    return [*blocks, Folded(title, [Points(more, "warning")])] if more else blocks
 
 
 def _limits(statistics):
