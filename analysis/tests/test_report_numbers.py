@@ -54,7 +54,7 @@ TABLES = (
            "n", "dominance_num_intersections"], measure=ILPS_STAR),
     shown("association", "Correlations over", CORRELATION, COEFFICIENT, correlation_measure=ILPS_STAR),
     shown("contexts", "Two target sets", ["test", "weat_test"],
-          ["d", "weat", "sd", "weat_sd", "p", "weat_p", "p Holm", "weat_p_holm", "least", "weat_p_least",
+          ["d", "weat", "sd", "weat_sd", "low", "weat_low", "high", "weat_high", "p", "weat_p", "p Holm", "weat_p_holm",
            "p targets", "weat_p_targets", "p attributes", "weat_p_attributes", "p both", "weat_p_both"]),
     shown("contexts", "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: cold - warm",
           ["word", "wefat_word_word"],

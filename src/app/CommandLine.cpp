@@ -74,6 +74,8 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
     options::notify(line.values);
   } catch (const options::unknown_option& error) {
     refuse_option(error, visible, arguments, command.places, hint);
+  } catch (const options::invalid_option_value& error) {  // a text is never one
+    throw base::InputError(base::describe(error.what(), "a number is expected; " + hint));
   } catch (const options::error& error) {
     throw base::InputError(base::describe(error.what(), hint));
   }

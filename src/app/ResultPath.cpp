@@ -5,6 +5,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "config/JobLoader.hpp"
 
 namespace stereosweep::app {
 
@@ -67,10 +68,23 @@ std::filesystem::path beside_runs(const std::vector<std::string>& places, const 
   return first.parent_path() / (name + (more > 0 ? "+" + std::to_string(more) : "") + "." + ending);
 }
 
+namespace {
+
 void refuse_folder_of_runs(const std::filesystem::path& path) {
   const auto runs = base::mapped(runs_in(path), [](const auto& run) { return run.string(); });
   base::refuse_if(!runs.empty(), "'" + path.string() + "' is no run directory",
                   "it means " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them");
+}
+
+}  // namespace
+
+void require_run(const std::filesystem::path& path) {
+  refuse_job_file(path);
+  refuse_folder_of_runs(path);
+  std::error_code error;
+  base::refuse_if(!std::filesystem::exists(path / config::resolved_name, error), "no run in '" + path.string() + "'",
+                  "it holds no " + std::string(config::resolved_name),
+                  "Give the run directory that 'stereosweep run' writes: results/NAME.");
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {

@@ -23,8 +23,8 @@ std::vector<std::filesystem::path> runs_of(const std::vector<std::string>& place
 /// its own, and beside the first of several runs, behind their names.
 std::filesystem::path beside_runs(const std::vector<std::string>& places, const std::string& ending);
 
-/// Throws InputError naming the runs where `path` is a folder of run directories (as a sweep leaves) and none itself.
-void refuse_folder_of_runs(const std::filesystem::path& path);
+/// Throws InputError where `path` is no run directory; of a folder of runs (as a sweep leaves) it names them.
+void require_run(const std::filesystem::path& path);
 
 /// The exported file that `path` means: itself, or the one PROBE.h5 in a run directory (PROBE.vectors.h5 and
 /// PROBE.stats.h5 are only meant where they are named). Throws InputError if there is

@@ -53,7 +53,8 @@ TEST_F(ResultPath, ARunThatIsNotExportedIsNoFolderOfRuns) {
   write("status.json");
   write("older/status.json");
   EXPECT_THAT(refusal(folder), HasSubstr("the run is not finished"));
-  EXPECT_NO_THROW(refuse_folder_of_runs(folder));
+  write("job.resolved.yaml");
+  EXPECT_NO_THROW(require_run(folder));
 }
 
 TEST_F(ResultPath, TheNameOfASweepMeansItsRuns) {
@@ -86,9 +87,11 @@ TEST_F(ResultPath, AFolderOfRunsNamesThem) {
   write("notes/text");
   const auto inside = folder.string();
   EXPECT_THAT(refusal(folder), HasSubstr("it means 2 runs: " + inside + "/a, " + inside + "/b"));
-  EXPECT_THROW(refuse_folder_of_runs(folder), base::InputError);
-  EXPECT_NO_THROW(refuse_folder_of_runs(folder / "notes"));
-  EXPECT_NO_THROW(refuse_folder_of_runs(folder / "none"));
+  EXPECT_THAT([&] { require_run(folder); }, ::testing::ThrowsMessage<base::InputError>(HasSubstr("it means 2 runs")));
+  for (const auto* name : {"notes", "none"}) {
+    EXPECT_THAT([&] { require_run(folder / name); },
+                ::testing::ThrowsMessage<base::InputError>(HasSubstr("no run in")));
+  }
 }
 
 }  // namespace

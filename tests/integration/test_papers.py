@@ -16,12 +16,15 @@ MEASURES = {"ilps_first": "ilps_first prior_word", "set": "set_code_augmented pr
 PLANTED = runs.ROOT / "tests/models/planted/planted.tsv"
 
 
+ALL = ("--all", "--all-measures")  # else only what fits a screen is printed
+
+
 def finished(tmp_path_factory, job, probe, *arguments, statistics=()):
     """(raw file, statistics file, what `stats` prints) of a job of this repository."""
     output = tmp_path_factory.mktemp(probe) / "run"
     code, _, err = runs.run(str(runs.ROOT / "jobs" / job), output, *arguments)
     assert code == 0, err
-    done = subprocess.run([runs.PROGRAM, "stats", str(output), *statistics], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = subprocess.run([runs.PROGRAM, "stats", str(output), *ALL, *statistics], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 100
     files = [xarray.open_dataset(output / f"{probe}{end}.h5", engine="netcdf4").load() for end in ("", ".stats")]

@@ -380,10 +380,10 @@ def test_templates_are_chosen_on_the_pilot_and_judged_on_the_rest(run, tmp_path)
                 expected(model_means(data, measure).ravel(), ratings[part].ravel())["tau"], rtol=1e-11)
         assert (found["people_selection_n"].sel(people_choice="chosen").values == [16, 24]).all()
     share = f"{{ratings: {table}, selection: {{pilot_annotators: {{share: 0.4, seed: 7}}, most: 1}}}}"
-    first = program("stats", run, "statistics.inference={draws: 100, replicates: 100}", f"statistics.people={share}")
+    first = program("stats", run, "--all", "statistics.inference={draws: 100, replicates: 100}", f"statistics.people={share}")
     assert "(4 annotators about all subjects)" in first
     assert (opened(run)["people_selected"].sum("template") == 1).all()
-    assert program("stats", run, "statistics.inference={draws: 100, replicates: 100}", f"statistics.people={share}") == first
+    assert program("stats", run, "--all", "statistics.inference={draws: 100, replicates: 100}", f"statistics.people={share}") == first
 
 
 def test_scales_aliases_turned_pairs_and_chosen_rows(run, tmp_path):
@@ -393,7 +393,7 @@ def test_scales_aliases_turned_pairs_and_chosen_rows(run, tmp_path):
     spelt = [(name, gender, {"women": "ladies"}.get(group, group.upper()), " - ".join(reversed(pair.split(" - "))), 8 - rating)
              for name, gender, group, pair, rating in rows]
     table = write_table(tmp_path / "answers.tsv", ["annotator", "gender", "group", "pair", "rating"], spelt)
-    text = program("stats", run, "statistics.inference={draws: 100, replicates: 100}",
+    text = program("stats", run, "--all", "statistics.inference={draws: 100, replicates: 100}",
                    f"statistics.people={{ratings: {table}, scale: [1, 7], aliases: {{ladies: women}}, only: {{gender: woman}}}}")
     assert "turned round" in text
     wanted = [(group, pair, 100 * (rating - 1) / 6) for _, gender, group, pair, rating in rows if gender == "woman"]
@@ -441,7 +441,7 @@ def test_lines_fit_a_terminal(run, tmp_path):
     rows = [(f"a{place}", group, pair, place * 7 % 100, "a long name of a kind of people" * (1 + place % 2))
             for place, (group, pair) in enumerate(itertools.product(GROUPS, PAIRS))]
     table = write_table(tmp_path / "answers.tsv", ["annotator", "group", "pair", "rating", "kind"], rows)
-    text = program("stats", run, "statistics.inference={draws: 100, replicates: 100}",
+    text = program("stats", run, "--all", "statistics.inference={draws: 100, replicates: 100}",
                    f"statistics.people={{ratings: {table}, subgroups: kind, selection: {{pilot_subjects: [women]}}}}")
     wide = [line for line in text.splitlines() if len(line) > 100 and not line.startswith("written: ")]
     assert not wide

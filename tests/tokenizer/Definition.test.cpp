@@ -96,8 +96,8 @@ TEST(NoTokenizer, TheMessageSaysHowToGetOne) {
         Tokenizer::from_files(files_with({{"spm.model", "x"}}));
       },
       ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json is missing (nor is there a vocab.txt, a "
-                                                "vocab.json with merges.txt, or a tokenizer.model) "
-                                                "transformers writes one from spm.model")));
+                                                "vocab.json with merges.txt, or a tokenizer.model). "
+                                                "Transformers writes one from spm.model")));
   base::FileSet fetched("/cache/models--org--model/snapshots/" + std::string(40, 'a'));
   EXPECT_THAT([&] { Tokenizer::from_files(fetched); },
               ThrowsMessage<base::InputError>(HasSubstr("Fetch what is missing: hf download org/model")));

@@ -10,7 +10,7 @@ from .probes import words_of_probe
 from .runs import is_complete
 from .shown import points
 
-FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are drawn as points
+FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are drawn where no sentence answers
 MOST_ROWS = 3  # of such a finding, of tests, of warnings before those that unfold
 LONGEST_SETS = 300  # letters of the words of a test
 ATTRIBUTES = ("model", "dtype", "created", "job_sha256")
@@ -25,7 +25,8 @@ def head_blocks(run, found):
     blocks += [Points(answers, "answer")] if answers else []
     read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name == "answers_read"]
     for name in FIRST:
-        blocks += [block for one in found if one.name.startswith(name) for block in points(one.tables[0], MOST_ROWS)]
+        rows = [one.tables[0] for one in found if one.name.startswith(name) and not one.answers]
+        blocks += [block for table in rows for block in points(table, MOST_ROWS)]
     has_contrasts = any(finding.name.startswith("contrast") for finding in found)
     reading = " ".join([words.reading, words.of_contrasts if has_contrasts else ""]).strip()
     blocks += [Paragraph(reading)] if reading else []

@@ -32,8 +32,7 @@ void require_same_origin(const run::RunDirectory& directory, const results::Jour
 
 base::ExitCode execute_export(const CommandLine& line) {
   const std::filesystem::path root = line.place;
-  refuse_job_file(root);
-  refuse_folder_of_runs(root);
+  require_run(root);
   const run::RunDirectory directory(root);
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
   base::FileSet files("");

@@ -21,8 +21,7 @@ void add_verify_options(options::options_description_easy_init add) {
 
 base::ExitCode execute_verify(const CommandLine& line) {
   const std::filesystem::path directory = line.place;
-  refuse_job_file(directory);
-  refuse_folder_of_runs(directory);
+  require_run(directory);
   const auto share = line.get<double>("sample");
   base::refuse_if(!(share > 0 && share <= 1), "--sample " + base::format_double(share) + " is no share",
                   "it must be above 0 and at most 1");

@@ -411,7 +411,7 @@ class ClusterFindings {
                         ")");
     }
     return base::counted(static_cast<std::uint64_t>(in_clusters), "subject") + " in " +
-           base::counted(source.number, "cluster") + " by " + source.name + "; they differ on " +
+           base::counted(source.number, "cluster") + " by " + source.name + "; the subjects differ on " +
            base::join(spreads, ", ") + ".";
   }
 
