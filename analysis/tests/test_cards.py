@@ -169,7 +169,7 @@ def test_the_command_opens_with_the_card(tmp_path, capsys):
     run = run_of(tmp_path / "run", statistics, "contexts")
     assert cli.main(["paper", "guo2021", str(run)]) == 0
     text = capsys.readouterr().out
-    assert text.splitlines()[2].startswith("The folder 'gpt2' has the name of the paper's GPT-2")
+    assert "The folder 'gpt2' has the name of the paper's GPT-2" in " ".join(text.split("card: how far")[0].split())
     assert text.index("card: how far") < text.index("card: printed numbers") < text.index("1: Combined effects")
     assert max(map(len, text.splitlines())) <= 100
     for form, start in (("markdown", "run beside Guo"), ("latex", "run beside Guo")):

@@ -214,9 +214,9 @@ class AnsweredRows {
       least = std::fmin(least, at(question_.least.empty() ? nullptr : column_of(finding_, question_.least), row));
     }
     if (std::ranges::all_of(rows_, [&](auto row) { return std::isnan(at(p_, row)); })) {
-      return "This design cannot show a " + question_.nothing + ": too few templates, wordings or answers for a p.";
+      return "This design cannot show any " + question_.nothing + ": too few templates, wordings or answers for a p.";
     }
-    return least > level ? "This design can hardly show a " + question_.nothing +
+    return least > level ? "This design can hardly show any " + question_.nothing +
                                ": no p of shuffled labels or signs is below " + results::p_value(least) + "."
                          : "No " + question_.nothing + " beyond chance.";
   }

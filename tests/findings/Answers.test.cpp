@@ -70,9 +70,10 @@ TEST(FindingsAnswers, say_that_there_is_none_and_what_is_nearest) {
             "0.080 (7 templates).");
   const auto without_p = answers_to({{"a", 1}});
   ASSERT_THAT(without_p, SizeIs(1));
-  EXPECT_EQ(without_p[0].text,
-            "This design cannot show a difference: too few templates, wordings or answers for a p. Nearest to one: a: "
-            "1.000 nat, 0.000 .. 2.000 (7 templates).");
+  EXPECT_EQ(
+      without_p[0].text,
+      "This design cannot show any difference: too few templates, wordings or answers for a p. Nearest to one: a: "
+      "1.000 nat, 0.000 .. 2.000 (7 templates).");
   EXPECT_EQ(answers_to({{"a"}}).front().text, "Nothing can be said of a difference: there are no scores.");
 }
 
