@@ -74,8 +74,9 @@ def test_the_package_is_light_until_it_draws():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
     assert done.stdout.split() == ["False", "False"]
     assert set(stereosweep_analysis.__all__) <= {*dir(stereosweep_analysis), *stereosweep_analysis._LATER}
-    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    assert project["version"] == stereosweep_analysis.__version__
+    settings = tomllib.loads((folder / "pyproject.toml").read_text())
+    assert "version" in settings["project"]["dynamic"]
+    assert settings["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "stereosweep_analysis.__version__"}
 
 
 def test_every_file_of_the_package_is_installed():

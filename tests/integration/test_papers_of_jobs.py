@@ -140,8 +140,8 @@ def test_papers_notebooks_and_latex_however_statistics_are_asked(run, tmp_path, 
     monkeypatch.setenv("MPLBACKEND", "agg")
     parts = []
     asked = list(requests(run.statistics(), tmp_path))
-    for settings in [OWN.get(run.job, ()), *map(settings_of, asked)]:
-        run.ask(*settings)
+    for settings in [(), *map(settings_of, asked)]:
+        run.ask(*OWN.get(run.job, ()), *settings)
         parts += check_papers(run)
         parts += [to_latex(cut_table(table, 40)) for found in views.findings(run.statistics()) for table in found.tables]
     assert parts

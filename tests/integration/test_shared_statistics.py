@@ -23,7 +23,7 @@ def associations(tmp_path_factory):
 
 
 def statistics(output, *settings, ranks):
-    code, out, err = runs.finish(runs.start_program("stats", output, *settings, ranks=ranks), 120)
+    code, out, err = runs.finish(runs.start_program("stats", output, "--all", *settings, ranks=ranks), 120)
     assert code == 0, err
     return (output / "association.stats.h5").read_bytes(), out
 

@@ -21,10 +21,10 @@ void add_verify_options(options::options_description_easy_init add) {
 
 base::ExitCode execute_verify(const CommandLine& line) {
   const std::filesystem::path directory = line.place;
-  require_run(directory);
   const auto share = line.get<double>("sample");
   base::refuse_if(!(share > 0 && share <= 1), "--sample " + base::format_double(share) + " is no share",
                   "it must be above 0 and at most 1");
+  require_run(directory);
   const run::VerificationRequest request{.directory = directory, .share = share, .seed = line.number("seed", 0)};
   const auto verification = run::verify_run(request);
   std::cout << run::describe(verification, request);
