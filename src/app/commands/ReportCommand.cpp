@@ -63,25 +63,28 @@ void add_report_options(options::options_description_easy_init add) {
 
 base::ExitCode execute_report(const CommandLine& line) {
   const auto places = all_places(line);
+  std::vector<std::string> paths;  // a folder of runs stays one: its page says what they share
   for (const auto& place : places) {
-    if (runs_in(place).empty()) {
+    const auto runs = runs_in(place);
+    if (runs.empty()) {
       find_result(place);  // which says what is wrong with it
+    }
+    if (std::filesystem::exists(place)) {
+      paths.push_back(place);
+    } else {
+      std::ranges::transform(runs, std::back_inserter(paths), [](const auto& run) { return run.string(); });
     }
   }
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   auto words = package_start(program);
   words.emplace_back("report");
-  const bool is_name =
-      places.size() == 1 && !std::filesystem::exists(places.front()) && !runs_in(places.front()).empty();
-  if (line.has("out") || is_name) {
-    words.push_back("--out=" + (is_name && !line.has("out") ? beside_runs(places, "report.html").string()
-                                                            : line.get<std::string>("out")));
+  if (line.has("out")) {
+    words.push_back("--out=" + line.get<std::string>("out"));
+  } else if (places.size() == 1 && !std::filesystem::exists(places.front())) {  // the name of a sweep
+    words.push_back("--out=" + beside_runs(places, "report.html").string());
   }
   words.emplace_back("--");
-  for (const auto& place : places) {
-    const auto runs = std::filesystem::exists(place) ? std::vector<std::filesystem::path>{place} : runs_in(place);
-    std::ranges::transform(runs, std::back_inserter(words), [](const auto& run) { return run.string(); });
-  }
+  words.insert(words.end(), paths.begin(), paths.end());
   ::setenv("STEREOSWEEP_PROGRAM", program.c_str(), 1);  // it computes statistics that are missing
   std::vector<char*> arguments;
   for (auto& word : words) {

@@ -172,11 +172,12 @@ std::string stats_text(const std::string& head, const findings::Told& told, cons
   const auto rest = "\n" + results::wrapped(tail, 2);
   constexpr std::size_t more = 7;  // the names of those that are left out, and where all of it is written
   auto length = lines_of(text) + lines_of(rest) + more;
-  std::vector<bool> fits(told.tables.size(), printed == Tables::all);
+  const auto tables = base::mapped(told.tables, [](const auto& table) { return results::wrapped(table.text, 2); });
+  std::vector<bool> fits(tables.size(), printed == Tables::all);
   std::set<std::string> headings;
   for (const bool is_first_pass : {true, false}) {  // the first table of each heading comes before all others
     for (std::size_t table = 0; table < fits.size(); ++table) {
-      const auto lines = lines_of(results::wrapped(told.tables[table].text, 2)) + 1;
+      const auto lines = lines_of(tables[table]) + 1;
       const bool is_next = !fits[table] && (!is_first_pass || headings.insert(told.tables[table].heading).second);
       fits[table] = fits[table] || (is_next && (table == 0 || length + lines < most_lines));
       length += is_next && fits[table] ? lines : 0;
@@ -184,10 +185,10 @@ std::string stats_text(const std::string& head, const findings::Told& told, cons
   }
   std::vector<std::string> left_out;
   for (std::size_t table = 0; table < fits.size(); ++table) {
-    const auto& shown = told.tables[table].text;
     if (fits[table]) {
-      text += (text.empty() ? "" : "\n") + results::wrapped(shown, 2);
+      text += (text.empty() ? "" : "\n") + tables[table];
     } else {
+      const auto& shown = told.tables[table].text;
       base::add_once(left_out, std::string(base::trim(shown.substr(0, shown.find_first_of(":\n")))));
     }
   }
@@ -239,8 +240,9 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     if (asks) {
       const auto scores = findings::scores_of(file);
       conclude(&scores);
+      const auto recommended = kind.recommended_measures(source.job);
       for (auto& finding : conclusions) {
-        findings::show_measures(finding, probes::kind_of(source.job).recommended_measures(source.job));
+        findings::show_measures(finding, recommended);
         findings::write(file.layout(), finding);
       }
     }

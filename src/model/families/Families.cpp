@@ -20,20 +20,20 @@ const Family* find(std::span<const Family> table, std::string_view type) {
 
 const families::MaskedFamily* find_masked(std::string_view type) { return find(families::bert_families(), type); }
 
-std::vector<families::CausalFamily> all_causal() {
-  std::vector<families::CausalFamily> all;
-  for (const auto& table : {families::gpt_families(), families::llama_families()}) {
-    all.insert(all.end(), table.begin(), table.end());
-  }
-  all.insert(all.end(), {families::cohere2_family(), families::glm4_family(), families::granite_family(),
-                         families::olmo3_family(), families::qwen3_moe_family(), families::smollm3_family()});
+std::span<const families::CausalFamily> all_causal() {
+  static const auto all = [] {
+    std::vector<families::CausalFamily> rows;
+    for (const auto& table : {families::gpt_families(), families::llama_families()}) {
+      rows.insert(rows.end(), table.begin(), table.end());
+    }
+    rows.insert(rows.end(), {families::cohere2_family(), families::glm4_family(), families::granite_family(),
+                             families::olmo3_family(), families::qwen3_moe_family(), families::smollm3_family()});
+    return rows;
+  }();
   return all;
 }
 
-const families::CausalFamily* find_causal(std::string_view type) {
-  static const auto all = all_causal();
-  return find<families::CausalFamily>(all, type);
-}
+const families::CausalFamily* find_causal(std::string_view type) { return find(all_causal(), type); }
 
 // The causal family; null for a masked one. Refuses all others.
 const families::CausalFamily* find_family(const ConfigFields& fields) {

@@ -6,10 +6,7 @@ namespace stereosweep::model::families {
 namespace {
 
 CausalSpecification read_granite(const ConfigFields& fields) {
-  auto specification = read_llama_like(fields, {});
-  read_rotary(fields, {}, specification);
-  set_attention_bias(fields, specification);
-  specification.names.feed_forward_bias = fields.is_on("mlp_bias");
+  auto specification = read_plain_llama(fields, {}, 10000);
   specification.embedding_scale = static_cast<float>(fields.number("embedding_multiplier", 1));
   specification.attention_scale = static_cast<float>(fields.number("attention_multiplier", 1));
   specification.residual_scale = static_cast<float>(fields.number("residual_multiplier", 1));

@@ -123,6 +123,14 @@ void set_experts(const ConfigFields& fields, const Experts& defaults, CausalSpec
   specification.experts.per_token = per_token;
 }
 
+CausalSpecification read_plain_llama(const ConfigFields& fields, const LlamaDefaults& defaults, double theta) {
+  auto specification = read_llama_like(fields, defaults);
+  read_rotary(fields, {.theta = theta}, specification);
+  set_attention_bias(fields, specification);
+  specification.names.feed_forward_bias = fields.is_on("mlp_bias");
+  return specification;
+}
+
 CausalSpecification read_qwen3_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
   auto specification = read_llama_like(fields, defaults);
   read_rotary(fields, {}, specification);
@@ -150,13 +158,7 @@ CausalSpecification read_olmo_like(const ConfigFields& fields) {
 
 namespace {
 
-CausalSpecification read_llama(const ConfigFields& fields) {
-  auto specification = read_llama_like(fields, {});
-  read_rotary(fields, {}, specification);
-  set_attention_bias(fields, specification);
-  specification.names.feed_forward_bias = fields.is_on("mlp_bias");
-  return specification;
-}
+CausalSpecification read_llama(const ConfigFields& fields) { return read_plain_llama(fields, {}, 10000); }
 
 CausalSpecification read_mistral(const ConfigFields& fields) {
   auto specification = read_llama_like(fields, {.inner = 14336, .key_heads = 8, .positions = 131072});

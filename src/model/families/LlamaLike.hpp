@@ -28,6 +28,9 @@ struct LlamaDefaults {
 /// Everything but positions, windows and biases.
 CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefaults& defaults);
 
+/// LLaMA with its rotary positions, whose base is `theta` where no key says it, and its biases.
+CausalSpecification read_plain_llama(const ConfigFields& fields, const LlamaDefaults& defaults, double theta);
+
 /// Qwen 3: rotary positions, its windows, and norms of each head.
 CausalSpecification read_qwen3_like(const ConfigFields& fields, const LlamaDefaults& defaults);
 

@@ -8,9 +8,9 @@ namespace {
 CausalSpecification read_qwen3_moe(const ConfigFields& fields) {
   auto specification = read_qwen3_like(
       fields, {.vocabulary = 151936, .hidden = 2048, .inner = 6144, .layers = 24, .key_heads = 4, .positions = 32768});
-  for (auto& layer : specification.layers) {  // all or none: max_window_layers is no key of this family
-    layer.window = fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096).value_or(0) : 0;
-  }
+  // All layers or none: max_window_layers is no key of this family.
+  set_window(fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096).value_or(0) : 0,
+             specification);
   const auto* plain = fields.find("mlp_only_layers");
   fields.refuse_if(plain != nullptr && !plain->empty(), "mlp_only_layers", "layers without experts are not supported",
                    "all layers of the published models have them");

@@ -21,16 +21,15 @@ void set_turning_layers(const ConfigFields& fields, CausalSpecification& specifi
 }
 
 CausalSpecification read_smollm3(const ConfigFields& fields) {
-  auto specification = read_llama_like(fields, {.vocabulary = 128256,
-                                                .hidden = 2048,
-                                                .layers = 36,
-                                                .heads = 16,
-                                                .key_heads = 4,
-                                                .positions = 32768,
-                                                .tied = ConfigFields::Flag::on});
-  read_rotary(fields, {.theta = 2e6}, specification);
-  set_attention_bias(fields, specification);
-  specification.names.feed_forward_bias = fields.is_on("mlp_bias");
+  auto specification = read_plain_llama(fields,
+                                        {.vocabulary = 128256,
+                                         .hidden = 2048,
+                                         .layers = 36,
+                                         .heads = 16,
+                                         .key_heads = 4,
+                                         .positions = 32768,
+                                         .tied = ConfigFields::Flag::on},
+                                        2e6);
   set_turning_layers(fields, specification);
   const auto window =
       fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", std::nullopt).value_or(0) : 0;
