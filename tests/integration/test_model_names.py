@@ -84,7 +84,7 @@ def test_a_run_goes_on_with_another_cache_and_with_its_own_revision(cache, tmp_p
     assert runs.digest(run) == runs.digest(tmp_path / "path")
 
 
-def test_what_is_missing_is_told_with_its_command(cache):
+def test_what_is_missing_is_told_with_its_command(cache, tmp_path):
     command = 'hf download org/other --include "*.json" --include "*.safetensors"'
     for arguments in (["run", JOB], ["plan", JOB]):
         assert command in program(*arguments, "model.path=org/other", cache=cache, code=2)
@@ -92,7 +92,7 @@ def test_what_is_missing_is_told_with_its_command(cache):
     assert command in program("validate", JOB, "model.path=org/other", cache=cache)
     assert "Did you mean 'org/planted'?" in program("tokenize", "--model", "planted", cache=cache, code=2)
     (cache / "models--org--planted/snapshots" / FIRST / "model.safetensors").unlink()
-    said = program("run", JOB, *SMALL, "model.path=org/planted", cache=cache, code=2)
+    said = program("run", JOB, "--output", tmp_path / "run", *SMALL, "model.path=org/planted", cache=cache, code=2)
     assert f"Fetch what is missing: hf download org/planted --revision {FIRST}" in said
 
 
