@@ -11,7 +11,7 @@ purpose=${2:-build}
 python_packages=(python3 python3-venv)
 packages=(build-essential cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libpcre2-dev libutf8proc-dev libssl-dev
-  zlib1g-dev libbz2-dev libzstd-dev libgtest-dev libgmock-dev wordnet-base)
+  libcurl4-openssl-dev zlib1g-dev libbz2-dev libzstd-dev libgtest-dev libgmock-dev wordnet-base)
 test_packages=(netcdf-bin shellcheck clang-format chromium r-cran-ncdf4 environment-modules)
 lab_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge iproute2) # tests/slurm, as root only
 

@@ -125,14 +125,77 @@ void chat_key(FieldsSchema& keys, const sweep::ModelSpec& /*model*/, const Probe
   }
 }
 
+constexpr const char* about_path = "a folder with a checkpoint, or a name on the hub: ORG/NAME@REVISION";
+
 /// In the order of a dump.
 template <class Model, class Keys>
-void model_keys(Model& model, Keys& keys, const ProbeFormat* format) {
-  keys.needed().not_raw().alone().path("path", model.path,
-                                       "a folder with a checkpoint, or a name on the hub: ORG/NAME@REVISION");
+void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
+  keys.needed().not_raw().alone().path("path", model.path, about_path);
   revision_key(keys, model);
   keys.choice("dtype", model.dtype, query::dtype_names);
   chat_key(keys, model, format);
+}
+
+/// A conversation is written by the server, a text by the job: by the template that it names, or as it is.
+void server_chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* format) {
+  const Node* said = keys.optional("chat");
+  if (model.server->interface == sweep::Server::Interface::completions && said != nullptr) {
+    chat_key(keys, model, format);
+  } else if (said != nullptr) {
+    keys.problems().add(said->place("model.chat"), "a chat template beside model.interface: chat",
+                        "the server writes conversations by its own",
+                        "Leave it out, or set model.interface: completions.");
+  }
+}
+void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
+  if (model.server->interface == sweep::Server::Interface::completions) {
+    chat_key(keys, model, format);
+  }
+}
+
+template <class Keys>
+void model_keys(const sweep::ModelSpec& model, Keys& keys, const ProbeFormat* format) {
+  if (model.server) {
+    sweep::Server::each_key(*model.server, keys);
+    server_chat_key(keys, model, format);
+  } else {
+    checkpoint_keys(model, keys, format);
+  }
+}
+/// Keys that belong to the other way to name a model.
+void refuse_keys(Fields& keys, std::initializer_list<const char*> names, const std::string& reason) {
+  for (const auto* name : names) {
+    if (const Node* node = keys.optional(name)) {
+      const auto key = keys.key_of(name);
+      keys.problems().add(node->place(key), key + " says nothing here", reason, "Leave it out.");
+    }
+  }
+}
+
+void model_keys(sweep::ModelSpec& model, Fields& keys, const ProbeFormat* format) {
+  if (keys.optional("server") == nullptr) {
+    checkpoint_keys(model, keys, format);
+    refuse_keys(keys, {"name", "interface", "requests", "price"}, "only a server (model.server) is asked so");
+    return;
+  }
+  refuse_keys(keys, {"path", "revision", "dtype"}, "a server answers (model.server), and no checkpoint is read");
+  sweep::Server::each_key(model.server.emplace(), keys);
+  while (model.server->url.ends_with('/')) {
+    model.server->url.pop_back();
+  }
+  server_chat_key(keys, model, format);
+  for (const auto& fault : model.server->faults()) {
+    keys.problems().add(keys.place(fault.key), fault.problem, fault.reason, fault.suggestion);
+  }
+}
+/// Of both forms, which share keys.
+void model_keys(const sweep::ModelSpec& model, FieldsSchema& keys, const ProbeFormat* format) {
+  keys.alone().path("path", model.path, about_path);
+  revision_key(keys, model);
+  keys.choice("dtype", model.dtype, query::dtype_names);
+  chat_key(keys, model, format);
+  const sweep::Server usual;
+  sweep::Server::each_key(usual, keys);
 }
 
 /// What the job says, whatever else is wrong with it.
@@ -149,6 +212,22 @@ void check_model(Fields& fields, const Node* model, const sweep::Job& job, base:
   } else if (model != nullptr) {
     problems.add(model->place("model"), "a model beside a file of vectors", "nothing would be asked of it",
                  "Leave 'model' out, or 'vectors.file'.");
+  }
+}
+
+/// What computes a checkpoint's numbers says nothing of a server's.
+void check_server(Fields& fields, const sweep::Job& job, const ProbeFormat& format) {
+  auto faults = format.server_faults(job);
+  if (job.execution.engine == query::EngineKind::fake) {
+    faults.push_back({"execution", "execution.engine: fake beside model.server", "the server would not be asked", ""});
+  }
+  if (job.execution.tensor_parallel != 1) {
+    faults.push_back({"execution", "execution.tensor_parallel beside model.server",
+                      "there is no model to cut into slices", "Leave it out."});
+  }
+  for (const auto& fault : faults) {
+    fields.problems().add(fields.place(fault.key.empty() ? "model" : fault.key), fault.problem, fault.reason,
+                          fault.suggestion);
   }
 }
 
@@ -213,6 +292,12 @@ std::span<const std::string> general_keys() {
   static const auto keys = [] {
     std::vector<std::string> names = {"name",       "language",       "seed",        "probe",     "model",
                                       "model.path", "model.revision", "model.dtype", "model.chat"};
+    FieldsSchema server;
+    const sweep::Server usual_server;
+    sweep::Server::each_key(usual_server, server);
+    for (const auto& name : server.key_names()) {
+      names.push_back("model." + name);
+    }
     FieldsSchema execution;
     const sweep::Execution usual;
     sweep::Execution::each_key(usual, execution);
@@ -254,6 +339,9 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
     pass_over_probe_keys(fields);
   }
   check_model(fields, model, job, problems);
+  if (job.model.server && format != nullptr) {
+    check_server(fields, job, *format);
+  }
   fields.finish();
   if (check && format != nullptr) {
     check_whole(file, job, *format, check, statistics, problems);

@@ -38,6 +38,12 @@ void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint6
   }
 }
 
+std::vector<sweep::KeyFault> ProbeFormat::server_faults(const sweep::Job& /*job*/) const {
+  return {{"model", "the probe '" + std::string(name()) + "' cannot ask a server",
+           "it needs the model's own tokens, masks or vectors, and a server completes texts",
+           "Name a checkpoint: model.path."}};
+}
+
 void add_probe_format(const ProbeFormat& format) {
   STEREOSWEEP_ASSERT(std::ranges::find(formats(), format.name(), &ProbeFormat::name) == formats().end(),
                      "the name of a probe is new");

@@ -70,6 +70,8 @@ class ProbeFormat {
   virtual void dump_statistics(const sweep::ProbeSettings& settings, FieldsDump& statistics) const = 0;
   /// The same keys, described.
   virtual void describe(FieldsSchema& job, FieldsSchema& statistics) const = 0;
+  /// Why a server cannot be asked instead of a checkpoint (Job::model.server); each problem is a whole sentence.
+  virtual std::vector<sweep::KeyFault> server_faults(const sweep::Job& job) const;
   /// What `stats` would refuse under `statistics`, by its keys: names that the axes of the job's scores lack, as far as
   /// the job tells these, and tables. Each problem is a whole sentence.
   virtual std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& /*job*/) const { return {}; }

@@ -313,7 +313,7 @@ void print_chat(std::ostream& out, const sweep::Job& job, std::string_view witho
 void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& probe, const PlanRequest& request) {
   const auto specification = specification_of(request);
   const auto limit = request.limit.value_or(40);
-  out << request.job.name << ": " << plan.title << ' ' << request.job.model.path << '\n';
+  out << request.job.name << ": " << plan.title << ' ' << request.job.model.shown() << '\n';
   plan_line(out, "product") << plan.product << '\n';
   plan.print_own_lines(specification);
   const auto audit = audit_causal(probe, request, specification);

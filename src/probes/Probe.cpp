@@ -61,12 +61,12 @@ void require_axis(std::uint64_t length, const char* key, const std::string& what
   }
 }
 
-void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer, base::Problems& problems) {
-  if (!job.model.chat) {
+void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer, base::Problems& problems) {
+  if (!job.model.chat || tokenizer == nullptr) {
     return;
   }
   for (const auto& token : job.model.chat->control_tokens) {
-    if (!tokenizer.id_of(token)) {
+    if (!tokenizer->id_of(token)) {
       problems.add({.file = "", .line = 0, .key = "model.chat"},
                    "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
                    "it would be read as letters", "Name the model's own template, or none.");

@@ -63,7 +63,7 @@ class OnlyStage final : public Stage {
     return parallel::coordinated(request.world, [&] { return reopen(request); });
   }
   std::shared_ptr<const Probe> reopen(const StageRequest& request) override {
-    return kind_.make_probe(request.job, *request.tokenizer);
+    return kind_.make_probe(request.job, request.tokenizer);
   }
 
  private:
@@ -79,9 +79,9 @@ std::vector<std::unique_ptr<Stage>> ProbeKind::stages(const sweep::Job& /*job*/)
 }
 
 void ProbeKind::plan(const PlanRequest& request) const {
-  const auto probe = make_probe(request.job, *request.tokenizer);
+  const auto probe = make_probe(request.job, request.tokenizer);
   auto& out = std::cout;
-  out << request.job.name << ": " << name() << " on " << request.job.model.path << '\n';
+  out << request.job.name << ": " << name() << " on " << request.job.model.shown() << '\n';
   plan_line(out, "product") << summary(request.job) << '\n';
   print_blocks(out, request.job, probe->blocks(), request.ranks);
   print_output(out, output_bytes(probe->schema(), probe->blocks().product().num_contexts(), 0));
@@ -176,7 +176,7 @@ const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const Prob
 const ProbeKind& kind_of(const sweep::Job& job) { return kind_of(job.probe_name()); }
 
 std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
-  auto probe = kind_of(job).make_probe(job, tokenizer);
+  auto probe = kind_of(job).make_probe(job, &tokenizer);
   if (!probe) {
     throw std::logic_error("a probe of several stages");
   }

@@ -31,7 +31,7 @@ namespace stereosweep::probes {
 struct PlanRequest {
   const sweep::Job& job;
   const base::FileSet& files;             ///< the checkpoint's small files
-  const tokenizer::Tokenizer* tokenizer;  ///< null where the job needs no model
+  const tokenizer::Tokenizer* tokenizer;  ///< null where the job reads no model
   std::optional<model::Load> load;        ///< of a causal model
   int ranks = 1;
   enum class Prompts { left_out, printed } prompts = Prompts::left_out;
@@ -102,8 +102,9 @@ class ProbeKind : public config::ProbeFormat {
 
   // what it does
   /// Of a job whose only stage asks the tokenizer's model; null: `stages` says more. `tokenizer` must outlive the
-  /// probe. Throws InputError with everything that keeps the job from being asked of this tokenizer.
-  virtual std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const = 0;
+  /// probe; it is null where a server is asked. Throws InputError with everything that keeps the job from being asked
+  /// of this tokenizer.
+  virtual std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const = 0;
   /// In order, the last one is the result. Unless overridden: one stage of `make_probe`, exported as NAME.h5.
   virtual std::vector<std::unique_ptr<Stage>> stages(const sweep::Job& job) const;
   /// Names in the run directory beside NAME.h5 and NAME.stats.h5: a run that starts anew removes them.

@@ -6,6 +6,7 @@
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
+#include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "sweep/Wording.hpp"
 
@@ -23,7 +24,25 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
   }
 }
 
+bool asks_by_messages(const sweep::Job& job) {
+  return job.model.server && job.model.server->interface == sweep::Server::Interface::chat;
+}
+
+std::string messages_prompt(std::span<const sweep::Message> messages) {
+  auto list = base::Json::array();
+  for (const auto& message : messages) {
+    const auto* role = message.role == sweep::Role::system ? "system"
+                       : message.role == sweep::Role::user ? "user"
+                                                           : "assistant";
+    list.push_back({{"role", role}, {"content", message.content}});
+  }
+  return list.dump();
+}
+
 query::Framing framing_of(const sweep::Job& job) {
+  if (asks_by_messages(job)) {
+    return query::Framing::messages;
+  }
   return job.model.chat ? query::Framing::written : query::Framing::tokenizer;
 }
 

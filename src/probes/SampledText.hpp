@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,11 @@ struct TextSampling {
 /// `draws`: how many are drawn, `key` says so: "runs".
 void check_sampling(const config::Fields& job, const TextSampling& sampling, std::int64_t draws,
                     const std::string& key);
+
+/// Whether prompts are conversations that a server writes in its own way.
+bool asks_by_messages(const sweep::Job& job);
+/// A prompt of such a conversation.
+std::string messages_prompt(std::span<const sweep::Message> messages);
 
 /// A chat template writes every control token itself.
 query::Framing framing_of(const sweep::Job& job);

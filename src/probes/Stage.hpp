@@ -29,7 +29,7 @@ struct StageRequest {
   const parallel::Communicator& world;
   std::filesystem::path directory;                         ///< of the run
   const base::FileSet& files;                              ///< of the model
-  const tokenizer::Tokenizer* tokenizer;                   ///< null where the job needs no model
+  const tokenizer::Tokenizer* tokenizer;                   ///< null where the job reads no model
   std::function<void(const std::string&)> show_step = {};  ///< status.json: what is done before the first block
   std::function<void()> check_lease = {};                  ///< throws where the directory belongs to another run by now
   std::function<void()> keep_earlier_end = {};  ///< a refusal that follows says nothing about the run that lies here

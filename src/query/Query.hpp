@@ -14,6 +14,8 @@
 namespace stereosweep::query {
 
 using TokenId = std::int32_t;
+/// Of a token that a server has counted and not named.
+inline constexpr TokenId unknown_token = -1;
 
 /// One mask token of a text, in text order: what stands there, and whose numbers are wanted.
 struct MaskSlot {
@@ -30,8 +32,9 @@ struct Fill {
 };
 
 /// Who puts the control tokens around a prompt: the tokenizer as it always does, or the prompt's own text (a chat
-/// template wrote them, "<s>" included), so that nothing is added and no BOS doubled.
-enum class Framing { tokenizer, written };
+/// template wrote them, "<s>" included), so that nothing is added and no BOS doubled. messages: the prompt is a JSON
+/// list of {"role", "content"}, and the server that is asked writes it in its own way.
+enum class Framing { tokenizer, written, messages };
 
 /// Log-probability of each continuation of a prompt (causal models).
 struct Continue {

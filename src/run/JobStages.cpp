@@ -15,10 +15,12 @@
 #include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "run/ServerAnswers.hpp"
 #include "run/checks/DiskCheck.hpp"
 #include "run/directory/ExportDirectory.hpp"
 #include "run/ranks/Coordinator.hpp"
 #include "run/ranks/Signals.hpp"
+#include "server/ServerEngine.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -34,7 +36,7 @@ void require_prediction(const sweep::Job& job, const query::Engine& engine) {
   }
   if (const auto why = engine.lacks(*prediction)) {
     throw base::InputError(
-        base::describe("model.path: " + job.probe_name() + " cannot ask '" + job.model.path + "'", *why,
+        base::describe("model.path: " + job.probe_name() + " cannot ask '" + job.model.shown() + "'", *why,
                        *prediction == query::Prediction::masked
                            ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
                            : "Use a causal model with its head (...ForCausalLM)."));
@@ -131,7 +133,14 @@ class StageRun {
                              {},
                              ranks.tensors(),
                              std::chrono::seconds(job_.job().execution.block_limit_s)};
-    if (asks_model) {
+    if (asks_model && job_.job().model.server) {
+      scorer_parts.make_engine = [parts = job_.scoring, root = job_.directory.root(),
+                                  header = journal_header()]() -> std::unique_ptr<query::Engine> {
+        auto engine = server::make_server_engine(*parts->job.model.server, open_answers(root, header));
+        require_prediction(parts->job, *engine);
+        return engine;
+      };
+    } else if (asks_model) {
       auto settings = engine_settings(job_.job());
       settings.tensor_group = ranks.tensors();
       scorer_parts.make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
@@ -226,10 +235,17 @@ class StageRun {
     }
   }
 
-  void start_attempt() {
+  /// Without what an attempt says of itself.
+  results::JournalHeader journal_header() const {
     results::JournalHeader header;
     header.job_hash = raw_job_hash(job_.job());
     header.settings = settings_.text;
+    header.facts = "{}";
+    return header;
+  }
+
+  void start_attempt() {
+    auto header = journal_header();
     header.facts = attempt_facts(job_.hosts, job_.gpus, job_.job_text);
     header.attempt = results::make_attempt_name();
     job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });

@@ -23,6 +23,7 @@
 #include "run/JobStages.hpp"
 #include "run/checks/MemoryCheck.hpp"
 #include "run/checks/ModelCheck.hpp"
+#include "server/ServerEngine.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -204,7 +205,7 @@ parallel::Communicator read_model(JobParts& parts) {
   const base::profile::Span span("reading the model's files");
   auto& scoring = *parts.scoring;
   auto sharers = parts.world;
-  if (scoring.job.needs_model()) {
+  if (scoring.job.reads_model()) {
     auto place = parallel::WeightPlace::files;
     if (!is_fake(scoring.job)) {
       place = check_devices(parts);
@@ -229,8 +230,9 @@ parallel::Communicator read_model(JobParts& parts) {
 /// `sharers`: hash each file once among them.
 void agree_on_settings(JobParts& parts, const parallel::Communicator& sharers) {
   const auto& scoring = *parts.scoring;
-  const auto own = scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
-                                            : scoring.gpu.name;
+  const auto own = scoring.job.model.server   ? "a server"
+                   : scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
+                                              : scoring.gpu.name;
   auto devices = parts.world.gather_everywhere(own);
   std::ranges::sort(devices);
   const auto repeats = std::ranges::unique(devices);
@@ -255,9 +257,15 @@ void agree_on_settings(JobParts& parts, const parallel::Communicator& sharers) {
       settings = with_software(make_settings(scoring.job, hashes, device), scoring.job, scoring.gpu);
     }
   });
+  parts.on_rank_zero([&] {
+    const auto& server = scoring.job.model.server;
+    if (const auto warning = server ? server::missing_name(*server) : ""; !warning.empty()) {
+      base::log(base::LogLevel::warning, warning);
+    }
+  });
   const auto agreed = parts.world.broadcast(settings.text, 0);
   coordinated(parts.world, [&] {
-    if (node.rank() == 0 && settings.text != agreed) {
+    if (node.rank() == 0 && !scoring.job.model.server && settings.text != agreed) {
       throw base::InputError(base::describe("this node has another checkpoint or other libraries than rank 0",
                                             base::join(settings_differences(agreed, settings.text), "; ")));
     }

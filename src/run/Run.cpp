@@ -46,7 +46,7 @@ void require_usable_model(const sweep::Job& job, int node_ranks) {
   const auto directory = base::checkpoint_directory(job.model.location());
   const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  probes::kind_of(job).make_probe(job, tokenizer);
+  probes::kind_of(job).make_probe(job, &tokenizer);
   require_mask(job, tokenizer);
   if (is_fake(job)) {
     return;
@@ -69,7 +69,7 @@ void require_startable(const RunRequest& request, int node_ranks, const sweep::J
     RunDirectory(root).require_same_job(job);
   }
   probes::kind_of(job).check_inputs(job);
-  if (job.needs_model()) {
+  if (job.reads_model()) {
     require_usable_model(job, node_ranks);
   }
 }

@@ -95,8 +95,14 @@ FileHashes hash_files(const sweep::Job& job, const base::FileSet& files, Share s
 }
 
 RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const std::string& device) {
-  const bool fake = is_fake(job);
   base::Json json;
+  if (job.model.server) {
+    json["execution.engine"] = "server";
+    json["model.name"] = job.model.server->name;
+    json["model.interface"] = sweep::Server::interface_names[static_cast<std::size_t>(job.model.server->interface)];
+    return {json.dump()};
+  }
+  const bool fake = is_fake(job);
   for (const auto& [field, hash] : hashes) {
     json[field] = hash;
   }
@@ -117,7 +123,7 @@ RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const
 
 RunSettings with_software(RunSettings settings, const sweep::Job& job, const parallel::GpuBinding& gpu) {
   settings = with_field(settings, "build", results::build_description());
-  if (is_fake(job) || !job.needs_model()) {
+  if (is_fake(job) || !job.reads_model()) {
     return settings;
   }
   const bool on_gpu = gpu.device >= 0;

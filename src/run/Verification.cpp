@@ -22,9 +22,11 @@
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
+#include "run/ServerAnswers.hpp"
 #include "run/Settings.hpp"
 #include "run/directory/RunDirectory.hpp"
 #include "run/ranks/Scorer.hpp"
+#include "server/ServerEngine.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
@@ -36,7 +38,7 @@ constexpr double tolerance = 0.0001;
 /// A model read on this machine, and what its numbers depend on here.
 struct Machine {
   base::FileSet files{""};
-  tokenizer::Tokenizer tokenizer;
+  std::optional<tokenizer::Tokenizer> tokenizer;  ///< none of a server
   parallel::GpuBinding gpu;
   RunSettings settings;
 };
@@ -48,6 +50,11 @@ base::FileSet read_files(const sweep::Job& job) {
 }
 
 Machine read_machine(const sweep::Job& job) {
+  Machine machine;
+  if (job.model.server) {
+    machine.settings = make_settings(job, {}, "a server");
+    return machine;
+  }
   auto files = read_files(job);
   auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto asked = engine_settings(job);
@@ -188,6 +195,34 @@ bool is_of_the_machine(const std::string& difference) {
   return is_software(difference) || difference.starts_with("device:");
 }
 
+/// A server is not asked again: another answer would say nothing about the run.
+class KeptAnswers final : public server::AnswerStore {
+ public:
+  explicit KeptAnswers(const std::filesystem::path& root) : answers_(open_answers(root, {})) {}
+  std::optional<std::string> find(const base::Digest& request) override {
+    auto found = answers_->find(request);
+    if (!found) {
+      throw base::Error(base::describe("an answer of the server is missing", "the journal holds a block that needs it",
+                                       "The files of journal/answers were deleted or damaged."));
+    }
+    return found;
+  }
+  void keep(const base::Digest& /*request*/, const std::string& /*answer*/) override {}
+  void commit() override {}
+
+ private:
+  std::unique_ptr<server::AnswerStore> answers_;
+};
+
+std::unique_ptr<query::Engine> make_engine(const sweep::Job& job, const Machine& machine,
+                                           const std::filesystem::path& root) {
+  if (job.model.server) {
+    return server::make_server_engine(*job.model.server, std::make_unique<KeptAnswers>(root));
+  }
+  parallel::use_gpu(machine.gpu);
+  return engine::make_engine(engine_settings(job), machine.files, *machine.tokenizer);
+}
+
 Level level_of(const Verification& verification, query::Dtype dtype) {
   const auto any_differs = [&](Tally StageAgreement::*tally) {
     return std::ranges::any_of(verification.stages,
@@ -233,6 +268,9 @@ std::string verdict(const Verification& verification) {
   switch (verification.level) {
     case Level::same_bits:
       return "level A: every number of the journal that was compared is the same, bit for bit";
+    case Level::kept_answers:
+      return "level S: from the kept answers of the server every number that was compared is the same, bit for bit; "
+             "the answers themselves cannot be had again";
     case Level::other_settings:
       return "level B: the settings differ, and the numbers agree within " + bound;
     case Level::other_machine:
@@ -261,7 +299,7 @@ Verification verify_run(const VerificationRequest& request) {
                                            .world = nobody,
                                            .directory = directory.root(),
                                            .files = machine.files,
-                                           .tokenizer = &machine.tokenizer};
+                                           .tokenizer = machine.tokenizer ? &*machine.tokenizer : nullptr};
   Verification verification;
   std::unique_ptr<query::Engine> engine;
   for (const auto& stage : probes::kind_of(job).stages(job)) {
@@ -273,16 +311,20 @@ Verification verify_run(const VerificationRequest& request) {
                     "its journal is missing or empty");
     base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
-    verification.differences = settings_differences(store.attempts().front().settings, machine.settings.text);
+    const auto& settings = store.attempts().front().settings;
+    verification.differences =
+        job.model.server ? std::vector<std::string>() : settings_differences(settings, machine.settings.text);
     require_same_files(verification.differences);
     const auto probe = stage->reopen(stage_request);
     if (!engine) {
-      parallel::use_gpu(machine.gpu);
-      engine = engine::make_engine(engine_settings(job), machine.files, machine.tokenizer);
+      engine = make_engine(job, machine, directory.root());
     }
     verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
   }
   verification.level = level_of(verification, job.model.dtype);
+  if (job.model.server && verification.level == Level::same_bits) {
+    verification.level = Level::kept_answers;
+  }
   verification.files = base::mapped(directory.result_files(), check_file);
   return verification;
 }

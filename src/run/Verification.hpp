@@ -31,8 +31,9 @@ struct StageAgreement {
   Tally words;                 ///< statuses and texts
 };
 
-/// The levels of the numerical contract, and none of them.
-enum class Level { same_bits, other_settings, other_machine, no_bound, none };
+/// The levels of the numerical contract, and none of them. kept_answers: a server's, of which all else is computed
+/// again.
+enum class Level { same_bits, kept_answers, other_settings, other_machine, no_bound, none };
 
 /// An HDF5 file of the run, by its seal (results/Seal.hpp); `text`: a line that says it.
 struct FileCheck {

@@ -11,6 +11,7 @@
 #include "query/Compute.hpp"
 #include "sweep/Chat.hpp"
 #include "sweep/Comparison.hpp"
+#include "sweep/Server.hpp"
 
 namespace stereosweep::sweep {
 
@@ -19,6 +20,9 @@ struct ModelSpec {
   query::Dtype dtype = query::Dtype::float32;
   std::optional<ChatTemplate> chat = std::nullopt;  ///< how prompts become conversations; nothing: they go as they are
   std::string revision = {};  ///< commit at which the cache held the name; empty: a directory, or not found yet
+  std::optional<Server> server = std::nullopt;  ///< in place of a path
+  /// For people: "./bert", "org/name", "gpt-4o at https://..."
+  std::string shown() const { return server ? server->name + " at " + server->url : path; }
   /// What is read: the path, or the name at its revision.
   std::string location() const { return revision.empty() ? path : path.substr(0, path.find('@')) + "@" + revision; }
   bool operator==(const ModelSpec&) const = default;
@@ -113,6 +117,8 @@ struct Job {
   /// Whether a raw number depends on `seed`: something is drawn, or the fake engine makes its numbers from it.
   bool draws() const { return execution.engine == query::EngineKind::fake || probe.draws(); }
   bool needs_model() const { return probe.needs_model(); }
+  /// Whether a checkpoint is read: no server answers.
+  bool reads_model() const { return needs_model() && !model.server; }
   /// The settings of one kind of probe. Throws std::bad_cast where the job is of another kind.
   template <class Settings>
   const Settings& settings() const {

@@ -10,7 +10,7 @@ LIBRARIES = {
     "nlohmann": "nlohmann-json", "openssl": "openssl", "oniguruma.h": "oniguruma", "pcre2.h": "pcre2",
     "utf8proc.h": "utf8proc", "boost": "boost", "torch": "torch",
     "ATen": "torch", "c10": "torch", "caffe2": "torch", "cuda": "cuda", "cuda.h": "cuda", "cuda_runtime": "cuda", "cuda_runtime.h": "cuda",
-    "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "zstd.h": "zstd", "bzlib.h": "bzip2", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
+    "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "zstd.h": "zstd", "bzlib.h": "bzip2", "curl": "libcurl", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
 }
 SYSTEM = {"sys", "netinet", "arpa", "unistd.h", "fcntl.h", "dlfcn.h", "dirent.h", "poll.h", "ifaddrs.h", "net", "pthread.h", "sched.h",
           "string.h", "time.h", "errno.h", "termios.h", "immintrin.h", "pwd.h", "cxxabi.h", "malloc.h", "signal.h", "netdb.h", "spawn.h"}

@@ -37,7 +37,7 @@ base::ExitCode execute_export(const CommandLine& line) {
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
   base::FileSet files("");
   std::optional<tokenizer::Tokenizer> tokenizer;
-  if (job.needs_model()) {
+  if (job.reads_model()) {
     files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
                                         base::CheckpointPart::small_files);
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +27,7 @@
 #include "parallel/GpuBinding.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
+#include "probes/ServerPlan.hpp"
 #include "results/ScoreFile.hpp"
 #include "results/TextTable.hpp"
 #include "run/Settings.hpp"
@@ -280,6 +282,14 @@ void print_time(std::ostream& out, const probes::PlanRequest& request, const pro
 }
 
 void plan_job(const sweep::Job& job, const CommandLine& line) {
+  if (job.model.server) {
+    probes::print_server_plan(
+        std::cout, job, static_cast<int>(line.number("ranks", 1)),
+        line.has("show-prompts")
+            ? std::optional(line.has("limit") ? line.number("limit", 0) : std::numeric_limits<std::uint64_t>::max())
+            : std::nullopt);
+    return;
+  }
   base::FileSet files("");
   std::optional<model::Load> load;
   std::optional<tokenizer::Tokenizer> tokenizer;

@@ -242,8 +242,8 @@ class AssociationKind final : public KindOf<Association> {
     take_generic_word(job.pieces.language(), settings.priors);
   }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::masked; }
-  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
-    return make_association(job, tokenizer);
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
+    return make_association(job, *tokenizer);
   }
   std::string summary(const sweep::Job& job) const override {
     const auto& axes = job.settings<Association>().axes;

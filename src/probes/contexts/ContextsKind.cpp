@@ -333,7 +333,7 @@ class ContextsKind final : public KindOf<Contexts> {
   void check_inputs(const sweep::Job& job) const override { input_states(job.settings<Contexts>()); }
 
   std::unique_ptr<Probe> make_probe(const sweep::Job& /*job*/,
-                                    const tokenizer::Tokenizer& /*tokenizer*/) const override {
+                                    const tokenizer::Tokenizer* /*tokenizer*/) const override {
     return nullptr;
   }
   std::vector<std::unique_ptr<Stage>> stages(const sweep::Job& /*job*/) const override { return make_stages(); }

@@ -351,8 +351,8 @@ class CoreferenceKind final : public KindOf<Coreference> {
             .on_gpu = {.contexts_per_block = 4096, .batch_tokens = config::gpu_batch_tokens}};
   }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
-  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
-    return make_coreference(job, tokenizer);
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
+    return make_coreference(job, *tokenizer);
   }
   std::string summary(const sweep::Job& job) const override {
     const auto& settings = job.settings<Coreference>();

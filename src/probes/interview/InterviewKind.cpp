@@ -224,7 +224,7 @@ class InterviewKind final : public KindOf<Interview> {
   bool parses_texts() const override { return true; }
   bool samples_text(const sweep::Job& /*job*/) const override { return true; }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
-  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
     return make_interview(job, tokenizer);
   }
 
@@ -252,7 +252,7 @@ class InterviewKind final : public KindOf<Interview> {
   }
 
   void plan(const PlanRequest& request) const override {
-    const auto made = make_interview(request.job, *request.tokenizer);
+    const auto made = make_interview(request.job, request.tokenizer);
     const auto& probe = *made;
     const auto print_own_lines = [&](const auto& specification) {
       print_format(request.job);
@@ -270,6 +270,19 @@ class InterviewKind final : public KindOf<Interview> {
   void show_answers(const AnswersRequest& request) const override { std::cout << answers_text(request); }
 
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"rating"}; }
+  std::vector<sweep::KeyFault> server_faults(const sweep::Job& job) const override {
+    std::vector<sweep::KeyFault> faults;
+    for (const auto& conversation : job.settings<Interview>().conversations) {
+      for (const auto& turn : conversation.turns) {
+        if (asks_by_messages(job) && turn.options == Turn::Options::asked) {
+          faults.push_back({"axes", "turn '" + turn.label + "' asks the probabilities of the scale's answers",
+                            "conversations with a server give none",
+                            "Leave 'options' out, or set model.interface: completions."});
+        }
+      }
+    }
+    return faults;
+  }
   /// Means of all measures, where something is rated.
   sweep::Comparison comparison(const sweep::Job& job) const override {
     auto comparison = job.comparison;

@@ -418,7 +418,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
   }
 }
 
-std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) {
   const auto& settings = job.settings<Interview>();
   base::Problems problems;
   require_axis(settings.groups.size(), "axes.groups", "group", problems);

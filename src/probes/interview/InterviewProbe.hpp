@@ -89,6 +89,6 @@ sweep::Product product_of(const results::RawSchema& schema);
 
 /// Throws InputError with everything that keeps the job from being asked of
 /// this tokenizer.
-std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer);
 
 }  // namespace stereosweep::probes::interview

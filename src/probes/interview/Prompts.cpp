@@ -96,6 +96,9 @@ std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked,
       messages.push_back({sweep::Role::assistant, answers[turn]});
     }
   }
+  if (asks_by_messages(job)) {
+    return messages_prompt(messages);
+  }
   return sweep::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
 }
 

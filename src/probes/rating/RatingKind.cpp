@@ -119,7 +119,7 @@ class RatingKind final : public KindOf<Rating> {
     return sampling.runs > 0 && sampling.max_new_tokens > 0;
   }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
-  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
     return make_rating(job, tokenizer);
   }
   std::string summary(const sweep::Job& job) const override {
@@ -142,7 +142,7 @@ class RatingKind final : public KindOf<Rating> {
   }
   void plan(const PlanRequest& request) const override {
     const auto& job = request.job;
-    const auto made = make_rating(job, *request.tokenizer);
+    const auto made = make_rating(job, request.tokenizer);
     const auto& rating = *made;
     const auto print_own_lines = [&](const auto& /*specification*/) {
       print_options(request, rating);
@@ -169,7 +169,17 @@ class RatingKind final : public KindOf<Rating> {
     }
     return comparison;
   }
-  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"option_text"}; }
+  /// Of a server's chat there are no probabilities.
+  std::vector<std::string> recommended_measures(const sweep::Job& job) const override {
+    return {asks_by_messages(job) ? "sampled" : "option_text"};
+  }
+  std::vector<sweep::KeyFault> server_faults(const sweep::Job& job) const override {
+    if (!asks_by_messages(job) || samples_text(job)) {
+      return {};
+    }
+    return {{"sampling", "nothing would be asked", "conversations with a server give no probabilities of options",
+             "Set sampling.runs, or model.interface: completions."}};
+  }
   StatsText stats(const StatsRequest& request) const override {
     const auto result = compute_ratings(request.file);
     auto found = findings_of(result);

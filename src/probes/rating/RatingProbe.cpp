@@ -138,7 +138,7 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
       cube("option_num_tokens", ElementType::int32, {"order", "form", "option"}, "1",
            "tokens of the option after the prompt", "0: not scored, see option_status"),
       cube("option_status", ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", "",
-           {"ok", "too_long", "not_finite", "engine_error"}),
+           {"ok", "too_long", "not_finite", "engine_error", "not_asked"}),
       cube("prompt", ElementType::text, {"order"}, "", "text that the model was given",
            "with the chat format's tokens"),
       cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
@@ -154,7 +154,7 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
   return schema;
 }
 
-RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
+RatingProbe::RatingProbe(const sweep::Job& job)
     : job_(job),
       subjects_(subjects_of(settings())),
       blocks_(sweep::Product({subjects_.subjects.size(), settings().traits.size(), settings().questions.size(),
@@ -223,11 +223,11 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
                                     {"{trait_definition}", trait.definition},
                                     {"{question}", asked(place)},
                                     {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
-  if (job_.model.chat) {
-    const sweep::Message message{sweep::Role::user, std::move(text)};
-    return sweep::write_chat(*job_.model.chat, {&message, 1});
+  const sweep::Message message{sweep::Role::user, text};
+  if (asks_by_messages(job_)) {
+    return messages_prompt({&message, 1});
   }
-  return text;
+  return job_.model.chat ? sweep::write_chat(*job_.model.chat, {&message, 1}) : text;
 }
 
 Round RatingProbe::first(const sweep::Block& block) const {
@@ -235,7 +235,9 @@ Round RatingProbe::first(const sweep::Block& block) const {
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : settings().orders) {
       const auto text = prompt(block.first_context + i, order);
-      round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
+      if (!asks_by_messages(job_)) {
+        round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
+      }
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
         round.queries.emplace_back(sampled_text(job_, settings().sampling, text, run));
       }
@@ -248,7 +250,8 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
   const auto& rating = settings();
-  const std::size_t per_order = 1 + num_runs();
+  const std::size_t first_run = asks_by_messages(job_) ? 0 : 1;  // behind the options' probabilities
+  const std::size_t per_order = first_run + num_runs();
   STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
   auto raw = results::unscored_block(schema_, block.num_contexts);
   std::ranges::fill(column_of<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
@@ -256,9 +259,15 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const std::size_t place = i * rating.orders.size() + order;
       column_of<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
-      fold_options(raw, i, place, answers[place * per_order]);
+      if (first_run == 0) {
+        column_of<std::uint8_t>(raw, RatingColumn::option_status)[place] =
+            static_cast<std::uint8_t>(OptionStatus::not_asked);
+      } else {
+        fold_options(raw, i, place, answers[place * per_order]);
+      }
       for (std::size_t run = 0; run < num_runs(); ++run) {
-        fold_answer(raw, i, place * num_runs() + run, rating.orders[order], answers[place * per_order + 1 + run]);
+        fold_answer(raw, i, place * num_runs() + run, rating.orders[order],
+                    answers[place * per_order + first_run + run]);
       }
     }
   }
@@ -321,7 +330,7 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
   }
 }
 
-std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) {
   const auto& rating = job.settings<Rating>();
   base::Problems problems;
   require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);
@@ -329,7 +338,7 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   require_axis(rating.questions.size(), "axes.templates", "template", problems);
   require_control_tokens(job, tokenizer, problems);
   problems.raise_if_any("the job cannot be probed");
-  return std::make_unique<RatingProbe>(job, tokenizer);
+  return std::make_unique<RatingProbe>(job);
 }
 
 }  // namespace stereosweep::probes::rating

@@ -13,7 +13,7 @@
 namespace stereosweep::probes::rating {
 
 /// Why the options' log-probabilities are what they are.
-enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error };
+enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
 
 /// What became of a sampled answer.
 enum class AnswerStatus : std::uint8_t {
@@ -41,7 +41,7 @@ enum class RatingColumn : std::uint8_t {
 /// Contexts are [group, trait, template, rephrasing]; everything is asked in one round.
 class RatingProbe final : public Probe {
  public:
-  RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+  explicit RatingProbe(const sweep::Job& job);
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
@@ -81,6 +81,6 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.
-std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer);
 
 }  // namespace stereosweep::probes::rating

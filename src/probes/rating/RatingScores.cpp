@@ -116,9 +116,11 @@ class Collector {
   void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
     const auto& axes = result_.axes;
     at_ = product_.coordinates(context);
-    is_scored_ =
-        column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] != unscored_;
-    add_options(column_of<double>(block, RatingColumn::option_logprob), place);
+    const auto status = column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()];
+    is_scored_ = status != unscored_;
+    if (!is_scored_ || status != static_cast<std::uint8_t>(OptionStatus::not_asked)) {
+      add_options(column_of<double>(block, RatingColumn::option_logprob), place);
+    }
     if (axes.num_runs > 0) {
       add_answers(column_of<double>(block, RatingColumn::answer_rating),
                   column_of<std::uint8_t>(block, RatingColumn::answer_status), place);

@@ -19,6 +19,7 @@
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
+#include "run/ServerAnswers.hpp"
 #include "run/ranks/Progress.hpp"
 
 namespace stereosweep::run {
@@ -152,9 +153,9 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
                                     {"num_ranks", base::join(history.values("num_ranks"), " ")},
                                     {"slurm_job_id", history.distinct("slurm_job_id")},
                                     {"seed", std::to_string(job.seed)},
-                                    {"dtype", query::name_of(job.model.dtype)},
+                                    {"dtype", job.model.server ? "" : query::name_of(job.model.dtype)},
                                     {"job_sha256", base::to_hex(job_hash.finish())},
-                                    {"model", job.model.path},
+                                    {"model", job.model.shown()},
                                     {"model_sha256", files_hash(settings, "model")},
                                     {"tokenizer_sha256", files_hash(settings, "tokenizer")},
                                     {"settings", settings.text},
@@ -285,6 +286,9 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   auto cost = stage.cost_before();
   cost += store.cost();
   run.attributes = attributes_of(job, store, cost);
+  if (job.model.server) {
+    run.attributes.emplace_back("server_models", base::join(names_in_answers(directory.root()), "\n"));
+  }
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;

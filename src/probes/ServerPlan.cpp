@@ -1,0 +1,113 @@
+#include "probes/ServerPlan.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/text/Text.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
+#include "sweep/Product.hpp"
+
+namespace stereosweep::probes {
+namespace {
+
+constexpr std::uint64_t max_contexts_counted = 2000;
+/// Of English text in today's vocabularies; what the server counts is known to the server alone.
+constexpr std::uint64_t letters_per_token = 4;
+
+std::uint64_t tokens_of(const std::string& text) { return text.size() / letters_per_token + 1; }
+
+struct ServerWork : PlanSample {
+  std::uint64_t requests = 0;
+  std::uint64_t input = 0;   ///< tokens, about
+  std::uint64_t output = 0;  ///< tokens, at most
+};
+
+/// Counts a query, and answers it with a text as long as may be, which later questions then hold.
+query::Answer count(const query::Query& asked, ServerWork& work) {
+  if (const auto* next = std::get_if<query::Continue>(&asked)) {
+    query::ContinueAnswer answer;
+    for (const auto& continuation : next->continuations) {
+      ++work.requests;
+      work.input += tokens_of(next->prompt + continuation);
+      ++work.output;
+      answer.logprob.push_back({-1.0});
+    }
+    return answer;
+  }
+  const auto& generate = std::get<query::Generate>(asked);
+  const auto most = static_cast<std::uint64_t>(generate.max_new_tokens);
+  ++work.requests;
+  work.input += tokens_of(generate.prompt);
+  work.output += most;
+  query::GenerateAnswer answer;
+  for (std::uint64_t i = 0; i < most; ++i) {
+    answer.text += "word";
+  }
+  return answer;
+}
+
+void count_block(const Probe& probe, const sweep::Block& block, ServerWork& work) {
+  work.contexts_read += block.num_contexts;
+  Transcript transcript;
+  std::optional<Round> round = probe.first(block);
+  while (round && !round->queries.empty()) {
+    auto& answers = transcript.answers.emplace_back();
+    for (const auto& asked : round->queries) {
+      answers.push_back(count(asked, work));
+    }
+    transcript.rounds.push_back(std::move(*round));
+    round = probe.asks_again() ? probe.next(block, transcript) : std::nullopt;
+  }
+}
+
+void print_questions(std::ostream& out, const Probe& probe, std::uint64_t contexts) {
+  const auto& blocks = probe.blocks();
+  for (std::uint64_t index = 0; index < blocks.num_blocks() && contexts > 0; ++index) {
+    auto block = blocks.block(index);
+    block.num_contexts = std::min(block.num_contexts, contexts);
+    contexts -= block.num_contexts;
+    for (const auto& asked : probe.first(block).queries) {
+      const auto* generate = std::get_if<query::Generate>(&asked);
+      out << block.first_context << '\t'
+          << base::json_quote(generate != nullptr ? generate->prompt : std::get<query::Continue>(asked).prompt) << '\n';
+    }
+  }
+}
+
+}  // namespace
+
+void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std::optional<std::uint64_t> prompts) {
+  const auto& server = *job.model.server;
+  const auto& kind = kind_of(job);
+  const auto probe = kind.make_probe(job, nullptr);
+  ServerWork work;
+  work.num_contexts = probe->blocks().product().num_contexts();
+  for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_counted)) {
+    count_block(*probe, block, work);
+  }
+  out << job.name << ": " << kind.name() << " on " << job.model.shown() << '\n';
+  plan_line(out, "product") << kind.summary(job) << '\n';
+  work.print_note(out);
+  plan_line(out, "server") << (server.interface == sweep::Server::Interface::chat
+                                   ? "conversations, written by the server's chat template; the job's own is not used"
+                                   : "texts as they are printed by --show-prompts")
+                           << ", " << server.requests.in_flight << " requests of each rank at a time\n";
+  plan_line(out, "requests") << work.sum(work.requests, "request") << ", about " << work.sum(work.input, "token")
+                             << " of prompts (at " << letters_per_token << " letters a token), at most "
+                             << work.sum(work.output, "token") << " of answers\n";
+  if (server.price.input > 0 || server.price.output > 0) {
+    const auto price =
+        (server.price.input * work.whole(work.input) + server.price.output * work.whole(work.output)) / 1e6;
+    plan_line(out, "price") << "at most about " << format_number("%.2f", price) << ", at model.price\n";
+  }
+  print_blocks(out, job, probe->blocks(), ranks);
+  print_output(out, output_bytes(probe->schema(), work.num_contexts, 4 * work.whole(work.output)));
+  plan_line(out, "time") << "not estimated: it is the server's\n";
+  if (prompts) {
+    out << '\n';
+    print_questions(out, *probe, *prompts);
+  }
+}
+
+}  // namespace stereosweep::probes

@@ -1,0 +1,228 @@
+#include "server/ServerEngine.hpp"
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/process/Environment.hpp"
+#include "base/text/Text.hpp"
+#include "server/Http.hpp"
+#include "server/Interface.hpp"
+
+namespace stereosweep::server {
+namespace {
+
+using base::Json;
+
+std::string key_of(const sweep::Server& server) { return base::text_from_environment(server.requests.key.c_str()); }
+
+/// What every answer depends on: all of the request but the machine that it goes to.
+base::Digest hash_of(const std::string& path, const std::string& body) {
+  return base::Sha256().field(path).field(body).finish();
+}
+
+/// Nat; a server of 16 bits computes a prompt and a new token by different kernels.
+constexpr double trial_tolerance = 0.1;
+
+/// Refuses a server whose probabilities of a prompt are not those of the texts that it writes itself.
+void prove_probabilities(const sweep::Server& server, Http& http) {
+  const auto path = path_of(server.interface);
+  const auto ask = [&](const std::string& body, const auto& read) {
+    http.post(
+        path, {body},
+        [&](std::size_t, const Reply& reply) -> Http::Verdict {
+          try {
+            read(reply);
+          } catch (const base::InputError&) {
+            throw;
+          } catch (const base::Error& error) {
+            return {error.what()};
+          }
+          return {};
+        },
+        [] {});
+  };
+  for (const std::string prompt : {"The weather today is", "Once upon a time there was"}) {
+    TrialToken token;
+    ask(trial_body(prompt, server), [&](const Reply& reply) { token = read_trial(reply); });
+    const query::Query again = query::Continue{prompt, {token.text}};
+    if (base::trim(token.text).empty()) {
+      continue;  // it ends at once, or begins with a blank that belongs to the next word
+    }
+    query::Answer answer;
+    ask(bodies_of(again, server).front(),
+        [&](const Reply& reply) { answer = answer_of(again, std::vector<Json>{read_reply(again, reply)}); });
+    const auto* given = std::get_if<query::ContinueAnswer>(&answer);
+    if (given == nullptr || given->logprob.front().size() != 1) {
+      continue;  // cut into other tokens
+    }
+    const auto as_prompt = given->logprob.front().front();
+    base::refuse_if(
+        !(std::abs(as_prompt - token.logprob) <= trial_tolerance),
+        "the server " + server.url + " gives wrong log-probabilities of a prompt",
+        "behind '" + prompt + "' it writes " + base::json_quote(token.text) + " with " +
+            base::format_double(token.logprob) + " nat, and as a prompt the same token has " +
+            base::format_double(as_prompt),
+        "The server of llama-cpp-python (seen in 0.3.36) takes each token's by the token behind it. Take another one, "
+        "or the checkpoint itself: model.path.");
+  }
+}
+
+class ServerCall final : public query::Call {
+ public:
+  ServerCall(const sweep::Server& server, Http& http, std::once_flag& proven, AnswerStore& store,
+             std::span<const query::Query> queries)
+      : server_(server), http_(http), proven_(proven), store_(store), queries_(queries) {
+    for (const auto& asked : queries) {
+      auto& part = parts_.emplace_back();
+      try {
+        part.bodies = bodies_of(asked, server);
+      } catch (const base::InputError& error) {
+        part.fault = error.what();
+      }
+    }
+  }
+
+  void run() override {
+    const auto path = path_of(server_.interface);
+    bool asks_probabilities = false;
+    for (std::size_t query = 0; query < queries_.size(); ++query) {
+      for (const auto& body : parts_[query].bodies) {
+        const auto [known, is_new] = kept_.try_emplace(hash_of(path, body));
+        if (!is_new) {
+          continue;
+        }
+        if (const auto answer = store_.find(known->first)) {
+          known->second = base::parse_json(*answer, "a kept answer");
+        } else {
+          asks_probabilities |= std::holds_alternative<query::Continue>(queries_[query]);
+          open_.push_back({known->first, query});
+          bodies_.push_back(body);
+        }
+      }
+    }
+    if (asks_probabilities) {
+      std::call_once(proven_, [this] { prove_probabilities(server_, http_); });
+    }
+    http_.post(
+        path, bodies_, [this](std::size_t number, const Reply& reply) { return take(number, reply); },
+        [this] { store_.commit(); });
+  }
+
+  std::vector<query::Answer> read() override {
+    const auto path = path_of(server_.interface);
+    std::vector<query::Answer> answers;
+    for (std::size_t query = 0; query < queries_.size(); ++query) {
+      const auto& part = parts_[query];
+      std::vector<Json> kept;
+      for (const auto& body : part.bodies) {
+        kept.push_back(kept_.at(hash_of(path, body)));
+      }
+      answers.push_back(part.fault.empty() ? answer_of(queries_[query], kept)
+                                           : query::Answer(query::QueryError{part.fault}));
+    }
+    return answers;
+  }
+
+  /// The same whoever was asked when: kept answers count as those of this call.
+  query::EngineCounts cost() const override {
+    query::EngineCounts cost;
+    cost.queries = queries_.size();
+    for (const auto& [hash, answer] : kept_) {
+      ++cost.distinct_sequences;
+      cost.distinct_tokens +=
+          answer.value("prompt_tokens", std::uint64_t{0}) + answer.value("new_tokens", std::uint64_t{0});
+      cost.head_rows += answer.value("new_tokens", std::uint64_t{0});
+    }
+    return cost;
+  }
+
+ private:
+  struct Part {
+    std::vector<std::string> bodies;
+    std::string fault;
+  };
+  struct Open {
+    base::Digest hash;
+    std::size_t query;
+  };
+
+  Http::Verdict take(std::size_t number, const Reply& reply) {
+    try {
+      auto answer = read_reply(queries_[open_[number].query], reply);
+      store_.keep(open_[number].hash, answer.dump());
+      kept_[open_[number].hash] = std::move(answer);
+    } catch (const base::InputError&) {
+      throw;
+    } catch (const base::Error& error) {
+      return {error.what()};
+    }
+    return {};
+  }
+
+  const sweep::Server& server_;
+  Http& http_;
+  std::once_flag& proven_;  ///< the server's probabilities
+  AnswerStore& store_;
+  std::span<const query::Query> queries_;
+  std::vector<Part> parts_;  ///< of each query
+  std::map<base::Digest, Json> kept_;
+  std::vector<Open> open_;  ///< of each body that is asked
+  std::vector<std::string> bodies_;
+};
+
+class ServerEngine final : public query::Engine {
+ public:
+  ServerEngine(const sweep::Server& server, std::unique_ptr<AnswerStore> store)
+      : server_(server), http_(server, key_of(server)), store_(std::move(store)) {}
+
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
+    return std::make_unique<ServerCall>(server_, http_, proven_, *store_, queries);
+  }
+  std::optional<std::string> lacks(query::Prediction asked) const override {
+    return asked == query::Prediction::masked
+               ? std::optional<std::string>("a server completes texts and fills no masks")
+               : std::nullopt;
+  }
+
+ private:
+  sweep::Server server_;
+  mutable Http http_;  ///< it and the store: of the thread that runs calls
+  mutable std::once_flag proven_;
+  std::unique_ptr<AnswerStore> store_;
+};
+
+}  // namespace
+
+std::string missing_name(const sweep::Server& server) {
+  const auto reply = Http(server, key_of(server)).get("/models");
+  std::vector<std::string> names;
+  try {
+    const auto list = reply.status / 100 == 2 ? base::parse_json(reply.body, "models") : Json();
+    const bool is_list = list.is_object() && list.contains("data") && list.at("data").is_array();
+    for (const auto& model : is_list ? list.at("data") : Json::array()) {
+      if (model.is_object() && model.contains("id") && model.at("id").is_string()) {
+        names.push_back(model.at("id").get<std::string>());
+      }
+    }
+  } catch (const base::InputError&) {  // no list: the first request will tell
+  }
+  if (names.empty() || base::contains(names, server.name)) {
+    return "";
+  }
+  return base::describe("the server " + server.url + " does not list the model '" + server.name + "'",
+                        "it lists " + base::excerpt(base::printable(base::join(names, ", ")), 300),
+                        "The server may load it all the same; if not: model.name takes one of these.");
+}
+
+std::unique_ptr<query::Engine> make_server_engine(const sweep::Server& server, std::unique_ptr<AnswerStore> store) {
+  return std::make_unique<ServerEngine>(server, std::move(store));
+}
+
+}  // namespace stereosweep::server
