@@ -113,7 +113,7 @@ def test_spack_recipe_names_the_libraries_of_the_build():
     libraries = (runs.ROOT / "env/cmake/StereosweepLibraries.cmake").read_text()
     wanted = set(re.findall(r"find_(?:package|library)\((?:[A-Z2-8]+_LIBRARY )?([\w-]+)", libraries))
     names = {"MPI": "mpi", "HDF5": "hdf5", "Boost": "boost", "nlohmann_json": "nlohmann-json", "onig": "oniguruma", "pcre2-8": "pcre2",
-             "OpenSSL": "openssl", "ZLIB": "zlib-api", "BZip2": "bzip2"}
+             "OpenSSL": "openssl", "ZLIB": "zlib-api", "BZip2": "bzip2", "CURL": "curl"}
     assert {names.get(name, name) for name in wanted - {"Threads", "TorchWheel", "GTest"}} <= needs, (wanted, needs)
     options = (runs.ROOT / "CMakeLists.txt").read_text()
     for option in re.findall(r"STEREOSWEEP_\w+", ast.unparse(package)):

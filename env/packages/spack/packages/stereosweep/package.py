@@ -29,6 +29,7 @@ class Stereosweep(CMakePackage):
     depends_on("zlib-api")
     depends_on("bzip2")
     depends_on("zstd")
+    depends_on("curl")
 
     generator("ninja")
 
