@@ -1,38 +1,22 @@
 #include "config/Chat.hpp"
 
-#include <algorithm>
-
-#include "base/files/File.hpp"
-#include "base/files/HubCache.hpp"
-#include "base/files/Sha256.hpp"
-#include "base/text/Json.hpp"
+#include "base/Error.hpp"
+#include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
-#include "config/yaml/Fields.hpp"
+#include "chat/TemplateChild.hpp"
+#include "chat/TemplateSource.hpp"
+#include "chat/Writing.hpp"
 
 namespace stereosweep::config {
 namespace {
 
-using sweep::ChatTemplate;
+using chat::ChatTemplate;
 
-constexpr std::size_t max_template_bytes = std::size_t{1} << 20;
+constexpr const char* advice = "Say model.chat: NAME of a file in configs/chat, or none for a base model.";
+const std::vector<std::string> own_keys = {"chat_name", "date", "thinking"};
 
-ChatPiece read_piece(const Node& node, const std::string& key, const std::string& label, base::Problems& problems) {
-  ChatPiece piece;
-  ChatTemplate& chat = piece.chat;
-  chat.label = label;
-  Fields fields(node, key, problems);
-  ChatTemplate::each_key(chat, fields);
-  fields.texts("marks", piece.marks);
-  fields.texts("known_texts", piece.known_texts);
-  fields.finish();
-  if (chat.label.empty()) {
-    problems.add(node.place(key), "a chat template has no label", "the result names it");
-  }
-  return piece;
-}
-
-std::optional<ChatPiece> find_piece(const std::string& name, const Node& user, const std::string& key, Pieces& pieces,
-                                    base::Problems& problems) {
+std::optional<ChatTemplate> find_piece(const std::string& name, const Node& user, const std::string& key,
+                                       Pieces& pieces, base::Problems& problems) {
   const Node* file = pieces.find("chat", name, user, key, problems);
   if (file == nullptr || file->kind == Node::Kind::broken) {
     return std::nullopt;
@@ -40,169 +24,175 @@ std::optional<ChatPiece> find_piece(const std::string& name, const Node& user, c
   Fields fields(*file, "", problems);
   fields.required("schema");
   fields.piece_head();
-  std::optional<ChatPiece> piece;
-  if (const Node* chat = fields.required("chat")) {
-    piece = read_piece(*chat, "chat", name, problems);
+  std::optional<ChatTemplate> chat;
+  if (const Node* found = fields.required("chat")) {
+    read_fields(*found, "chat", problems, chat.emplace());
+    chat->label = chat->label.empty() ? name : chat->label;
   }
   fields.finish();
-  return piece;
+  return chat;
 }
 
-/// A JSON file of a checkpoint; nothing where there is none, null where it is no object.
-std::optional<base::Json> read_json_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return std::nullopt;
+Node node_of(const base::Json& value) {
+  if (value.is_string()) {
+    return Node::text(value.get<std::string>());
   }
-  auto document = base::parse_json(base::read_file(path, std::size_t{64} << 20), path.string());
-  return document.is_object() ? document : base::Json();
-}
-
-std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(normalised_chat_text(text))); }
-
-/// The checkpoint's bos_token, a text or an object with one; "" for null, nothing where the key is left out.
-std::optional<std::string> first_token(const std::string& model) {
-  const auto document = read_json_file(base::checkpoint_directory(model) / "tokenizer_config.json");
-  if (!document || !document->contains("bos_token")) {
-    return std::nullopt;
+  if (value.is_primitive()) {
+    return Node::plain(value.dump());
   }
-  auto token = document->at("bos_token");
-  token = token.is_object() ? token.value("content", base::Json()) : token;
-  return token.is_string() ? token.get<std::string>() : "";
-}
-
-/// The checkpoint's text writes its own bos_token, ours the family's: control_tokens has it first.
-bool opens_alike(const ChatTemplate& chat, std::string_view text, const std::string& model_path, const Node& node,
-                 base::Problems& problems) {
-  const auto first = text.find("bos_token") == std::string_view::npos ? std::nullopt : first_token(model_path);
-  if (!first || chat.control_tokens.empty() || *first == chat.control_tokens.front()) {
-    return true;
+  Node node(value.is_object() ? Node::Kind::map : Node::Kind::list);
+  for (const auto& [key, child] : value.items()) {
+    value.is_object() ? node.add(key, node_of(child)) : node.add(node_of(child));
   }
-  problems.add(node.place("model.chat"),
-               "the bos_token of the model '" + model_path + "' is " + base::json_quote(*first),
-               "its chat template is that of '" + chat.label + "', which begins with " +
-                   base::json_quote(chat.control_tokens.front()),
-               "Write the template into the job with this token, or name another.");
-  return false;
+  return node;
 }
 
-/// What `auto` finds; otherwise a fault whose suggestion names the templates that have the text's marks.
-std::optional<ChatTemplate> recognise(const std::string& model_path, const Node& node, Pieces& pieces,
-                                      base::Problems& problems) {
-  const std::string ask = "Say model.chat: NAME of a file in configs/chat, or none for a base model.";
-  std::optional<std::string> text;
+ChatTemplate make_chat(const std::string& model_path, const std::string& name, const chat::TemplateSettings& settings) {
+  const auto source = chat::find_template(model_path, name);
+  base::refuse_if(!source, "no chat template is known for the model '" + model_path + "'",
+                  "there is none in its chat_template.jinja, tokenizer_config.json, chat_template.json", advice);
+  return read_pieces(base::parse_json(chat::infer_pieces(*source, settings), "pieces of a chat template"));
+}
+
+/// A switch's value: what YAML writes as a number or a boolean is one, all else is a text.
+base::Json switch_value(const Node& node) {
+  const auto number = node.style == Node::Style::plain ? base::parse_integer(node.value) : std::nullopt;
+  if (number) {
+    return *number;
+  }
+  const bool is_boolean = node.style == Node::Style::plain && (node.value == "true" || node.value == "false");
+  return is_boolean ? base::Json(node.value == "true") : base::Json(node.value);
+}
+
+/// What the job says of the checkpoint's template.
+struct Asked {
+  std::string name;
+  chat::TemplateSettings settings{base::utc_now().substr(0, 10)};
+  bool thinks = true;
+};
+
+Asked read_asked(Fields& keys) {
+  Asked asked;
+  keys.line("chat_name", asked.name, "which of several templates of the checkpoint; default: default");
+  keys.line("date", asked.settings.date,
+            "of the prompts, where the template writes one; default: the day of the start");
+  const auto is_digit_or_dash = [&](std::size_t i) {
+    const char c = asked.settings.date[i];
+    return i == 4 || i == 7 ? c == '-' : c >= '0' && c <= '9';
+  };
+  bool is_date = asked.settings.date.size() == 10;
+  for (std::size_t i = 0; is_date && i < 10; ++i) {
+    is_date = is_digit_or_dash(i);
+  }
+  if (!is_date) {
+    keys.problems().add(keys.place("date"), "'" + asked.settings.date + "' is no date", "it is written 2026-11-26");
+  }
+  const Node* thinking = keys.optional("thinking");
+  if (thinking != nullptr && thinking->kind == Node::Kind::map) {
+    for (std::size_t i = 0; i < thinking->keys.size(); ++i) {
+      const auto& value = thinking->children[i];
+      if (expect_kind(value, Node::Kind::scalar, "model.thinking." + thinking->keys[i], keys.problems())) {
+        asked.settings.switches[thinking->keys[i]] = switch_value(value);
+      }
+    }
+  } else if (thinking != nullptr) {
+    static const std::vector<std::string> words = {"on", "off", "none"};
+    const auto word = read_choice(*thinking, "model.thinking", keys.problems(), words);
+    asked.thinks = word != 2;
+    asked.settings.thinking = word && *word < 2 ? words[*word] : "";
+  }
+  return asked;
+}
+
+void read_checkpoint(Fields& keys, sweep::ModelSpec& model, const Asked& asked) {
   try {
-    text = read_checkpoint_chat_text(model_path);
+    model.chat = make_chat(model.location(), asked.name, asked.settings);
+    if (!asked.thinks) {
+      model.chat->thought.reset();
+    }
   } catch (const base::InputError& fault) {
-    problems.add(node.place("model.chat"), "the checkpoint's chat template cannot be read", fault.what(), ask);
-    return std::nullopt;
+    keys.problems().add(keys.place("chat"), fault.what(), "");
   }
-  if (!text) {
-    problems.add(node.place("model.chat"), "no chat template is known for the model '" + model_path + "'",
-                 "there is none in its chat_template.jinja, tokenizer_config.json, chat_template.json", ask);
-    return std::nullopt;
-  }
-  const std::string hash = hash_of(*text);
-  std::vector<std::string> alike;
-  for (const auto& name : pieces.names("chat")) {
-    const auto piece = find_piece(name, node, "model.chat", pieces, problems);
-    if (!piece) {
-      continue;
-    }
-    if (std::find(piece->known_texts.begin(), piece->known_texts.end(), hash) != piece->known_texts.end()) {
-      return opens_alike(piece->chat, *text, model_path, node, problems) ? std::optional(piece->chat) : std::nullopt;
-    }
-    const auto stands = [&](const std::string& mark) { return text->find(mark) != std::string::npos; };
-    if (!piece->marks.empty() && std::all_of(piece->marks.begin(), piece->marks.end(), stands)) {
-      alike.push_back(name);
-    }
-  }
-  problems.add(node.place("model.chat"), "the chat template of the model '" + model_path + "' is not a known one",
-               "SHA-256 of its normalised text: " + hash,
-               ask + (alike.empty() ? "" : " It looks like " + base::join(alike, " or ") + "."));
-  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<ChatTemplate> read_model_chat(const Node& node, const std::string& model_path, Pieces& pieces,
-                                            base::Problems& problems) {
-  if (node.kind == Node::Kind::map) {
-    return read_piece(node, "model.chat", "", problems).chat;
+void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
+  const Node* said = keys.optional("chat");
+  const auto num_problems = keys.problems().size();
+  const auto asked = read_asked(keys);
+  const auto name = said == nullptr || said->kind == Node::Kind::map || said->kind == Node::Kind::null
+                        ? std::optional<std::string>(by_itself || said != nullptr ? "auto" : "none")
+                        : read_line(*said, "model.chat", keys.problems(), 100);
+  const bool is_own = name == "auto" && (said == nullptr || said->kind != Node::Kind::map);
+  if (said != nullptr && said->kind == Node::Kind::map) {
+    read_fields(*said, "model.chat", keys.problems(), model.chat.emplace());
+    if (model.chat->label.empty()) {
+      keys.problems().add(said->place("model.chat"), "a chat template has no label", "the result names it");
+    }
+  } else if (is_own && said != nullptr && model.server) {
+    keys.problems().add(said->place("model.chat"), "model.chat: auto beside model.server",
+                        "no checkpoint with a template is read", advice);
+  } else if (is_own && !model.path.empty() && keys.problems().size() == num_problems && !keys.pieces().inline_only()) {
+    read_checkpoint(keys, model, asked);
+  } else if (!is_own && name && *name != "none") {
+    model.chat = find_piece(*name, *said, "model.chat", keys.pieces(), keys.problems());
   }
-  const auto name =
-      node.kind == Node::Kind::null ? std::optional<std::string>("auto") : read_line(node, "model.chat", problems, 100);
-  if (!name || *name == "none") {
-    return std::nullopt;
+  for (const auto& key : own_keys) {
+    if (const Node* node = keys.optional(key); node != nullptr && !is_own) {
+      keys.problems().add(node->place("model." + key), "model." + key + " without the checkpoint's own template",
+                          "it says what of that template is meant", "Say model.chat: auto, or leave it out.");
+    }
   }
-  if (*name == "auto" && !pieces.inline_only()) {
-    return recognise(model_path, node, pieces, problems);
+  keys.unless_default().text("system", model.system, "");
+  if (keys.problems().size() != num_problems || model.system == "default") {
+    return;
   }
-  const auto piece = find_piece(*name, node, "model.chat", pieces, problems);
-  return piece ? std::optional(piece->chat) : std::nullopt;
+  try {
+    base::refuse_if(model.system.empty(), "model.system is an empty text", "a model is given a text, or none",
+                    "Say model.system: none.");
+    base::refuse_if(!model.chat, "model.system is given", "there is no chat template whose system text it could be");
+    chat::system_messages(*model.chat, model.system);
+  } catch (const base::InputError& fault) {
+    keys.problems().add(keys.place("system"), fault.what(), "");
+  }
+}
+
+void chat_keys(FieldsDump& keys, const sweep::ModelSpec& model, bool /*by_itself*/) {
+  keys.add("chat", model.chat ? dump_fields(*model.chat) : Node::plain("none"));
+  if (model.system != "default") {
+    keys.text("system", model.system);
+  }
+}
+
+void chat_keys(FieldsSchema& keys, const sweep::ModelSpec& model, bool /*by_itself*/) {
+  keys.add("chat", either_schema({text_schema(), fields_schema<ChatTemplate>()}),
+           "how prompts become conversations: auto (the checkpoint's own template), a name in configs/chat, none");
+  keys.line("chat_name", "", "which of several templates of the checkpoint; default: default");
+  keys.line("date", "", "of the prompts, where the template writes one; default: the day of the start");
+  keys.add("thinking", either_schema({choice_schema({"on", "off", "none"}), names_schema(text_schema())}),
+           "of a model that thinks before it answers: on, off, {switch of the template: value}, none: it does not");
+  keys.text("system", model.system, "text of the system: default (the template's own, if it has one), none, or a text");
+}
+
+ChatTemplate read_pieces(const base::Json& pieces) {
+  base::Problems problems;
+  ChatTemplate chat;
+  read_fields(node_of(pieces), "chat", problems, chat);
+  problems.raise_if_any("the pieces of a chat template cannot be read:");
+  return chat;
 }
 
 ChatTemplate find_chat(const std::string& name, const std::filesystem::path& job_directory) {
   base::Problems problems;
   Pieces pieces(job_directory, Pieces::Access::files);
-  const auto piece = find_piece(name, Node::text(name), "chat", pieces, problems);
+  const auto chat = find_piece(name, Node::text(name), "chat", pieces, problems);
   problems.raise_if_any("the chat template '" + name + "' cannot be used:");
-  return piece.value().chat;
-}
-
-ChatTemplate find_checkpoint_chat(const std::string& model_path, const std::filesystem::path& job_directory) {
-  base::Problems problems;
-  Pieces pieces(job_directory, Pieces::Access::files);
-  const auto chat = recognise(model_path, Node(), pieces, problems);
-  problems.raise_if_any("the chat template cannot be chosen:");
   return chat.value();
 }
 
-std::optional<std::string> read_checkpoint_chat_text(const std::string& model_path) {
-  const auto directory = base::checkpoint_directory(model_path);
-  std::error_code error;
-  if (std::filesystem::exists(directory / "chat_template.jinja", error)) {
-    return base::read_file(directory / "chat_template.jinja", max_template_bytes);
-  }
-  for (const char* name : {"chat_template.json", "tokenizer_config.json"}) {
-    const auto document = read_json_file(directory / name);
-    if (!document || !document->contains("chat_template") || document->at("chat_template").is_null()) {
-      continue;
-    }
-    const auto& found = document->at("chat_template");
-    if (found.is_string()) {
-      return found.get<std::string>();
-    }
-    for (const auto& entry : found.is_array() ? found : base::Json::array()) {
-      if (entry.is_object() && entry.value("name", base::Json()) == "default" && entry.contains("template") &&
-          entry.at("template").is_string()) {
-        return entry.at("template").get<std::string>();
-      }
-    }
-    throw base::InputError(
-        base::describe((directory / name).string() + ": 'chat_template' is neither a text nor a list with a 'default'",
-                       "which template counts is unclear"));
-  }
-  return std::nullopt;
-}
-
-std::string normalised_chat_text(std::string_view text) {
-  const std::string plain = base::replace_all(base::replace_all(std::string(text), "\r\n", "\n"), "\n", "\\n");
-  std::string out;
-  char quote = 0;
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const char c = plain[i];
-    if (quote != 0) {
-      quote = c == quote ? '\0' : quote;
-      out += c;
-    } else if (plain.compare(i, 2, "\\n") == 0) {
-      ++i;
-    } else if (c != ' ' && c != '\t') {
-      quote = c == '\'' || c == '"' ? c : '\0';
-      out += c;
-    }
-  }
-  return out;
+ChatTemplate find_checkpoint_chat(const std::string& model_path) {
+  return make_chat(model_path, "", {base::utc_now().substr(0, 10)});
 }
 
 }  // namespace stereosweep::config

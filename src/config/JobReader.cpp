@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/Lists.hpp"
@@ -96,32 +97,21 @@ void revision_key(Keys& keys, const sweep::ModelSpec& model) {
 }
 
 /// `format`: null where the probe is not known.
-void chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* format) {
-  const Node* said = keys.optional("chat");
+template <class Model, class Keys>
+void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
   const auto use = format == nullptr ? ChatUse::plain_unless_said : format->defaults().chat;
-  if (said != nullptr && use == ChatUse::refused) {
-    keys.problems().add(said->place("model.chat"),
-                        "the probe '" + std::string(format->name()) + "' takes no chat template",
-                        "its prompts are sentences, not conversations");
-  } else if (said != nullptr && format != nullptr) {
-    model.chat = read_model_chat(*said, model.location(), keys.pieces(), keys.problems());
-  } else if (use == ChatUse::from_checkpoint && !model.path.empty()) {
-    Node automatic = keys.node();  // as if `chat: auto` stood there
-    automatic.kind = Node::Kind::null;
-    model.chat = read_model_chat(automatic, model.location(), keys.pieces(), keys.problems());
+  if (use != ChatUse::refused) {
+    chat_keys(keys, model, use == ChatUse::from_checkpoint);
+    return;
   }
-}
-
-void chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
-  if (format->defaults().chat != ChatUse::refused) {
-    keys.add("chat", model.chat ? dump_fields(*model.chat) : Node::plain("none"));
-  }
-}
-
-void chat_key(FieldsSchema& keys, const sweep::ModelSpec& /*model*/, const ProbeFormat* format) {
-  if (format->defaults().chat != ChatUse::refused) {
-    keys.add("chat", either_schema({text_schema(), fields_schema<sweep::ChatTemplate>()}),
-             "how prompts become conversations: a name in configs/chat, auto, none");
+  if constexpr (std::is_same_v<Keys, Fields>) {
+    for (const char* key : {"chat", "chat_name", "date", "thinking", "system"}) {
+      if (const Node* said = keys.optional(key)) {
+        keys.problems().add(said->place("model." + std::string(key)),
+                            "the probe '" + std::string(format->name()) + "' takes no chat template",
+                            "its prompts are sentences, not conversations");
+      }
+    }
   }
 }
 
@@ -133,23 +123,29 @@ void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
   keys.needed().not_raw().alone().path("path", model.path, about_path);
   revision_key(keys, model);
   keys.choice("dtype", model.dtype, query::dtype_names);
-  chat_key(keys, model, format);
+  chat_keys_of(model, keys, format);
 }
 
 /// A conversation is written by the server, a text by the job: by the template that it names, or as it is.
 void server_chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* format) {
-  const Node* said = keys.optional("chat");
-  if (model.server->interface == sweep::Server::Interface::completions && said != nullptr) {
-    chat_key(keys, model, format);
-  } else if (said != nullptr) {
-    keys.problems().add(said->place("model.chat"), "a chat template beside model.interface: chat",
-                        "the server writes conversations by its own",
-                        "Leave it out, or set model.interface: completions.");
+  if (model.server->interface == sweep::Server::Interface::completions) {
+    chat_keys_of(model, keys, format);
+    return;
   }
+  for (const char* name : {"chat", "chat_name", "date", "thinking"}) {
+    if (const Node* said = keys.optional(name)) {
+      keys.problems().add(said->place("model." + std::string(name)), "a chat template beside model.interface: chat",
+                          "the server writes conversations by its own",
+                          "Leave it out, or set model.interface: completions.");
+    }
+  }
+  keys.text("system", model.system);
 }
 void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
   if (model.server->interface == sweep::Server::Interface::completions) {
-    chat_key(keys, model, format);
+    chat_keys_of(model, keys, format);
+  } else if (model.system != "default") {
+    keys.text("system", model.system);
   }
 }
 
@@ -193,7 +189,7 @@ void model_keys(const sweep::ModelSpec& model, FieldsSchema& keys, const ProbeFo
   keys.alone().path("path", model.path, about_path);
   revision_key(keys, model);
   keys.choice("dtype", model.dtype, query::dtype_names);
-  chat_key(keys, model, format);
+  chat_keys_of(model, keys, format);
   const sweep::Server usual;
   sweep::Server::each_key(usual, keys);
 }
@@ -290,8 +286,9 @@ const Node* read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Jo
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
-    std::vector<std::string> names = {"name",       "language",       "seed",        "probe",     "model",
-                                      "model.path", "model.revision", "model.dtype", "model.chat"};
+    std::vector<std::string> names = {"name",       "language",       "seed",        "probe",      "model",
+                                      "model.path", "model.revision", "model.dtype", "model.chat", "model.chat_name",
+                                      "model.date", "model.thinking", "model.system"};
     FieldsSchema server;
     const sweep::Server usual_server;
     sweep::Server::each_key(usual_server, server);

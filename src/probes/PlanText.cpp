@@ -9,7 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "config/Chat.hpp"
+#include "chat/TemplateSource.hpp"
 #include "engine/QueryInput.hpp"
 #include "hdf5/Handle.hpp"
 #include "model/causal/CausalSize.hpp"
@@ -302,10 +302,25 @@ void print_chat(std::ostream& out, const sweep::Job& job, std::string_view witho
   plan_line(out, "chat");
   if (job.model.chat) {
     out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
+    if (const auto& origin = job.model.chat->origin) {
+      plan_line(out, "") << "proof " << origin->proof << "; switches " << origin->switches
+                         << (origin->date.empty() ? "" : "; date " + origin->date) << '\n';
+    }
+    if (const auto& thought = job.model.chat->thought) {
+      plan_line(out, "thoughts") << "what stands before " << base::json_quote(thought->closing)
+                                 << " is kept apart, and is no answer (sampling.max_thought_tokens)\n";
+    }
+    if (const auto& guards = job.model.chat->guards; !guards.empty()) {
+      plan_line(out, "guards") << base::excerpt(base::join(base::mapped(guards, base::json_quote), ", "), 80)
+                               << ": an answer with one ends its conversation\n";
+    }
+    if (job.model.system != "default") {
+      plan_line(out, "system") << base::json_quote(base::excerpt(job.model.system, 60)) << '\n';
+    }
     return;
   }
   out << "none: " << without << '\n';
-  if (config::read_checkpoint_chat_text(job.model.location())) {
+  if (chat::find_template(job.model.location(), "")) {
     plan_line(out, "note") << "the checkpoint has a chat template, and the job says none\n";
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/Text.hpp"
+#include "chat/Writing.hpp"
 #include "findings/Scores.hpp"
 
 namespace stereosweep::probes {
@@ -64,6 +65,19 @@ void require_axis(std::uint64_t length, const char* key, const std::string& what
 void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer, base::Problems& problems) {
   if (!job.model.chat || tokenizer == nullptr) {
     return;
+  }
+  const auto& thought = job.model.chat->thought;
+  const auto is_left_out = [&](const std::string& mark) {
+    using Special = tokenizer::Tokenizer::Special;
+    const auto ids = tokenizer->encode(mark, tokenizer::SpecialTokens::leave_out).ids;
+    return tokenizer->decode(ids, Special::keep).find(mark) != std::string::npos &&
+           tokenizer->decode(ids, Special::skip).find(mark) == std::string::npos;
+  };
+  if (thought && !chat::begins_with_answer(*job.model.chat) && is_left_out(thought->closing)) {
+    problems.add({.file = "", .line = 0, .key = "model.chat"},
+                 "'" + thought->closing + "', which ends a thought, is a special token of this model",
+                 "special tokens are left out of answers, so that thought and answer cannot be told apart",
+                 "Say model.thinking: none if the model does not think.");
   }
   for (const auto& token : job.model.chat->control_tokens) {
     if (!tokenizer->id_of(token)) {

@@ -10,6 +10,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/Sha256.hpp"
+#include "chat/ChatTemplate.hpp"
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "query/Query.hpp"
@@ -50,6 +51,11 @@ class Probe {
     return std::nullopt;
   }
   virtual results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const = 0;
+  /// Every conversation that the model read in a block, as its raw numbers tell, to be rendered a second time by the
+  /// checkpoint's own template; none where the probe's prompts are no conversations.
+  using ConversationVisitor = std::function<void(const std::vector<chat::Message>& messages)>;
+  virtual void each_conversation(const sweep::Block& /*block*/, const results::RawBlock& /*raw*/,
+                                 const ConversationVisitor& /*visit*/) const {}
   /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
   virtual void hash_content(const sweep::Block& block, base::Sha256& hash) const = 0;
 };

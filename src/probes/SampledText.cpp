@@ -8,6 +8,8 @@
 #include "base/files/Sha256.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
+#include "config/yaml/Yaml.hpp"
+#include "probes/Probe.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes {
@@ -28,12 +30,12 @@ bool asks_by_messages(const sweep::Job& job) {
   return job.model.server && job.model.server->interface == sweep::Server::Interface::chat;
 }
 
-std::string messages_prompt(std::span<const sweep::Message> messages) {
+std::string messages_prompt(std::span<const chat::Message> messages) {
   auto list = base::Json::array();
   for (const auto& message : messages) {
-    const auto* role = message.role == sweep::Role::system ? "system"
-                       : message.role == sweep::Role::user ? "user"
-                                                           : "assistant";
+    const auto* role = message.role == chat::Role::system ? "system"
+                       : message.role == chat::Role::user ? "user"
+                                                          : "assistant";
     list.push_back({{"role", role}, {"content", message.content}});
   }
   return list.dump();
@@ -55,7 +57,8 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
   }
   query::Generate generate;
   generate.prompt = prompt;
-  generate.max_new_tokens = static_cast<std::int32_t>(sampling.max_new_tokens);
+  generate.max_new_tokens = static_cast<std::int32_t>(
+      sampling.max_new_tokens + (job.model.chat && job.model.chat->thought ? sampling.max_thought_tokens : 0));
   generate.temperature = sampling.temperature;
   generate.top_k = static_cast<std::int32_t>(sampling.top_k);
   generate.top_p = sampling.top_p;
@@ -66,8 +69,60 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
   return generate;
 }
 
-std::string answer_lead(const sweep::ChatTemplate& chat) {
+std::string answer_lead(const chat::ChatTemplate& chat) {
   return chat.assistant.prefix.starts_with(chat.generation) ? chat.assistant.prefix.substr(chat.generation.size()) : "";
+}
+
+std::vector<chat::Message> opening_messages(const sweep::Job& job) {
+  if (asks_by_messages(job) && job.model.system != "default" && job.model.system != "none") {
+    return {{chat::Role::system, job.model.system}};
+  }
+  return job.model.chat ? chat::system_messages(*job.model.chat, job.model.system) : std::vector<chat::Message>();
+}
+
+chat::SplitAnswer split_answer(const sweep::Job& job, const std::string& text) {
+  return job.model.chat ? chat::split_thought(*job.model.chat, text) : chat::SplitAnswer{"", text, false};
+}
+
+Thoughts thoughts_of(const sweep::Job& job) {
+  return job.model.chat && job.model.chat->thought ? Thoughts::kept : Thoughts::none;
+}
+
+void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes) {
+  schema.cubes.push_back(cube("answer_thought", results::ElementType::text, inner_axes, "",
+                              "what the model thought before the answer", "never read as an answer; empty: nothing"));
+  schema.cubes.push_back(cube("answer_num_thought_tokens", results::ElementType::int32, inner_axes, "1",
+                              "tokens of the thought with its closing mark"));
+}
+
+std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                const query::GenerateAnswer& answer, const chat::SplitAnswer& split) {
+  if (split.is_cut || split.thought.empty() || tokenizer == nullptr) {
+    return split.is_cut ? static_cast<std::int32_t>(answer.ids.size()) : 0;
+  }
+  const auto mark = tokenizer->id_of(job.model.chat->thought->closing);
+  const auto last = mark ? std::ranges::find(answer.ids.rbegin(), answer.ids.rend(), *mark) : answer.ids.rend();
+  if (last != answer.ids.rend()) {
+    return static_cast<std::int32_t>(answer.ids.rend() - last);
+  }
+  const auto text = split.thought + job.model.chat->thought->closing;
+  return static_cast<std::int32_t>(tokenizer->encode(text, tokenizer::SpecialTokens::leave_out).ids.size());
+}
+
+void hash_thoughts(const sweep::Job& job, base::Sha256& hash) {
+  if (thoughts_of(job) == Thoughts::kept) {
+    hash.field(config::emit_yaml(config::dump_fields(*job.model.chat->thought)));
+  }
+}
+
+void require_closed_thought(const sweep::Job& job, base::Problems& problems) {
+  if (job.model.chat && !chat::begins_with_answer(*job.model.chat)) {
+    problems.add(
+        {.file = "", .line = 0, .key = "model.thinking"},
+        "probabilities of options are asked of a model that thinks before it answers",
+        "they would be those of the first word of a thought",
+        "Say model.thinking: off where its chat template can close the thought, or none if it does not think.");
+  }
 }
 
 std::string kept_text(const std::string& text) {

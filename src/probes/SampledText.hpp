@@ -8,17 +8,22 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/files/Sha256.hpp"
+#include "chat/ChatTemplate.hpp"
+#include "chat/Writing.hpp"
 #include "config/yaml/Fields.hpp"
 #include "query/Query.hpp"
-#include "sweep/Chat.hpp"
+#include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {
 
 /// What the sampling of every such probe has; how many texts is the probe's own.
 struct TextSampling {
   std::int64_t max_new_tokens = 0;
-  double temperature = 1;  ///< 0: greedy, and then one text
+  std::int64_t max_thought_tokens = 0;  ///< further tokens, for what a model thinks before it answers
+  double temperature = 1;               ///< 0: greedy, and then one text
   double top_p = 1;
   std::int64_t top_k = 0;  ///< 0: all
   double repetition_penalty = 1;
@@ -34,7 +39,7 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
 /// Whether prompts are conversations that a server writes in its own way.
 bool asks_by_messages(const sweep::Job& job);
 /// A prompt of such a conversation.
-std::string messages_prompt(std::span<const sweep::Message> messages);
+std::string messages_prompt(std::span<const chat::Message> messages);
 
 /// A chat template writes every control token itself.
 query::Framing framing_of(const sweep::Job& job);
@@ -45,7 +50,31 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
                              std::uint64_t draw);
 
 /// What stands between the prompt and an answer: what the chat format writes before one.
-std::string answer_lead(const sweep::ChatTemplate& chat);
+std::string answer_lead(const chat::ChatTemplate& chat);
+
+/// What stands before the first question of every conversation: nothing, or the system's message (`model.system`).
+std::vector<chat::Message> opening_messages(const sweep::Job& job);
+
+/// A sampled text without the thought before it, as far as the job's chat template tells where that ends.
+chat::SplitAnswer split_answer(const sweep::Job& job, const std::string& text);
+
+/// Contexts whose questions are written before a run, so that one which the chat template writes otherwise is refused.
+constexpr std::uint64_t max_contexts_checked = 2'000;
+
+/// Whether a result keeps what a model thinks before it answers, in cubes and statuses of their own.
+enum class Thoughts { none, kept };
+Thoughts thoughts_of(const sweep::Job& job);
+constexpr const char* truncated_thought_name = "truncated_thought";
+/// `answer_thought` and `answer_num_thought_tokens`, over the axes of answers.
+void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes);
+/// New tokens of the answer up to the end of its thought; 0 where no tokenizer can tell (a server answers).
+std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                const query::GenerateAnswer& answer, const chat::SplitAnswer& split);
+/// How thoughts are told from answers, for a block's key; nothing where they are not.
+void hash_thoughts(const sweep::Job& job, base::Sha256& hash);
+
+/// Reports options whose probabilities would be those of a thought's first word.
+void require_closed_thought(const sweep::Job& job, base::Problems& problems);
 
 /// A sampled text as it goes into the file and into the conversation: a zero byte, which ends a text of HDF5, stands as
 /// the replacement character.

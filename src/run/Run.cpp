@@ -8,6 +8,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
@@ -140,12 +141,34 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
                                         "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name."));
 }
 
+/// The jobs with the date of the run that each goes on, where the template writes one that nobody has said.
+std::vector<sweep::Job> load_dated_jobs(const RunRequest& request, const config::JobFile& source) {
+  auto jobs = config::load_jobs(source, request.overrides);
+  if (request.existing == RunRequest::Existing::overwrite && !base::is_requeued()) {
+    return jobs;
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& chat = jobs[i].model.chat;
+    const auto before = chat && chat->origin && !chat->origin->date.empty()
+                            ? RunDirectory(root_of(request, jobs[i], jobs.size())).old_job()
+                            : std::nullopt;
+    if (!before || !before->model.chat || !before->model.chat->origin ||
+        before->model.chat->origin->date == chat->origin->date || chat->origin->date != base::utc_now().substr(0, 10)) {
+      continue;
+    }
+    auto overrides = request.overrides;
+    overrides.push_back("model.date=" + before->model.chat->origin->date);
+    jobs[i] = config::load_jobs(source, overrides).at(i);
+  }
+  return jobs;
+}
+
 /// `node_ranks`: ranks of this node. Throws InputError for a file that cannot be used, and for a sweep of which no job
 /// can run.
 PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   const auto file = fs::is_directory(request.job) ? request.job / config::resolved_name : request.job;
   const auto source = config::read_job_file(file);
-  const auto jobs = config::load_jobs(source, request.overrides);
+  const auto jobs = load_dated_jobs(request, source);
   PlannedJobs planned;
   const bool is_short = source.text.size() <= config::YamlLimits().max_bytes;
   planned.text = is_short ? source.text : "# as in job_resolved\n";  // the head of a journal has 16 MiB

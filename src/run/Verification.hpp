@@ -46,6 +46,7 @@ struct Verification {
   std::vector<std::string> differences;  ///< of the settings that decide bits: the run's, now this program's
   std::vector<StageAgreement> stages;    ///< those that ask a model; a job has at least one
   std::vector<FileCheck> files;
+  std::string conversations;  ///< a line on those that the model's own chat template has rendered again; may be empty
   Level level = Level::none;
 };
 

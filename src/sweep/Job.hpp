@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "chat/ChatTemplate.hpp"
 #include "query/Compute.hpp"
-#include "sweep/Chat.hpp"
 #include "sweep/Comparison.hpp"
 #include "sweep/Server.hpp"
 
@@ -18,8 +18,10 @@ namespace stereosweep::sweep {
 struct ModelSpec {
   std::string path;  ///< checkpoint directory or name on the hub; empty: no model (contexts with a file of vectors)
   query::Dtype dtype = query::Dtype::float32;
-  std::optional<ChatTemplate> chat = std::nullopt;  ///< how prompts become conversations; nothing: they go as they are
-  std::string revision = {};  ///< commit at which the cache held the name; empty: a directory, or not found yet
+  /// How prompts become conversations; nothing: they go as they are.
+  std::optional<chat::ChatTemplate> chat = std::nullopt;
+  std::string system = "default";  ///< system text of every conversation: `default` (the template's), `none`, a text
+  std::string revision = {};       ///< commit at which the cache held the name; empty: a directory, or not found yet
   std::optional<Server> server = std::nullopt;  ///< in place of a path
   /// For people: "./bert", "org/name", "gpt-4o at https://..."
   std::string shown() const { return server ? server->name + " at " + server->url : path; }

@@ -8,7 +8,7 @@ import yaml
 from statistic_requests import shared_keys
 
 # What the first job says for all probes, what only job.resolved.yaml holds, and the second names of axes.
-ELSEWHERE = {"model": {"revision", "chat"}, "execution": set()}
+ELSEWHERE = {"model": {"revision", "chat", "chat_name", "date", "system", "thinking"}, "execution": set()}
 WRITTEN_BY_THE_PROGRAM = {"axes": {"omissions", "subjects"}}
 OTHER_NAMES = {"sentences": "templates", "questions": "rephrasings", "rating_questions": "templates"}
 JOBS = sorted((runs.ROOT / "jobs").glob("0[1-5]_example*.yaml"))

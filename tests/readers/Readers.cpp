@@ -8,7 +8,7 @@
 #include "answers/text/PlainText.hpp"
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
-#include "config/Chat.hpp"
+#include "chat/TemplateSource.hpp"
 #include "config/JobLoader.hpp"
 #include "config/axes/Tables.hpp"
 #include "config/yaml/Yaml.hpp"
@@ -170,9 +170,8 @@ void read_word_vectors(std::string_view bytes) {
 void read_chat_template(std::string_view bytes) {
   const testing::TemporaryDirectory directory;
   written(directory, "tokenizer_config.json", bytes);
-  const auto text = config::read_checkpoint_chat_text(directory.path());
-  base::refuse_if(!text, "no template", "the file has none");
-  config::normalised_chat_text(*text);
+  const auto found = chat::find_template(directory.path(), "");
+  base::refuse_if(!found, "no template", "the file has none");
 }
 
 void read_elmo_options(std::string_view bytes) { model::read_elmo_options(one_file("options.json", bytes)); }

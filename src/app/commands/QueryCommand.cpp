@@ -12,11 +12,13 @@
 #include "base/files/HubCache.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
+#include "chat/TemplateChild.hpp"
+#include "chat/TemplateSource.hpp"
+#include "chat/Writing.hpp"
 #include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
-#include "sweep/Chat.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -51,7 +53,7 @@ class ChatPrompts {
   std::string write(std::span<const query::Message> messages, const std::string& name) {
     auto known = templates_.find(name);
     if (known == templates_.end()) {
-      const auto chat = name.empty() ? config::find_checkpoint_chat(model_, "jobs") : config::find_chat(name, "jobs");
+      const auto chat = name.empty() ? config::find_checkpoint_chat(model_) : config::find_chat(name, "jobs");
       for (const auto& token : chat.control_tokens) {
         base::refuse_if(!tokenizer_.id_of(token),
                         "'" + token + "' of the chat template '" + chat.label + "' is no token of this model",
@@ -59,19 +61,37 @@ class ChatPrompts {
       }
       known = templates_.emplace(name, chat).first;
     }
-    std::vector<sweep::Message> conversation;
+    std::vector<chat::Message> conversation;
     for (const auto& message : messages) {
       const auto role =
           place_of(message.role, "role " + base::json_quote(message.role), {"system", "user", "assistant"});
-      conversation.push_back({static_cast<sweep::Role>(role), message.content});
+      conversation.push_back({static_cast<chat::Role>(role), message.content});
     }
-    return sweep::write_chat(known->second, conversation);
+    try {
+      return chat::write_chat(known->second, conversation);
+    } catch (const chat::NotWritten&) {
+      if (!known->second.origin) {
+        throw;
+      }
+    }
+    return render(*known->second.origin, conversation);
   }
 
  private:
+  /// By the template itself: what its pieces are not proven for.
+  std::string render(const chat::TemplateOrigin& origin, const std::vector<chat::Message>& conversation) const {
+    const auto source = chat::find_template(model_, origin.name);
+    base::refuse_if(!source, "the chat template is gone", "'" + model_ + "' had one when this command started");
+    const auto rendered = chat::render_with_template(*source, chat::settings_of(origin), {&conversation, 1}).at(0);
+    const auto* refusal = std::get_if<chat::Refusal>(&rendered);
+    base::refuse_if(refusal != nullptr, "the model's chat template refuses the conversation",
+                    refusal == nullptr ? "" : refusal->why);
+    return std::get<std::string>(rendered);
+  }
+
   std::string model_;
   const tokenizer::Tokenizer& tokenizer_;
-  std::map<std::string, sweep::ChatTemplate> templates_;
+  std::map<std::string, chat::ChatTemplate> templates_;
 };
 
 struct AnsweredLine {

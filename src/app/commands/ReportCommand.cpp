@@ -14,23 +14,19 @@
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/process/Environment.hpp"
+#include "base/process/Python.hpp"
 
 namespace stereosweep::app {
 namespace {
 
 namespace options = boost::program_options;
-constexpr const char* python_variable = "STEREOSWEEP_PYTHON";
 constexpr const char* package_command = "stereosweep-analysis";
-
-bool can_be_run(const std::filesystem::path& path) {
-  return std::filesystem::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
-}
 
 bool is_on_path(const std::string& command) {
   const auto folders = base::text_from_environment("PATH");
   for (std::size_t begin = 0; begin <= folders.size();) {
     const auto end = std::min(folders.find(':', begin), folders.size());
-    if (end > begin && can_be_run(std::filesystem::path(folders.substr(begin, end - begin)) / command)) {
+    if (end > begin && base::can_be_run(std::filesystem::path(folders.substr(begin, end - begin)) / command)) {
       return true;
     }
     begin = end + 1;
@@ -38,21 +34,15 @@ bool is_on_path(const std::string& command) {
   return false;
 }
 
-/// How the analysis package is started: $STEREOSWEEP_PYTHON; else build/python, which env/setup.sh makes above this
-/// program's build/NAME/bin; else the command of an installed package. Throws InputError where there is none.
-Arguments package_start(const std::filesystem::path& program) {
-  const Arguments module = {"-m", "stereosweep_analysis"};
-  const auto python_of_build = program.parent_path().parent_path().parent_path() / "python";
-  std::string python = base::text_from_environment(python_variable);
-  if (python.empty() && can_be_run(python_of_build)) {
-    python = python_of_build.string();
-  }
-  if (!python.empty()) {
-    return {python, module.front(), module.back()};
+/// How the analysis package is started: by the program's own Python, else by the command of an installed package.
+/// Throws InputError where there is none.
+Arguments package_start() {
+  if (const auto python = base::own_python(); !python.empty()) {
+    return {python, "-m", "stereosweep_analysis"};
   }
   base::refuse_if(!is_on_path(package_command), "the report cannot be written",
-                  "it is made by the Python package in 'analysis', and there is no " + std::string(python_variable) +
-                      ", no '" + python_of_build.string() + "' and no " + package_command + " on the path",
+                  "it is made by the Python package in 'analysis', and there is no STEREOSWEEP_PYTHON, no '" +
+                      base::python_of_build().string() + "' and no " + package_command + " on the path",
                   "Run env/setup.sh, or install the package with 'pip install ./analysis'.");
   return {package_command};
 }
@@ -76,7 +66,7 @@ base::ExitCode execute_report(const CommandLine& line) {
     }
   }
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  auto words = package_start(program);
+  auto words = package_start();
   words.emplace_back("report");
   if (line.has("out")) {
     words.push_back("--out=" + line.get<std::string>("out"));

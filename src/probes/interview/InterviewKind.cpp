@@ -13,7 +13,6 @@
 #include "probes/interview/InterviewScores.hpp"
 #include "probes/interview/statistics/InterviewStatistics.hpp"
 #include "results/TextTable.hpp"
-#include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -99,7 +98,7 @@ std::string rules_warning() {
 /// Answers, ratings and keywords by status, and the rules by which they were
 /// read.
 std::string statuses_text(const InterviewResult& result) {
-  auto text = answers_line("turns", answer_status_names, result.answer_counts);
+  auto text = answers_line("turns", result.answer_statuses, result.answer_counts);
   if (std::ranges::any_of(result.rating_counts, [](auto count) { return count > 0; })) {
     text += answers_line("ratings", reading_names(), result.rating_counts);
   }
@@ -166,7 +165,8 @@ struct LaterTurns {
 LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) {
   LaterTurns later;
   const auto& job = request.job;
-  const auto most = static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_new_tokens);
+  const auto most = static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_new_tokens) +
+                    static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_thought_tokens);
   const auto special = job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
   later.sample.num_contexts = probe.blocks().product().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
@@ -174,7 +174,7 @@ LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) 
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const auto asked = probe.messages(block.first_context + i);
       for (std::size_t turn = 0; turn < asked.size(); ++turn) {
-        const std::vector<std::string> none(turn);
+        const std::vector<std::string> none(turn, job.model.chat && job.model.chat->origin ? "-" : "");
         const auto prompt = prompt_of(job, std::span(asked).first(turn + 1), none);
         const auto tokens = request.tokenizer->encode(prompt, special).ids.size() + turn * most;
         later.longest = std::max(later.longest, tokens + most);
@@ -203,13 +203,18 @@ void print_later_turns(const LaterTurns& later, const std::optional<model::Causa
   }
 }
 
-/// First messages and all others, with empty answers between them.
-void print_prompts(const InterviewProbe& probe, std::uint64_t limit) {
+/// What the model reads at each turn; "{answer 1}" stands where its first answer will.
+void print_prompts(const sweep::Job& job, const InterviewProbe& probe, std::uint64_t limit) {
   const std::uint64_t contexts = std::min(limit, probe.blocks().product().num_contexts());
   for (std::uint64_t context = 0; context < contexts; ++context) {
     const auto asked = probe.messages(context);
     for (std::size_t turn = 0; turn < asked.size(); ++turn) {
-      std::cout << context << '\t' << turn << '\t' << base::json_quote(asked[turn]) << '\n';
+      std::vector<std::string> answers;
+      for (std::size_t i = 0; i < turn; ++i) {
+        answers.push_back("{answer " + std::to_string(i + 1) + "}");
+      }
+      const auto prompt = prompt_of(job, std::span(asked).first(turn + 1), answers);
+      std::cout << context << '\t' << turn << '\t' << base::json_quote(prompt) << '\n';
     }
   }
 }
@@ -260,7 +265,7 @@ class InterviewKind final : public KindOf<Interview> {
     };
     print_causal_plan(std::cout,
                       {"interview of", summary(request.job), print_own_lines, probe.subjects().omissions,
-                       [&](std::uint64_t limit) { print_prompts(probe, limit); }},
+                       [&](std::uint64_t limit) { print_prompts(request.job, probe, limit); }},
                       probe, request);
   }
 
@@ -293,7 +298,7 @@ class InterviewKind final : public KindOf<Interview> {
   }
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
     const auto& settings = job.settings<Interview>();
-    return interview::score_axes(interview_schema(settings, subjects_of(settings).subjects), job);
+    return interview::score_axes(interview_schema(job, subjects_of(settings).subjects), job);
   }
   StatsText stats(const StatsRequest& request) const override {
     const auto& schema = request.file.schema();

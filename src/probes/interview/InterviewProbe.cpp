@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "chat/Writing.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "results/Export.hpp"
 
@@ -100,20 +101,27 @@ Sizes sizes_of(const Interview& settings) {
   return sizes;
 }
 
-std::vector<results::CubeSchema> text_cubes() {
-  return {cube("question", ElementType::text, {"turn"}, "", "what the user's side says", "empty: not asked"),
-          cube("answer_text", ElementType::text, {"round", "turn"}, "", "sampled answer",
-               "a zero byte stands as U+FFFD; empty where answer_status is not ok"),
-          cube("answer_num_tokens", ElementType::int32, {"round", "turn"}, "1", "new tokens of the answer"),
-          cube("answer_mean_logprob", ElementType::float64, {"round", "turn"}, "nat",
-               "mean log-probability of the new tokens", "softmax of the model, no temperature, no penalty"),
-          cube("answer_status", ElementType::uint8, {"round", "turn"}, "", "what became of the turn", "",
-               answer_status_names),
-          cube("answer_ending", ElementType::uint8, {"round", "turn"}, "", "what ended the answer", "", ending_names),
-          cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
-          cube("rules_version", ElementType::int32, {}, "1", "version of the rules that read the answers",
-               "the numbers below were read from answer_text by these rules; stats "
-               "--reparse reads them again")};
+/// Names of statuses that a job can have: what older runs have written stays as it was.
+std::vector<std::string> statuses_of(const sweep::Job& job) {
+  const bool is_proven = job.model.chat && (job.model.chat->thought || job.model.chat->origin);
+  const auto known = std::span(answer_status_names).first(is_proven ? answer_status_names.size() : 5);
+  return {known.begin(), known.end()};
+}
+
+std::vector<results::CubeSchema> text_cubes(const sweep::Job& job) {
+  return {
+      cube("question", ElementType::text, {"turn"}, "", "what the user's side says", "empty: not asked"),
+      cube("answer_text", ElementType::text, {"round", "turn"}, "", "sampled answer",
+           "a zero byte stands as U+FFFD; empty where answer_status is not ok"),
+      cube("answer_num_tokens", ElementType::int32, {"round", "turn"}, "1", "new tokens of the answer"),
+      cube("answer_mean_logprob", ElementType::float64, {"round", "turn"}, "nat",
+           "mean log-probability of the new tokens", "softmax of the model, no temperature, no penalty"),
+      cube("answer_status", ElementType::uint8, {"round", "turn"}, "", "what became of the turn", "", statuses_of(job)),
+      cube("answer_ending", ElementType::uint8, {"round", "turn"}, "", "what ended the answer", "", ending_names),
+      cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
+      cube("rules_version", ElementType::int32, {}, "1", "version of the rules that read the answers",
+           "the numbers below were read from answer_text by these rules; stats "
+           "--reparse reads them again")};
 }
 
 }  // namespace
@@ -131,7 +139,8 @@ sweep::Product product_of(const results::RawSchema& schema) {
       base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
 }
 
-results::RawSchema interview_schema(const Interview& settings, const std::vector<sweep::Subject>& subjects) {
+results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects) {
+  const auto& settings = job.settings<Interview>();
   const auto sizes = sizes_of(settings);
   const auto items = items_of(settings);
   results::RawSchema schema;
@@ -139,7 +148,10 @@ results::RawSchema interview_schema(const Interview& settings, const std::vector
   schema.inner_axes = {numbered_axis("round", "conversation of its own with the same first question",
                                      static_cast<std::uint64_t>(settings.sampling.rounds)),
                        numbered_axis("turn", "place in the conversation", sizes.turns)};
-  schema.cubes = text_cubes();
+  schema.cubes = text_cubes(job);
+  if (thoughts_of(job) == Thoughts::kept) {
+    add_thought_cubes(schema, {"round", "turn"});
+  }
   if (!items.empty()) {
     schema.inner_axes.push_back(item_axis(items));
     const auto add = [&](const char* name, const char* what, const char* description) {
@@ -174,13 +186,14 @@ results::RawSchema interview_schema(const Interview& settings, const std::vector
   return schema;
 }
 
-InterviewProbe::InterviewProbe(const sweep::Job& job)
+InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer)
     : job_(job),
+      tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
       blocks_(sweep::Product({subjects_.subjects.size(), settings().conversations.size(), settings().forms.size(),
                               settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block)),
-      schema_(interview_schema(settings(), subjects_.subjects)) {
+      schema_(interview_schema(job, subjects_.subjects)) {
   std::size_t items = 0;
   for (const auto& conversation : settings().conversations) {
     first_items_.push_back(items);
@@ -243,7 +256,7 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
     for (auto& course : all) {
       const auto context = block.first_context + course.context;
       const bool goes_on = course.answers.size() == step &&
-                           (step == 0 || std::holds_alternative<query::GenerateAnswer>(*course.answers.back())) &&
+                           (step == 0 || way_behind(*course.answers.back()) == Way::goes_on) &&
                            step < turns_of(context).size();
       if (!goes_on) {
         continue;
@@ -264,6 +277,20 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
   return all;
 }
 
+InterviewProbe::Way InterviewProbe::way_behind(const query::Answer& answer) const {
+  const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
+  if (generated == nullptr) {
+    return Way::failed;
+  }
+  const auto split = split_answer(job_, generated->text);
+  if (split.is_cut) {
+    return Way::has_no_answer;
+  }
+  const bool is_written =
+      !job_.model.chat || chat::problem_of(*job_.model.chat, chat::Role::assistant, kept_text(split.answer)).empty();
+  return is_written ? Way::goes_on : Way::not_written;
+}
+
 std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Transcript& transcript) const {
   Round round;
   const std::size_t step = transcript.answers.size();
@@ -272,16 +299,16 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
   for (const auto& course : courses(block, transcript)) {
     const auto context = block.first_context + course.context;
     const auto& turns = turns_of(context);
-    if (course.answers.size() < step || step >= turns.size() ||
-        !std::holds_alternative<query::GenerateAnswer>(*course.answers.back())) {
+    if (course.answers.size() < step || step >= turns.size() || way_behind(*course.answers.back()) != Way::goes_on) {
       continue;
     }
     if (asked_of != course.context) {
       asked = messages(context);
       asked_of = course.context;
     }
-    const auto answers = base::mapped(
-        course.answers, [](const auto* answer) { return kept_text(std::get<query::GenerateAnswer>(*answer).text); });
+    const auto answers = base::mapped(course.answers, [&](const auto* answer) {
+      return kept_text(split_answer(job_, std::get<query::GenerateAnswer>(*answer).text).answer);
+    });
     const auto prompt = prompt_of(job_, std::span(asked).first(step + 1), answers);
     ask_all(prompt, context, course.round, turns[step], round.queries);
   }
@@ -296,6 +323,7 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
     }
   };
   fill("answer_num_tokens", std::int32_t{0});
+  fill("answer_num_thought_tokens", std::int32_t{0});
   fill("num_keywords", std::int32_t{0});
   fill("answer_ending", static_cast<std::uint8_t>(AnswerEnding::none));
   fill("answer_status", static_cast<std::uint8_t>(AnswerStatus::not_asked));
@@ -331,7 +359,8 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
     const auto at = (course.context * num_rounds() + course.round) * num_turns + turns[step];
     auto& sampled = texts[turns[step]].emplace();
     if (step >= course.answers.size()) {
-      statuses[at] = static_cast<std::uint8_t>(AnswerStatus::not_reached);
+      const bool is_written = course.answers.empty() || way_behind(*course.answers.back()) != Way::not_written;
+      statuses[at] = static_cast<std::uint8_t>(is_written ? AnswerStatus::not_reached : AnswerStatus::not_written);
       continue;
     }
     if (has_failed<AnswerStatus>(*course.answers[step], statuses[at], problem)) {
@@ -339,7 +368,17 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
     }
     const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
     STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
-    sampled = {kept_text(answer->text), static_cast<AnswerEnding>(answer->ended)};
+    const auto split = split_answer(job_, answer->text);
+    if (thoughts_of(job_) == Thoughts::kept) {
+      column_named<std::string>(raw, schema_, "answer_thought")[at] = kept_text(split.thought);
+      column_named<std::int32_t>(raw, schema_, "answer_num_thought_tokens")[at] =
+          num_thought_tokens(job_, tokenizer_, *answer, split);
+    }
+    if (split.is_cut) {
+      statuses[at] = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
+      continue;
+    }
+    sampled = {kept_text(split.answer), static_cast<AnswerEnding>(answer->ended)};
     statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
     column_named<std::string>(raw, schema_, "answer_text")[at] = sampled.text;
     column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(answer->ids.size());
@@ -394,9 +433,37 @@ void InterviewProbe::fold_reading(results::RawBlock& raw, std::uint64_t context,
   }
 }
 
+void InterviewProbe::each_conversation(const sweep::Block& block, const results::RawBlock& raw,
+                                       const ConversationVisitor& visit) const {
+  const auto num_turns = schema_.inner_axis("turn").labels.size();
+  const auto& statuses = column_named<std::uint8_t>(raw, schema_, "answer_status");
+  const auto& answers = column_named<std::string>(raw, schema_, "answer_text");
+  for (std::size_t i = 0; i < block.num_contexts; ++i) {
+    const auto asked = messages(block.first_context + i);
+    const auto& turns = turns_of(block.first_context + i);
+    for (std::size_t round = 0; round < num_rounds(); ++round) {
+      auto conversation = opening_messages(job_);
+      for (std::size_t step = 0; step < turns.size(); ++step) {
+        const auto at = (i * num_rounds() + round) * num_turns + turns[step];
+        if (statuses[at] == static_cast<std::uint8_t>(AnswerStatus::not_reached) ||
+            statuses[at] == static_cast<std::uint8_t>(AnswerStatus::not_written)) {
+          break;
+        }
+        conversation.push_back({chat::Role::user, asked[step]});
+        visit(conversation);
+        conversation.push_back({chat::Role::assistant, answers[at]});
+      }
+    }
+  }
+}
+
 void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   hash.field("interview 2").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
   hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
+  if (job_.model.chat && job_.model.chat->origin) {
+    hash.field(config::emit_yaml(config::dump_extent(*job_.model.chat, config::Extent::block)));
+  }
+  hash_thoughts(job_, hash);
   for (const auto& cube : schema_.cubes) {  // the shape of a block: other
                                             // conversations can make it wider
     hash.field(cube.name).number(schema_.values_per_context(cube));
@@ -411,7 +478,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
     }
     // Answers stand where they will: what the chat template writes around them
     // is told by one that is empty.
-    const std::vector<std::string> none(asked.size() - 1);
+    const std::vector<std::string> none(asked.size() - 1, job_.model.chat && job_.model.chat->origin ? "-" : "");
     hash.field(prompt_of(job_, asked, none));
     const auto& conversation = settings().conversations[cell(context).conversation];
     hash.field(config::emit_yaml(config::dump_fields(conversation)));
@@ -425,8 +492,20 @@ std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const toke
   require_axis(settings.conversations.size(), "axes.conversations", "conversation", problems);
   require_axis(settings.forms.size(), "axes.templates", "template", problems);
   require_control_tokens(job, tokenizer, problems);
+  if (sizes_of(settings).options > 0) {
+    require_closed_thought(job, problems);
+  }
   problems.raise_if_any("the job cannot be probed");
-  return std::make_unique<InterviewProbe>(job);
+  auto probe = std::make_unique<InterviewProbe>(job, tokenizer);
+  if (job.model.chat && job.model.chat->origin) {
+    for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
+      for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
+        const auto asked = probe->messages(block.first_context + i);
+        prompt_of(job, asked, std::vector<std::string>(asked.size() - 1, "-"));
+      }
+    }
+  }
+  return probe;
 }
 
 }  // namespace stereosweep::probes::interview

@@ -14,9 +14,19 @@
 namespace stereosweep::probes::interview {
 
 /// What became of a turn.
-enum class AnswerStatus : std::uint8_t { ok, too_long, engine_error, not_reached, not_asked };
-inline const std::vector<std::string> answer_status_names = {"ok", "too_long", "engine_error", "not_reached",
-                                                             "not_asked"};
+/// truncated_thought: what the model thinks before it answers has no end. not_written: the chat template looks for
+/// something that an answer before holds, and its pieces do not write the conversation.
+enum class AnswerStatus : std::uint8_t {
+  ok,
+  too_long,
+  engine_error,
+  not_reached,
+  not_asked,
+  truncated_thought,
+  not_written
+};
+inline const std::vector<std::string> answer_status_names = {
+    "ok", "too_long", "engine_error", "not_reached", "not_asked", "truncated_thought", "not_written"};
 
 /// Why the options' log-probabilities are what they are. not_asked: the turn
 /// asks for none, or was not reached.
@@ -29,13 +39,16 @@ inline const std::vector<std::string> option_status_names = {"ok", "too_long", "
 /// conversation that has come so far.
 class InterviewProbe final : public Probe {
  public:
-  explicit InterviewProbe(const sweep::Job& job);
+  /// `tokenizer`, which counts the tokens of thoughts, is borrowed.
+  explicit InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer = nullptr);
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
   bool asks_again() const override { return true; }
   std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void each_conversation(const sweep::Block& block, const results::RawBlock& raw,
+                         const ConversationVisitor& visit) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
   const sweep::SubjectList& subjects() const { return subjects_; }
@@ -60,12 +73,16 @@ class InterviewProbe final : public Probe {
   /// The turn's text, then the options of each of its items.
   void ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
                std::vector<query::Query>& queries) const;
+  /// Whether a conversation can go on behind an answer.
+  enum class Way { goes_on, failed, has_no_answer, not_written };
+  Way way_behind(const query::Answer& answer) const;
   void fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
   void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
   void fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
                     const ReadConversation& read) const;
 
   sweep::Job job_;
+  const tokenizer::Tokenizer* tokenizer_;
   sweep::SubjectList subjects_;
   sweep::BlockPlan blocks_;
   std::vector<std::vector<std::size_t>> turns_;  ///< [conversation, form] those that are asked
@@ -74,7 +91,7 @@ class InterviewProbe final : public Probe {
 };
 
 /// What a run of these settings writes.
-results::RawSchema interview_schema(const Interview& settings, const std::vector<sweep::Subject>& subjects);
+results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects);
 
 /// The index of a cube in a schema. Throws InputError where there is none: the
 /// file is no interview.

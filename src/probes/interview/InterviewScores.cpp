@@ -132,7 +132,9 @@ void require_names(const results::RawSchema& schema, const std::string& cube, co
   if (const auto place = schema.find_cube(cube)) {
     const auto& written = schema.cubes[*place].flag_meanings;
     const auto known = std::span(written).first(std::min(written.size(), names.size()));
-    base::refuse_if(!std::ranges::equal(known, names) || written.size() > names.size() + 1,
+    const auto other = std::ranges::mismatch(known, names).in1;
+    const bool is_known = other == known.end() || (*other == "not_scored" && other + 1 == known.end());
+    base::refuse_if(!is_known || written.size() > names.size() + 1,
                     "'" + cube + "' has other statuses than this program knows", "another version wrote the file",
                     "stereosweep stats DIR --reparse reads the texts again.");
   }
@@ -149,7 +151,9 @@ class Collector {
     result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
-    result_.answer_counts.resize(answer_status_names.size() + 1);
+    result_.answer_statuses = schema.cubes.at(cube_index(schema, "answer_status")).flag_meanings;
+    std::erase(result_.answer_statuses, "not_scored");
+    result_.answer_counts.resize(result_.answer_statuses.size() + 1);
     result_.rating_counts.resize(reading_names().size() + 1);
     result_.keyword_counts.resize(schema.find_cube("keyword_status") ? reading_names().size() + 1 : 0);
     if (parsing == StatsRequest::Parsing::again) {

@@ -21,6 +21,7 @@ enum class Measure : std::uint8_t { rating, rating_complete_answers, usable, ref
 
 struct InterviewResult {
   results::ScoreTable table;
+  std::vector<std::string> answer_statuses;   ///< that a turn can have in this file
   std::vector<std::uint64_t> answer_counts;   ///< [status of a turn, the file's "not_scored" last]
   std::vector<std::uint64_t> rating_counts;   ///< [status of a rating]; those that were not asked are
                                               ///< left out

@@ -3,7 +3,7 @@
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "sweep/Chat.hpp"
+#include "chat/Writing.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -25,14 +25,14 @@ std::string scale_text(const RatingScale& scale) {
 }
 
 /// The format of a conversation for models without a chat template.
-const sweep::ChatTemplate& plain_conversation() {
-  static const sweep::ChatTemplate chat = [] {
-    sweep::ChatTemplate made;
+const chat::ChatTemplate& plain_conversation() {
+  static const chat::ChatTemplate chat = [] {
+    chat::ChatTemplate made;
     made.label = "plain";
-    made.user = {"Question: ", "\n"};
-    made.assistant = {"Answer: ", "\n\n"};
+    made.user = {"Question: ", "\n", {}};
+    made.assistant = {"Answer: ", "\n\n", {}};
     made.generation = "Answer:";
-    made.trim = sweep::ChatTemplate::Trim::both_ends;
+    made.trim = chat::ChatTemplate::Trim::both_ends;
     return made;
   }();
   return chat;
@@ -89,17 +89,17 @@ query::Query ask_options(const sweep::Job& job, const std::string& prompt, const
 
 std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked, std::span<const std::string> answers) {
   STEREOSWEEP_ASSERT(asked.size() == answers.size() + 1, "the user speaks last");
-  std::vector<sweep::Message> messages;
+  auto messages = opening_messages(job);
   for (std::size_t turn = 0; turn < asked.size(); ++turn) {
-    messages.push_back({sweep::Role::user, asked[turn]});
+    messages.push_back({chat::Role::user, asked[turn]});
     if (turn < answers.size()) {
-      messages.push_back({sweep::Role::assistant, answers[turn]});
+      messages.push_back({chat::Role::assistant, answers[turn]});
     }
   }
   if (asks_by_messages(job)) {
     return messages_prompt(messages);
   }
-  return sweep::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
+  return chat::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
 }
 
 }  // namespace stereosweep::probes::interview

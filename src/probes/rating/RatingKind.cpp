@@ -4,6 +4,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "chat/Writing.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -11,7 +12,6 @@
 #include "probes/rating/RatingScores.hpp"
 #include "probes/rating/RatingSettings.hpp"
 #include "results/TextTable.hpp"
-#include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -26,7 +26,7 @@ void print_format(const PlanRequest& request) {
   }
   std::map<std::string, std::set<std::string>> found;
   const auto look = [&](const std::string& label, const std::string& text) {
-    for (const auto& token : sweep::control_tokens_in(*job.model.chat, text)) {
+    for (const auto& token : chat::control_tokens_in(*job.model.chat, text)) {
       found[token].insert(label);
     }
   };
@@ -112,7 +112,7 @@ class RatingKind final : public KindOf<Rating> {
   }
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
     const auto& settings = job.settings<Rating>();
-    return rating::score_axes(rating_schema(settings, subjects_of(settings).subjects));
+    return rating::score_axes(rating_schema(settings, subjects_of(settings).subjects, thoughts_of(job)));
   }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;

@@ -10,8 +10,8 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "chat/Writing.hpp"
 #include "results/Export.hpp"
-#include "sweep/Chat.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::rating {
@@ -128,7 +128,7 @@ AnswerStatus answer_status(answers::Status parsed) {
 
 }  // namespace
 
-results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects, Thoughts thoughts) {
   results::RawSchema schema;
   schema.outer_axes = outer_axes(rating, subjects);
   schema.inner_axes = inner_axes(rating);
@@ -144,23 +144,31 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
       cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
   };
   if (rating.sampling.runs > 0) {
+    std::vector<std::string> answer_names = {"ok",    "no_answer", "several_answers", "refused",
+                                             "empty", "too_long",  "engine_error"};
+    if (thoughts == Thoughts::kept) {
+      answer_names.emplace_back(truncated_thought_name);
+    }
     schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
     schema.cubes.push_back(cube("answer_rating", ElementType::float64, {"order", "run"}, "1",
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
-    schema.cubes.push_back(
-        cube("answer_status", ElementType::uint8, {"order", "run"}, "", "whether the answer names one option", "",
-             {"ok", "no_answer", "several_answers", "refused", "empty", "too_long", "engine_error"}));
+    schema.cubes.push_back(cube("answer_status", ElementType::uint8, {"order", "run"}, "",
+                                "whether the answer names one option", "", answer_names));
+  }
+  if (rating.sampling.runs > 0 && thoughts == Thoughts::kept) {
+    add_thought_cubes(schema, {"order", "run"});
   }
   return schema;
 }
 
-RatingProbe::RatingProbe(const sweep::Job& job)
+RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer)
     : job_(job),
+      tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
       blocks_(sweep::Product({subjects_.subjects.size(), settings().traits.size(), settings().questions.size(),
                               settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block)),
-      schema_(rating_schema(settings(), subjects_.subjects)) {
+      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job))) {
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
   const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {
@@ -207,7 +215,7 @@ std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
   return filled(text, {{"{trait}", trait.label}});
 }
 
-std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
+std::string RatingProbe::question(std::uint64_t context, OptionOrder order) const {
   const auto place = blocks_.product().coordinates(context);
   const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
@@ -219,15 +227,33 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
   if (trait.definition.empty()) {
     take_out(frame, "{trait_definition}");
   }
-  std::string text = filled(frame, {{"{identity_definition}", definition},
-                                    {"{trait_definition}", trait.definition},
-                                    {"{question}", asked(place)},
-                                    {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
-  const sweep::Message message{sweep::Role::user, text};
+  return filled(frame, {{"{identity_definition}", definition},
+                        {"{trait_definition}", trait.definition},
+                        {"{question}", asked(place)},
+                        {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
+}
+
+std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
+  auto text = question(context, order);
   if (asks_by_messages(job_)) {
-    return messages_prompt({&message, 1});
+    return messages_prompt(conversation(std::move(text)));
   }
-  return job_.model.chat ? sweep::write_chat(*job_.model.chat, {&message, 1}) : text;
+  return job_.model.chat ? chat::write_chat(*job_.model.chat, conversation(std::move(text))) : text;
+}
+
+void RatingProbe::each_conversation(const sweep::Block& block, const results::RawBlock& /*raw*/,
+                                    const ConversationVisitor& visit) const {
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    for (const auto order : settings().orders) {
+      visit(conversation(question(block.first_context + i, order)));
+    }
+  }
+}
+
+std::vector<chat::Message> RatingProbe::conversation(std::string text) const {
+  auto messages = opening_messages(job_);
+  messages.push_back({chat::Role::user, std::move(text)});
+  return messages;
 }
 
 Round RatingProbe::first(const sweep::Block& block) const {
@@ -303,10 +329,20 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   }
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
   STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
-  const auto text = answers::plain_text(generated->text);
+  const auto split = split_answer(job_, generated->text);
+  if (schema_.find_cube("answer_thought")) {
+    column_of<std::string>(raw, RatingColumn::answer_thought)[cell] = kept_text(split.thought);
+    column_of<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[cell] =
+        num_thought_tokens(job_, tokenizer_, *generated, split);
+  }
+  if (split.is_cut) {
+    status = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
+    return;
+  }
+  const auto text = answers::plain_text(split.answer);
   const auto parsed = answers::parse_rating(first_paragraph(text), {.options = listed(order)});
   status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
-  column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(generated->text);
+  column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(split.answer);
   if (parsed.status == answers::Status::answered) {
     const auto& scale = settings().scale;
     const auto option = static_cast<std::size_t>(parsed.value);
@@ -323,6 +359,7 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
       hash.field(continuation);
     }
   }
+  hash_thoughts(job_, hash);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : orders) {
       hash.field(prompt(block.first_context + i, order));
@@ -337,8 +374,17 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   require_axis(rating.traits.size(), "axes.rated_traits", "trait", problems);
   require_axis(rating.questions.size(), "axes.templates", "template", problems);
   require_control_tokens(job, tokenizer, problems);
+  require_closed_thought(job, problems);
   problems.raise_if_any("the job cannot be probed");
-  return std::make_unique<RatingProbe>(job);
+  auto probe = std::make_unique<RatingProbe>(job, tokenizer);
+  if (job.model.chat && job.model.chat->origin) {
+    for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
+      for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
+        probe->prompt(block.first_context + i, OptionOrder::as_listed);
+      }
+    }
+  }
+  return probe;
 }
 
 }  // namespace stereosweep::probes::rating

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "chat/ChatTemplate.hpp"
 #include "probes/Probe.hpp"
+#include "probes/SampledText.hpp"
 #include "probes/rating/RatingSettings.hpp"
 #include "sweep/Job.hpp"
 
@@ -18,15 +20,17 @@ enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error,
 /// What became of a sampled answer.
 enum class AnswerStatus : std::uint8_t {
   ok,
-  no_answer,        ///< text that names no option, or only denies some
-  several_answers,  ///< more than one option, or a letter and another option's text
-  refused,          ///< declines to answer
-  empty,            ///< white space only
-  too_long,         ///< the prompt is beyond the model's positions
-  engine_error,     ///< the engine gave no text
+  no_answer,          ///< text that names no option, or only denies some
+  several_answers,    ///< more than one option, or a letter and another option's text
+  refused,            ///< declines to answer
+  empty,              ///< white space only
+  too_long,           ///< the prompt is beyond the model's positions
+  engine_error,       ///< the engine gave no text
+  truncated_thought,  ///< what the model thinks before it answers has no end
 };
 
-/// Columns in RawBlock::columns (definitions: README.md); without sampled answers the last three are not there.
+/// Columns in RawBlock::columns (definitions: README.md); without sampled answers the last five are not there,
+/// and the last two only where the model thinks.
 enum class RatingColumn : std::uint8_t {
   option_logprob,
   option_num_tokens,
@@ -36,16 +40,20 @@ enum class RatingColumn : std::uint8_t {
   answer_text,
   answer_rating,
   answer_status,
+  answer_thought,
+  answer_num_thought_tokens,
 };
 
 /// Contexts are [group, trait, template, rephrasing]; everything is asked in one round.
 class RatingProbe final : public Probe {
  public:
-  explicit RatingProbe(const sweep::Job& job);
+  explicit RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer = nullptr);
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void each_conversation(const sweep::Block& block, const results::RawBlock& raw,
+                         const ConversationVisitor& visit) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
   /// Who is rated, and pairs of groups that are not.
@@ -64,11 +72,16 @@ class RatingProbe final : public Probe {
   void fold_options(results::RawBlock& raw, std::size_t context, std::size_t place, const query::Answer& answer) const;
   void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
                    const query::Answer& answer) const;
+  /// What is asked, without the chat format.
+  std::string question(std::uint64_t context, OptionOrder order) const;
+  /// With the system's message, where there is one.
+  std::vector<chat::Message> conversation(std::string text) const;
   std::vector<std::string> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;
 
   sweep::Job job_;
+  const tokenizer::Tokenizer* tokenizer_;
   sweep::SubjectList subjects_;
   sweep::BlockPlan blocks_;
   std::array<std::string, 2> option_lists_;                ///< [order] "A. extremely\nB. very\n..."
@@ -77,7 +90,7 @@ class RatingProbe final : public Probe {
 };
 
 /// What a run of these settings writes; inner axes option, order, form, run.
-results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects);
+results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects, Thoughts thoughts);
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.

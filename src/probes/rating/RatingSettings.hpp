@@ -81,6 +81,8 @@ struct RatingSampling : TextSampling {
   static void each_key(Self& self, Keys& keys) {
     keys.integer("runs", self.runs, 0, 1000, "answers that are sampled for each prompt; 0: none");
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
+    keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
+                                  "further tokens, for what a model thinks before it answers");
     keys.number("temperature", self.temperature, 0, 100, "0: greedy");
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("top_p", self.top_p, 1e-6, 1);

@@ -28,6 +28,8 @@ class RunDirectory {
   void require_removable() const;
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
+  /// The job that lies here; nothing where there is none.
+  std::optional<sweep::Job> old_job() const;
   /// Every field of `job` that differs from the job that lies here, as "seed: 1, now 2".
   std::vector<std::string> differences(const sweep::Job& job) const;
   /// The same for the settings of a journal of this directory; files of another model are told as its path.
@@ -47,7 +49,6 @@ class RunDirectory {
   void remove_run_files() const;
 
  private:
-  std::optional<sweep::Job> old_job() const;
   std::vector<std::filesystem::path> run_files() const;
   std::filesystem::path root_;
 };

@@ -14,6 +14,11 @@
 namespace stereosweep::probes::interview {
 namespace {
 
+const tokenizer::Tokenizer& words() {
+  static const auto made = testing::word_piece();
+  return made;
+}
+
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -90,7 +95,7 @@ std::string flag(const InterviewProbe& probe, const results::RawBlock& block, co
 }
 
 TEST(InterviewProbe, fills_places_and_puts_the_form_around_the_first_message) {
-  const InterviewProbe probe(small_interview());
+  const InterviewProbe probe(small_interview(), &words());
   EXPECT_THAT(probe.messages(0), ElementsAre("Say what most people think of nurses.\n\nNurses: which words?", "Why?",
                                              "Rate nurses from 1 (least) to 5.\n- warm\n- cold: not warm"));
   EXPECT_THAT(probe.messages(1),
@@ -102,7 +107,7 @@ TEST(InterviewProbe, fills_places_and_puts_the_form_around_the_first_message) {
 }
 
 TEST(InterviewProbe, later_turns_hold_the_answers_before_them) {
-  const InterviewProbe probe(small_interview());
+  const InterviewProbe probe(small_interview(), &words());
   const auto block = probe.blocks().block(0);
   ASSERT_EQ(block.num_contexts, 8U) << "of one group";
   Transcript transcript;
@@ -149,8 +154,50 @@ TEST(InterviewProbe, later_turns_hold_the_answers_before_them) {
   EXPECT_EQ(column<double>(probe, raw, "rating")[1], 2) << "negative items are turned in scores, not here";
 }
 
+TEST(InterviewProbe, thoughts_are_kept_apart_and_what_cannot_be_written_ends_a_conversation) {
+  auto job = small_interview();
+  auto& chat = job.model.chat.emplace();
+  chat.user = {"U: ", "\n", {}};
+  chat.assistant = {"M: ", "\n", {}};
+  chat.generation = "M:";
+  chat.thought = chat::ThoughtMarks{"<think>", "</think>", chat::ThoughtMarks::Begins::before};
+  chat.guards = {"<stop>"};
+  const InterviewProbe probe(job, &words());
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  const auto count = transcript.rounds[0].queries.size();
+  transcript.answers.emplace_back(count, text("ok"));
+  transcript.answers[0][0] = text("<think>Kind? warm?</think>\n\nkind");
+  transcript.answers[0][1] = text("<think>Kind? warm?");
+  transcript.answers[0][2] = text("a <stop> b");
+  const auto second = probe.next(block, transcript);
+  ASSERT_TRUE(second);
+  ASSERT_EQ(second->queries.size(), 2U) << "of four conversations with steps two go on";
+  EXPECT_THAT(prompt_in(second->queries[0]), ::testing::HasSubstr("M: kind\nU: ")) << "the thought is not said again";
+  transcript.rounds.push_back(*second);
+  transcript.answers.emplace_back(2, text("b"));
+  const auto third = probe.next(block, transcript);
+  ASSERT_TRUE(third);
+  transcript.rounds.push_back(*third);
+  transcript.answers.emplace_back(third->queries.size(), text("warm: 4"));
+  const auto raw = probe.fold(block, transcript);
+  EXPECT_EQ(column<std::string>(probe, raw, "answer_text")[0], "kind");
+  EXPECT_EQ(column<std::string>(probe, raw, "answer_thought")[0], "Kind? warm?");
+  EXPECT_GT(column<std::int32_t>(probe, raw, "answer_num_thought_tokens")[0], 0);
+  EXPECT_EQ(flag(probe, raw, "answer_status", 3), "truncated_thought");
+  EXPECT_EQ(column<std::string>(probe, raw, "answer_text")[3], "");
+  EXPECT_EQ(flag(probe, raw, "answer_status", 3 + 1), "not_reached");
+  EXPECT_EQ(flag(probe, raw, "answer_status", 6), "ok");
+  EXPECT_EQ(flag(probe, raw, "answer_status", 6 + 1), "not_written");
+  std::vector<std::vector<chat::Message>> read;
+  probe.each_conversation(block, raw, [&](const auto& messages) { read.push_back(messages); });
+  EXPECT_EQ(read.size(), count + 2 + third->queries.size()) << "every prompt once";
+  EXPECT_EQ(chat::write_chat(chat, read[1]), prompt_in(second->queries[0]));
+}
+
 TEST(InterviewProbe, options_in_words_get_their_values) {
-  const InterviewProbe probe(small_interview());
+  const InterviewProbe probe(small_interview(), &words());
   const auto read = read_answers(small_interview().settings<Interview>().conversations[1],
                                  std::vector<std::optional<SampledText>>{SampledText{"Low.", AnswerEnding::end_token}});
   ASSERT_EQ(read.ratings.size(), 1U);
@@ -178,7 +225,7 @@ TEST(InterviewProbe, asks_the_options_after_the_same_conversation) {
   }
   job.settings<Interview>().sampling.rounds = 1;
   job.settings<Interview>().rephrasings.resize(1);
-  const InterviewProbe probe(job);
+  const InterviewProbe probe(job, &words());
   const auto block = probe.blocks().block(0);
   ASSERT_EQ(block.num_contexts, 4U) << "two conversations in two forms";
   Transcript transcript;
@@ -217,7 +264,7 @@ TEST(InterviewProbe, asks_the_options_after_the_same_conversation) {
 
 TEST(InterviewProbe, draws_depend_on_prompt_round_and_turn_alone) {
   const auto seeds = [](const sweep::Job& job, std::uint64_t index) {
-    const InterviewProbe probe(job);
+    const InterviewProbe probe(job, &words());
     std::vector<std::uint64_t> all;
     for (const auto& query : probe.first(probe.blocks().block(index)).queries) {
       all.push_back(std::get<query::Generate>(query).seed);
@@ -239,7 +286,7 @@ TEST(InterviewProbe, draws_depend_on_prompt_round_and_turn_alone) {
 
 TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
   const auto key = [](const sweep::Job& job) {
-    const InterviewProbe probe(job);
+    const InterviewProbe probe(job, &words());
     return block_key(probe, probe.blocks().block(0), {});
   };
   const auto job = small_interview();
@@ -273,7 +320,7 @@ TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
   seeded.seed = 9;
   EXPECT_NE(key(seeded), key(job));
   auto chat = job;
-  chat.model.chat = sweep::ChatTemplate();
+  chat.model.chat = chat::ChatTemplate();
   EXPECT_NE(key(chat), key(job));
 }
 
@@ -281,7 +328,7 @@ TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
 TEST(InterviewProbe, every_setting_is_in_the_keys_of_its_blocks) {
   const auto job = small_interview();
   const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
-                         return testing::keys_of(InterviewProbe(other));
+                         return testing::keys_of(InterviewProbe(other, &words()));
                        }).change({"axes", "sampling"});
   EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"sampling.rounds"}));
   EXPECT_THAT(changed.unseen, ::testing::UnorderedElementsAre("axes.groups[].label", "axes.rephrasings[].label",

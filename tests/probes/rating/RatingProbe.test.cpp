@@ -44,7 +44,7 @@ const std::vector<T>& column(const results::RawBlock& block, RatingColumn name) 
 }
 
 TEST(RatingProbe, writes_both_orders_and_fills_each_place_once) {
-  const RatingProbe probe(small_rating(), tiny());
+  const RatingProbe probe(small_rating(), &tiny());
   EXPECT_EQ(probe.prompt(0, OptionOrder::as_listed),
             "Please answer this multiple-choice question.\n\nOld women are old. Kind is kind.\n\n"
             "Question: How kind are old women?\nA. high\nB. middle\nC. low\nAnswer:");
@@ -70,7 +70,7 @@ TEST(RatingProbe, leaves_out_what_is_not_defined_and_asks_the_orders_of_the_job)
   rating.scale = {{"1", 1, "least"}, {"2", 2, ""}};
   rating.orders = {OptionOrder::reversed};
   rating.sampling.runs = 0;
-  const RatingProbe probe(job, tiny());
+  const RatingProbe probe(job, &tiny());
   EXPECT_EQ(probe.prompt(0, OptionOrder::reversed),
             "Please answer this multiple-choice question.\n\n"
             "Question: How kind are teenagers?\nA. 2\nB. 1 (least)\nAnswer:");
@@ -84,15 +84,15 @@ TEST(RatingProbe, leaves_out_what_is_not_defined_and_asks_the_orders_of_the_job)
 
 TEST(RatingProbe, a_chat_template_frames_the_prompt_and_opens_the_answer) {
   sweep::Job job = small_rating();
-  sweep::ChatTemplate chat;
+  chat::ChatTemplate chat;
   chat.label = "tiny";
   chat.opening = "[CLS]";
-  chat.user = {"U: ", "\n"};
-  chat.assistant = {"M: ", "\n"};
+  chat.user = {"U: ", "\n", {}};
+  chat.assistant = {"M: ", "\n", {}};
   chat.generation = "M:";
   chat.control_tokens = {"[CLS]"};
   job.model.chat = chat;
-  const RatingProbe probe(job, tiny());
+  const RatingProbe probe(job, &tiny());
   EXPECT_TRUE(probe.prompt(0, OptionOrder::as_listed).starts_with("[CLS]U: Please"));
   EXPECT_TRUE(probe.prompt(0, OptionOrder::as_listed).ends_with("Answer:\nM:"));
   EXPECT_EQ(probe.continuations(OptionOrder::as_listed).front(), " high") << "the rest of the assistant's prefix";
@@ -108,8 +108,8 @@ TEST(RatingProbe, seeds_follow_from_prompt_and_run_alone) {
   const sweep::Job job = small_rating();
   sweep::Job shorter = job;
   shorter.settings<Rating>().identities.erase(shorter.settings<Rating>().identities.begin());
-  const RatingProbe all(job, tiny());
-  const RatingProbe one(shorter, tiny());
+  const RatingProbe all(job, &tiny());
+  const RatingProbe one(shorter, &tiny());
   std::set<std::uint64_t> seeds;
   for (std::uint64_t block = 0; block < all.blocks().num_blocks(); ++block) {
     for (const auto& asked : all.first(all.blocks().block(block)).queries) {
@@ -125,7 +125,7 @@ TEST(RatingProbe, seeds_follow_from_prompt_and_run_alone) {
 }
 
 TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
-  const RatingProbe probe(small_rating(), tiny());
+  const RatingProbe probe(small_rating(), &tiny());
   const auto block = probe.blocks().block(0);
   Transcript transcript;
   transcript.rounds.push_back(probe.first(block));
@@ -170,7 +170,7 @@ TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
 }
 
 TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
-  const RatingProbe probe(small_rating(), tiny());
+  const RatingProbe probe(small_rating(), &tiny());
   const auto block = probe.blocks().block(0);
   for (const auto& [text, status] : std::vector<std::pair<std::string, AnswerStatus>>{
            {"B\n\nExplanation: A or C would be too much.", AnswerStatus::ok},
@@ -199,10 +199,41 @@ TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
   }
 }
 
+TEST(RatingProbe, a_thought_is_kept_apart_and_never_read_as_an_answer) {
+  sweep::Job job = small_rating();
+  auto& chat = job.model.chat.emplace();
+  chat.generation = "M:<think>\n\n</think>\n\n";
+  chat.thought = chat::ThoughtMarks{"<think>", "</think>", chat::ThoughtMarks::Begins::before};
+  EXPECT_NO_THROW(make_probe(job, tiny())) << "behind a closed thought options have probabilities";
+  job.model.chat->generation = "M:";
+  EXPECT_THROW(make_probe(job, tiny()), base::InputError) << "they would be those of a thought";
+  const RatingProbe probe(job, &tiny());
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  auto& answers = transcript.answers.emplace_back();
+  const std::vector<std::string> texts = {"<think>A or C?</think>\nB", "<think>B"};
+  for (const auto& asked : transcript.rounds.front().queries) {
+    if (std::holds_alternative<query::Generate>(asked)) {
+      answers.emplace_back(query::GenerateAnswer{texts[answers.size() % 3 - 1], {1, 2, 3}});
+    } else {
+      answers.emplace_back(query::QueryError{"something", query::QueryFault::other});
+    }
+  }
+  const auto raw = probe.fold(block, transcript);
+  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[0], static_cast<std::uint8_t>(AnswerStatus::ok));
+  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_thought)[0], "A or C?");
+  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[0], "B");
+  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[1],
+            static_cast<std::uint8_t>(AnswerStatus::truncated_thought));
+  EXPECT_TRUE(std::isnan(column<double>(raw, RatingColumn::answer_rating)[1]));
+  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[1], 3);
+}
+
 TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
   sweep::Job job = small_rating();
   job.settings<Rating>().sampling.runs = 0;
-  const RatingProbe probe(job, tiny());
+  const RatingProbe probe(job, &tiny());
   EXPECT_EQ(probe.schema().cubes.size(), 5U);
   EXPECT_EQ(probe.schema().inner_axes.size(), 3U);
   EXPECT_EQ(probe.first(probe.blocks().block(0)).queries.size(), 6U);
@@ -211,7 +242,7 @@ TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
 TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
   const sweep::Job job = small_rating();
   const auto key = [](const sweep::Job& other, std::uint64_t block) {
-    const RatingProbe probe(other, tiny());
+    const RatingProbe probe(other, &tiny());
     return block_key(probe, probe.blocks().block(block), base::Digest{});
   };
   const auto changed = [&](auto change) {
@@ -233,7 +264,7 @@ TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
 TEST(RatingProbe, every_setting_is_in_the_keys_of_its_blocks) {
   const auto job = small_rating();
   const auto changed = testing::KeyChanger(job, [](const sweep::Job& other) {
-                         return testing::keys_of(RatingProbe(other, tiny()));
+                         return testing::keys_of(RatingProbe(other, &tiny()));
                        }).change({"axes", "scale", "orders", "frame", "sampling"});
   EXPECT_THAT(changed.seen, ::testing::IsSupersetOf(std::vector<std::string>{"sampling.runs"}));
   EXPECT_THAT(changed.unseen, ::testing::UnorderedElementsAre(

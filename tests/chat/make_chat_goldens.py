@@ -1,6 +1,6 @@
 """Writes chat_goldens.json: what transformers' apply_chat_template makes of conversations of ours.
 
-Usage: python tests/sweep/make_chat_goldens.py   (transformers and jinja2 as pinned in env/requirements.txt)
+Usage: python tests/chat/make_chat_goldens.py   (transformers and jinja2 as pinned in env/requirements.txt)
 
 The templates below are our own, written after the families' published formats: same control tokens, same rules for
 system messages, trimming and turns; none of them is a copy of a checkpoint's text.
