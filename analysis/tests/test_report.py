@@ -2,6 +2,8 @@
 
 import csv
 from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +14,7 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.reports import audit, page
+from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
 from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
@@ -32,6 +35,7 @@ from stereosweep_analysis.tables import (
 )
 from stereosweep_analysis.views import findings, recommended_measure
 
+open_module = import_module("stereosweep_analysis.open")  # the package has a function of this name
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
 
 
@@ -210,6 +214,56 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
     assert "Differences between runs" in text and "Side by side" in text and "Tests of the differences" not in text
     assert "Run dtype=float32" in text and "dtype=float32: Scores" not in text
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
+
+
+def test_a_folder_of_runs_and_other_things_is_its_runs(tmp_path, monkeypatch):
+    """As for `stats` and `status`; what has no result, or cannot be compared, is said at the head of the page."""
+    monkeypatch.delenv("STEREOSWEEP_PROGRAM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, state in (("sw.a", "status.json"), ("sw.b", "job.resolved.yaml")):
+        write(tmp_path / name, add_means(statistics_dataset(values(), title=name)))
+        (tmp_path / name / state).write_text("{}")
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "association.h5").write_text("of a run that was moved")
+    (tmp_path / "sw.c").mkdir()
+    (tmp_path / "sw.c" / "status.json").write_text("{}")
+    for given in (tmp_path, tmp_path / "sw"):
+        runs = open_runs([given])
+        assert [run.label for run in runs] == ["sw.a", "sw.b"] and len(runs[0].beside) == 1 and not runs[1].beside
+        text = report(given, out=tmp_path / "page.html").read_text()
+        head = text[text.index("What was found") : text.index("<nav")]
+        assert "The run &#39;sw.c&#39; is left out: " in head and "Run sw.b" in text
+    with pytest.raises(ResultError, match=r"sw\.c"):
+        report(tmp_path / "sw.a", tmp_path / "sw.c")
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'no subject is in all results' >&2\nexit 2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("STEREOSWEEP_PROGRAM", str(program))
+    assert "The runs are not compared: " in report(tmp_path, out=tmp_path / "page.html").read_text()
+
+
+def test_statistics_are_read_once(tmp_path, monkeypatch):
+    write(tmp_path / "run", add_means(statistics_dataset(values())).assign_attrs(statistics_arguments=""))
+    read = []
+    monkeypatch.setenv("STEREOSWEEP_PROGRAM", "/bin/false")
+    monkeypatch.setattr(open_module, "check_seal", lambda path: read.append(Path(path).name))
+    assert len(open_runs([tmp_path / "run"])) == 1 and read == ["association.stats.h5"]
+
+
+def test_a_contrasts_row_opens_the_sentences_of_both_sides(tmp_path):
+    names = [f"subject {place}" for place in range(9)]
+    scores = np.arange(9 * 4.0).reshape(9, 4, 1, 1, 1)  # the last ones have the strongest scores
+    statistics = add_contrasts(
+        statistics_dataset(scores, names), ["one", "subject 8", "zero"], [1.0, 2.0, 3.0], [0.5, 0.4, 0.3],
+        [("subject 1, subject 2, subject 3, subject 4", "subject 5"), ("subject 0", "subject 6"), ("subject 7", "")],
+    )  # fmt: skip
+    (run,) = open_runs([write(tmp_path / "run", statistics)])
+    rows = findings(statistics)[0].tables[0].rows
+    (behind,) = Evidence([run], {}).behind
+    found = {row[0]: [names[subject] for subject, _ in behind.cells_of(row[:2])] for row in rows}
+    assert found["one"] == ["subject 1", "subject 5", "subject 2", "subject 3", "subject 4"]
+    assert found["subject 8"] == ["subject 0", "subject 6"] and found["zero"] == ["subject 7"]
+    assert behind.cells_of(("another", "item 0"))[0] == (8, 0)  # of no contrast: the strongest
 
 
 def test_runs_without_anything_in_common_say_so(tmp_path):

@@ -1,6 +1,7 @@
 """The numbers that a report shows are those of the statistics file: each is replaced by another one, none like any
 other, and must be found in its own place of the page."""
 
+import html
 import re
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -8,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from stereosweep_analysis import open_statistics, report
+from stereosweep_analysis import cli, open_statistics, report
+from stereosweep_analysis.glossary import glossary
+from stereosweep_analysis.papers.command import PAPERS
 
 KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pole_score")
 COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size")
@@ -185,6 +188,64 @@ def test_the_page_shows_the_files_numbers(pages, table):
             assert not differs(cells[column], value), (labels, column, cells[column], value)
             checked += 1
     assert checked >= len(table.numbers)
+
+
+class Words(HTMLParser):
+    """What a page says but for whole texts, tokens and settings, until its last section but one; and the terms that
+    this one explains."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.said, self.explained, self.inside = [], set(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        while self.inside.pop()[0] != tag:  # tags that nothing ends
+            pass
+
+    def handle_data(self, data):
+        tags = {tag for tag, _ in self.inside}
+        if "dt" in tags:
+            self.explained.add(data)
+        elif not tags & {"pre", "td", "style", "script", "template", "dd", "title", "desc", "text"}:
+            self.said.append(data)
+
+
+@pytest.mark.parametrize("probe", ["association", "contexts", "coreference", "rating", "interview"])
+def test_every_term_of_a_page_is_explained_in_it(bundled, probe, tmp_path, capsys):
+    text = report(bundled(probe), out=tmp_path / "page.html").read_text(encoding="utf-8")
+    words = Words(text)
+    said = " ".join(words.said)
+    terms = {name: entry.title for (kind, name), entry in glossary().items() if kind in ("term", "number")}
+    used = {name for name in terms if re.search(rf"(?<!\w){re.escape(name)}s?(?!\w)", said)}
+    assert len(used) > 15
+    assert {terms[name] for name in used} - words.explained == set()
+    assert {"coreference": {"aug1", "marker", "baseline"}, "association": {"nat", "prior", "pole"},
+            "contexts": {"WEAT"} & used, "interview": {"elbow", "k-means"}, "rating": set()}[probe] <= used  # fmt: skip
+    check_cards(bundled(probe), probe, text, capsys)
+
+
+def check_cards(folder, probe, text, capsys):
+    """The page's replication cards are those of the command `paper`."""
+    flat = " ".join(html.unescape(text).split())
+    shown = []
+    for name, paper in PAPERS.items():
+        cli.main(["paper", name, str(folder), "--only", "card"])  # of another probe it is refused
+        sentences = [" ".join(part.split()) for part in capsys.readouterr().out.split("\n\n")]
+        ends = [part.split("same sign or side: ")[1] for part in sentences if "same sign or side: " in part]
+        signs = [end.split(";")[0].strip(".") for end in ends]
+        assert (f"<summary>{paper.TITLE}; same sign or side: " in flat) == bool(signs)
+        if signs:
+            shown.append(name)
+            head = flat.split(f"<summary>{paper.TITLE}; same sign or side: ")[1].split("</summary>")[0]
+            assert re.findall(r"\d+ of \d+|-(?=,|$)", head) == signs
+            assert all(f"<li>{part}</li>" in flat for part in sentences[1:3])
+    assert ("Beside what the papers print" in flat) == bool(shown)
+    expected = {"association": "cao2022", "interview": "stereomap"}
+    assert expected.get(probe) in [*shown, None]
 
 
 def test_the_check_sees_another_number():

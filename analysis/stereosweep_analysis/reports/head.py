@@ -65,7 +65,7 @@ def warnings_of(run, found):
     """What keeps a reader from taking the numbers as they stand, each once."""
     own = [line for name, text in run.statistics.attrs.items() if str(name).endswith("warnings")
            for line in str(text).split("\n")]  # fmt: skip
-    return list(dict.fromkeys([*own, *(text for finding in found for text in finding.warnings)]))
+    return list(dict.fromkeys([*run.beside, *own, *(text for finding in found for text in finding.warnings)]))
 
 
 def warning_blocks(warnings):
