@@ -94,9 +94,7 @@ def _symmetric_limit(values: np.ndarray) -> float:
     return max(float(np.quantile(finite, 0.98)), 1e-12) if finite.size else 1.0
 
 
-def heat_maps(
-    statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None
-) -> dict[str, Figure]:
+def heat_maps(statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None) -> dict[str, Figure]:
     """{name: heat map}: one; of WEFAT tests one for all that share their target words."""
     scores = mean_scores(statistics, measure or default_measure(statistics))
     if not is_contexts(statistics) or "test_x_words" not in statistics.coords:
@@ -244,9 +242,7 @@ def _scatter(
     return figure
 
 
-def human_scatter(
-    statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None
-) -> Figure:
+def human_scatter(statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None) -> Figure:
     """Every rated (group, trait pair): human mean against the model's score."""
     return _scatter(
         statistics, ratings, measure, 50.0,
@@ -254,9 +250,7 @@ def human_scatter(
     )  # fmt: skip
 
 
-def recovery_scatter(
-    statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None
-) -> Figure:
+def recovery_scatter(statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None) -> Figure:
     """Planted association against the measured score: a truth test of the whole program."""
     middle = 50.0 if float(np.nanmax(planted.values)) > 1 and float(np.nanmin(planted.values)) >= 0 else 0.0
     return _scatter(

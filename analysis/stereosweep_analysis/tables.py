@@ -127,9 +127,7 @@ def cell_text(value: object, column: Column) -> str:
 
 def _cells(table: Table) -> list[list[str]]:
     """Head and rows as texts of one line."""
-    rows = [
-        [" ".join(cell_text(*pair).split()) for pair in zip(row, table.columns, strict=True)] for row in table.rows
-    ]
+    rows = [[" ".join(cell_text(*pair).split()) for pair in zip(row, table.columns, strict=True)] for row in table.rows]
     return [[column.title for column in table.columns], *rows]
 
 

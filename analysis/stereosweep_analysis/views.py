@@ -69,9 +69,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
         variable = statistics[name]
         views: list[View] = json.loads(variable.attrs.get("views", "[]"))
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
-        tables = [
-            table for view in views for table in _View(statistics, name, view).tables(shown)
-        ]
+        tables = [table for view in views for table in _View(statistics, name, view).tables(shown)]
         if tables:
             sentences, answers = (_said(variable, name, shown) for name in ("sentences", "answers"))
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]

@@ -14,6 +14,7 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.reports import audit, page
+from stereosweep_analysis.reports.blocks import Paragraph
 from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
@@ -391,6 +392,15 @@ def test_sections_are_those_that_findings_name():
         ("contrasts", "Contrasts"), ("variance", "Where scores vary"), ("shift-of-all", "shift of all"),
         ("zorks-all-of-them", "Zorks, all of them"),
     ]  # fmt: skip
+
+
+def test_many_tables_of_a_section_unfold_together():
+    tables = [Table(f"table {place}", [Column("a")], [("x",)]) for place in range(1 + page.MOST_FOLDS + 3)]
+    kept = page._folded([*tables, Paragraph("note")], 10)
+    folded = [f"table {1 + place}" for place in range(page.MOST_FOLDS)]
+    assert kept[0] is tables[0] and [block.title for block in kept[1:-2]] == folded
+    assert kept[-2].text == "note" and kept[-1].title == "3 more tables and pictures"
+    assert [name for name, block in page._named(kept, "s") if block is tables[-1]] == [f"s-{len(kept)}-3-1"]
 
 
 def test_the_glossary_has_sentences():

@@ -66,6 +66,13 @@ def test_no_accessibility_finding(browser, page, width, scheme):
         assert not [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found["violations"]]
 
 
+def test_no_accessibility_finding_of_several_runs(browser, tmp_path):
+    folders = [made_up(tmp_path / name, 5, title=name)[0] for name in ("one", "two")]
+    browser.open(report(*folders), 390, "light", READY)
+    found = browser.ask(AXE + ";" + OPEN_ALL + "return (await axe.run(document)).violations.map((rule) => rule.id)")
+    assert found == []
+
+
 def test_axe_sees_a_page_that_is_wrong(browser, page, tmp_path):
     wrong = page.read_text().replace('lang="en"', "")
     path = tmp_path / "wrong.html"

@@ -40,6 +40,7 @@ ORDER = {
     "Places in the list of options": "places",
 }  # fmt: skip
 MOST_DRAWN_RUNS = 3  # whose pictures are in one page
+MOST_FOLDS = 8
 MOST_PRINTED = 40  # rows of a card's table
 LEAST_ROWS = 100  # of a table, however many runs there are
 RUN_SECTION = re.compile(r"r(\d+)-")
@@ -129,14 +130,17 @@ def _named(blocks, name):
 
 
 def _folded(blocks, most):
-    """The first picture and the first table of a section stand open; others unfold. `most`: rows of a table."""
+    """The first picture and the first table of a section stand open; others unfold, those beyond MOST_FOLDS at its end
+    together. `most`: rows of a table."""
     kept, seen = [], set()
     for block in blocks:
         cut = cut_table(block, most) if isinstance(block, Table) else block
         title = cut.caption if isinstance(cut, Table) else cut.title if isinstance(cut, Picture) else ""
         kept.append(Folded(title, [cut]) if title and type(cut) in seen else cut)
         seen.add(type(cut))
-    return kept
+    more = [block for block in kept if isinstance(block, Folded)][MOST_FOLDS:]
+    rest = [Folded(f"{len(more)} more tables and pictures", more)] if more else []
+    return [block for block in kept if all(block is not other for other in more)] + rest
 
 
 def _gathered(sections, runs):
@@ -209,9 +213,7 @@ def _scores(statistics, found):
     """What the measure is, and its means as pictures and table."""
     measure = recommended_measure(statistics)
     shown = measure_term(measure)
-    descriptions = dict(
-        zip(measures_of(statistics), texts(statistics, "measure_description", "measure"), strict=True)
-    )
+    descriptions = dict(zip(measures_of(statistics), texts(statistics, "measure_description", "measure"), strict=True))
     definition = f"{shown.title}: {shown.definition}" if shown else f"{measure}: {descriptions[measure]}"
     blocks = [Paragraph(definition)]
     means = measure_means(statistics)
