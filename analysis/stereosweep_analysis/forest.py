@@ -109,7 +109,7 @@ def forest(statistics: xr.Dataset) -> Figure:
         texts = map(_row_text, effect, low, high, *p_values)
         right.set_yticks(heights, texts, fontsize=6.5, family="monospace")
         reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
-        limit = min(2.1, 1.08 * np.nanmax(reach))
+        limit = min(5.0, 1.08 * np.nanmax(reach))
         axes.set_xlim(-limit, limit)
         axes.axvline(0, color="0.4", linewidth=0.7)
         axes.grid(axis="x", color="0.92", linewidth=0.6)

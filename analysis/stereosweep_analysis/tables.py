@@ -47,13 +47,15 @@ class Missing(float):
 class Column(NamedTuple):
     """`definition`: one sentence below the table; empty where the title says it. `role`: what it is to the number
     before it, as in a statistics file: value, low, high, n, p, adjusted; empty for labels. `is_difference`: pictures
-    draw zero."""
+    draw zero. `name`, `of`: its array in the file, and those that it belongs to."""
 
     title: str
     definition: str = ""
     kind: str = "text"  # text, long (whole texts), number, p
     role: str = ""
     is_difference: bool = False
+    name: str = ""
+    of: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:

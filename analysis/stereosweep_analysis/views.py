@@ -156,7 +156,8 @@ class _View:
         role = str(variable.attrs.get("role", "value"))
         kind = "text" if "flag_meanings" in variable.attrs else "p" if role in ("p", "adjusted") else "number"
         is_difference = variable.attrs.get("zero") == "drawn"
-        return Column(head, str(variable.attrs.get("long_name", "")), kind, role, is_difference)
+        of = tuple(str(variable.attrs.get("of", "")).split())
+        return Column(head, str(variable.attrs.get("long_name", "")), kind, role, is_difference, name, of)
 
     def _cells(self, name: str) -> list[object]:
         values = self._values(name)

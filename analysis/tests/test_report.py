@@ -18,7 +18,7 @@ from stereosweep_analysis.reports.blocks import Paragraph
 from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
-from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
+from stereosweep_analysis.reports.shown import interval_picture, points, smallest_p_text
 from stereosweep_analysis.reports.side_by_side import comparison_blocks
 from stereosweep_analysis.tables import (
     FORMATS,
@@ -366,6 +366,20 @@ def test_a_table_with_an_interval_has_a_picture():
     plt.close(picture.figure)
     assert [tick.get_text() for tick in picture.figure.axes[0].get_yticklabels()] == ["two", "one"]
     assert interval_picture(Table("t", [Column("a"), Column("b", "", "number", "value")], [("x", 1.0)])) == []
+
+
+def test_an_interval_is_that_of_its_own_number():
+    """Another number may stand between them: the contexts of a test's rarest word."""
+    arrays = {"effect": ([0.5, -0.3], "value"), "contexts": ([900.0, 800.0], "value"), "low": ([0.1, -0.9], "low"),
+              "high": ([0.8, 0.2], "high")}  # fmt: skip
+    columns = [("subject", "test"), *((name, name) for name in arrays)]
+    statistics = statistics_dataset(values(subjects=2))
+    (found,) = findings(add_finding(statistics, ("subject",), arrays, [view("Tests", columns)]))
+    (picture,) = interval_picture(found.tables[0])
+    plt.close(picture.figure)
+    axes = picture.figure.axes[0]
+    assert axes.get_xlim()[1] < 2 and axes.get_xlabel().startswith("effect: ")
+    assert points(found.tables[0])[1].rows[0] == "subject 0: 0.500, 0.100 to 0.800"
 
 
 def test_zero_is_drawn_of_differences_and_below_it():
