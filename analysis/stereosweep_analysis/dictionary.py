@@ -78,9 +78,7 @@ def _published_row(row: list[str], columns: Columns, place: str, faults: list[st
         cell = row[direction_column] if direction_column is not None else ""
         direction = _number(cell)
         if direction not in DIRECTIONS and direction not in MISSING:
-            faults.append(
-                f"{place}: '{cell}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA"
-            )
+            faults.append(f"{place}: '{cell}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA")
         belongs[dimension] = DIRECTIONS.get(direction)
     return belongs
 

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
@@ -16,6 +15,7 @@ from .aggregate import order_by_domain
 from .glossary import title_of
 from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
+from .pictures.plane import name_points
 from .tables import number_text, p_text
 from .views import measures_of, recommended_measures, texts
 
@@ -94,9 +94,7 @@ def _symmetric_limit(values: np.ndarray) -> float:
     return max(float(np.quantile(finite, 0.98)), 1e-12) if finite.size else 1.0
 
 
-def heat_maps(
-    statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None
-) -> dict[str, Figure]:
+def heat_maps(statistics: xr.Dataset, measure: str | None = None, subjects: str | None = None) -> dict[str, Figure]:
     """{name: heat map}: one; of WEFAT tests one for all that share their target words."""
     scores = mean_scores(statistics, measure or default_measure(statistics))
     if not is_contexts(statistics) or "test_x_words" not in statistics.coords:
@@ -197,24 +195,6 @@ def people_means(statistics: xr.Dataset) -> xr.DataArray:
     return statistics["people_mean"].sel(people_group="all").transpose("subject", "item")
 
 
-def _name_extremes(axes: Axes, x: np.ndarray, y: np.ndarray, names: np.ndarray, count: int, middle: float) -> None:
-    """Names the cells that lie farthest out in both directions, without printing two on top of each other."""
-    spread_x, spread_y = max(np.std(x), 1e-12), max(np.std(y), 1e-12)
-    reach = np.abs((x - middle) / spread_x) + np.abs(y / spread_y)
-    taken: list[np.ndarray] = []
-    for index in np.argsort(-reach):
-        place = np.array([(x[index] - middle) / spread_x, y[index] / spread_y])
-        if all(abs(place[0] - other[0]) > 1.1 or abs(place[1] - other[1]) > 0.22 for other in taken):
-            taken.append(place)
-            to_left = x[index] > middle
-            axes.annotate(
-                literal(names[index]), (x[index], y[index]), xytext=(-6 if to_left else 6, 3),
-                textcoords="offset points", ha="right" if to_left else "left", fontsize=7.5, color="0.25",
-            )  # fmt: skip
-        if len(taken) == count:
-            return
-
-
 def _scatter(
     statistics: xr.Dataset,
     reference: xr.DataArray,
@@ -250,21 +230,19 @@ def _scatter(
     poles = np.where(x_all > middle, right, left)
     groups = scores["subject"].values
     names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
-    _name_extremes(axes, x, y, names[good], 12, middle)
     axes.set_xlabel(x_label)
     axes.set_ylabel(f"model: trait-pair score ({unit(statistics, measure)}), right pole minus left pole")
     axes.margins(x=0.12)
-    axes.legend(frameon=False, fontsize=9, loc="best")
+    figure.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=5)
     axes.spines[["top", "right"]].set_visible(False)
     found = _tau_text(statistics, reference, measure, int(good.sum()))
     text = f"{headline}\n{subtitle(statistics, measure)}\n{found}"
     axes.set_title(text, fontsize=11, loc="left")
+    name_points(figure, axes, np.stack([x, y], 1), names[good], 12)
     return figure
 
 
-def human_scatter(
-    statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None
-) -> Figure:
+def human_scatter(statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None) -> Figure:
     """Every rated (group, trait pair): human mean against the model's score."""
     return _scatter(
         statistics, ratings, measure, 50.0,
@@ -272,9 +250,7 @@ def human_scatter(
     )  # fmt: skip
 
 
-def recovery_scatter(
-    statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None
-) -> Figure:
+def recovery_scatter(statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None) -> Figure:
     """Planted association against the measured score: a truth test of the whole program."""
     middle = 50.0 if float(np.nanmax(planted.values)) > 1 and float(np.nanmin(planted.values)) >= 0 else 0.0
     return _scatter(

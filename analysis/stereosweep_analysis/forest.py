@@ -1,4 +1,4 @@
-"""Forest plot of the embedding tests of a contexts job: combined effects, their error, the spread of samples."""
+"""Forest plot of the embedding tests of a contexts job: effects, their interval, the spread of samples."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +10,7 @@ from .labels import literal, source_name
 from .open import ResultError
 from .pictures.style import PAGE, page_style, wrapped
 
-EFFECT, SAMPLES, INTERVAL = "weat", ("weat_mean", "weat_sd"), ("weat_sampling_low", "weat_sampling_high")
+EFFECT, SAMPLES, INTERVAL = "weat", ("weat_mean", "weat_sd"), ("weat_low", "weat_high")
 P_VALUES = ("weat_p_targets", "weat_p_attributes", "weat_p_both", "weat_p", "weat_p_holm")
 NAMES = ("weat_test", "weat_test_title", "weat_test_family", "weat_family_size")
 NAME_WIDTH = 1.75  # inches of a test's name
@@ -32,7 +32,7 @@ def weat_columns(statistics: xr.Dataset) -> dict[str, np.ndarray]:
     missing = [name for name in plain if name not in statistics]
     if missing:
         raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job, and of this version?")
-    nothing = np.full(statistics.sizes["weat_test"], np.nan)  # one sample: no interval
+    nothing = np.full(statistics.sizes["weat_test"], np.nan)
     interval = {name: statistics[name].values if name in statistics else nothing for name in INTERVAL}
     return {name: statistics[name].values for name in plain} | interval
 
@@ -67,7 +67,7 @@ def _draw_row(
 def _row_text(effect: float, low: float, high: float, *p_values: float) -> str:
     if not np.isfinite(effect):
         return ""
-    interval = f"[{low:6.3f}, {high:6.3f}]" if np.isfinite(low) else f"{'one sample':>16}"
+    interval = f"[{low:6.3f}, {high:6.3f}]" if np.isfinite(low) else f"{'no interval':>16}"  # a set of one word
     columns = (f"{p_text(np.log10(p)) if p > 0 else 'none':>7}" for p in p_values)
     return f"{effect:6.3f} {interval} {' '.join(columns)}"
 
@@ -82,7 +82,7 @@ def _names(columns: dict[str, np.ndarray], families: list[str]) -> list[str]:
 
 
 def forest(statistics: xr.Dataset) -> Figure:
-    """One row per test: diamond and line are the combined effect and its Monte Carlo error, the grey band the samples'
+    """One row per test: diamond and line are the effect and its interval over other words, the grey band the samples'
     mean and one deviation to either side."""
     columns = weat_columns(statistics)
     effect, low, high = (columns[name] for name in (EFFECT, *INTERVAL))
@@ -93,8 +93,8 @@ def forest(statistics: xr.Dataset) -> Figure:
     confidence = 100 * float(statistics.attrs["confidence"])
     title = [
         source_name(statistics),
-        f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation",
-        "right: effect, that error, two-sided p of target words, attribute words, both, the largest, adjusted",
+        f"lines: {confidence:g} % interval over other words of both kinds · grey: standard deviation over samples",
+        "right: effect, interval, two-sided p of target words, attribute words, both, the largest, adjusted",
         literal(adjustment, 120),
     ]
     with page_style():
@@ -109,7 +109,7 @@ def forest(statistics: xr.Dataset) -> Figure:
         texts = map(_row_text, effect, low, high, *p_values)
         right.set_yticks(heights, texts, fontsize=6.5, family="monospace")
         reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
-        limit = min(2.1, 1.08 * np.nanmax(reach))
+        limit = min(5.0, 1.08 * np.nanmax(reach))
         axes.set_xlim(-limit, limit)
         axes.axvline(0, color="0.4", linewidth=0.7)
         axes.grid(axis="x", color="0.92", linewidth=0.6)

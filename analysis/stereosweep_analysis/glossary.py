@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 WORD = re.compile(r"\w+(?:[-@]\w+)*")
 TECHNICAL = re.compile(r"(?<![.:?] )(?<!^)(?<![\w-])(?:\w+[-@](?:[A-Z]|\d)\w*|[A-Z]\w*)(?![\w-])")
-KINDS = ("measure", "axis", "status", "number", "column")
+KINDS = ("measure", "axis", "status", "number", "term", "column")
 
 
 class Term(NamedTuple):

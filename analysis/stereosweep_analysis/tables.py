@@ -47,13 +47,15 @@ class Missing(float):
 class Column(NamedTuple):
     """`definition`: one sentence below the table; empty where the title says it. `role`: what it is to the number
     before it, as in a statistics file: value, low, high, n, p, adjusted; empty for labels. `is_difference`: pictures
-    draw zero."""
+    draw zero. `name`, `of`: its array in the file, and those that it belongs to."""
 
     title: str
     definition: str = ""
     kind: str = "text"  # text, long (whole texts), number, p
     role: str = ""
     is_difference: bool = False
+    name: str = ""
+    of: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -127,9 +129,7 @@ def cell_text(value: object, column: Column) -> str:
 
 def _cells(table: Table) -> list[list[str]]:
     """Head and rows as texts of one line."""
-    rows = [
-        [" ".join(cell_text(*pair).split()) for pair in zip(row, table.columns, strict=True)] for row in table.rows
-    ]
+    rows = [[" ".join(cell_text(*pair).split()) for pair in zip(row, table.columns, strict=True)] for row in table.rows]
     return [[column.title for column in table.columns], *rows]
 
 

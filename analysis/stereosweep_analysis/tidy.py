@@ -1,5 +1,7 @@
 """Scores as pandas tables: one row a number, with its interval, count and labels."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import xarray as xr
 
@@ -12,16 +14,20 @@ from .views import texts
 COLUMNS = ["measure", "unit", "subject", "kind", "domain", "item", "left", "right", "mean", "low", "high", "n"]
 
 
-def scores(path: PathLike, measure: str | None = None) -> pd.DataFrame:
+def scores(path: PathLike, measure: str | Sequence[str] | None = None) -> pd.DataFrame:
     """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
 
     They are computed by the program where the statistics lack them and it can be found.
 
     The columns are COLUMNS; `attrs["interval"]` says what low and high are. Subjects and items without a score are left
-    out. `measure`: default: the one that the report shows. Raises ResultError.
+    out. `measure`: one or several, one after the other; default: the one that the report shows. Raises ResultError.
     """
     (run,) = open_runs([path])
-    return _table(run.statistics, measure)
+    names = [measure] if measure is None or isinstance(measure, str) else measure
+    tables = [_table(run.statistics, name) for name in names]
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs["interval"] = tables[0].attrs["interval"]
+    return table
 
 
 def _table(statistics: xr.Dataset, measure: str | None) -> pd.DataFrame:
@@ -55,8 +61,5 @@ def compare(*paths: PathLike, measure: str | None = None) -> pd.DataFrame:
     """
     runs = open_runs(paths)
     measure = measure or shared_measure(runs)
-    columns = {
-        run.label: _table(run.statistics, measure).set_index(["subject", "item"])["mean"]
-        for run in runs
-    }
+    columns = {run.label: _table(run.statistics, measure).set_index(["subject", "item"])["mean"] for run in runs}
     return pd.concat(columns, axis=1, join="inner")

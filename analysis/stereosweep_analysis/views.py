@@ -69,9 +69,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
         variable = statistics[name]
         views: list[View] = json.loads(variable.attrs.get("views", "[]"))
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
-        tables = [
-            table for view in views for table in _View(statistics, name, view).tables(shown)
-        ]
+        tables = [table for view in views for table in _View(statistics, name, view).tables(shown)]
         if tables:
             sentences, answers = (_said(variable, name, shown) for name in ("sentences", "answers"))
             warnings = [line for line in str(variable.attrs.get("warnings", "")).split("\n") if line]
@@ -158,7 +156,8 @@ class _View:
         role = str(variable.attrs.get("role", "value"))
         kind = "text" if "flag_meanings" in variable.attrs else "p" if role in ("p", "adjusted") else "number"
         is_difference = variable.attrs.get("zero") == "drawn"
-        return Column(head, str(variable.attrs.get("long_name", "")), kind, role, is_difference)
+        of = tuple(str(variable.attrs.get("of", "")).split())
+        return Column(head, str(variable.attrs.get("long_name", "")), kind, role, is_difference, name, of)
 
     def _cells(self, name: str) -> list[object]:
         values = self._values(name)

@@ -77,8 +77,9 @@ def add_means(statistics, reach=0.5):
     return made
 
 
-def add_contrasts(statistics, names, differences, p):
-    """Contrasts of the first measure and item with an interval of one to either side."""
+def add_contrasts(statistics, names, differences, p, sides=()):
+    """Contrasts of the first measure and item with an interval of one to either side. `sides`: of each the subjects of
+    the left and of the right one."""
     axis = "contrast"
     differences, p = np.asarray(differences, dtype=float), np.asarray(p, dtype=float)
     columns = (("name", "contrast"), ("item", "item"), ("contrast_difference", "difference"), ("contrast_low", "low"),
@@ -92,8 +93,10 @@ def add_contrasts(statistics, names, differences, p):
          "contrast_num_templates": (np.full(len(names), 7, dtype="i4"), "n")},
         [view("Contrasts in ", columns, "contrast_p")], "How contrasts are tested.", ["Few templates.", "Another."],
     )  # fmt: skip
+    left, right = zip(*sides, strict=True) if sides else ((), ())
+    subjects = {f"contrast_{side}_subjects": (axis, texts(of)) for side, of in (("left", left), ("right", right)) if of}
     return made.assign_coords(
-        contrast=texts(names), contrast_name=(axis, texts(names)),
+        **subjects, contrast=texts(names), contrast_name=(axis, texts(names)),
         contrast_measure=(axis, texts([str(statistics["measure"].values[0])] * len(names))),
         contrast_item=(axis, texts(["item 0"] * len(names))),
     )  # fmt: skip

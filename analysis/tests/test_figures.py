@@ -1,3 +1,5 @@
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -44,6 +46,18 @@ def test_scatter_states_the_agreement_of_the_file(run):
     other = drawings.human_scatter(statistics, people + 1, "ilps_star prior_word")
     assert "24 cells" in texts_of(other) and "τ-b" not in texts_of(other)
     plt.close("all")
+
+
+def test_names_in_a_scatter_cover_neither_each_other_nor_the_legend(run):
+    statistics = open_statistics(run).load()
+    figure = drawings.human_scatter(statistics, drawings.people_means(statistics), "ilps_star prior_word")
+    figure.canvas.draw()
+    drawn = [text for text in figure.axes[0].texts if text.get_text()]
+    boxes = [part.get_window_extent() for part in [*drawn, *figure.legends]]
+    assert len(drawn) > 5
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    plt.close(figure)
 
 
 def subjects_of(num_groups, num_intersections):

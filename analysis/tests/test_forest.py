@@ -17,8 +17,8 @@ def statistics():
     """As the program writes them: a strong test, a negative one, one without an effect size."""
     columns = {
         "weat": EFFECTS,
-        "weat_sampling_low": EFFECTS - 0.1,
-        "weat_sampling_high": EFFECTS + 0.1,
+        "weat_low": EFFECTS - 0.1,
+        "weat_high": EFFECTS + 0.1,
         "weat_mean": EFFECTS + 0.05,
         "weat_sd": np.full(3, 0.3),
         "weat_p_targets": [5.8e-9, 0.248, np.nan],
@@ -70,16 +70,16 @@ def test_labels_say_what_is_shown(statistics):
     text = texts_of(figure)
     for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]   10^-8   10^-9   10^-7   10^-7   10^-6",
                  "0.248   0.876   0.500   0.876   0.980", "in the family “all” of 2",
-                 "Monte Carlo error of the mean over samples (95 %)", "tiny", "no effect size exists"):  # fmt: skip
+                 "lines: 95 % interval over other words of both kinds", "tiny", "no effect size exists"):  # fmt: skip
         assert part in text, text[text.find("1.550"):][:400]
     assert "scores" not in text
     plt.close(figure)
 
 
-def test_one_sample_has_an_effect_and_no_interval(statistics):
-    one = statistics.drop_vars(["weat_sampling_low", "weat_sampling_high"])
+def test_a_set_of_one_word_has_an_effect_and_no_interval(statistics):
+    one = statistics.drop_vars(["weat_low", "weat_high"])
     figure = forest(one.assign(weat_sd=one["weat_sd"] * np.nan))
-    assert "1.550       one sample" in texts_of(figure)
+    assert "1.550      no interval" in texts_of(figure)
     assert any(len(line) == 1 and np.isclose(line[0], 1.55) for line in lines_of(figure))
     plt.close(figure)
 

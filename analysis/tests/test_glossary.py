@@ -8,6 +8,18 @@ from stereosweep_analysis.cli import main
 from stereosweep_analysis.glossary import glossary
 from stereosweep_analysis.reports.probes import PROBES
 
+# Technical words of titles, columns, labels, notes and answers. Each is explained, by whatever kind of entry.
+TERMS = [
+    "nat", "bit", "log-probability", "prior", "marker", "cell", "subject", "group", "item", "pair", "template",
+    "rephrasing", "replicate", "wording", "pole", "trait", "intersection", "dimension", "measure", "baseline", "aug1",
+    "aug2", "aug3", "aug3a", "aug3b", "aug4", "referent", "placement", "pro", "anti", "privileged", "disadvantaged",
+    "ABC", "SCM", "agency", "beliefs", "communion", "warmth", "competence", "ILPS", "SeT", "WEAT", "WEFAT", "CEAT",
+    "context", "sample", "relabelling", "shuffled", "emergent", "dominance", "k-means", "elbow", "inertia", "cluster",
+    "Rand", "interval", "n", "p", "tau-b", "P@3", "Holm", "max-T", "BH", "BY", "Welch", "coverage", "answers", "rounds",
+    "conversation", "turn", "round", "run", "subword", "tokenizer", "token", "SHA-256", "Self-BLEU", "CV", "Phi",
+    "least", "z", "sd",
+]  # fmt: skip
+
 
 def printed(capsys, *words):
     code = main(["glossary", *words])
@@ -20,6 +32,11 @@ def test_a_measure_of_two_parts_is_found_by_both(capsys):
     assert [line for line in text.out.splitlines() if line[0] != " "] == [
         "ilps_star (ILPS*), measure", "prior_mask (prior: mask), measure",
     ]  # fmt: skip
+
+
+def test_every_term_is_explained():
+    known = {name for _, name in glossary()}
+    assert len(TERMS) > 75 and [name for name in TERMS if name not in known] == []
 
 
 def test_a_part_of_a_name_finds_all_that_hold_it(capsys):

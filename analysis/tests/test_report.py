@@ -2,6 +2,8 @@
 
 import csv
 from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,9 +14,11 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.reports import audit, page
+from stereosweep_analysis.reports.blocks import Paragraph
+from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
-from stereosweep_analysis.reports.shown import interval_picture, smallest_p_text
+from stereosweep_analysis.reports.shown import interval_picture, points, smallest_p_text
 from stereosweep_analysis.reports.side_by_side import comparison_blocks
 from stereosweep_analysis.tables import (
     FORMATS,
@@ -32,6 +36,7 @@ from stereosweep_analysis.tables import (
 )
 from stereosweep_analysis.views import findings, recommended_measure
 
+open_module = import_module("stereosweep_analysis.open")  # the package has a function of this name
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
 
 
@@ -212,6 +217,56 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
 
 
+def test_a_folder_of_runs_and_other_things_is_its_runs(tmp_path, monkeypatch):
+    """As for `stats` and `status`; what has no result, or cannot be compared, is said at the head of the page."""
+    monkeypatch.delenv("STEREOSWEEP_PROGRAM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, state in (("sw.a", "status.json"), ("sw.b", "job.resolved.yaml")):
+        write(tmp_path / name, add_means(statistics_dataset(values(), title=name)))
+        (tmp_path / name / state).write_text("{}")
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "association.h5").write_text("of a run that was moved")
+    (tmp_path / "sw.c").mkdir()
+    (tmp_path / "sw.c" / "status.json").write_text("{}")
+    for given in (tmp_path, tmp_path / "sw"):
+        runs = open_runs([given])
+        assert [run.label for run in runs] == ["sw.a", "sw.b"] and len(runs[0].beside) == 1 and not runs[1].beside
+        text = report(given, out=tmp_path / "page.html").read_text()
+        head = text[text.index("What was found") : text.index("<nav")]
+        assert "The run &#39;sw.c&#39; is left out: " in head and "Run sw.b" in text
+    with pytest.raises(ResultError, match=r"sw\.c"):
+        report(tmp_path / "sw.a", tmp_path / "sw.c")
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'no subject is in all results' >&2\nexit 2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("STEREOSWEEP_PROGRAM", str(program))
+    assert "The runs are not compared: " in report(tmp_path, out=tmp_path / "page.html").read_text()
+
+
+def test_statistics_are_read_once(tmp_path, monkeypatch):
+    write(tmp_path / "run", add_means(statistics_dataset(values())).assign_attrs(statistics_arguments=""))
+    read = []
+    monkeypatch.setenv("STEREOSWEEP_PROGRAM", "/bin/false")
+    monkeypatch.setattr(open_module, "check_seal", lambda path: read.append(Path(path).name))
+    assert len(open_runs([tmp_path / "run"])) == 1 and read == ["association.stats.h5"]
+
+
+def test_a_contrasts_row_opens_the_sentences_of_both_sides(tmp_path):
+    names = [f"subject {place}" for place in range(9)]
+    scores = np.arange(9 * 4.0).reshape(9, 4, 1, 1, 1)  # the last ones have the strongest scores
+    statistics = add_contrasts(
+        statistics_dataset(scores, names), ["one", "subject 8", "zero"], [1.0, 2.0, 3.0], [0.5, 0.4, 0.3],
+        [("subject 1, subject 2, subject 3, subject 4", "subject 5"), ("subject 0", "subject 6"), ("subject 7", "")],
+    )  # fmt: skip
+    (run,) = open_runs([write(tmp_path / "run", statistics)])
+    rows = findings(statistics)[0].tables[0].rows
+    (behind,) = Evidence([run], {}).behind
+    found = {row[0]: [names[subject] for subject, _ in behind.cells_of(row[:2])] for row in rows}
+    assert found["one"] == ["subject 1", "subject 5", "subject 2", "subject 3", "subject 4"]
+    assert found["subject 8"] == ["subject 0", "subject 6"] and found["zero"] == ["subject 7"]
+    assert behind.cells_of(("another", "item 0"))[0] == (8, 0)  # of no contrast: the strongest
+
+
 def test_runs_without_anything_in_common_say_so(tmp_path):
     write(tmp_path / "a", add_means(statistics_dataset(values())))
     write(tmp_path / "b", add_means(statistics_dataset(values(), measure="other")))
@@ -313,6 +368,20 @@ def test_a_table_with_an_interval_has_a_picture():
     assert interval_picture(Table("t", [Column("a"), Column("b", "", "number", "value")], [("x", 1.0)])) == []
 
 
+def test_an_interval_is_that_of_its_own_number():
+    """Another number may stand between them: the contexts of a test's rarest word."""
+    arrays = {"effect": ([0.5, -0.3], "value"), "contexts": ([900.0, 800.0], "value"), "low": ([0.1, -0.9], "low"),
+              "high": ([0.8, 0.2], "high")}  # fmt: skip
+    columns = [("subject", "test"), *((name, name) for name in arrays)]
+    statistics = statistics_dataset(values(subjects=2))
+    (found,) = findings(add_finding(statistics, ("subject",), arrays, [view("Tests", columns)]))
+    (picture,) = interval_picture(found.tables[0])
+    plt.close(picture.figure)
+    axes = picture.figure.axes[0]
+    assert axes.get_xlim()[1] < 2 and axes.get_xlabel().startswith("effect: ")
+    assert points(found.tables[0])[1].rows[0] == "subject 0: 0.500, 0.100 to 0.800"
+
+
 def test_zero_is_drawn_of_differences_and_below_it():
     def lines(differences, **attributes):
         statistics = add_contrasts(statistics_dataset(values()), ["one", "two"], differences, [0.04, 0.0001])
@@ -337,6 +406,15 @@ def test_sections_are_those_that_findings_name():
         ("contrasts", "Contrasts"), ("variance", "Where scores vary"), ("shift-of-all", "shift of all"),
         ("zorks-all-of-them", "Zorks, all of them"),
     ]  # fmt: skip
+
+
+def test_many_tables_of_a_section_unfold_together():
+    tables = [Table(f"table {place}", [Column("a")], [("x",)]) for place in range(1 + page.MOST_FOLDS + 3)]
+    kept = page._folded([*tables, Paragraph("note")], 10)
+    folded = [f"table {1 + place}" for place in range(page.MOST_FOLDS)]
+    assert kept[0] is tables[0] and [block.title for block in kept[1:-2]] == folded
+    assert kept[-2].text == "note" and kept[-1].title == "3 more tables and pictures"
+    assert [name for name, block in page._named(kept, "s") if block is tables[-1]] == [f"s-{len(kept)}-3-1"]
 
 
 def test_the_glossary_has_sentences():

@@ -10,6 +10,7 @@ from test_report import HOSTILE
 
 from stereosweep_analysis import report
 
+SIDES = [("subject 5", "subject 7"), ("subject 6", "subject 8")]  # of the contrasts
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 AXE = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 OPEN_ALL = "document.querySelectorAll('details').forEach((part) => { part.open = true; });"
@@ -35,7 +36,7 @@ def made_up(folder, groups, shape=(4, 1, 1), items=2, title=HOSTILE, result=True
     scores = generator.normal(size=(groups, *shape, items)).round(3)
     scores[3] = np.nan
     statistics = add_means(statistics_dataset(scores, names, title))
-    statistics = add_contrasts(statistics, ["one", "two"], [0.5, -2.0], [0.04, 0.0001])
+    statistics = add_contrasts(statistics, ["one", "two"], [0.5, -2.0], [0.04, 0.0001], SIDES)
     prompts = [[f"{name} in template {template}" for template in range(shape[0])] for name in names]
     counts = np.ones((groups, shape[0], 1), dtype=int)
     made = result_dataset(prompts, counts, counts * 0).assign_coords(
@@ -65,10 +66,17 @@ def test_no_accessibility_finding(browser, page, width, scheme):
         assert not [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found["violations"]]
 
 
+def test_no_accessibility_finding_of_several_runs(browser, tmp_path):
+    folders = [made_up(tmp_path / name, 5, title=name)[0] for name in ("one", "two")]
+    browser.open(report(*folders), 390, "light", READY)
+    found = browser.ask(AXE + ";" + OPEN_ALL + "return (await axe.run(document)).violations.map((rule) => rule.id)")
+    assert found == []
+
+
 def test_axe_sees_a_page_that_is_wrong(browser, page, tmp_path):
     wrong = page.read_text().replace('lang="en"', "")
     path = tmp_path / "wrong.html"
-    path.write_text(wrong.replace("<figcaption>", '<p style="color:#ddd">grey</p><figcaption>'))
+    path.write_text(wrong.replace("<nav", '<p style="color:#ddd">grey</p><nav'))
     browser.open(path)
     found = browser.ask(AXE + "; return (await axe.run(document)).violations.map((rule) => rule.id)")
     assert {"html-has-lang", "color-contrast"} <= set(found)
@@ -111,6 +119,12 @@ def test_the_keyboard_alone_reaches_what_lies_behind(browser, run):
     browser.open(page, end=READY)
     assert focus_until(browser, "it.matches('a.skip')") == 1
     focus_until(browser, "it.matches('tbody button')")
+    browser.press("Enter")  # of the contrast with the smallest p
+    assert all(f"subject {place} in template 3" in said(browser) for place in (6, 8))
+    browser.press("Escape")
+    browser.open(page, end=READY)
+    browser.ask(OPEN_ALL)
+    focus_until(browser, "it.matches('tbody button') && it.closest('table').caption.innerText.startsWith('Means')")
     label = browser.ask("return document.activeElement.closest('tr').innerText").split("\t")
     browser.press("Enter")
     text = said(browser)
@@ -122,7 +136,7 @@ def test_the_keyboard_alone_reaches_what_lies_behind(browser, run):
     browser.press("Escape")
     assert said(browser) is None
     assert browser.ask("return document.activeElement.closest('tr').innerText").split("\t") == label
-    browser.ask("document.querySelector('button.cells').focus()")
+    browser.ask(OPEN_ALL + "document.querySelector('button.cells').focus()")
     browser.press("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowRight")
     label = browser.ask("return document.activeElement.ariaLabel")
     assert label.startswith("Cell in row 3, column 2: subject 2: item 1,")
@@ -133,6 +147,7 @@ def test_the_keyboard_alone_reaches_what_lies_behind(browser, run):
 def test_a_click_opens_the_cell_that_is_hit(browser, page):
     browser.open(page, end="document.querySelector('button.cells')")
     place = """
+      document.querySelectorAll('details').forEach((part) => { part.open = true; });
       const button = document.querySelector('button.cells');
       button.scrollIntoView({ behavior: "instant", block: "start" });
       const area = button.getBoundingClientRect();

@@ -1,6 +1,7 @@
 """The numbers that a report shows are those of the statistics file: each is replaced by another one, none like any
 other, and must be found in its own place of the page."""
 
+import html
 import re
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -8,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from stereosweep_analysis import open_statistics, report
+from stereosweep_analysis import cli, open_statistics, report
+from stereosweep_analysis.glossary import glossary
+from stereosweep_analysis.papers.command import PAPERS
 
 KEPT = ("score", "true_positive", "false_positive", "cluster_", "elbow_", "pole_score")
 COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size")
@@ -155,7 +158,7 @@ def differs(text, value):
 
 @pytest.fixture(scope="module")
 def pages(bundled, tmp_path_factory):
-    """A function: (statistics with other numbers, tables of the report on them) of a probe."""
+    """A function: (statistics with other numbers, tables of the report on them, their file, the report) of a probe."""
     made = {}
 
     def page(probe):
@@ -164,7 +167,8 @@ def pages(bundled, tmp_path_factory):
                 other = replaced(statistics.load())
             path = tmp_path_factory.mktemp(probe) / f"{probe}.stats.h5"
             other.to_netcdf(path, engine="h5netcdf")
-            made[probe] = other, Tables(report(path).read_text(encoding="utf-8")).found
+            text = report(path).read_text(encoding="utf-8")
+            made[probe] = other, Tables(text).found, path, text
         return made[probe]
 
     return page
@@ -172,7 +176,7 @@ def pages(bundled, tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.probe}-{table.caption}")
 def test_the_page_shows_the_files_numbers(pages, table):
-    statistics, tables = pages(table.probe)
+    statistics, tables, *_ = pages(table.probe)
     found = [entry for entry in tables if entry[0].startswith(table.caption)]
     assert len(found) == 1, [entry[0] for entry in tables]
     _, columns, rows = found[0]
@@ -185,6 +189,61 @@ def test_the_page_shows_the_files_numbers(pages, table):
             assert not differs(cells[column], value), (labels, column, cells[column], value)
             checked += 1
     assert checked >= len(table.numbers)
+
+
+class Words(HTMLParser):
+    """What a page says but for whole texts, tokens and settings, until its last section but one; and the terms that
+    this one explains."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.said, self.explained, self.inside = [], set(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        while self.inside.pop()[0] != tag:  # tags that nothing ends
+            pass
+
+    def handle_data(self, data):
+        tags = {tag for tag, _ in self.inside}
+        if "dt" in tags:
+            self.explained.add(data)
+        elif not tags & {"pre", "td", "style", "script", "template", "dd", "title", "desc", "text"}:
+            self.said.append(data)
+
+
+@pytest.mark.parametrize("probe", ["association", "contexts", "coreference", "rating", "interview"])
+def test_every_term_of_a_page_is_explained_in_it(pages, probe, capsys):
+    *_, path, text = pages(probe)
+    words = Words(text)
+    said = " ".join(words.said)
+    terms = {name: entry.title for (kind, name), entry in glossary().items() if kind in ("term", "number")}
+    used = {name for name in terms if re.search(rf"(?<!\w){re.escape(name)}s?(?!\w)", said)}
+    assert len(used) > 15
+    assert {terms[name] for name in used} - words.explained == set()
+    assert {"coreference": {"aug1", "marker", "baseline"}, "association": {"nat", "prior", "pole"},
+            "contexts": {"WEAT"} & used, "interview": {"elbow", "k-means"}, "rating": set()}[probe] <= used  # fmt: skip
+    check_cards(path, probe, text, capsys)
+
+
+def check_cards(path, probe, text, capsys):
+    """The page's replication cards are those of the command `paper`."""
+    flat = " ".join(html.unescape(text).split())
+    heads = {name: f"<summary>{paper.TITLE}; same sign or side: " for name, paper in PAPERS.items()}
+    shown = [name for name, head in heads.items() if head in flat]
+    assert ("Beside what the papers print" in flat) == bool(shown)
+    assert {"association": "cao2022", "interview": "stereomap"}.get(probe) in [*shown, None]
+    for name in shown:
+        assert cli.main(["paper", name, str(path), "--only", "card"]) == 0
+        sentences = [" ".join(part.split()) for part in capsys.readouterr().out.split("\n\n")]
+        ends = [part.split("same sign or side: ")[1] for part in sentences if "same sign or side: " in part]
+        signs = [end.split(";")[0].strip(".") for end in ends]
+        head = flat.split(heads[name])[1].split("</summary>")[0]
+        assert signs and re.findall(r"\d+ of \d+|-(?=,|$)", head) == signs
+        assert all(f"<li>{part}</li>" in flat for part in sentences[1:3])
 
 
 def test_the_check_sees_another_number():

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from report_files import add_means, result_dataset, statistics_dataset, write
 
@@ -27,6 +28,8 @@ def test_scores_are_one_row_a_number(tmp_path):
     np.testing.assert_allclose(row["mean"], table[1, ..., 0].mean(), rtol=1e-12)
     assert row["low"] < row["mean"] < row["high"] and row["n"] == 6
     assert (row["left"], row["right"], row["unit"]) == ("left of item 0", "right of item 0", "nat")
+    both = scores(tmp_path / "run", ["ilps_star prior_word"] * 2)  # one after the other
+    assert both.equals(pd.concat([found, found], ignore_index=True)) and both.attrs == found.attrs
     empty = scores(write(tmp_path / "empty", add_means(statistics_dataset(table * np.nan))))
     assert empty.empty and list(empty.columns) == list(found.columns)
     with pytest.raises(ResultError, match="unknown measure 'own'"):

@@ -83,8 +83,7 @@ void require_run(const std::filesystem::path& path) {
   refuse_folder_of_runs(path);
   std::error_code error;
   base::refuse_if(!std::filesystem::exists(path / config::resolved_name, error), "no run in '" + path.string() + "'",
-                  "it holds no " + std::string(config::resolved_name),
-                  "Give the run directory that 'stereosweep run' writes: results/NAME.");
+                  "it holds no " + std::string(config::resolved_name), folder_advice);
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {
@@ -96,8 +95,7 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path, error)) {
     refuse_folder_of_runs(path);
     throw base::InputError(base::describe("'" + path.string() + "' is no run directory and no result file",
-                                          "it does not exist or cannot be read",
-                                          "Give the folder that 'stereosweep run' wrote: results/NAME."));
+                                          "it does not exist or cannot be read", folder_advice));
   }
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
@@ -113,7 +111,7 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
     throw base::InputError(base::describe(
         "'" + path.string() + "' holds no result file", is_run ? "the run is not finished" : "it is no run directory",
         is_run ? "Continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there."
-               : "Give the folder that 'stereosweep run' wrote: results/NAME."));
+               : folder_advice));
   }
   if (found.size() > 1) {
     throw base::InputError(base::describe("'" + path.string() + "' holds more than one result file",

@@ -9,6 +9,9 @@
 
 namespace stereosweep::app {
 
+/// What to give where a run is asked for.
+constexpr const char* folder_advice = "Give the folder that 'stereosweep run' wrote: results/NAME.";
+
 /// Throws InputError where `path` is a job file: what a run left is asked for.
 void refuse_job_file(const std::filesystem::path& path);
 

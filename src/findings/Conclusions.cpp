@@ -6,6 +6,7 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Answers.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"

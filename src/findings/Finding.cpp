@@ -23,41 +23,6 @@ bool is_called(const std::string& axis, const std::string& name) {
   return axis == name || (name == "measure" && axis.ends_with("_measure"));
 }
 
-const Column* column_of(const Finding& finding, std::string_view name) {
-  const auto found = std::ranges::find(finding.columns, name, &Column::name);
-  return found == finding.columns.end() ? nullptr : &*found;
-}
-
-/// Labels of every row by the name of an axis or a coordinate, found once.
-class RowLabels {
- public:
-  RowLabels(const Finding& finding, const std::string& name) {
-    std::size_t step = 1;
-    for (auto axis = finding.axes.rbegin(); axis != finding.axes.rend(); ++axis) {
-      labels_ = is_called(axis->name, name) ? &axis->labels : axis->find_coordinate(name);
-      if (labels_ != nullptr) {
-        step_ = step;
-        return;
-      }
-      step *= axis->labels.size();
-    }
-  }
-  bool exist() const { return labels_ != nullptr; }
-  const std::string& of(std::size_t row) const { return (*labels_)[row / step_ % labels_->size()]; }
-
- private:
-  const std::vector<std::string>* labels_ = nullptr;
-  std::size_t step_ = 1;
-};
-
-double number_of(const Column& column, std::size_t row) {
-  if (const auto* flags = std::get_if<Flags>(&column.values)) {
-    return flags->places[row];
-  }
-  const auto* counts = std::get_if<std::vector<std::int32_t>>(&column.values);
-  return counts != nullptr ? (*counts)[row] : std::get<std::vector<double>>(column.values)[row];
-}
-
 /// Why a value does not exist, where the finding says so; else a dash.
 std::string reason_of(const Finding& finding, const Column& value, std::size_t row) {
   for (const auto& column : finding.columns) {
@@ -74,7 +39,7 @@ std::string cell_of(const Finding& finding, const Column& column, std::size_t ro
   if (const auto* flags = std::get_if<Flags>(&column.values)) {
     return flags->meanings.at(flags->places[row]);
   }
-  const double value = number_of(column, row);
+  const double value = column.number(row);
   if (std::holds_alternative<std::vector<std::int32_t>>(column.values)) {
     return std::to_string(std::get<std::vector<std::int32_t>>(column.values)[row]);
   }
@@ -87,38 +52,21 @@ std::string cell_of(const Finding& finding, const Column& column, std::size_t ro
   return results::significant(value);
 }
 
-void sort_by(const Finding& finding, const std::string& by, std::vector<std::size_t>& rows) {
-  if (by.empty()) {
-    return;
-  }
-  const bool falls = by.starts_with('-');
-  const auto* column = column_of(finding, by.substr(falls ? 1 : 0));
-  STEREOSWEEP_ASSERT(column != nullptr, "a view is ordered by a column of its finding");
-  std::ranges::stable_sort(rows, [&](std::size_t left, std::size_t right) {
-    const double first = number_of(*column, left);
-    const double second = number_of(*column, right);
-    if (std::isnan(first) || std::isnan(second)) {
-      return std::isnan(second) && !std::isnan(first);
-    }
-    return falls ? std::abs(first) > std::abs(second) : first < second;
-  });
-}
-
 std::string table_of(const Finding& finding, const View& view, std::vector<std::size_t> rows, std::size_t top) {
   if (!view.only.empty()) {
-    const auto* column = column_of(finding, view.only);
+    const auto* column = finding.find_column(view.only);
     STEREOSWEEP_ASSERT(column != nullptr, "a view is narrowed by a column of its finding");
-    std::erase_if(rows, [&](std::size_t row) { return std::isnan(number_of(*column, row)); });
+    std::erase_if(rows, [&](std::size_t row) { return std::isnan(column->number(row)); });
   }
   if (rows.empty()) {
     return view.none + '\n';
   }
-  sort_by(finding, view.by, rows);
+  finding.sort(view.by, rows);
   results::TextTable table(base::mapped(view.columns, [](const auto& column) { return column.second; }));
   const auto shown = std::min(top, rows.size());
   std::vector<std::vector<std::string>> cells(shown);
   for (const auto& shown_column : view.columns) {
-    const auto* column = column_of(finding, shown_column.first);
+    const auto* column = finding.find_column(shown_column.first);
     const RowLabels labels(finding, shown_column.first);
     STEREOSWEEP_ASSERT(column != nullptr || labels.exist(), "a view shows columns, axes and coordinates");
     for (std::size_t place = 0; place < shown; ++place) {
@@ -132,125 +80,6 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
 bool is_shown(const Finding& finding, const std::string& measure, const results::ShownMeasures& shown) {
   return shown.holds(measure) || base::contains(finding.named, measure);
 }
-
-std::string unit_of(const results::AxisSchema& measures, const std::string& measure) {
-  const auto* units = measures.find_coordinate("units");
-  const auto place = results::place_of(measures.labels, measure);
-  return units != nullptr && place ? (*units)[*place] : "";
-}
-
-/// The value to which columns belong that name none.
-std::string owner_of(const Finding& finding) {
-  const auto found = std::ranges::find(finding.columns, Role::value, &Column::role);
-  return found == finding.columns.end() ? "" : found->name;
-}
-
-/// The rows of one measure that answer the finding's question, the best evidence first.
-class AnsweredRows {
- public:
-  /// Borrows `finding`. `unit`: of the measure's scores.
-  template <class Takes>
-  AnsweredRows(const Finding& finding, const std::string& unit, const Takes& takes)
-      : finding_(finding),
-        question_(*finding.question),
-        value_(*column_of(finding, question_.value)),
-        low_(find(Role::low, question_.value)),
-        high_(find(Role::high, question_.value)),
-        n_(find(Role::n, question_.value)),
-        p_(find(Role::p, question_.tested)),
-        adjusted_(find(Role::adjusted, question_.tested)),
-        unit_(value_.unit.empty() ? unit : value_.unit) {
-    for (std::size_t row = 0; row < finding.num_rows(); ++row) {
-      const bool has_value = takes(row) && !std::isnan(number_of(value_, row));
-      has_values_ = has_values_ || has_value;
-      rows_.insert(rows_.end(), has_value && !question_.claims[row].empty() ? 1 : 0, row);
-    }
-    sort_by(finding_, "-" + question_.value, rows_);
-    sort_by(finding_, p_ == nullptr ? "" : question_.order.empty() ? p_->name : question_.order, rows_);
-  }
-
-  std::vector<std::string> sentences(double level) const {
-    if (!has_values_) {
-      return {"Nothing can be said of a " + question_.nothing + ": there are no scores."};
-    }
-    constexpr std::size_t most = 3;
-    std::vector<std::string> told;
-    const auto is_small = [&](auto row) {
-      return p_ == nullptr || at(adjusted_ != nullptr ? adjusted_ : p_, row) <= level;
-    };
-    for (const auto row : rows_) {
-      if (told.size() < most && is_small(row)) {
-        told.push_back(sentence(row));
-      }
-    }
-    const auto small = std::ranges::count_if(rows_, is_small);
-    if (told.empty() && !rows_.empty()) {
-      told.push_back(why_none(level) + " Nearest to one" +
-                     (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") + ": " +
-                     sentence(rows_.front()));
-    } else if (p_ != nullptr && rows_.size() > told.size()) {
-      told.back() += " Of " + base::counted(rows_.size(), "row") + " " +
-                     base::with_thousands(static_cast<std::uint64_t>(small)) + (small == 1 ? " has a p" : " have a p") +
-                     (adjusted_ != nullptr ? ", adjusted," : "") + " of at most " + results::percent(level) + ".";
-    }
-    return told;
-  }
-
- private:
-  const Column* find(Role role, const std::string& of) const {
-    const auto is_of_it = [&](const Column& column) {
-      return column.role == role && (column.of == of || (column.of.empty() && owner_of(finding_) == of));
-    };
-    const auto found = std::ranges::find_if(finding_.columns, is_of_it);
-    return found == finding_.columns.end() ? nullptr : &*found;
-  }
-  static double at(const Column* column, std::size_t row) {
-    return column == nullptr ? stats::nan : number_of(*column, row);
-  }
-
-  std::string why_none(double level) const {
-    double least = stats::nan;
-    for (const auto row : rows_) {
-      least = std::fmin(least, at(question_.least.empty() ? nullptr : column_of(finding_, question_.least), row));
-    }
-    if (std::ranges::all_of(rows_, [&](auto row) { return std::isnan(at(p_, row)); })) {
-      return "This design cannot show any " + question_.nothing + ": too few templates, wordings or answers for a p.";
-    }
-    return least > level ? "This design can hardly show any " + question_.nothing +
-                               ": no p of shuffled labels or signs is below " + results::p_value(least) + "."
-                         : "No " + question_.nothing + " beyond chance.";
-  }
-
-  /// "nurses lean further to warm than students: 0.310 nat, 0.120 .. 0.500, p 0.004 (28 templates)."
-  std::string sentence(std::size_t row) const {
-    auto text = question_.claims[row] + ": " + (question_.name.empty() ? "" : question_.name + " ") +
-                results::significant(number_of(value_, row)) + (unit_.empty() || unit_ == "1" ? "" : " " + unit_);
-    if (!std::isnan(at(low_, row))) {
-      text += ", " + results::significant(at(low_, row)) + " .. " + results::significant(at(high_, row));
-    }
-    const auto p = results::p_value(at(p_, row));
-    const auto adjusted = results::p_value(at(adjusted_, row));
-    text += std::isnan(at(p_, row))
-                ? ""
-                : ", p " + p + (adjusted_ == nullptr || adjusted == p ? "" : ", adjusted " + adjusted);
-    return text +
-           (n_ == nullptr ? ""
-                          : " (" + base::counted(static_cast<std::uint64_t>(at(n_, row)), question_.counted) + ")") +
-           ".";
-  }
-
-  const Finding& finding_;
-  const Question& question_;
-  const Column& value_;
-  const Column* low_;
-  const Column* high_;
-  const Column* n_;
-  const Column* p_;
-  const Column* adjusted_;
-  std::string unit_;
-  bool has_values_ = false;
-  std::vector<std::size_t> rows_;
-};
 
 /// Rows of one table after another, by the labels of the view's `each`, in the order in which these first come.
 std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Finding& finding, const View& view,
@@ -303,7 +132,7 @@ std::string views_json(const Finding& finding) {
   for (const auto& view : finding.views) {
     auto columns = base::Json::array();
     for (const auto& [name, head] : view.columns) {
-      columns.push_back({column_of(finding, name) == nullptr ? name : finding.variable(name), head});
+      columns.push_back({finding.find_column(name) == nullptr ? name : finding.variable(name), head});
     }
     const bool falls = view.by.starts_with('-');
     const auto by = view.by.empty() ? "" : (falls ? "-" : "") + finding.variable(view.by.substr(falls ? 1 : 0));
@@ -365,6 +194,48 @@ std::vector<std::pair<std::string, std::string>> table_columns(const std::string
   return columns;
 }
 
+double Column::number(std::size_t row) const {
+  if (const auto* flags = std::get_if<Flags>(&values)) {
+    return flags->places[row];
+  }
+  const auto* counts = std::get_if<std::vector<std::int32_t>>(&values);
+  return counts != nullptr ? (*counts)[row] : std::get<std::vector<double>>(values)[row];
+}
+
+RowLabels::RowLabels(const Finding& finding, const std::string& name) {
+  std::size_t step = 1;
+  for (auto axis = finding.axes.rbegin(); axis != finding.axes.rend(); ++axis) {
+    labels_ = is_called(axis->name, name) ? &axis->labels : axis->find_coordinate(name);
+    if (labels_ != nullptr) {
+      step_ = step;
+      return;
+    }
+    step *= axis->labels.size();
+  }
+}
+
+const Column* Finding::find_column(std::string_view wanted) const {
+  const auto found = std::ranges::find(columns, wanted, &Column::name);
+  return found == columns.end() ? nullptr : &*found;
+}
+
+void Finding::sort(const std::string& by, std::vector<std::size_t>& rows) const {
+  if (by.empty()) {
+    return;
+  }
+  const bool falls = by.starts_with('-');
+  const auto* column = find_column(std::string_view(by).substr(falls ? 1 : 0));
+  STEREOSWEEP_ASSERT(column != nullptr, "rows are ordered by a column of their finding");
+  std::ranges::stable_sort(rows, [&](std::size_t left, std::size_t right) {
+    const double first = column->number(left);
+    const double second = column->number(right);
+    if (std::isnan(first) || std::isnan(second)) {
+      return std::isnan(second) && !std::isnan(first);
+    }
+    return falls ? std::abs(first) > std::abs(second) : first < second;
+  });
+}
+
 std::size_t Finding::num_rows() const {
   return std::accumulate(axes.begin(), axes.end(), std::size_t{1},
                          [](auto product, const auto& axis) { return product * axis.labels.size(); });
@@ -402,21 +273,6 @@ void write(results::Layout& layout, const Finding& finding) {
                    : counts != nullptr ? layout.write(numbers, axes, *counts)
                                        : layout.write(numbers, axes, std::get<std::vector<double>>(column.values));
     write_attributes(dataset, finding, column);
-  }
-}
-
-void answer(Finding& finding, const results::AxisSchema& measures, double confidence) {
-  const RowLabels labels(finding, "measure");
-  std::vector<std::string> of_rows;
-  for (std::size_t row = 0; row < finding.num_rows(); ++row) {
-    base::add_once(of_rows, labels.exist() ? labels.of(row) : std::string());
-  }
-  for (const auto& measure : of_rows) {
-    const AnsweredRows answered(finding, unit_of(measures, measure),
-                                [&](std::size_t row) { return !labels.exist() || labels.of(row) == measure; });
-    for (auto& text : answered.sentences(1 - confidence)) {
-      finding.answers.push_back({measure, std::move(text)});
-    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -44,6 +45,9 @@ struct Column {
   std::variant<std::vector<double>, std::vector<std::int32_t>, Flags> values;  ///< over the finding's axes, row-major
   /// Zero says that two sides are alike, so that pictures draw it.
   bool is_difference = false;
+
+  /// Of a row; of states their place.
+  double number(std::size_t row) const;
 };
 
 /// Columns of a view, "HEAD: NAME, HEAD: NAME, ...": NAME of a column, an axis or a coordinate, alone where it is the
@@ -89,7 +93,7 @@ struct Finding {
   std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
   std::vector<Column> columns = {};
   std::vector<View> views = {};
-  std::optional<Question> question = {};   ///< what `answer` makes `answers` of
+  std::optional<Question> question = {};   ///< what `answer` (Answers.hpp) makes `answers` of
   std::vector<Sentence> answers = {};      ///< at the head of all that is told: what was found, with its numbers
   std::vector<Sentence> sentences = {};    ///< above the tables
   std::string notes = {};                  ///< below the tables: how the numbers were computed and what they assume
@@ -97,6 +101,10 @@ struct Finding {
   std::vector<std::string> named = {};     ///< measures that the job names for this statistic: shown in any case
 
   std::size_t num_rows() const;
+  /// Null: there is none.
+  const Column* find_column(std::string_view wanted) const;
+  /// Orders places of rows as View::by says.
+  void sort(const std::string& by, std::vector<std::size_t>& rows) const;
   /// Of a column of this finding in the file: "contrast_low".
   std::string variable(const std::string& column) const { return column.empty() ? name : name + "_" + column; }
 
@@ -122,6 +130,18 @@ struct Finding {
     Flags flags{base::mapped(rows, place_of), std::move(meanings)};
     return columns.emplace_back(Column{role, std::move(column), "", std::move(what), "", "", std::move(flags)});
   }
+};
+
+/// Labels of every row of a finding by the name of an axis or a coordinate; borrowed.
+class RowLabels {
+ public:
+  RowLabels(const Finding& finding, const std::string& name);
+  bool exist() const { return labels_ != nullptr; }
+  const std::string& of(std::size_t row) const { return (*labels_)[row / step_ % labels_->size()]; }
+
+ private:
+  const std::vector<std::string>* labels_ = nullptr;
+  std::size_t step_ = 1;
 };
 
 /// An axis that lists findings: its labels are the coordinates joined by " | ".
@@ -151,11 +171,6 @@ void show_measures(Finding& finding, const std::vector<std::string>& recommended
 /// `heading`, `views` (JSON), `answers`, `sentences` and `warnings` (one a line; an answer's and a sentence's measure
 /// and a tab before it), and `notes` stand on the first. Nothing where there are no rows.
 void write(results::Layout& layout, const Finding& finding);
-
-/// Says in words what the rows answer to the finding's question, for each measure: those with the best evidence of a p
-/// at most 1 - `confidence`, and how many more there are; or that there are none, or that the design cannot show any.
-/// `measures`: an axis with the units of the measures.
-void answer(Finding& finding, const results::AxisSchema& measures, double confidence);
 
 /// What was found, as text.
 struct Told {

@@ -136,6 +136,8 @@ class ProbeKind : public config::ProbeFormat {
   /// Writes `target`, which holds the score table, and gives the tables to print; rank zero. Unless overridden: the
   /// score table alone.
   virtual StatsText stats(const StatsRequest& request) const;
+  /// Whether its own findings answer what means of the score table would answer again, by less.
+  virtual bool answers_itself() const { return false; }
   /// Whether `stats` can parse stored texts again.
   virtual bool parses_texts() const { return false; }
   /// What the other ranks do until `target.finish`.

@@ -1,8 +1,9 @@
+#include "findings/Answers.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "findings/Finding.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
@@ -19,18 +20,19 @@ struct AnswerRow {
   double value = stats::nan;
   double p = stats::nan;
   double adjusted = stats::nan;
+  double reach = 1;  ///< of its interval, to both sides
 };
 
 const results::AxisSchema measures{"measure", "", {"warm", "cold"}, {{"units", "", {"nat", "1"}}}};
 
-/// Rows of the measure "warm", each with an interval one to both sides and n 7.
+/// Rows of the measure "warm", each with n 7.
 Finding finding_of_rows(const std::vector<AnswerRow>& rows) {
   results::AxisSchema axis{"row", "", std::vector<std::string>(rows.size(), "row"), {}};
   axis.coordinates = {{"measure", "", std::vector<std::string>(rows.size(), "warm")}};
   Finding finding{.name = "found", .axes = {axis}};
   finding.add(Role::value, rows, "", "", "value", &AnswerRow::value);
-  finding.add(Role::low, rows, "low", "", "low", [](const AnswerRow& row) { return row.value - 1; });
-  finding.add(Role::high, rows, "high", "", "high", [](const AnswerRow& row) { return row.value + 1; });
+  finding.add(Role::low, rows, "low", "", "low", [](const AnswerRow& row) { return row.value - row.reach; });
+  finding.add(Role::high, rows, "high", "", "high", [](const AnswerRow& row) { return row.value + row.reach; });
   finding.add(Role::p, rows, "p", "1", "p", &AnswerRow::p);
   finding.add(Role::adjusted, rows, "p_holm", "1", "adjusted", &AnswerRow::adjusted);
   finding.add(Role::n, rows, "n", "1", "n", [](const AnswerRow& /*row*/) { return 7; });
@@ -75,6 +77,12 @@ TEST(FindingsAnswers, say_that_there_is_none_and_what_is_nearest) {
       "This design cannot show any difference: too few templates, wordings or answers for a p. Nearest to one: a: "
       "1.000 nat, 0.000 .. 2.000 (7 templates).");
   EXPECT_EQ(answers_to({{"a"}}).front().text, "Nothing can be said of a difference: there are no scores.");
+}
+
+TEST(FindingsAnswers, say_that_a_value_has_no_interval) {
+  const auto told = answers_to({{"a", 1, 0.001, 0.001, stats::nan}});
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].text, "a: 1.000 nat, no interval, p 0.001 (7 templates).");
 }
 
 TEST(FindingsAnswers, measures_of_the_job_stay_where_nothing_recommended_answers) {

@@ -9,11 +9,11 @@ import runs
 
 ELSEWHERE = {"01_example", "20_real", "30_roberta_large_gpu", "60_ceat"}  # their models are not in the repository
 FEWER = {  # settings that make long jobs short, and leave their question as it is
-    "10_planted": ["axes.templates={file: abc_templates, only: [one_of_them, quite, often, over_there, nearly_all]}"],
+    "10_planted": ["measures=[ilps_star]", "axes.templates={file: abc_templates, only: [one_of_them, quite, often, over_there, nearly_all]}"],
     "50_ratings": ["sampling.runs=1", "axes.rating_questions={file: scm_questions, only: [society_view, reputation, survey, most_would_say]}"],
 }
 JOBS = sorted(path.stem for path in (runs.ROOT / "jobs").glob("*.yaml") if path.stem not in ELSEWHERE)
-NUMBERS = r"-?[\d.]+(e-\d+)?( nat)?(, -?[\d.]+(e-\d+)? \.\. -?[\d.]+(e-\d+)?)?, p [<\d.e+-]+(, adjusted [<\d.e+-]+)? \([\d,]+ \w+\)"
+NUMBERS = r"-?[\d.]+(e-\d+)?( nat)?(, -?[\d.]+(e-\d+)? \.\. -?[\d.]+(e-\d+)?|, no interval)?, p [<\d.e+-]+(, adjusted [<\d.e+-]+)? \([\d,]+ \w+\)"
 NONE = "This design cannot show|This design can hardly show|Nothing can be said of|No [a-z ]+ beyond chance"
 
 
@@ -53,11 +53,53 @@ def test_the_answer_stands_in_the_first_lines_and_all_fits(folder):
     told = flat(text)
     answers = sentences(path, "answers")
     assert answers and any(flat(answer) in told for _, answer in answers)
+    clusters = [text for _, text in answers if re.search(r" clusters? by ", text)]
+    assert all("fitted to these scores (no interval, no p);" in text for text in clusters)
+    with h5py.File(path) as file:
+        assert clusters or "cluster_centre" not in file
+    check_contexts(path, answers)
     # nothing that a reader must know is left out, and what is left out otherwise is named
     everything = stats(folder, "--top", 5)
     warnings = set(re.findall(r"^WARNING:? (.*?)(?=\n\S|\n\n|\Z)", everything, re.MULTILINE | re.DOTALL))
     assert all(flat(warning) in told for warning in warnings)
     assert len(everything.splitlines()) == len(lines) or "More tables, printed with --all: " in told
+
+
+def check_contexts(path, answers):
+    """Tests over words answer what means over samples of contexts cannot; words without an interval say so; detections
+    are counted."""
+    with h5py.File(path) as file:
+        if "wefat" in file:
+            assert "mean_score" in file and "answers" not in file["mean_score"].attrs
+            words = [text for _, text in answers if " is nearer to " in text]
+            assert words and all("over other samples of contexts " in text or "(no interval: " in text for text in words)
+            assert all(", no interval" not in text for text in words)
+        if "detection" not in file:
+            return
+        flags, meanings = file["detection_of_word"], file["detection_of_word"].attrs["flag_meanings"].split()
+        said = {}
+        for _, text in answers:
+            row = re.match(r"(.+), (EIBD|IBD): (\d+) of (\d+) words detected( as emergent)? at d > (-?\d\.\d\d), (\d+) of (\d+) "
+                           r"validated ones, expected by chance (\S+)\.$", text)
+            said |= {row.groups()[:2]: row.groups()[2:]} if row else {}
+        beyond = {}
+        for i, name in enumerate(file["detection"].asstr()[:]):
+            for j, kind in enumerate(file["detection_kind"].asstr()[:]):
+                states = [meanings[flag] for flag in flags[i, j]]
+                found, tried = states.count("detected"), len(states) - states.count("not_scored")
+                chance, rate = file["detection_chance"][i, j], file["detection_true_positive_rate"][i, j]
+                assert file["detection_expected"][i, j] == pytest.approx(found * chance)
+                validated = round(chance * tried)
+                numbers = [found, tried, file["detection_threshold"][i, j], rate * validated, validated, found * chance]
+                if found > 0:
+                    beyond[name, kind] = numbers[3] - numbers[5]
+                if (name, kind) in said:
+                    words = said[name, kind]
+                    assert bool(words[2]) == (kind == "EIBD")
+                    assert [float(word) for word in words[:2] + words[3:]] == pytest.approx(numbers, rel=1e-3, abs=6e-4)
+        assert len(said) == min(3, len(beyond)) and min(beyond[row] for row in said) >= sorted(beyond.values())[-len(said)] - 1e-9
+        lists = f"Of {flags.shape[0] * flags.shape[1]} lists {len(beyond)} detect any word. No p and no interval: "
+        assert any(text.startswith(lists) for _, text in answers)
 
 
 def test_the_answer_of_planted_groups_names_them_with_direction_and_numbers(tmp_path):

@@ -89,7 +89,7 @@ ON_THE_COMMAND_LINE = (
     ("stats done --format excel", "'excel'", "unknown format", "text, csv, csv-as-is, markdown or latex"),
     (["stats", "done", CONTRAST], "womn", "no", "Did you mean 'women'?"),
     ("report job.yaml", "job.yaml", "is a job", "results/NAME"),
-    ("export empty", "empty", "no run", "run directory"),
+    ("export empty", "empty", "no run", "Give the folder"),
     ("plan job.yaml --power effect", "'effect'", "NAME=VALUE is expected", "Give effect=0.5"),
 )
 

@@ -66,7 +66,8 @@ def test_a_sweep_is_named_by_its_name(tmp_path, lonely, places):
     python = script(tmp_path / "python", 'printf "%s\\n" "$@"')
     code, out, _ = report(tmp_path / "sw", program=lonely, STEREOSWEEP_PYTHON=str(python))
     assert code == 0
-    assert out.splitlines()[2:] == ["report", f"--out={tmp_path}/sw.report.html", "--", *map(str, sweep)]
+    assert len(sweep) == 2
+    assert out.splitlines()[2:] == ["report", f"--out={tmp_path}/sw.report.html", "--", f"{tmp_path}/sw"]
 
 
 def test_the_python_of_the_build_comes_before_the_path(tmp_path, lonely, places):

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 
@@ -219,7 +220,8 @@ def test_a_sweep_is_one_table(sweep):
     before = [runs.digest(place) for place in places]
     code, out, err = stats(sweep)
     assert code == 0, err
-    assert out.startswith("How 3 runs agree and differ") and "Keys in which the jobs differ: seed." in out
+    assert out.startswith("How 3 runs agree and differ\n") and "Keys in which the jobs differ: seed." in out
+    check_answer(out, load(sweep / "runs.stats.h5"))
     tables = [load(place / "association.stats.h5") for place in places]
     table = load(sweep / "runs.stats.h5")
     assert list(table["run"].values) == ["seed=1", "seed=2", "seed=3"] and list(table["run_seed"].values) == ["1", "2", "3"]
@@ -233,6 +235,29 @@ def test_a_sweep_is_one_table(sweep):
     assert stats(sweep)[0] == 0
     assert (sweep / "runs.stats.h5").read_bytes() == first
     assert [(place / "association.stats.h5").stat().st_mtime_ns for place in places] == written, "they were current"
+
+
+NOTHING = r"(This design can hardly show any difference: no p of shuffled labels or signs is below \S+|No difference beyond chance)\. Nearest to one of \d+ rows: "
+ANSWER = r"(seed=\d) leans further to (\S+) than (seed=\d) \(([^)]+)\): (\S+) nat, (\S+) \.\. (\S+), p (\S+), adjusted (\S+) \((\d+) templates\)\."
+
+
+def check_answer(out, table):
+    """The row with the smallest p, in words: who leans where, and its numbers."""
+    told = " ".join(out.split("\n", 1)[1].split())
+    said = re.match(f"({NOTHING})?{ANSWER}", told)
+    assert said, told[:500]
+    answers = [line.split("\t") for line in table["run_difference"].attrs["answers"].split("\n")]
+    measure = next(measure for measure, text in answers if told.startswith(" ".join(text.split())))
+    left, pole, right, subject, *numbers = said.groups()[2:]
+    rows = table.sel(run_pair=f"{left} minus {right}", subject=subject, measure=measure)
+    side = "item_right" if float(numbers[0]) > 0 else "item_left"
+    items = [item for item in range(table.sizes["item"]) if table[side].values[item] == pole]
+    names = ("run_difference", "run_low", "run_high", "run_p", "run_p_holm", "run_num_templates")
+    found = [[float(rows.isel(item=item)[name]) for name in names] for item in items]
+    assert any(numpy.allclose(row, list(map(float, numbers)), rtol=2e-3, atol=6e-4) for row in found), (found, numbers)
+    smallest = float(table["run_p"].sel(measure=measure).min())
+    assert any(row[3] == smallest for row in found)
+    assert (said[1] is None) == (float(numbers[4]) <= 0.05)
 
 
 def test_runs_that_share_a_part(sweep, other, tmp_path):

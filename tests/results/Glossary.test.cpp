@@ -33,6 +33,8 @@ TEST(Glossary, DefinesEveryWordOfALabelOnce) {
   EXPECT_THAT(text, HasSubstr("\nprior_mask: "));
   EXPECT_THAT(text, HasSubstr("\nshare: "));
   EXPECT_EQ(text.find("no_such"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("\nnat: "));  // the unit that the definitions name
+  EXPECT_THAT(definitions_text(std::vector<std::string>{"share"}), ::testing::Not(HasSubstr("nat: ")));
   EXPECT_EQ(definitions_text(std::vector<std::string>{}), "");
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..drawings import save_figures
 from ..open import ResultError, open_statistics
-from ..reports.runs import RESOLVED_JOB
+from ..reports.runs import resolved_job
 from ..tables import FORMATS, WIDTH, add_options, chosen, latex_cell, markdown_cell
 from . import cao2022, guo2021, stereomap, winoidentity
 from .layout import lay_out, of_measures
@@ -34,20 +34,13 @@ def add_parser(commands):
     parser.set_defaults(action=show)
 
 
-def _job_text(path):
-    """The resolved job beside the statistics; "" where there is none."""
-    path = Path(path)
-    job = (path if path.is_dir() else path.parent) / RESOLVED_JOB
-    return job.read_text(encoding="utf-8") if job.is_file() else ""
-
-
 def show(arguments):
     paper = PAPERS[arguments.paper]
     is_csv, only = arguments.format.startswith("csv"), arguments.only
     runs, cards, missing = [], [], []
     for directory in arguments.directories:
         with open_statistics(directory) as opened:
-            job = _job_text(directory)
+            job = resolved_job(directory)
             statistics, left_out = opened, []
             if arguments.measure or not is_csv:
                 printed = getattr(paper, "PRINTED_MEASURES", ())

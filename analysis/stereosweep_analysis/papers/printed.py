@@ -54,10 +54,12 @@ class Ours(NamedTuple):
 
 
 class Card(NamedTuple):
-    """`sentences`: what can be compared; `laid`: PaperTables, of which `table()` is one that a page draws."""
+    """`sentences`: what can be compared; `laid`: PaperTables, of which `table()` is one that a page draws; `signs`:
+    {the paper's model, or people: how many signs or sides are the same}, empty where nothing can be compared."""
 
     sentences: list
     laid: list
+    signs: dict
 
 
 def fold(text):
@@ -136,17 +138,20 @@ def card(name, paper, statistics, job=""):
     ]  # fmt: skip
     laid = [_setup(rows, statistics, job)]
     if not sources:
-        return Card([*sentences, f"Nothing can be compared: {paper.TITLE} prints none of this result's numbers."], laid)
+        nothing = f"Nothing can be compared: {paper.TITLE} prints none of this result's numbers."
+        return Card([*sentences, nothing], laid, {})
+    signs = {}
     for source in sources:
         found = [(row.values[source], own) for row, own in pairs if source in row.values]
         _, same, inside, _ = _agreement(found)
+        signs[source] = same
         within = "" if inside == "-" else f"; inside of our interval: {inside}"
         sentences.append(f"{source}: {len(found)} printed numbers have one of ours; same sign or side: {same}{within}.")
     sentences.append(_missing_sentence(printed, pairs))
     numbers = [(*row[:4], *(row.values.get(source, "-") for source in sources), *own[:3]) for row, own in pairs]
     head = ("table", "where", "row", "column", *sources, "ours", "low", "high")
     beside = PaperTable(CARD, "printed numbers beside ours", head, numbers, paper.NOTE, labels=4)
-    return Card(sentences, [_agreement_table(printed, pairs, sources, paper), beside, *laid])
+    return Card(sentences, [_agreement_table(printed, pairs, sources, paper), beside, *laid], signs)
 
 
 def _missing_sentence(printed, pairs):

@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
 
 
 def left_out_text(**counts):
-    """"3 rows and 1 name are not drawn." of the counts above 0 of things in the plural; empty without any."""
+    """ "3 rows and 1 name are not drawn." of the counts above 0 of things in the plural; empty without any."""
     named = [(count, name.replace("_", " ")) for name, count in counts.items() if count]
     parts = [f"{count:,} {SINGULAR.sub('', name) if count == 1 else name}" for count, name in named]
     return f"{' and '.join(parts)} {'is' if sum(counts.values()) == 1 else 'are'} not drawn." if parts else ""

@@ -29,7 +29,11 @@ def report(*paths: PathLike, out: PathLike | None = None) -> Path:
 
 
 def _open(paths):
-    return with_names_of(open_comparison(paths), open_runs(paths))
+    first, *others = open_runs(paths)
+    try:
+        return with_names_of(open_comparison(paths), [first, *others])
+    except ResultError as error:  # of several probes, or one result alone
+        return [first._replace(beside=(*first.beside, f"The runs are not compared: {error}")), *others], None
 
 
 def figures(*paths: PathLike) -> dict[str, Figure]:

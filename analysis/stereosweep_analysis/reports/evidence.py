@@ -9,6 +9,7 @@ import json
 import re
 import zlib
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
@@ -130,6 +131,17 @@ class _Run:
                 found.setdefault(name, []).append(place)
         return {name: sorted(set(places)) for name, places in found.items() if name}
 
+    @cached_property
+    def sides(self):
+        """{name of a contrast: the subjects of its two sides, in turn}"""
+        coordinates = [f"contrast_{name}" for name in ("name", "left_subjects", "right_subjects")]
+        if any(name not in self.run.statistics.coords for name in coordinates):
+            return {}
+        rows = zip(*(self.run.statistics[name].values.astype(str) for name in coordinates), strict=True)
+        found = {name: [self.names.findall(side) for side in sides] for name, *sides in rows}
+        in_turn = {name: [one for pair in zip_longest(*sides) for one in pair] for name, sides in found.items()}
+        return {name: ", ".join(filter(None, subjects)) for name, subjects in in_turn.items()}
+
     def cells_of(self, labels):
         """[(subject, item)] that a row with these labels is about, at most MOST_OF_ROW: an intersection with its parts;
         where it names no subject (or no item), those with the strongest scores."""
@@ -137,6 +149,7 @@ class _Run:
             return self.rows[labels]
         items = list(dict.fromkeys(place for label in labels for place in self.items_of.get(label, ())))
         others = [label for label in labels if label not in self.items_of or label in self.place_of_subject]
+        others = [self.sides.get(label, label) for label in others]
         subjects = [self.place_of_subject[name] for label in others for name in self.names.findall(label)]
         first, second = (texts(self.run.statistics, f"subject_{part}", "subject") for part in ("first", "second"))
         parts = [name for place in subjects if second[place] for name in (first[place], second[place])]

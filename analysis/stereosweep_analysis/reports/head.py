@@ -24,8 +24,8 @@ def head_blocks(run, found):
     answers = answers_of(found)
     blocks += [Points(answers, "answer")] if answers else []
     read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name == "answers_read"]
-    for name in FIRST:
-        rows = [one.tables[0] for one in found if one.name.startswith(name) and not one.answers]
+    for name in () if answers else FIRST:
+        rows = [one.tables[0] for one in found if one.name.startswith(name)]
         blocks += [block for table in rows for block in points(table, MOST_ROWS)]
     has_contrasts = any(finding.name.startswith("contrast") for finding in found)
     reading = " ".join([words.reading, words.of_contrasts if has_contrasts else ""]).strip()
@@ -65,7 +65,7 @@ def warnings_of(run, found):
     """What keeps a reader from taking the numbers as they stand, each once."""
     own = [line for name, text in run.statistics.attrs.items() if str(name).endswith("warnings")
            for line in str(text).split("\n")]  # fmt: skip
-    return list(dict.fromkeys([*own, *(text for finding in found for text in finding.warnings)]))
+    return list(dict.fromkeys([*run.beside, *own, *(text for finding in found for text in finding.warnings)]))
 
 
 def warning_blocks(warnings):

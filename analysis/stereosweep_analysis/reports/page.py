@@ -12,13 +12,15 @@ import matplotlib.pyplot as plt
 
 from ..citations import citations, program_citation
 from ..glossary import glossary, measure_term, term
+from ..papers.command import PAPERS
+from ..papers.printed import card
 from ..tables import MOST_ROWS, Table, cell_text, cut_table
 from ..views import findings, measure_label, measures_of, recommended_measure, texts
 from . import audit, own_pictures
-from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
+from .blocks import Facts, Folded, Markup, Paragraph, Picture, Points, Section, kind_of
 from .conditions import condition_blocks
 from .evidence import Evidence
-from .head import head_blocks, runs_table, word_sets
+from .head import head_blocks, runs_table, warning_blocks, word_sets
 from .means import means_picture, wording_blocks
 from .probes import words_of_probe
 from .runs import job_text, provenance
@@ -38,6 +40,8 @@ ORDER = {
     "Places in the list of options": "places",
 }  # fmt: skip
 MOST_DRAWN_RUNS = 3  # whose pictures are in one page
+MOST_FOLDS = 8
+MOST_PRINTED = 40  # rows of a card's table
 LEAST_ROWS = 100  # of a table, however many runs there are
 RUN_SECTION = re.compile(r"r(\d+)-")
 OWN_PICTURES = {
@@ -49,12 +53,13 @@ OWN_PICTURES = {
 def make_page(runs, comparison=None):
     """The report as HTML text. `runs`: of open_runs; `comparison`: of open_comparison."""
     found = report_sections(runs, comparison)
-    sections = [*found, words_section(runs, found), citation_section(runs)]
+    sections = [*found, citation_section(runs)]
     if len(runs) > MOST_DRAWN_RUNS:
         sections = [section if _run_of(section.name) is None else _without_pictures(section) for section in sections]
     most = max(MOST_ROWS // len(runs), LEAST_ROWS)
     sections = [section._replace(blocks=_folded(section.blocks, most)) for section in sections]
     evidence = Evidence(runs, _blocks_with_runs(sections, len(runs)))
+    sections.insert(-1, words_section(runs, [*found, Paragraph(evidence.note)]))
     sections = [section._replace(blocks=_with_markup(section.blocks, section.name)) for section in sections]
     sections = _gathered(sections, runs)
     models = sorted({f"{run.statistics.attrs.get('model') or 'no model'} ({run.probe})" for run in runs})
@@ -78,10 +83,11 @@ def make_page(runs, comparison=None):
 def report_sections(runs, comparison=None):
     """What was found, run by run; several runs side by side first."""
     sections, found = [], [findings(run.statistics) for run in runs]
+    beside = [text for run in runs for text in run.beside]
     if len(runs) > 1:
         of_runs = findings(comparison) if comparison is not None else []
         differences = [block for finding in of_runs for block in finding_blocks(finding)]
-        head = [*difference_head(of_runs), runs_table(runs, found)]
+        head = [*difference_head(of_runs), *warning_blocks(beside), runs_table(runs, found)]
         sections = [Section("found", "What was found", head, "head")]
         sections.append(Section("side-by-side", "Side by side", comparison_blocks(runs, comparison), "open"))
         sections += [Section("differences", "Differences between runs", differences)] if differences else []
@@ -124,14 +130,17 @@ def _named(blocks, name):
 
 
 def _folded(blocks, most):
-    """The first picture and the first table of a section stand open; others unfold. `most`: rows of a table."""
+    """The first picture and the first table of a section stand open; others unfold, those beyond MOST_FOLDS at its end
+    together. `most`: rows of a table."""
     kept, seen = [], set()
     for block in blocks:
         cut = cut_table(block, most) if isinstance(block, Table) else block
         title = cut.caption if isinstance(cut, Table) else cut.title if isinstance(cut, Picture) else ""
         kept.append(Folded(title, [cut]) if title and type(cut) in seen else cut)
         seen.add(type(cut))
-    return kept
+    more = [block for block in kept if isinstance(block, Folded)][MOST_FOLDS:]
+    rest = [Folded(f"{len(more)} more tables and pictures", more)] if more else []
+    return [block for block in kept if all(block is not other for other in more)] + rest
 
 
 def _gathered(sections, runs):
@@ -189,10 +198,11 @@ def run_sections(run, found, anchor, prefix):
         ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),
+        ("card", "Beside what the papers print", card_blocks(run)),
         ("run", "What was run, and on what", run_blocks(run)),
     ]
     asked = next((name for name, _, blocks in own if blocks), "")
-    folds = {"summary": "head", "scores": "open", asked: "open"}
+    folds = {"summary": "head", asked or "scores": "open"}
     return [
         Section(f"{anchor}-{name}", prefix + title, blocks, folds.get(name, "closed"))
         for name, title, blocks in sections if blocks
@@ -203,9 +213,7 @@ def _scores(statistics, found):
     """What the measure is, and its means as pictures and table."""
     measure = recommended_measure(statistics)
     shown = measure_term(measure)
-    descriptions = dict(
-        zip(measures_of(statistics), texts(statistics, "measure_description", "measure"), strict=True)
-    )
+    descriptions = dict(zip(measures_of(statistics), texts(statistics, "measure_description", "measure"), strict=True))
     definition = f"{shown.title}: {shown.definition}" if shown else f"{measure}: {descriptions[measure]}"
     blocks = [Paragraph(definition)]
     means = measure_means(statistics)
@@ -236,6 +244,20 @@ def _wordings(statistics):
     return wording_blocks(statistics, measure, measure_label(statistics, measure))
 
 
+def card_blocks(run):
+    """The replication cards of papers that print numbers of this result's kind, as the command `paper` shows them."""
+    made, job = [], job_text(run)
+    for name, paper in PAPERS.items():
+        found = card(name, paper, run.statistics, job)
+        signs = ", ".join(f"{source} {same}" for source, same in found.signs.items())
+        why = f"see stereosweep-analysis paper {name}"
+        tables = [cut_table(laid.table(), MOST_PRINTED, why) for laid in found.laid]
+        tables = [table._replace(caption=f"{paper.TITLE}, {table.caption}") for table in tables]
+        if signs:
+            made.append(Folded(f"{paper.TITLE}; same sign or side: {signs}", [Points(found.sentences), *tables]))
+    return made
+
+
 def run_blocks(run):
     blocks = [Facts(provenance(run))]
     job = job_text(run)
@@ -256,20 +278,29 @@ def words_section(runs, sections):
         rows += [
             (axis, found.definition) for axis in map(str, run.statistics["score"].dims) if (found := term("axis", axis))
         ]
-    said = " ".join(_words_of(block) for section in sections for block in section.blocks)
-    rows += [
-        (entry.title, entry.definition)
-        for (kind, name), entry in glossary().items()
-        if kind == "number" and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
-    ]
+    said = " ".join(map(_words_of, sections))
+    rows += [(entry.title, entry.definition) for (kind, name), entry in glossary().items() if is_said(kind, name, said)]
     return Section("words", "What the words mean", [Facts(list(dict.fromkeys(rows)))])
 
 
+def is_said(kind, name, text):
+    """Whether the text holds a number's name, or a technical term, alone or in the plural."""
+    return kind in ("number", "term") and re.search(rf"(?<!\w){re.escape(name)}s?(?!\w)", text) is not None
+
+
 def _words_of(block):
-    """What a table's head and note and a picture's caption say; of other blocks nothing."""
+    """What stands in the page but for whole texts and the job: titles, heads, labels, notes, captions, sentences."""
     if isinstance(block, Table):
-        return " ".join([block.note, *(f"{column.title} {column.definition}" for column in block.columns)])
-    return block.caption if isinstance(block, Picture) else ""
+        labels = {str(cell) for row in block.rows for cell in row[: block.labels]}
+        heads = (f"{column.title} {column.definition}" for column in block.columns)
+        return " ".join([block.caption, block.note, *heads, *labels])
+    if isinstance(block, Picture):
+        return f"{block.title} {block.caption}"
+    if isinstance(block, Points):
+        return " ".join(block.rows)
+    if isinstance(block, Paragraph):
+        return block.text * (block.kind != "code")
+    return " ".join([block.title, *map(_words_of, block.blocks)]) if isinstance(block, Folded | Section) else ""
 
 
 def _definition(found, otherwise):

@@ -1,6 +1,7 @@
 """The runs of a report: their files, names and where they come from."""
 
 import contextlib
+import glob
 import os
 import shutil
 import subprocess
@@ -14,61 +15,81 @@ from ..open import STATISTICS_ENDING, ResultError, check_seal, find_file, open_r
 
 LONGEST_OUTPUT = 500
 COMPARISON = f"runs{STATISTICS_ENDING}"
-RESOLVED_JOB = "job.resolved.yaml"
+RESOLVED_JOB, STATUS = "job.resolved.yaml", "status.json"
 
 
 class Run(NamedTuple):
-    """`raw`: None where only statistics were given. `label` is unique among the runs of a report."""
+    """`raw`: None where only statistics were given. `label` is unique among the runs of a report. `beside`: sentences
+    on what the report leaves out."""
 
     label: str
     probe: str
     path: Path
     statistics: xr.Dataset
     raw: xr.Dataset | None
+    beside: tuple[str, ...] = ()
 
 
 def open_runs(paths):
-    """One Run for each path (run directories or statistics files). Raises ResultError.
+    """One Run for each path (run directories or statistics files). Raises ResultError. Of a folder of runs, or a
+    sweep's name, those without a result are left out, and the first run says which.
 
     The stereosweep program, where it is found, computes statistics that are missing or damaged, and means where they
     lack.
     """
     if not paths:
         raise ResultError("no run is named: name the directory that 'stereosweep run' wrote")
-    runs = []
-    for path in [run for given in map(Path, paths) for run in runs_in(given) or [given]]:
-        _complete_statistics(path)
-        statistics = open_statistics(path)
-        if "score" not in statistics:
-            raise ResultError(f"'{path}' holds no score table: write it anew with 'stereosweep stats'")
-        label = _unique(str(statistics.attrs.get("title") or path.name), [run.label for run in runs])
-        probe = str(statistics.attrs["schema"]).split("/")[-1]
-        runs.append(Run(label, probe, path, statistics, _open_raw(path)))
-    return runs
+    runs, left_out = [], []
+    for given in map(Path, paths):
+        inside = runs_in(given)
+        for path in inside or [given]:
+            try:
+                runs.append(_open_run(path, [run.label for run in runs]))
+            except ResultError as error:
+                if not inside:
+                    raise
+                left_out.append(f"The run '{path.name}' is left out: {error}")
+    if not runs:
+        raise ResultError(" ".join(left_out))
+    return [runs[0]._replace(beside=tuple(left_out)), *runs[1:]]
+
+
+def _open_run(path, taken):
+    statistics = _statistics_of(path)
+    if "score" not in statistics:
+        raise ResultError(f"'{path}' holds no score table: write it anew with 'stereosweep stats'")
+    label = _unique(str(statistics.attrs.get("title") or path.name), taken)
+    return Run(label, str(statistics.attrs["schema"]).split("/")[-1], path, statistics, _open_raw(path))
+
+
+def _is_run(path):
+    return (path / RESOLVED_JOB).is_file() or (path / STATUS).is_file()
 
 
 def runs_in(path):
-    """The run directories in a folder that is none itself, as a sweep leaves it; none where it is one, or no folder."""
-    if not path.is_dir() or any(file.name != COMPARISON for file in path.glob("*.h5")):
+    """The run directories in a folder that is none itself, or, where there is no such folder, of a sweep of this name
+    (NAME.VALUE); none where it is a run. As the program finds them."""
+    if _is_run(path):
         return []
-    return sorted(child for child in path.iterdir() if child.is_dir() and (child / RESOLVED_JOB).is_file())
+    folder, begin = (path, "") if path.is_dir() else (path.parent, f"{path.name}.")
+    return sorted(child for child in folder.glob(f"{glob.escape(begin)}*") if _is_run(child))
 
 
 def open_comparison(paths):
-    """What `stereosweep stats FOLDER` found of the runs of a sweep, or None: only of one folder of several runs.
+    """What `stereosweep stats` found of the runs of a sweep, or None: only of one folder, or name, of several runs.
 
     It is computed by the program where it is missing or damaged. Raises ResultError.
     """
-    folder = Path(paths[0]) if len(paths) == 1 else None
-    if folder is None or len(runs_in(folder)) < 2:
+    sweep = Path(paths[0]) if len(paths) == 1 else None
+    if sweep is None or len(runs_in(sweep)) < 2:
         return None
-    path = folder / COMPARISON
+    path = sweep / COMPARISON if sweep.is_dir() else sweep.with_name(f"{sweep.name}.{COMPARISON}")
     if program() is None:
         return _open_comparison(path) if path.exists() else None
     try:
         return _open_comparison(path)
     except ResultError:  # missing or damaged
-        _compute_statistics(folder)
+        _compute_statistics(sweep)
         return _open_comparison(path)
 
 
@@ -98,21 +119,22 @@ def _open_comparison(path):
     return dataset
 
 
-def _complete_statistics(path):
+def _statistics_of(path):
     """With what a page needs: statistics, and means of the measures that come first. What was asked before stays."""
     if not path.is_dir() or program() is None:
-        return
+        return open_statistics(path)
     try:
         found = open_statistics(path)
     except ResultError:  # missing or damaged
         _compute_statistics(path)
-        return
-    with found as statistics:
-        asked = statistics.attrs.get("statistics_arguments")
-        if asked is None or "mean_score" in statistics or "score" not in statistics:
-            return
+        return open_statistics(path)
+    asked = found.attrs.get("statistics_arguments")
+    if asked is None or "mean_score" in found or "score" not in found:
+        return found
+    found.close()
     with contextlib.suppress(ResultError):  # a table of people may lie elsewhere now: the page says what lacks
         _compute_statistics(path, *str(asked).splitlines())
+    return open_statistics(path)
 
 
 def program():
@@ -150,10 +172,17 @@ def _open_raw(path):
     return open_result(path, allow_incomplete=True)
 
 
+def resolved_job(path):
+    """The job beside the statistics, as it was resolved, YAML; "" where there is none."""
+    job = (Path(path) if Path(path).is_dir() else Path(path).parent) / RESOLVED_JOB
+    return job.read_text(encoding="utf-8", errors="replace") if job.is_file() else ""
+
+
 def job_text(run):
-    """The job as it was resolved, YAML; empty where the result is not there."""
-    if run.raw is None:
-        return ""
+    """The same, or the copy in the result."""
+    beside = resolved_job(run.path)
+    if beside or run.raw is None:
+        return beside
     with h5py.File(run.raw.encoding["source"], "r") as file:
         document = file.get("provenance/job_resolved")
         value = document[()] if isinstance(document, h5py.Dataset) else ""

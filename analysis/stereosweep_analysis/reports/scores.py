@@ -66,9 +66,7 @@ def measure_means(statistics, measure=None):
         return None
     axis = statistics["mean_score"].dims[0]
     names = ("mean_score", "mean_score_low", "mean_score_high", "mean_score_n")
-    mean, low, high, n = (
-        statistics[name].sel({axis: measure}).transpose("subject", "item").values for name in names
-    )
+    mean, low, high, n = (statistics[name].sel({axis: measure}).transpose("subject", "item").values for name in names)
     place = measures_of(statistics).index(measure)
     units, descriptions = (texts(statistics, f"measure_{name}", "measure") for name in ("units", "description"))
     has_interval = bool(np.isfinite(low).any())

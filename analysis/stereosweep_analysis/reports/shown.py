@@ -36,7 +36,9 @@ def _places(table):
     """Columns of the first number that has an interval, and of its ends."""
     for place, column in enumerate(table.columns):
         if column.role == "low" and place + 1 < len(table.columns) and table.columns[place + 1].role == "high":
-            value = next((other for other in range(place, -1, -1) if table.columns[other].role == "value"), None)
+            values = [other for other in range(place - 1, -1, -1) if table.columns[other].role == "value"]
+            owners = [other for other in values if table.columns[other].name in column.of]
+            value = next(iter(owners or values), None)
             if value is not None:
                 return value, place, place + 1
     return table.place_of("value"), None, None

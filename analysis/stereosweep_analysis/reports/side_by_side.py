@@ -58,7 +58,7 @@ def difference_head(found):
     answers = answers_of(found)
     blocks = [Points(answers, "answer")] if answers else []
     for finding in found:
-        blocks += points(finding.tables[0]) if finding.name == "run_difference" else []
+        blocks += points(finding.tables[0]) if finding.name == "run_difference" and not finding.answers else []
     return [*blocks, *warning_blocks(list(dict.fromkeys(text for finding in found for text in finding.warnings)))]
 
 

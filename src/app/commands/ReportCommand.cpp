@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -53,16 +52,9 @@ void add_report_options(options::options_description_easy_init add) {
 
 base::ExitCode execute_report(const CommandLine& line) {
   const auto places = all_places(line);
-  std::vector<std::string> paths;  // a folder of runs stays one: its page says what they share
   for (const auto& place : places) {
-    const auto runs = runs_in(place);
-    if (runs.empty()) {
+    if (runs_in(place).empty()) {
       find_result(place);  // which says what is wrong with it
-    }
-    if (std::filesystem::exists(place)) {
-      paths.push_back(place);
-    } else {
-      std::ranges::transform(runs, std::back_inserter(paths), [](const auto& run) { return run.string(); });
     }
   }
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
@@ -74,8 +66,8 @@ base::ExitCode execute_report(const CommandLine& line) {
     words.push_back("--out=" + beside_runs(places, "report.html").string());
   }
   words.emplace_back("--");
-  words.insert(words.end(), paths.begin(), paths.end());
-  ::setenv("STEREOSWEEP_PROGRAM", program.c_str(), 1);  // it computes statistics that are missing
+  words.insert(words.end(), places.begin(), places.end());  // a folder of runs stays one: its page compares them
+  ::setenv("STEREOSWEEP_PROGRAM", program.c_str(), 1);      // it computes statistics that are missing
   std::vector<char*> arguments;
   for (auto& word : words) {
     arguments.push_back(word.data());

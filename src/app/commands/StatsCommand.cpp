@@ -242,6 +242,9 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
       conclude(&scores);
       const auto recommended = kind.recommended_measures(source.job);
       for (auto& finding : conclusions) {
+        if (finding.name == "mean_score" && kind.answers_itself()) {
+          finding.answers.clear();
+        }
         findings::show_measures(finding, recommended);
         findings::write(file.layout(), finding);
       }
@@ -269,11 +272,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   kept.end();
   auto told = found.found;
   for (const auto& finding : conclusions) {
-    auto next = findings::told_by(finding, top, request.shown);
-    if (finding.name == "mean_score" && !found.found.answers.empty()) {
-      next.answers.clear();  // the probe has answered what was asked of the same numbers
-    }
-    told.add(std::move(next));
+    told.add(findings::told_by(finding, top, request.shown));
   }
   told.add(found.details);
   const auto job_warnings = kind.warnings(source.job);

@@ -108,8 +108,7 @@ std::string journal_line(const fs::path& directory) {
 void print_status(const fs::path& place) {
   const auto read = run::read_status(place);
   if (!read) {
-    throw base::InputError(base::describe("no run in " + place.string(), "it holds no status.json",
-                                          "Give the folder that 'stereosweep run' writes: results/NAME."));
+    throw base::InputError(base::describe("no run in " + place.string(), "it holds no status.json", folder_advice));
   }
   const auto& status = read->status;
   std::cout << "run      " << base::printable(status.name) << '\n'

@@ -411,8 +411,8 @@ class ClusterFindings {
                         ")");
     }
     return base::counted(static_cast<std::uint64_t>(in_clusters), "subject") + " in " +
-           base::counted(source.number, "cluster") + " by " + source.name + "; the subjects differ on " +
-           base::join(spreads, ", ") + ".";
+           base::counted(source.number, "cluster") + " by " + source.name +
+           ", fitted to these scores (no interval, no p); the subjects differ on " + base::join(spreads, ", ") + ".";
   }
 
   /// Of the clusters that are described.

@@ -70,6 +70,8 @@ class Comparer {
         tested.row.contrast = plan.name;
         tested.row.measure = scores_.axes[measure_axis]->labels[measure];
         tested.row.item = items[item];
+        tested.row.left_subjects = subjects_of(plan, 1);
+        tested.row.right_subjects = subjects_of(plan, -1);
         tested.row.claim = is_mirrored(numbers) ? "" : claim_of(plan, tested.row, item);
         tested.blocks_key = plan.blocks_key;
         tested.family = family_of(tested.row);
@@ -103,6 +105,20 @@ class Comparer {
     const auto& [now, before] = std::tie(tested_[tested_.size() - 1].row, tested_[tested_.size() - 2].row);
     return now.contrast == before.contrast && now.measure == before.measure && row.difference != 0 &&
            std::abs(row.difference + before.difference) <= mirror_rounding * std::abs(row.difference);
+  }
+
+  /// Of the sides whose means count with this sign.
+  std::string subjects_of(const ContrastPlan& plan, int sign) const {
+    constexpr std::size_t most = 6;
+    std::vector<std::string> names;
+    for (const auto& side : plan.sides) {
+      for (std::size_t place = 0; side.sign() * sign > 0 && place < side.takes[0].size(); ++place) {
+        if (side.takes[0][place]) {
+          base::add_once(names, scores_.axes[subject_axis]->labels[place]);
+        }
+      }
+    }
+    return names.empty() ? "" : results::first_names(names, most);
   }
 
   std::string claim_of(const ContrastPlan& plan, const ContrastRow& row, std::size_t item) const {
@@ -433,6 +449,11 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
                                          {{"name", "name of the contrast", &ContrastRow::contrast},
                                           {"measure", "what is compared", &ContrastRow::measure},
                                           {"item", "what it is about", &ContrastRow::item}})};
+  for (const auto& [name, side, subjects] : {std::tuple("left_subjects", "left", &ContrastRow::left_subjects),
+                                             std::tuple("right_subjects", "right", &ContrastRow::right_subjects)}) {
+    finding.axes.front().coordinates.push_back(
+        {name, std::string("subjects of the ") + side + " side, the first six", base::mapped(rows, subjects)});
+  }
   add_differences(finding, rows, comparison);
   finding.add(Role::p, rows, "p_subjects", "1",
               "two-sided p over other subjects of the sides' kinds, these templates taken as given: Welch's t",

@@ -51,7 +51,9 @@ struct ContrastRow : ContrastNumbers {
   std::string contrast;  ///< its name, and behind a colon the label of `each`
   std::string measure;
   std::string item;
-  std::string claim;  ///< the difference in words; "": it is that of an earlier item with its sign turned
+  std::string claim;           ///< the difference in words; "": it is that of an earlier item with its sign turned
+  std::string left_subjects;   ///< labels on the left side, the first six
+  std::string right_subjects;  ///< of the right one; with zero: ""
 };
 
 /// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the

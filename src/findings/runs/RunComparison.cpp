@@ -10,6 +10,7 @@
 #include "base/Lists.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Answers.hpp"
 #include "findings/Names.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "hdf5/File.hpp"
@@ -208,6 +209,7 @@ class RunComparer {
       row.num_answers = of_run(runs_.pairs[pair].left) + of_run(runs_.pairs[pair].right);
       const auto place = runs_.cell(pair, *results::place_of(runs_.measures.labels, row.measure), subject,
                                     *results::place_of(runs_.items.labels, row.item));
+      row.claim = base::replace_all(row.claim, ": scores lean ", " leans ");  // a side is one run
       runs_.differences[place] = std::move(row);
     }
   }
@@ -322,6 +324,11 @@ Finding differences_finding(const RunComparison& runs, sweep::Comparison compari
                                            std::string(has_answers ? ", answers: num_answers" : "")),
                   .by = "p",
                   .only = "difference"}};
+  found.question = {{.claims = base::mapped(runs.differences, &ContrastRow::claim),
+                     .value = "difference",
+                     .counted = "template",
+                     .least = "p_flip_smallest"}};
+  answer(found, runs.measures, comparison.confidence);
   return found;
 }
 
@@ -399,6 +406,10 @@ std::vector<Finding> findings_of(const RunComparison& runs, const sweep::Compari
   const auto is_shown = [](const Finding& finding) { return finding.num_rows() > 0 && !finding.views.empty(); };
   if (const auto first = std::ranges::find_if(found, is_shown); first != found.end()) {
     first->sentences = scope_sentences(runs);
+    if (runs.pairs.empty()) {
+      first->answers = {{"", "No difference between these runs can be tested: " +
+                                 (runs.why_unpaired.empty() ? "they share no measure" : runs.why_unpaired) + "."}};
+    }
   }
   return found;
 }

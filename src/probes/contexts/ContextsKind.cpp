@@ -363,6 +363,8 @@ class ContextsKind final : public KindOf<Contexts> {
     }
     return comparison;
   }
+  /// By tests over words; the score table knows only samples of contexts.
+  bool answers_itself() const override { return true; }
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
     return contexts::score_axes(job.settings<Contexts>());
   }

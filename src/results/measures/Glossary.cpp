@@ -64,6 +64,12 @@ std::string definitions_text(std::span<const std::string> measures) {
       }
     }
   }
+  for (const std::string unit : {"nat", "bit"}) {
+    const auto is_said = [&](const char* mark) { return text.find(" " + unit + mark) != std::string::npos; };
+    if (const auto term = find_term("term", unit); term && (is_said(".") || is_said(";"))) {
+      text += wrapped(unit + ": " + std::string(term->definition) + "\n", 2);
+    }
+  }
   return text;
 }
 

@@ -14,11 +14,11 @@ struct Term {
   std::string_view definition;
 };
 
-/// `kind`: "measure", "axis", "status" or "number". Nothing where the glossary has no such name.
+/// `kind`: "measure", "axis", "status", "number" or "term". Nothing where the glossary has no such name.
 std::optional<Term> find_term(std::string_view kind, std::string_view name);
 
 /// One wrapped line "name: definition" for each word of the measures' labels (an association's have two, variant and
-/// prior), every word once; words that are not in the glossary have none.
+/// prior), every word once; words that are not in the glossary have none. Units that these name follow.
 std::string definitions_text(std::span<const std::string> measures);
 
 }  // namespace stereosweep::results

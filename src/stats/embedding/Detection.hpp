@@ -33,6 +33,8 @@ struct DetectionPoint {
   double true_positive_rate = 0;
   double false_positive_rate = 0;
   double accuracy = 0;  ///< (true positives + true negatives) / words
+
+  std::size_t num_detected() const { return true_positives + false_positives; }
 };
 
 /// `no_values`: no word is validated, or all are; the rates do not exist then.

@@ -1,12 +1,15 @@
 // What is written and shown of the tests, words, samples and detections.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <ranges>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/text/Text.hpp"
+#include "findings/Answers.hpp"
 #include "findings/Means.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
@@ -303,7 +306,7 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
     const auto& of = row.of->combined;
     const auto& sets = row.test->sets;
     return row.word + " is nearer to " + sets[of.effect < 0 ? 3 : 2] + " than to " + sets[of.effect < 0 ? 2 : 3] +
-           (std::isnan(of.low) ? ""
+           (std::isnan(of.low) ? " (no interval: there is one sample, or all are alike)"
                                : " (over other samples of contexts " + results::significant(of.low) + " .. " +
                                      results::significant(of.high) + ")");
   };
@@ -377,6 +380,11 @@ struct DetectionRow {
   std::size_t kind;
   const stats::DetectionCurve& curve() const { return of->curves[kind]; }
   bool exists() const { return curve().reason == stats::Reason::ok; }
+  const stats::DetectionPoint& point() const { return curve().points[of->used]; }
+  /// Validated words among as many as are detected, were these drawn at random.
+  double expected() const {
+    return exists() ? static_cast<double>(point().num_detected()) * curve().chance : stats::nan;
+  }
 };
 
 std::vector<DetectionRow> rows_of(const std::vector<DetectionSummary>& detections) {
@@ -393,6 +401,34 @@ std::vector<results::AxisSchema> detection_axes(const std::vector<DetectionSumma
   return {
       axis_of("detection", "intersectional group", detections, &DetectionSummary::label),
       {"detection_kind", "words of the intersection (IBD), or of it and of neither part (EIBD)", {"IBD", "EIBD"}, {}}};
+}
+
+std::string name_of(const DetectionRow& row) { return row.of->label + ", " + (row.kind == 0 ? "IBD" : "EIBD"); }
+
+/// Those that find most beyond what chance would.
+std::vector<findings::Sentence> answers_of(std::vector<DetectionRow> rows) {
+  constexpr std::size_t most = 3;
+  const auto all = rows.size();
+  std::erase_if(rows, [](const auto& row) { return !row.exists() || row.point().num_detected() == 0; });
+  std::ranges::stable_sort(rows, std::greater(), [](const auto& row) {
+    return static_cast<double>(row.point().true_positives) - row.expected();
+  });
+  std::vector<findings::Sentence> answers;
+  for (const auto& row : std::span(rows).first(std::min(most, rows.size()))) {
+    const auto& point = row.point();
+    const auto num_words = row.of->words.size();
+    answers.push_back(
+        {"", name_of(row) + ": " + std::to_string(point.num_detected()) + " of " + base::counted(num_words, "word") +
+                 (row.kind == 0 ? " detected" : " detected as emergent") + " at d > " +
+                 results::fixed(point.threshold, 2) + ", " + std::to_string(point.true_positives) + " of " +
+                 std::to_string(std::lround(row.curve().chance * static_cast<double>(num_words))) +
+                 " validated ones, expected by chance " + results::significant(row.expected()) + "."});
+  }
+  answers.push_back(
+      {"", "Of " + base::counted(all, "list") + " " + std::to_string(rows.size()) +
+               " detect any word. No p and no interval: each threshold is the most accurate one for these "
+               "words."});
+  return answers;
 }
 
 Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
@@ -418,7 +454,7 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
     finding.add(Role::value, rows, name, "1", "words detected there", [=](const DetectionRow& row) {
       const auto& points = row.curve().points;
       const auto at = place == nullptr ? row.of->used : row.curve().*place;
-      return row.exists() ? points[at].true_positives + points[at].false_positives : 0;
+      return row.exists() ? points[at].num_detected() : 0;
     });
   };
   count("detected", nullptr);
@@ -428,6 +464,8 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
               [](const DetectionRow& row) { return row.kind == 0 ? row.of->area.value : stats::nan; });
   finding.add(Role::value, rows, "chance", "1", "validated words / words",
               [](const DetectionRow& row) { return row.exists() ? row.curve().chance : stats::nan; });
+  finding.add(Role::value, rows, "expected", "1", "validated words among as many drawn at random",
+              &DetectionRow::expected);
   point("best_threshold", "own threshold of highest accuracy, the lowest of several", &Curve::most_accurate,
         &Point::threshold);
   point("best_accuracy", "accuracy there", &Curve::most_accurate, &Point::accuracy);
@@ -442,8 +480,9 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
                     .columns = table_columns("group: detection, kind: detection_kind, at: best_threshold, accuracy: "
                                              "best_accuracy, detected: best_detected, separates best at: "
                                              "split_threshold")}};
+  finding.answers = answers_of(rows);
   for (const auto& row : rows) {
-    const auto name = row.of->label + ", " + (row.kind == 0 ? "IBD" : "EIBD");
+    const auto name = name_of(row);
     const auto& found = row.of->detected[row.kind];
     if (row.exists()) {
       finding.sentences.push_back(
