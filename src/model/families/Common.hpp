@@ -51,7 +51,7 @@ struct Sizes {
   SizeKey positions;
 };
 
-/// Refuses what no family may have: cross-attention, pruned heads, quantized weights.
+/// Refuses what no family may have: cross-attention, pruned heads, weights quantized in ways that are not read.
 void refuse_variants(const ConfigFields& fields);
 
 /// Keys of an encoder, and what they are where config.json leaves them out.
