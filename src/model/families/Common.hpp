@@ -36,6 +36,7 @@ CausalFamily olmo3_family();
 CausalFamily qwen3_moe_family();
 CausalFamily smollm3_family();
 std::span<const MaskedFamily> bert_families();
+MaskedFamily electra_family();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {
