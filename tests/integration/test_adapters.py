@@ -2,6 +2,7 @@
 import json
 import shutil
 
+import gguf_files
 import h5py
 import numpy
 import peft
@@ -190,3 +191,28 @@ def test_adapters_are_not_mixed(adapters, tmp_path):
     said = runs.program("show", tmp_path / "run").stdout
     assert f"adapter: {adapters / 'first'}" in said
     assert runs.program("verify", tmp_path / "run").returncode == 0
+
+
+@pytest.mark.parametrize("stored", ["F32", "Q8_0"])
+def test_an_adapter_of_a_gguf_file(program, stored, tmp_path):
+    model = tiny("llama", **LLAMA | dict(hidden_size=64, intermediate_size=96))
+    gguf_files.write(model, tmp_path / "model.gguf", stored)
+    merged = adapt(model, tmp_path / "adapter", r=4, lora_alpha=8, use_dora=True, target_modules=LINEAR)
+    assert difference(program, merged, tmp_path) <= 1e-4
+
+
+def test_slices_of_a_merged_model(tmp_path):
+    model = tiny("llama", **LLAMA | dict(vocab_size=1255, max_position_embeddings=512))
+    save(model, tmp_path / "base")
+    save(adapt(model, tmp_path / "adapter", r=4, lora_alpha=8, use_dora=True, target_modules=LINEAR), tmp_path / "merged")
+    values = {}
+    for name, change in (("base", [f"model.adapter={tmp_path / 'adapter'}"]), ("merged", [])):
+        shutil.copy(PLANTED / "tokenizer.json", tmp_path / name)
+        code, _, err = runs.run(JOB, tmp_path / ("run_" + name), *SMALL, "execution.tensor_parallel=2", *change,
+                                f"model.path={tmp_path / name}", ranks=2)
+        assert code == 0, err
+        with h5py.File(tmp_path / ("run_" + name) / "rating.h5") as file:
+            values[name] = {key: data[:] for key, data in file.items() if isinstance(data, h5py.Dataset) and data.dtype.kind == "f"
+                            and data.ndim > 1}
+    for key, mine in values["base"].items():
+        assert numpy.nanmax(numpy.abs(mine - values["merged"][key])) <= 1e-4, key

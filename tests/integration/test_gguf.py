@@ -1,6 +1,7 @@
 """GGUF files: numbers against the `gguf` wheel bit for bit, models against transformers, ids against the libraries that
 made the vocabularies; a published chat model; files that are damaged or not known."""
 import json
+import shutil
 import struct
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import runs
 import torch
 import transformers
-from causal_models import LLAMA, VARIANTS, Program, ids_of, theirs, tiny
+from causal_models import LLAMA, VARIANTS, Program, ids_of, save, theirs, tiny
 from tokenizers import Tokenizer, pre_tokenizers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tokenizer"))
@@ -274,3 +275,20 @@ def test_another_file_is_another_run(planted, tmp_path):
     assert code == 2 and "model/copy.gguf: other content than before" in err
     copy.write_bytes(content)
     assert runs.run(JOB, tmp_path / "run", *SMALL, f"model.path={copy}")[0] == 0
+
+
+def test_slices_of_a_file_are_those_of_the_folder(tmp_path):
+    """Rows of queries and keys that the file stores in another order, in blocks, cut for two ranks."""
+    model = tiny("llama", **LLAMA | dict(hidden_size=64, intermediate_size=96, vocab_size=1255, max_position_embeddings=512,
+                                      bos_token_id=0, eos_token_id=0))
+    tokenizer = Tokenizer.from_file(str(PLANTED / "tokenizer.json"))
+    gguf_files.write(model, tmp_path / "model.gguf", "Q8_0",
+                     tokenizer=gguf_files.byte_pairs(tokenizer, "gpt-2", "<|endoftext|>", add_bos_token=True))
+    save(model, tmp_path / "folder")
+    shutil.copy(PLANTED / "tokenizer.json", tmp_path / "folder")
+    digests = set()
+    for name, place in (("one", "folder"), ("two", "model.gguf")):
+        code, _, err = runs.run(JOB, tmp_path / name, *SMALL, "execution.tensor_parallel=2", f"model.path={tmp_path / place}", ranks=2)
+        assert code == 0, err
+        digests.add(runs.digest(tmp_path / name))
+    assert len(digests) == 1
