@@ -113,6 +113,11 @@ install_python() {
     "${pip[@]}" -r "$here/analysis.txt" >&2
     cp "$here/analysis.txt" "$venv/.ready-analysis"
   fi
+  if ! cmp -s "$here/references.txt" "$venv/.ready-references"; then
+    say "installing the Python packages that tests compare with"
+    "${pip[@]}" --no-deps -r "$here/references.txt" >&2
+    cp "$here/references.txt" "$venv/.ready-references"
+  fi
   if [ "$flavour" = cuda ] && [ ! -e "$venv/.ready-cuda" ]; then
     say "installing the CUDA libraries of torch (4 GB more, one to three minutes)"
     "${pip[@]}" "$(grep '^torch==' "$here/requirements.txt")" >&2

@@ -6,6 +6,7 @@ python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR.
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--conversation LABEL] [--by group|cluster] [--output DIR]
+python -m stereosweep_analysis convert DIR [--out DIR]
 python -m stereosweep_analysis glossary [WORD...]"""
 
 import argparse
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import matplotlib
 
-from . import drawings, text_commands
+from . import convert, drawings, text_commands
 from .answers import read_answers, write_answers
 from .forest import forest
 from .glossary import glossary, matching
@@ -45,6 +46,7 @@ def _parser():
     words.add_argument("words", nargs="*", metavar="WORD", help="a name or a part of one; default: all")
     words.set_defaults(action=print_glossary)
     text_commands.add_parsers(commands)
+    convert.add_parser(commands)
     report_command.add_parsers(commands)
     paper_command.add_parser(commands)
     return parser

@@ -6,6 +6,7 @@
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
+#include "model/checkpoint/quantized/Quantized.hpp"
 #include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
 
@@ -86,6 +87,12 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const sweep
                                     << query::name_of(job.model.dtype);
   if (const auto stored = stored_bytes(files)) {
     out << "; the index says that " << gibibytes(*stored) << " are stored";
+  }
+  if (const auto storage = model::describe_storage(files); !storage.empty()) {
+    out << "; stored as " << storage;
+  }
+  if (!job.model.adapter.empty()) {
+    out << "; the adapter " << job.model.adapter << " is merged into them";
   }
   out << "; read once per node into shared memory\n";
   std::size_t shown = 0;

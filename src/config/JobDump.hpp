@@ -13,8 +13,8 @@ namespace stereosweep::config {
 std::string canonical_dump(const sweep::Job& job);
 
 /// Only what can change a raw number: without `seed` where nothing is drawn, without `name`, `statistics`,
-/// `execution.device`, `execution.max_cells`, `execution.block_limit_s`, and without `model.path` and `model.revision`,
-/// because the hashes of the model's files stand beside it in the job hash.
+/// `execution.device`, `execution.max_cells`, `execution.block_limit_s`, and without `model.path`, `model.revision` and
+/// `model.adapter`, because the hashes of the model's files stand beside it in the job hash.
 std::string canonical_raw_dump(const sweep::Job& job);
 
 /// The fields in which two dumps differ, as "path: old, now new"; entries of lists are matched by label.

@@ -115,13 +115,15 @@ void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
   }
 }
 
-constexpr const char* about_path = "a folder with a checkpoint, or a name on the hub: ORG/NAME@REVISION";
+constexpr const char* about_path = "a folder with a checkpoint, a GGUF file, or a name on the hub: ORG/NAME@REVISION";
 
 /// In the order of a dump.
 template <class Model, class Keys>
 void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
   keys.needed().not_raw().alone().path("path", model.path, about_path);
   revision_key(keys, model);
+  keys.not_raw().unless_default().path("adapter", model.adapter,
+                                       "a folder with an adapter of the model, as PEFT saves it");
   keys.choice("dtype", model.dtype, query::dtype_names);
   chat_keys_of(model, keys, format);
 }
@@ -286,9 +288,10 @@ const Node* read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Jo
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
-    std::vector<std::string> names = {"name",       "language",       "seed",        "probe",      "model",
-                                      "model.path", "model.revision", "model.dtype", "model.chat", "model.chat_name",
-                                      "model.date", "model.thinking", "model.system"};
+    std::vector<std::string> names = {
+        "name",           "language",      "seed",        "probe",      "model",           "model.path",
+        "model.revision", "model.adapter", "model.dtype", "model.chat", "model.chat_name", "model.date",
+        "model.thinking", "model.system"};
     FieldsSchema server;
     const sweep::Server usual_server;
     sweep::Server::each_key(usual_server, server);

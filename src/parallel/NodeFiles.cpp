@@ -19,13 +19,13 @@ constexpr std::uint64_t part_bytes = std::uint64_t{256} << 20;
 std::uint64_t aligned(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
 
 /// What rank 0 found: the small files' contents and the weight files' sizes.
-std::vector<std::byte> pack_listing(const std::filesystem::path& directory) {
+std::vector<std::byte> pack_listing(const base::CheckpointPlace& checkpoint) {
   base::ByteWriter out;
-  const auto small_files = base::read_checkpoint_files(directory, base::CheckpointPart::small_files);
+  const auto small_files = base::read_checkpoint_files(checkpoint, base::CheckpointPart::small_files);
   for (const auto& [name, content] : small_files.files()) {
     out.number(std::uint8_t{0}).text(name).text(content.text());
   }
-  for (const auto& [name, size] : base::list_checkpoint_files(directory)) {
+  for (const auto& [name, size] : base::list_checkpoint_files(checkpoint)) {
     if (base::is_weight_file(name)) {
       out.number(std::uint8_t{1}).text(name).number(size);
     }
@@ -62,7 +62,7 @@ struct Range {
 };
 
 /// Copies this rank's share of the range into the segment: the ranks of a node read side by side.
-void fill_share(const Communicator& node, const std::filesystem::path& directory, const Sizes& weights, Range range,
+void fill_share(const Communicator& node, const base::CheckpointPlace& checkpoint, const Sizes& weights, Range range,
                 std::byte* segment) {
   const auto border = [&](int rank) {
     const auto size = range.end - range.begin;
@@ -75,7 +75,7 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
     const auto first = std::max(begin, start);
     const auto last = std::min(end, start + size);
     if (first < last) {
-      open_sized(directory / file, size).read(first - start, {segment + first, last - first});
+      open_sized(checkpoint.path_of(file), size).read(first - start, {segment + first, last - first});
     }
     start += aligned(size);
   }
@@ -83,7 +83,7 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
 
 /// Collective over `world`. The ranks of the first node that has a segment (not null) read, the first ranks of the
 /// others get the bytes from there. So all nodes hold one checkpoint, whatever each of them sees of the file system.
-void fill_nodes(const Communicator& world, const Communicator& node, const std::filesystem::path& directory,
+void fill_nodes(const Communicator& world, const Communicator& node, const base::CheckpointPlace& checkpoint,
                 const Sizes& weights, std::uint64_t total, std::byte* segment) {
   const bool receives = segment != nullptr && node.rank() == 0;
   const auto nodes = world.split(receives ? 0 : 1);
@@ -91,7 +91,7 @@ void fill_nodes(const Communicator& world, const Communicator& node, const std::
   const auto part_at = [&](std::uint64_t begin) { return Range{begin, std::min(begin + part_bytes, total)}; };
   std::future<void> reading;
   const auto read = [&](std::uint64_t begin) {
-    const auto share = [&, range = part_at(begin)] { fill_share(node, directory, weights, range, segment); };
+    const auto share = [&, range = part_at(begin)] { fill_share(node, checkpoint, weights, range, segment); };
     if (reads && begin < total) {
       reading = std::async(std::launch::async | std::launch::deferred, share);
     }
@@ -114,10 +114,10 @@ void fill_nodes(const Communicator& world, const Communicator& node, const std::
 }  // namespace
 
 Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& node,
-                                const std::filesystem::path& directory, base::CheckpointPart part, WeightPlace place) {
-  base::FileSet files(directory.string());
+                                const base::CheckpointPlace& checkpoint, base::CheckpointPart part, WeightPlace place) {
+  base::FileSet files(checkpoint.model.string());
   auto listing =
-      coordinated(world, [&] { return world.rank() == 0 ? pack_listing(directory) : std::vector<std::byte>(); });
+      coordinated(world, [&] { return world.rank() == 0 ? pack_listing(checkpoint) : std::vector<std::byte>(); });
   const auto weights = unpack_listing(world.broadcast(std::move(listing), 0), files);
   if (part == base::CheckpointPart::small_files) {
     return {std::move(files), world};
@@ -131,7 +131,7 @@ Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& n
   if (world.any(shared)) {
     const auto memory =
         coordinated(world, [&] { return shared ? segment.map(total, SharedSegment::Access::write) : nullptr; });
-    fill_nodes(world, node, directory, weights, total, memory.get());
+    fill_nodes(world, node, checkpoint, weights, total, memory.get());
   }
   coordinated(world, [&] {
     const auto memory = shared ? segment.map(total, SharedSegment::Access::read) : nullptr;
@@ -141,7 +141,7 @@ Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& n
         files.add(name, {memory, {next, size}, base::SharedBytes::Backing::mapping});
         next += aligned(size);
       } else {
-        files.add(name, open_sized(directory / name, size));
+        files.add(name, open_sized(checkpoint.path_of(name), size));
       }
     }
   });

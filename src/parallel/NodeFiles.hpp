@@ -1,8 +1,6 @@
 // A checkpoint's files for all ranks: small ones read once by rank 0 and broadcast, weights read once.
 #pragma once
 
-#include <filesystem>
-
 #include "base/files/File.hpp"
 #include "parallel/Communicator.hpp"
 
@@ -25,7 +23,7 @@ struct Checkpoint {
 /// others. What arrived is not checked here, but by `run`, which hashes it. Throws on every rank if any rank cannot
 /// read its part, or if one that reads on its own sees another size than rank 0.
 Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& node,
-                                const std::filesystem::path& directory, base::CheckpointPart part,
+                                const base::CheckpointPlace& checkpoint, base::CheckpointPart part,
                                 WeightPlace place = WeightPlace::node_memory);
 
 }  // namespace stereosweep::parallel

@@ -42,7 +42,8 @@ struct ExportCounts {
 /// run gives the same file), dependencies (libtorch, CUDA, MPI, ... at run time), machine, hosts, gpus, num_ranks
 /// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256, settings, and what scoring
 /// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows; of a model that was named as on the
-/// hub also model_revision (commit). The export itself adds schema, schema_version, title, software, software_version,
+/// hub also model_revision (commit), of one that is not stored as plain numbers model_storage, with an adapter adapter
+/// and adapter_sha256. The export itself adds schema, schema_version, title, software, software_version,
 /// build, hdf5_version, numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last,
 /// complete.
 struct RunDescription {

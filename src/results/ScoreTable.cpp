@@ -17,7 +17,8 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& prob
   root().write_attribute("Conventions", "CF-1.8");
   root().write_attribute("schema", "stereosweep-statistics/" + probe);
   root().write_attribute("schema_version", "1.0");
-  for (const auto* copied : {"title", "created", "model", "model_revision", "model_sha256", "dtype", "job_sha256"}) {
+  for (const auto* copied : {"title", "created", "model", "model_revision", "model_storage", "adapter",
+                             "adapter_sha256", "model_sha256", "dtype", "job_sha256"}) {
     if (const auto text = source.text(copied)) {
       root().write_attribute(copied, *text);
     }

@@ -173,11 +173,12 @@ void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read. Returns
 /// where this node is to have these.
 parallel::WeightPlace check_devices(JobParts& parts) {
-  const auto path = coordinated(parts.world, [&] { return base::checkpoint_directory(parts.job().model.location()); });
+  const auto& asked = parts.job().model;
+  const auto place = coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
   const auto settings = engine_settings(parts.job());
   const auto node = parts.world.node();
   const auto small_files =
-      parallel::read_checkpoint_once(parts.world, node, path, base::CheckpointPart::small_files).files;
+      parallel::read_checkpoint_once(parts.world, node, place, base::CheckpointPart::small_files).files;
   auto& gpu = parts.scoring->gpu;
   if (engine::may_use_gpu(settings, small_files)) {
     gpu = parallel::bind_gpu(parts.world);
@@ -187,7 +188,7 @@ parallel::WeightPlace check_devices(JobParts& parts) {
     base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
                     "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
                     "start one rank per GPU");
-    auto memory = node_memory(node.size(), path);
+    auto memory = node_memory(node.size(), place);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
     if (parts.world.rank() == 0) {
@@ -212,9 +213,10 @@ parallel::Communicator read_model(JobParts& parts) {
       coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
-    const auto location = scoring.job.model.location();
-    const auto directory = coordinated(parts.world, [&] { return base::checkpoint_directory(location); });
-    auto checkpoint = parallel::read_checkpoint_once(parts.world, parts.world.node(), directory, part, place);
+    const auto& asked = scoring.job.model;
+    const auto found =
+        coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
+    auto checkpoint = parallel::read_checkpoint_once(parts.world, parts.world.node(), found, part, place);
     scoring.files = std::move(checkpoint.files);
     sharers = std::move(checkpoint.sharers);
     coordinated(parts.world, [&] {

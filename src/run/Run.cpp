@@ -44,8 +44,8 @@ struct PlannedJobs {
 };
 
 void require_usable_model(const sweep::Job& job, int node_ranks) {
-  const auto directory = base::checkpoint_directory(job.model.location());
-  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
+  const auto place = base::checkpoint_place(job.model.location(), job.model.adapter);
+  const auto files = base::read_checkpoint_files(place, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   probes::kind_of(job).make_probe(job, &tokenizer);
   require_mask(job, tokenizer);
@@ -59,7 +59,7 @@ void require_usable_model(const sweep::Job& job, int node_ranks) {
   model::read_stored_tensors(files);  // weights that are not there
   const bool on_gpu = job.execution.device != query::Device::cpu && parallel::count_gpus() > 0;
   if (!on_gpu) {  // what is free on a GPU is known once it is bound
-    require_memory(job, files, node_memory(node_ranks, directory));
+    require_memory(job, files, node_memory(node_ranks, place));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Json.hpp"
+#include "model/checkpoint/quantized/Quantized.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
 
@@ -30,7 +31,7 @@ bool is_tokenizer_file(const std::string& name) { return base::contains(tokenize
 
 bool is_model_file(const std::string& name) {
   return name == "config.json" || name == "generation_config.json" || name.ends_with(".safetensors") ||
-         name.ends_with(".safetensors.index.json");
+         name.ends_with(".safetensors.index.json") || name.ends_with(".gguf") || name.starts_with(base::adapter_folder);
 }
 
 bool is_elmo_file(const std::string& name) { return name.ends_with("options.json") || name.ends_with(".hdf5"); }
@@ -84,6 +85,9 @@ FileHashes hash_files(const sweep::Job& job, const base::FileSet& files, Share s
       wanted, [](const auto& left, const auto& right) { return left.second->size() > right.second->size(); });
   std::vector<std::uint64_t> loads(static_cast<std::size_t>(share.parts));
   FileHashes hashes;
+  if (const auto storage = is_fake(job) ? "" : model::describe_storage(files); !storage.empty()) {
+    hashes["model.storage"] = storage;
+  }
   for (const auto& [field, content] : wanted) {  // the largest first, each to whom has least
     const auto least = std::ranges::min_element(loads);
     *least += content->size();

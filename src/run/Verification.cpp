@@ -46,7 +46,7 @@ struct Machine {
 
 base::FileSet read_files(const sweep::Job& job) {
   return base::read_checkpoint_files(
-      base::checkpoint_directory(job.model.location()),
+      base::checkpoint_place(job.model.location(), job.model.adapter),
       is_fake(job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files);
 }
 

@@ -16,7 +16,8 @@
 namespace stereosweep::sweep {
 
 struct ModelSpec {
-  std::string path;  ///< checkpoint directory or name on the hub; empty: no model (contexts with a file of vectors)
+  /// Checkpoint directory, GGUF file or name on the hub; empty: no model (contexts with a file of vectors).
+  std::string path;
   query::Dtype dtype = query::Dtype::float32;
   /// How prompts become conversations; nothing: they go as they are.
   std::optional<chat::ChatTemplate> chat = std::nullopt;
@@ -27,6 +28,7 @@ struct ModelSpec {
   std::string shown() const { return server ? server->name + " at " + server->url : path; }
   /// What is read: the path, or the name at its revision.
   std::string location() const { return revision.empty() ? path : path.substr(0, path.find('@')) + "@" + revision; }
+  std::string adapter = {};  ///< directory of an adapter, or its name on the hub; empty: none
   bool operator==(const ModelSpec&) const = default;
 };
 

@@ -24,12 +24,14 @@ DISTILBERT = dict(vocab_size=301, dim=48, n_layers=3, n_heads=3, hidden_dim=80, 
 ALBERT = SHAPE | dict(embedding_size=32, layer_norm_eps=1e-6)
 MODERNBERT = SHAPE | dict(num_hidden_layers=4, local_attention=8, bos_token_id=2, cls_token_id=2, eos_token_id=3,
                           sep_token_id=3)
+ELECTRA = SHAPE | dict(embedding_size=32, layer_norm_eps=1e-6)
 DEBERTA = SHAPE | dict(relative_attention=True, position_buckets=8, norm_rel_ebd="layer_norm", share_att_key=True,
                        pos_att_type="p2c|c2p", position_biased_input=False, layer_norm_eps=1e-6)
 KINDS = {"distilbert": (transformers.DistilBertConfig, transformers.DistilBertForMaskedLM),
          "albert": (transformers.AlbertConfig, transformers.AlbertForMaskedLM),
          "modernbert": (transformers.ModernBertConfig, transformers.ModernBertForMaskedLM),
-         "deberta-v2": (transformers.DebertaV2Config, transformers.DebertaV2ForMaskedLM)}
+         "deberta-v2": (transformers.DebertaV2Config, transformers.DebertaV2ForMaskedLM),
+         "electra": (transformers.ElectraConfig, transformers.ElectraForMaskedLM)}
 VARIANTS = {
     "distilbert": ("distilbert", DISTILBERT),
     "distilbert untied, relu": ("distilbert", DISTILBERT | dict(tie_word_embeddings=False, activation="relu")),
@@ -44,6 +46,8 @@ VARIANTS = {
         layer_types=["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
         rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
                          "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}})),
+    "electra": ("electra", ELECTRA),
+    "electra as wide as its words": ("electra", ELECTRA | dict(embedding_size=48, hidden_act="relu", tie_word_embeddings=False)),
     "deberta": ("deberta-v2", DEBERTA),
     "deberta own head": ("deberta-v2", DEBERTA | dict(legacy=False)),
     "deberta own projections": ("deberta-v2", DEBERTA | dict(share_att_key=False, pos_att_type=["c2p"], type_vocab_size=2,
@@ -86,7 +90,7 @@ def test_hidden_states_and_log_probabilities(variant, tmp_path):
     compare(model, tmp_path, ids_of(301, LENGTHS))
 
 
-@pytest.mark.parametrize("variant", ["distilbert", "albert", "modernbert", "deberta"])
+@pytest.mark.parametrize("variant", ["distilbert", "albert", "electra", "modernbert", "deberta"])
 def test_operators_and_old_configurations(variant, tmp_path, monkeypatch):
     """What CUDA takes; and the spelling of hub configurations that transformers rewrites."""
     monkeypatch.setenv("STEREOSWEEP_KERNELS", "operators")

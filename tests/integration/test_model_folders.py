@@ -71,15 +71,15 @@ def test_an_adapter_is_told_as_one(tmp_path):
     (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "org/model"}')
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     said = validate(ASSOCIATION, f"model.path={tmp_path}", code=2)
-    assert "holds an adapter" in said and "merge" in said.lower() and "config.json is missing" not in said
+    assert "holds an adapter" in said and "this folder as model.adapter" in said and "config.json is missing" not in said
 
 
 def test_files_of_other_formats_and_urls_are_told_as_such(tmp_path):
     (tmp_path / "model.gguf").write_bytes(b"GGUF\3\0\0\0")
-    for path in (tmp_path / "model.gguf", tmp_path / "elsewhere.gguf", "org/model.gguf"):
-        said = validate(ASSOCIATION, f"model.path={path}", code=2)
-        assert "is a GGUF file" in said and "safetensors" in said
-    assert "GGUF" in validate(ASSOCIATION, f"model.path={tmp_path}", code=2)
+    for path in (tmp_path / "model.gguf", tmp_path):  # a folder with one such file is that file
+        assert "model.gguf: is no GGUF file" in validate(ASSOCIATION, f"model.path={path}", code=2)
+    for path in (tmp_path / "elsewhere.gguf", "org/model.gguf"):
+        assert "is not on this machine" in validate(ASSOCIATION, f"model.path={path}")
     for url in ("https://huggingface.co/google-bert/bert-base-uncased", "hf://org/model", "s3://bucket/model"):
         assert "is a URL" in validate(ASSOCIATION, f"model.path={url}", code=2)
         done = runs.program("tokenize", "--model", url, input="a\n")

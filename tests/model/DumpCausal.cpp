@@ -8,6 +8,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/files/HubCache.hpp"
 #include "base/text/Text.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -45,7 +47,9 @@ void write(std::ofstream& out, const at::Tensor& tensor) {
 
 std::int64_t run(const std::string& directory, const std::string& dtype, const std::string& output,
                  const std::string& ids) {
-  const auto model = model::CausalModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
+  const auto adapter = directory + "/adapter";  // where there is one
+  const auto place = base::checkpoint_place(directory, std::filesystem::exists(adapter) ? adapter : "");
+  const auto model = model::CausalModel::load(base::read_checkpoint_files(place, base::CheckpointPart::all_files),
                                               dtype == "float16"    ? query::Dtype::float16
                                               : dtype == "bfloat16" ? query::Dtype::bfloat16
                                                                     : query::Dtype::float32,

@@ -1,5 +1,6 @@
 #include "readers/Readers.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -8,12 +9,14 @@
 #include "answers/text/PlainText.hpp"
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
+#include "base/files/gguf/GgufFiles.hpp"
 #include "chat/TemplateSource.hpp"
 #include "config/JobLoader.hpp"
 #include "config/axes/Tables.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "model/checkpoint/Safetensors.hpp"
+#include "model/checkpoint/gguf/GgufTensors.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
 #include "probes/coreference/CoreferenceSentences.hpp"
@@ -59,6 +62,27 @@ void read_safetensors(std::string_view bytes) {
     }
     require(numbers * model::bytes_per_number(tensor.type) == tensor.num_bytes, "a shape without its bytes");
   }
+}
+
+// A whole file as a run reads it: settings, tokenizer, some numbers of each tensor.
+void use_tokenizer(const tokenizer::Tokenizer& tokenizer);
+void read_gguf_file(std::string_view bytes) {
+  const auto content = base::to_shared(std::string(bytes));
+  const auto file = base::read_gguf(content, "model.gguf");
+  for (const auto& [name, tensor] : file.tensors) {
+    require(tensor.offset <= bytes.size() && tensor.num_bytes <= bytes.size() - tensor.offset,
+            "a tensor lies outside of its file");
+  }
+  base::FileSet files("model.gguf");
+  for (const auto& [name, text] : base::make_small_files(file, content)) {
+    files.add(name, base::to_shared(text));
+  }
+  model::read_causal_specification(files);
+  for (const auto& [name, tensor] : model::read_gguf_tensors(content, "model.gguf")) {
+    std::vector<float> numbers(static_cast<std::size_t>(std::min<std::int64_t>(tensor.count(), 300)));
+    model::read_numbers(tensor, tensor.count() - static_cast<std::int64_t>(numbers.size()), numbers);
+  }
+  use_tokenizer(tokenizer::Tokenizer::from_files(files));
 }
 
 void read_config(std::string_view bytes) {
@@ -196,6 +220,7 @@ std::span<const Reader> all_readers() {
       {"config", read_config},
       {"elmo_options", read_elmo_options},
       {"elmo_weights", read_elmo_weights},
+      {"gguf", read_gguf_file},
       {"job", read_job},
       {"journal", read_journal},
       {"query", read_query},

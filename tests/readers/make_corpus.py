@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import gguf
 import h5py
 import numpy
 import sentencepiece
@@ -65,6 +66,44 @@ def models():
                                                  hard_vocab_limit=False, minloglevel=2, normalization_rule_name="identity")
         save("sentencepiece", kind, model.getvalue())
     save("sentencepiece", "damaged", model.getvalue()[:300])
+
+
+def gguf_files():
+    """A layer of a LLaMA with the tokenizers of both kinds, matrices in Q4_K and Q8_0."""
+    letters = [bytes([i]).decode("latin-1") for i in range(33, 127)]
+    for kind in ("gpt2", "llama"):
+        tokens = ["<s>", "</s>", *letters, "ab"] if kind == "gpt2" else ["<unk>", "<s>", "</s>", "\u2581", "a", "b", "ab"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.gguf"
+            writer = gguf.GGUFWriter(path, "llama")
+            for key, value in {"block_count": 1, "context_length": 16, "embedding_length": 256, "feed_forward_length": 32,
+                               "attention.head_count": 4, "attention.head_count_kv": 2}.items():
+                writer.add_uint32("llama." + key, value)
+            writer.add_layer_norm_rms_eps(1e-5)
+            writer.add_tokenizer_model(kind)
+            writer.add_token_list(tokens)
+            writer.add_token_types([3, 3] + [1] * (len(tokens) - 2) if kind == "gpt2" else [2, 3, 3, 1, 1, 1, 1])
+            writer.add_bos_token_id(tokens.index("<s>"))
+            writer.add_chat_template("{{ messages[0]['content'] }}")
+            if kind == "gpt2":
+                writer.add_tokenizer_pre("smollm")
+                writer.add_token_merges(["a b"])
+            else:
+                writer.add_token_scores([0.0] * len(tokens))
+            draw = numpy.random.default_rng(1)
+            writer.add_tensor("token_embd.weight", draw.integers(0, 9, (len(tokens), 144), dtype=numpy.uint8),
+                              raw_dtype=gguf.GGMLQuantizationType.Q4_K)
+            writer.add_tensor("blk.0.attn_q.weight", draw.integers(0, 9, (32, 272), dtype=numpy.uint8),
+                              raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+            writer.add_tensor("output_norm.weight", numpy.ones(256, numpy.float32))
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_tensors_to_file()
+            writer.close()
+            content = path.read_bytes()
+        save("gguf", kind, content)
+    save("gguf", "damaged_end", content[:-100])
+    save("gguf", "damaged_count", content[:8] + struct.pack("<Q", 1 << 40) + content[16:])
 
 
 def elmo():
@@ -135,6 +174,7 @@ if __name__ == "__main__":
     answers()
     chats()
     models()
+    gguf_files()
     elmo()
     texts()
     jobs(pathlib.Path(sys.argv[1]).resolve())

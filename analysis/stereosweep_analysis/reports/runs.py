@@ -193,7 +193,8 @@ def provenance(run):
     """[(what, value)] of the run: model, versions, machine, hashes; what the file does not say is left out."""
     attributes = dict(run.statistics.attrs) | (dict(run.raw.attrs) if run.raw is not None else {})
     names = {
-        "model": "model", "model_revision": "revision", "dtype": "number format of the model",
+        "model": "model", "model_revision": "revision", "model_storage": "stored as",
+        "adapter": "adapter", "adapter_sha256": "SHA-256 of the adapter", "dtype": "number format of the model",
         "created": "started (UTC)", "num_ranks": "ranks", "machine": "machine", "hosts": "hosts", "gpus": "GPUs",
         "slurm_job_id": "Slurm job", "seed": "seed", "software_version": "stereosweep", "build": "build",
         "dependencies": "libraries", "num_queries": "questions to the model",

@@ -38,7 +38,7 @@ base::ExitCode execute_export(const CommandLine& line) {
   base::FileSet files("");
   std::optional<tokenizer::Tokenizer> tokenizer;
   if (job.reads_model()) {
-    files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
+    files = base::read_checkpoint_files(base::checkpoint_place(job.model.location(), job.model.adapter),
                                         base::CheckpointPart::small_files);
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
   }

@@ -14,6 +14,8 @@
 #include "base/text/Text.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
+#include "model/checkpoint/Safetensors.hpp"
+#include "model/checkpoint/quantized/Quantized.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/TextTable.hpp"
@@ -29,22 +31,30 @@ struct ProbeFit {
 };
 
 struct ListedModel {
-  std::string path;               ///< what model.path takes: a directory, or ORG/NAME with the revision that needs it
+  std::string path;               ///< what model.path takes: a place, or ORG/NAME with the revision that needs it
   std::string commit;             ///< of a cache's snapshot; empty for a directory
   std::vector<std::string> refs;  ///< branches and tags at that commit
   std::string family;             ///< model_type of config.json, "elmo"; empty: unknown
   std::string head;               ///< "masked", "causal", "none: vectors alone"; empty where nothing can be asked
   std::uint64_t weight_bytes = 0;
-  std::vector<ProbeFit> probes;  ///< all that there are, sorted; empty where nothing can be asked
-  std::string problem;           ///< why nothing can be asked; empty: something can
+  std::string storage;            ///< how the weights are stored; empty: as plain numbers
+  std::uint64_t num_numbers = 0;  ///< of weights, where they are not
+  std::vector<ProbeFit> probes;   ///< all that there are, sorted; empty where nothing can be asked
+  std::string problem;            ///< why nothing can be asked; empty: something can
 };
 
 namespace fs = std::filesystem;
 using OutlineKind = model::CheckpointOutline::Kind;
 
-bool holds_checkpoint(const fs::path& directory) {
+/// A folder with one, or a GGUF file.
+bool holds_checkpoint(const fs::path& place) {
   std::error_code ignored;
-  return fs::exists(directory / "config.json", ignored) || fs::exists(directory / "options.json", ignored);
+  const auto has_one_gguf = [&] {
+    fs::directory_iterator at(place, ignored);
+    return std::ranges::count_if(begin(at), end(at), base::is_gguf, &fs::directory_entry::path) == 1;
+  };
+  return fs::exists(place / "config.json", ignored) || fs::exists(place / "options.json", ignored) ||
+         base::is_gguf(place) || has_one_gguf();
 }
 
 /// "" where the probe fits.
@@ -76,6 +86,12 @@ void look_inside(const base::FileSet& files, ListedModel& found) {
   const bool elmo = base::is_elmo(files);
   found.family = elmo ? "elmo" : model::ConfigFields(files).text("model_type", "");
   const auto outline = model::read_outline(files);
+  found.storage = elmo ? "" : model::describe_storage(files);
+  if (!found.storage.empty()) {
+    for (const auto& [name, tensor] : model::read_stored_tensors(files)) {
+      found.num_numbers += static_cast<std::uint64_t>(tensor.count());
+    }
+  }
   base::refuse_if(!outline.has_weights, "no weights lie here", "the configuration alone does",
                   base::download_suggestion(files.directory()));
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
@@ -92,7 +108,8 @@ ListedModel look_at_model(const fs::path& directory) {
   ListedModel found;
   found.path = directory.string();
   try {
-    const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
+    const auto place = base::checkpoint_directory(directory.string());
+    const auto files = base::read_checkpoint_files(place, base::CheckpointPart::all_files);
     for (const auto& [name, content] : files.files()) {
       found.weight_bytes += base::is_weight_file(name) ? content.size() : 0;
     }
@@ -133,8 +150,9 @@ std::vector<ListedModel> list_models_in(const fs::path& directory) {
       }
     }
   }
-  base::refuse_if(places.empty(), "no model in '" + directory.string() + "'",
-                  error ? error.message() : "neither it nor a folder in it holds a config.json or an options.json");
+  base::refuse_if(
+      places.empty(), "no model in '" + directory.string() + "'",
+      error ? error.message() : "neither it nor a folder in it holds a config.json, an options.json or a GGUF file");
   std::ranges::sort(places);
   return base::mapped(places, look_at_model);
 }
@@ -182,6 +200,10 @@ void print_model(std::ostream& out, const ListedModel& model) {
   line("family", model.family);
   line("head", model.head);
   line("size", model.weight_bytes == 0 ? "" : size_text(model.weight_bytes) + " of weights");
+  line("stored", model.storage);
+  line("memory", model.num_numbers == 0 ? ""
+                                        : size_text(4 * model.num_numbers) + " of weights in float32, " +
+                                              size_text(2 * model.num_numbers) + " in bfloat16 or float16");
   line("fits", fitting(model));
   line("not", not_fitting(model));
   line("problem", model.problem);

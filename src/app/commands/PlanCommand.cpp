@@ -228,9 +228,9 @@ std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
   if (run::is_fake(request.job)) {
     return engine::make_engine(settings, request.files, *request.tokenizer);
   }
-  const auto directory = base::checkpoint_directory(request.job.model.location());
-  run::require_memory(request.job, request.files, run::node_memory(1, directory));
-  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
+  const auto place = base::checkpoint_place(request.job.model.location(), request.job.model.adapter);
+  run::require_memory(request.job, request.files, run::node_memory(1, place));
+  const auto files = base::read_checkpoint_files(place, base::CheckpointPart::all_files);
   return engine::make_engine(settings, files, *request.tokenizer);
 }
 
@@ -294,7 +294,7 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   std::optional<model::Load> load;
   std::optional<tokenizer::Tokenizer> tokenizer;
   if (job.needs_model()) {
-    files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
+    files = base::read_checkpoint_files(base::checkpoint_place(job.model.location(), job.model.adapter),
                                         base::CheckpointPart::small_files);
     if (files.find("config.json") != nullptr && model::is_causal(files)) {
       load = load_of(job, files);

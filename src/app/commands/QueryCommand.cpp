@@ -37,7 +37,8 @@ std::size_t place_of(const std::string& given, const std::string& what, const st
 
 void add_query_options(options::options_description_easy_init add) {
   add("model", options::value<std::string>(),
-      "checkpoint directory, or a name in the Hugging Face cache (org/name@revision)");
+      "checkpoint directory, GGUF file, or a name in the Hugging Face cache (org/name@revision)");
+  add("adapter", options::value<std::string>(), "directory of an adapter of the model, as PEFT saves it");
   add("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
   add("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
   add("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
@@ -125,7 +126,8 @@ base::ExitCode execute_query(const CommandLine& line) {
     base::profile::enable();
   }
   const auto& model = line.get<std::string>("model");
-  const auto files = base::read_checkpoint_files(base::checkpoint_directory(model), base::CheckpointPart::all_files);
+  const auto place = base::checkpoint_place(model, line.has("adapter") ? line.get<std::string>("adapter") : "");
+  const auto files = base::read_checkpoint_files(place, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   tokenizer.log_warnings();
   const auto engine = engine::make_engine(settings, files, tokenizer);

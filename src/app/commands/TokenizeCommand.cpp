@@ -46,7 +46,7 @@ std::string text_of(std::string line, LineForm form) {
 
 void add_tokenize_options(options::options_description_easy_init add) {
   add("model", options::value<std::string>(),
-      "checkpoint directory, or a name in the Hugging Face cache (org/name@revision)");
+      "checkpoint directory, GGUF file, or a name in the Hugging Face cache (org/name@revision)");
   add("no-special", "without the special tokens that frame a text");
   add("json-lines", "each line is a JSON string, so that a text may hold line ends");
 }

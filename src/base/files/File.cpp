@@ -15,6 +15,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/gguf/GgufFiles.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -158,19 +159,13 @@ namespace {
 /// What a directory without config.json is, and what to do about it.
 [[noreturn]] void refuse_without_config(const FileSet& files) {
   const auto& directory = files.directory();
-  std::error_code status;
-  std::filesystem::directory_iterator at(directory, status);
-  const bool has_gguf = !status && std::any_of(begin(at), end(at), [](const auto& one) { return is_gguf(one.path()); });
   if (files.find("adapter_config.json") != nullptr) {
-    throw InputError(
-        describe(directory + " holds an adapter, no model",
-                 "it has adapter_config.json and no config.json, and adapters are not applied here",
-                 "Merge it into its model (peft: merge_and_unload, then save_pretrained) and name that folder."));
+    throw InputError(describe(directory + " holds an adapter, no model",
+                              "it has adapter_config.json and no config.json",
+                              "Name the model that it was made for as model.path, and this folder as model.adapter."));
   }
   throw InputError(
-      describe(directory + "/config.json is missing",
-               has_gguf ? "the folder holds GGUF files, which are not read" : "the model directory needs it",
-               has_gguf ? safetensors_advice : download_suggestion(directory)));
+      describe(directory + "/config.json is missing", "the model directory needs it", download_suggestion(directory)));
 }
 
 }  // namespace
@@ -187,9 +182,35 @@ const SharedBytes& FileSet::at(const std::string& name) const {
   return *file;
 }
 
-bool is_weight_file(std::string_view name) { return name.ends_with(".safetensors") || name.ends_with(".hdf5"); }
+bool is_weight_file(std::string_view name) {
+  return name.ends_with(".safetensors") || name.ends_with(".hdf5") || name.ends_with(".gguf");
+}
 
-std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory) {
+std::filesystem::path CheckpointPlace::path_of(const std::string& name) const {
+  return name.starts_with(adapter_folder) ? adapter / name.substr(adapter_folder.size())
+         : is_gguf(model)                 ? model
+                                          : model / name;
+}
+
+namespace {
+
+/// The two files of an adapter that count: a folder may also hold its model's tokenizer, or states of a training.
+void add_adapter_files(const std::filesystem::path& directory, std::map<std::string, std::uint64_t>& names) {
+  for (const std::string name : {"adapter_config.json", "adapter_model.safetensors"}) {
+    std::error_code ignored;
+    const auto path = directory / name;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+      const bool has_pickle = std::filesystem::exists(directory / "adapter_model.bin", ignored);
+      throw InputError(describe(path.string() + " is missing",
+                                has_pickle ? "adapter_model.bin is a pickle file, which runs code of whoever wrote it"
+                                           : "model.adapter names a folder with an adapter as PEFT saves it",
+                                has_pickle ? "Convert it: stereosweep_analysis convert " + directory.string() : ""));
+    }
+    names[std::string(adapter_folder) + name] = std::filesystem::file_size(path);
+  }
+}
+
+std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::path& directory) {
   std::error_code status;
   if (!std::filesystem::is_directory(directory, status)) {
     throw InputError(describe("cannot read the model directory " + directory.string(),
@@ -210,10 +231,29 @@ std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem
   return names;
 }
 
-FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part) {
-  FileSet files(directory.string());
-  for (const auto& [name, size] : list_checkpoint_files(directory)) {
-    const auto path = directory / name;
+}  // namespace
+
+std::map<std::string, std::uint64_t> list_checkpoint_files(const CheckpointPlace& place) {
+  auto names =
+      is_gguf(place.model)
+          ? std::map<std::string, std::uint64_t>{{place.model.filename().string(), open_file(place.model).size()}}
+          : list_model_files(place.model);
+  if (!place.adapter.empty()) {
+    add_adapter_files(place.adapter, names);
+  }
+  return names;
+}
+
+FileSet read_checkpoint_files(const CheckpointPlace& place, CheckpointPart part) {
+  FileSet files(place.model.string());
+  if (is_gguf(place.model)) {
+    const auto content = open_file(place.model);
+    for (auto& [name, text] : make_small_files(read_gguf(content, place.model.string()), content)) {
+      files.add(name, to_shared(std::move(text)));
+    }
+  }
+  for (const auto& [name, size] : list_checkpoint_files(place)) {
+    const auto path = place.path_of(name);
     if (!is_weight_file(name)) {
       files.add(name, to_shared(read_file(path, max_small_file)));
     } else if (part == CheckpointPart::all_files) {

@@ -1,6 +1,7 @@
 // Files read with limits, and the files of a checkpoint. (Writing: PendingFile.hpp.)
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -76,14 +77,28 @@ class FileSet {
   std::map<std::string, SharedBytes> files_;
 };
 
-/// Whether a file of a checkpoint holds weights (*.safetensors, *.hdf5): mapped or shared, never read whole.
+/// Where the files of a checkpoint lie.
+struct CheckpointPlace {
+  template <std::convertible_to<std::filesystem::path> Path>
+  CheckpointPlace(const Path& model_path, std::filesystem::path adapter_path = {})  // a path alone is a place
+      : model(model_path), adapter(std::move(adapter_path)) {}
+  std::filesystem::path model;    ///< a directory, or one GGUF file
+  std::filesystem::path adapter;  ///< a directory; empty: none
+  /// Of a file that `list_checkpoint_files` names; the adapter's files have "adapter/" before their names.
+  std::filesystem::path path_of(const std::string& name) const;
+};
+constexpr std::string_view adapter_folder = "adapter/";
+
+/// Whether a file of a checkpoint holds weights (*.safetensors, *.hdf5, *.gguf): mapped or shared, never read whole.
 bool is_weight_file(std::string_view name);
-/// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.jinja, *.model and weights.
-/// Throws InputError if it is no directory. Symbolic links to regular files are followed.
-std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory);
-/// Reads the small files (all but the weights); `all_files` also opens the weight files.
+/// Names and sizes of the regular files that a checkpoint may need: *.json, *.txt, *.jinja, *.model and weights of a
+/// directory; a GGUF file; of an adapter its settings and weights. Throws InputError for what is neither, and for an
+/// adapter that lacks one of them. Symbolic links to regular files are followed.
+std::map<std::string, std::uint64_t> list_checkpoint_files(const CheckpointPlace& place);
+/// Reads the small files (all but the weights; of a GGUF file those that its metadata stand for, GgufFiles.hpp);
+/// `all_files` also opens the weight files.
 enum class CheckpointPart { small_files, all_files };
-FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part);
+FileSet read_checkpoint_files(const CheckpointPlace& place, CheckpointPart part);
 
 /// Whether the directory is an ELMo model: no config.json, and options.json or *_options.json.
 bool is_elmo(const FileSet& files);

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/Error.hpp"
-#include "base/files/File.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
 
@@ -111,6 +110,24 @@ std::string nearest_in_cache(const std::string& name) {
   return meant.empty() ? "" : "D" + meant.substr(1);
 }
 
+/// The directory, or its one GGUF file where it has no config.json.
+fs::path with_gguf(const fs::path& directory) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  if (!fs::exists(directory / "config.json", error)) {
+    fs::directory_iterator at(directory, error);
+    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+      if (is_gguf(at->path())) {
+        found.push_back(at->path());
+      }
+    }
+  }
+  refuse_if(found.size() > 1,
+            directory.string() + " holds " + counted(found.size(), "GGUF file") + " and no config.json",
+            "which of them is meant is not said", "Name the file itself.");
+  return found.empty() ? directory : found.front();
+}
+
 }  // namespace
 
 bool is_commit(std::string_view text) {
@@ -182,32 +199,35 @@ std::string download_suggestion(const fs::path& directory) {
   return "Fetch what is missing: " + download_command({name, commit});
 }
 
-bool is_gguf(const fs::path& path) { return path.extension() == ".gguf"; }
-
-bool is_no_folder(const std::string& model) {
+bool is_gguf(const fs::path& path) {
   std::error_code ignored;
-  return (model.find("://") != std::string::npos || is_gguf(model)) && !fs::is_directory(model, ignored);
+  return path.extension() == ".gguf" && !fs::is_directory(path, ignored);
 }
+
+bool is_url(const std::string& model) { return model.find("://") != std::string::npos; }
 
 fs::path checkpoint_directory(const std::string& model) {
   std::error_code ignored;
-  if (is_no_folder(model)) {
-    throw InputError(is_gguf(model) ? describe("'" + model + "' is a GGUF file", "GGUF is not read", safetensors_advice)
-                                    : describe("'" + model + "' is a URL", "nothing is fetched from the network",
-                                               "Name a folder, or a model of the Hugging Face cache: ORG/NAME."));
+  if (is_url(model)) {
+    throw InputError(describe("'" + model + "' is a URL", "nothing is fetched from the network",
+                              "Name a folder, a GGUF file, or a model of the Hugging Face cache: ORG/NAME."));
   }
   const auto wanted = parse_hub_name(model);
-  if (!wanted || fs::is_directory(model, ignored)) {
-    return model;
+  if (!wanted || is_gguf(model) || fs::is_directory(model, ignored)) {
+    return with_gguf(model);
   }
   if (const auto found = find_in_hub_cache(*wanted)) {
-    return found->directory;
+    return with_gguf(found->directory);
   }
   const auto nearest = nearest_in_cache(wanted->name);
   throw InputError(
       describe("there is no model '" + model + "'",
                "no directory has this path, and the Hugging Face cache " + hub_cache().string() + " does not hold it",
                nearest + (nearest.empty() ? "" : " ") + "Fetch it: " + download_command(*wanted)));
+}
+
+CheckpointPlace checkpoint_place(const std::string& model, const std::string& adapter) {
+  return {checkpoint_directory(model), adapter.empty() ? fs::path() : checkpoint_directory(adapter)};
 }
 
 }  // namespace stereosweep::base

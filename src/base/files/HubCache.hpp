@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/File.hpp"
+
 namespace stereosweep::base {
 
 /// "ORG/NAME" or "NAME", and the branch, tag or commit that stood behind '@' ("main" where none did).
@@ -47,13 +49,16 @@ std::string download_command(const HubName& wanted);
 /// The same as a suggestion, for a directory of a cache ("" for others).
 std::string download_suggestion(const std::filesystem::path& directory);
 
-/// Whether `model` is a URL or a GGUF file, which no checkpoint can be; whether a file is of that format.
-bool is_no_folder(const std::string& model);
+/// Whether `model` is a URL, which no checkpoint can be.
+bool is_url(const std::string& model);
+/// Whether the path is that of a GGUF file: a folder may be called so.
 bool is_gguf(const std::filesystem::path& path);
-constexpr auto safetensors_advice = "Name the folder with the model's config.json, tokenizer and safetensors.";
 
-/// Where the files of a model lie: `model` itself where it is a directory or no name of the hub, else the
-/// snapshot. Throws InputError for what is no folder, and with the command that fetches it where the cache lacks it.
+/// Where the files of a model lie: `model` itself where it is a directory, a GGUF file or no name of the hub, else the
+/// snapshot; of a directory without config.json its one GGUF file. Throws InputError for a URL, for several GGUF
+/// files, and with the command that fetches it where the cache lacks it.
 std::filesystem::path checkpoint_directory(const std::string& model);
+/// The same with an adapter's directory ("": none).
+CheckpointPlace checkpoint_place(const std::string& model, const std::string& adapter);
 
 }  // namespace stereosweep::base

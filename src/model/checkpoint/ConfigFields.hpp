@@ -27,6 +27,7 @@ class ConfigFields {
   [[noreturn]] void refuse(std::string_view key, std::string_view problem, std::string_view why) const;
   void refuse_if(bool is_wrong, std::string_view key, std::string_view problem, std::string_view why) const;
 
+  const base::Json& object() const { return *json_; }
   /// Nothing where the key is left out or null.
   const base::Json* find(const char* key) const;
   bool is_null(const char* key) const;

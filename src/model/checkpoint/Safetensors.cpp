@@ -1,10 +1,15 @@
 #include "model/checkpoint/Safetensors.hpp"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -13,6 +18,9 @@
 #include "base/files/HubCache.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
+#include "model/adapter/Adapter.hpp"
+#include "model/checkpoint/gguf/GgufTensors.hpp"
+#include "model/checkpoint/quantized/Quantized.hpp"
 
 namespace stereosweep::model {
 
@@ -31,7 +39,7 @@ struct TypeRow {
   const char* name;
   std::size_t bytes;
 };
-constexpr std::array<TypeRow, 13> type_rows = {{{StoredType::boolean, "BOOL", 1},
+constexpr std::array<TypeRow, 15> type_rows = {{{StoredType::boolean, "BOOL", 1},
                                                 {StoredType::int8, "I8", 1},
                                                 {StoredType::uint8, "U8", 1},
                                                 {StoredType::int16, "I16", 2},
@@ -40,6 +48,8 @@ constexpr std::array<TypeRow, 13> type_rows = {{{StoredType::boolean, "BOOL", 1}
                                                 {StoredType::uint32, "U32", 4},
                                                 {StoredType::int64, "I64", 8},
                                                 {StoredType::uint64, "U64", 8},
+                                                {StoredType::float8_e4m3, "F8_E4M3", 1},
+                                                {StoredType::float8_e5m2, "F8_E5M2", 1},
                                                 {StoredType::float16, "F16", 2},
                                                 {StoredType::bfloat16, "BF16", 2},
                                                 {StoredType::float32, "F32", 4},
@@ -129,7 +139,7 @@ class HeaderReader {
       }
     }
     refuse(file_, whose + ": dtype " + value.dump() + " is not supported",
-           "whole bytes from BOOL to U64, F16, BF16, F32 and F64 are");
+           "whole bytes from BOOL to U64, F8_E4M3, F8_E5M2, F16, BF16, F32 and F64 are");
   }
 
   std::uint64_t whole(const std::string& whose, const base::Json& value) const {
@@ -273,6 +283,35 @@ bool is_floating(StoredType type) { return type >= StoredType::float16; }
 std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
 const char* name_of(StoredType type) { return row_of(type).name; }
 
+std::int64_t StoredTensor::count() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<float> out) {
+  if (stored.source) {
+    stored.source->read(first, out);
+    return;
+  }
+  const auto read = [&](auto* numbers) {
+    const auto offset = stored.offset + static_cast<std::uint64_t>(first) * sizeof(*numbers);
+    stored.content.read(offset, std::as_writable_bytes(std::span(numbers, out.size())));
+  };
+  const auto widen = [&](auto number) {
+    std::vector<decltype(number)> numbers(out.size());
+    read(numbers.data());
+    std::ranges::transform(numbers, out.begin(), [](auto one) { return static_cast<float>(one); });
+  };
+  if (stored.type == StoredType::float32) {
+    read(out.data());
+  } else if (stored.type == StoredType::float16) {
+    widen(c10::Half());
+  } else if (stored.type == StoredType::bfloat16) {
+    widen(c10::BFloat16());
+  } else {
+    widen(double());
+  }
+}
+
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
   const auto part = [&](std::uint64_t offset, std::uint64_t size) {
     std::string text(size, '\0');
@@ -307,11 +346,20 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
 // A checkpoint's tensors from one file or from the shards that its index lists.
 
 bool has_weights(const base::FileSet& files) {
-  const auto is_weights = [](const auto& row) { return base::is_weight_file(row.first) || row.first == index_file; };
+  const auto is_weights = [](const auto& row) {
+    return (base::is_weight_file(row.first) && !row.first.starts_with(base::adapter_folder)) || row.first == index_file;
+  };
   return std::ranges::any_of(files.files(), is_weights) || !find_pickle(files).empty();
 }
 
-StoredTensors read_stored_tensors(const base::FileSet& files) {
+namespace {
+
+StoredTensors read_weight_files(const base::FileSet& files) {
+  for (const auto& [name, content] : files.files()) {
+    if (name.ends_with(".gguf")) {
+      return read_gguf_tensors(content, files.directory());
+    }
+  }
   if (const auto* single = files.find(single_file); single != nullptr) {
     return parse_safetensors(*single, files.directory() + "/" + single_file);
   }
@@ -319,6 +367,15 @@ StoredTensors read_stored_tensors(const base::FileSet& files) {
     return read_shards(files, *index);
   }
   no_weights(files);
+}
+
+}  // namespace
+
+StoredTensors read_stored_tensors(const base::FileSet& files) {
+  auto tensors = read_weight_files(files);
+  decode_quantized(files, tensors);
+  apply_adapter(files, tensors);
+  return tensors;
 }
 
 }  // namespace stereosweep::model

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/files/File.hpp"
+#include "model/checkpoint/NumberSource.hpp"
 
 namespace stereosweep::model {
 
@@ -25,6 +26,8 @@ enum class StoredType {
   uint32,
   int64,
   uint64,
+  float8_e4m3,
+  float8_e5m2,
   float16,
   bfloat16,
   float32,
@@ -43,8 +46,10 @@ struct StoredTensor {
   base::SharedBytes content;  ///< of the whole file
   std::uint64_t offset = 0;   ///< of the tensor in it
   std::uint64_t num_bytes = 0;
-  std::string file;     ///< plain file name, for messages
-  bool absent = false;  ///< the index lists it for this file, which lacks it
+  std::string file;                                      ///< plain file name, for messages
+  bool absent = false;                                   ///< the index lists it for this file, which lacks it
+  std::shared_ptr<const NumberSource> source = nullptr;  ///< makes the numbers, float32; null: the bytes are they
+  std::int64_t count() const;                            ///< of its numbers
 };
 
 using StoredTensors = std::map<std::string, StoredTensor>;
@@ -53,11 +58,14 @@ using StoredTensors = std::map<std::string, StoredTensor>;
 /// Throws InputError "name: problem (why)" for everything that the format forbids.
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name);
 
+/// Numbers `first` and the next of a floating tensor as float32.
+void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<float> out);
+
 /// Whether the directory holds weights of any format, also of one that is refused.
 bool has_weights(const base::FileSet& files);
 
 /// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists; also those
-/// that a shard lacks, marked as absent: whether they matter depends on the model.
+/// that a shard lacks, marked as absent: whether they matter depends on the model. Or those of a GGUF file.
 /// Throws InputError naming the file, and the tensor where there is one.
 StoredTensors read_stored_tensors(const base::FileSet& files);
 

@@ -126,6 +126,11 @@ void read_rows(const StoredTensor& stored, const Selection& selection, Range row
   auto* to = static_cast<std::byte*>(out.mutable_data_ptr());
   const auto read = [&](std::int64_t first, std::int64_t count) {
     const auto size = static_cast<std::size_t>(count * bytes);
+    if (stored.source) {
+      stored.source->read(first, {reinterpret_cast<float*>(to), static_cast<std::size_t>(count)});
+      to += size;
+      return;
+    }
     stored.content.read(stored.offset + static_cast<std::uint64_t>(first * bytes), {to, size});
     to += size;
   };

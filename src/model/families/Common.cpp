@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/checkpoint/quantized/Quantized.hpp"
+
 namespace stereosweep::model::families {
 namespace {
 
@@ -27,8 +29,7 @@ void refuse_variants(const ConfigFields& fields) {
   if (const auto* pruned = fields.find("pruned_heads"); pruned != nullptr && !pruned->empty()) {
     fields.refuse("pruned_heads", pruned->dump() + " is not supported", "all heads of all layers are needed");
   }
-  fields.refuse_if(fields.find("quantization_config") != nullptr, "quantization_config",
-                   "quantized weights are not supported", "floating-point weights are needed");
+  describe_quantization(fields);  // refuses what is not read
 }
 
 MaskedSpecification read_encoder(const ConfigFields& fields, const EncoderDefaults& defaults,

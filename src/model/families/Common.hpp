@@ -36,6 +36,7 @@ CausalFamily olmo3_family();
 CausalFamily qwen3_moe_family();
 CausalFamily smollm3_family();
 std::span<const MaskedFamily> bert_families();
+MaskedFamily electra_family();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {
@@ -51,7 +52,7 @@ struct Sizes {
   SizeKey positions;
 };
 
-/// Refuses what no family may have: cross-attention, pruned heads, quantized weights.
+/// Refuses what no family may have: cross-attention, pruned heads, weights quantized in ways that are not read.
 void refuse_variants(const ConfigFields& fields);
 
 /// Keys of an encoder, and what they are where config.json leaves them out.

@@ -18,7 +18,17 @@ const Family* find(std::span<const Family> table, std::string_view type) {
   return found == table.end() ? nullptr : &*found;
 }
 
-const families::MaskedFamily* find_masked(std::string_view type) { return find(families::bert_families(), type); }
+std::span<const families::MaskedFamily> all_masked() {
+  static const auto all = [] {
+    const auto table = families::bert_families();
+    std::vector<families::MaskedFamily> rows(table.begin(), table.end());
+    rows.push_back(families::electra_family());
+    return rows;
+  }();
+  return all;
+}
+
+const families::MaskedFamily* find_masked(std::string_view type) { return find(all_masked(), type); }
 
 std::span<const families::CausalFamily> all_causal() {
   static const auto all = [] {
@@ -44,7 +54,7 @@ const families::CausalFamily* find_family(const ConfigFields& fields) {
   }
   std::vector<std::string> names;
   const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
-  std::ranges::for_each(families::bert_families(), add);
+  std::ranges::for_each(all_masked(), add);
   std::ranges::for_each(all_causal(), add);
   fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
                 base::join(names, ", ") + " are");

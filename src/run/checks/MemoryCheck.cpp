@@ -115,7 +115,7 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   return load;
 }
 
-NodeMemory node_memory(int ranks, const std::filesystem::path& model) {
+NodeMemory node_memory(int ranks, const base::CheckpointPlace& model) {
   NodeMemory memory{.ranks = ranks, .host = host_memory()};
   for (const auto& [name, size] : base::list_checkpoint_files(model)) {
     memory.stored += base::is_weight_file(name) ? size : 0;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
 #include "base/files/File.hpp"
 #include "model/causal/CausalSize.hpp"
@@ -19,8 +18,8 @@ struct NodeMemory {
   std::uint64_t stored = 0;  ///< size of the weight files, which several whole models share in memory
 };
 
-/// Of this machine, for `ranks` that hold the weights of a directory; without GPU. Throws InputError.
-NodeMemory node_memory(int ranks, const std::filesystem::path& model);
+/// Of this machine, for `ranks` that hold the weights of a checkpoint; without GPU. Throws InputError.
+NodeMemory node_memory(int ranks, const base::CheckpointPlace& model);
 
 /// What a causal job's batches take: execution.batch_tokens, and the rows that sampled answers keep while they grow (in
 /// some blocks spread over the job; 0 where nothing is sampled). Throws InputError.

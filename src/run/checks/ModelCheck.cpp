@@ -77,8 +77,8 @@ ModelReport examine_directory(const sweep::Job& job) {
     }
   };
   attempt([&] {
-    const auto files =
-        base::read_checkpoint_files(base::checkpoint_directory(job.model.location()), base::CheckpointPart::all_files);
+    const auto files = base::read_checkpoint_files(base::checkpoint_place(job.model.location(), job.model.adapter),
+                                                   base::CheckpointPart::all_files);
     std::optional<model::CheckpointOutline> outline;
     if (job.execution.engine != query::EngineKind::fake) {
       attempt([&] {
@@ -133,7 +133,8 @@ bool has_tokenizer(const base::FileSet& files) {
 
 const ModelReport& ModelCheck::examine(const sweep::Job& job) {
   std::string key = job.probe_name() + " " + std::to_string(job.execution.tensor_parallel) + " " +
-                    std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.location();
+                    std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.location() + " " +
+                    job.model.adapter;
   if (const auto vectors = probes::kind_of(job).vectors(job)) {
     key = std::to_string(vectors->layer) + " " + std::to_string(static_cast<int>(vectors->source)) + " " + key;
   }
@@ -143,7 +144,7 @@ const ModelReport& ModelCheck::examine(const sweep::Job& job) {
     std::error_code ignored;
     if (job.needs_model() && !job.model.path.empty()) {
       const auto cached = base::parse_hub_name(job.model.location());
-      if (base::is_no_folder(job.model.path) || std::filesystem::exists(job.model.location(), ignored) ||
+      if (base::is_url(job.model.path) || std::filesystem::exists(job.model.location(), ignored) ||
           (cached && base::find_in_hub_cache(*cached))) {
         report = examine_directory(job);
       } else {

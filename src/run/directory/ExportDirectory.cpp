@@ -163,6 +163,13 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
                                     {"num_distinct_sequences", static_cast<std::int64_t>(cost.distinct_sequences)},
                                     {"num_distinct_tokens", static_cast<std::int64_t>(cost.distinct_tokens)},
                                     {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
+  if (const auto storage = field_of(settings, "model.storage"); !storage.empty()) {
+    attributes.emplace_back("model_storage", storage);
+  }
+  if (!job.model.adapter.empty()) {
+    attributes.emplace_back("adapter", job.model.adapter);
+    attributes.emplace_back("adapter_sha256", files_hash(settings, "model/adapter"));
+  }
   if (!job.model.revision.empty()) {
     attributes.emplace_back("model_revision", job.model.revision);
   }

@@ -28,7 +28,11 @@ namespace {
 std::string path_difference(const sweep::Job& before, const sweep::Job& after) {
   const auto was = before.model.location();
   const auto is = after.model.location();
-  return was == is ? "" : "model.path: " + was + ", now " + is;
+  const auto named = [](const std::string& adapter) { return adapter.empty() ? "none" : adapter; };
+  return was != is ? "model.path: " + was + ", now " + is
+         : before.model.adapter == after.model.adapter
+             ? ""
+             : "model.adapter: " + named(before.model.adapter) + ", now " + named(after.model.adapter);
 }
 
 /// Whether a block was scored, or there is a result whose journals are gone.

@@ -1,0 +1,54 @@
+// The GGUF format, read from bytes that nobody vouches for: metadata, and tensors whose numbers lie in blocks.
+//   "GGUF", version, number of tensors, of keys; keys with typed values; names, shapes, types, offsets; aligned data
+// Every size, count, type and offset is checked before it is used.
+// (source: github.com/ggml-org/ggml, docs/gguf.md)
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
+
+namespace stereosweep::base {
+
+/// How numbers are stored: blocks of `numbers` numbers, `bytes` bytes each.
+struct GgufType {
+  std::uint32_t id = 0;
+  const char* name = "";
+  std::uint32_t numbers = 1;
+  std::uint32_t bytes = 0;  ///< 0: not supported
+};
+
+struct GgufTensor {
+  GgufType type;
+  std::vector<std::int64_t> shape;  ///< the outermost first; the innermost is a multiple of type.numbers
+  std::uint64_t offset = 0;         ///< in the file
+  std::uint64_t num_bytes = 0;
+};
+
+struct Gguf {
+  std::string name;                      ///< of the file, for messages
+  std::map<std::string, Json> metadata;  ///< numbers, flags, texts and lists of one kind of these
+  std::map<std::string, GgufTensor> tensors;
+
+  [[noreturn]] void refuse(const std::string& key, const std::string& problem, const std::string& why) const;
+  /// Nothing where the key is missing. Throw InputError for a value of another kind.
+  const Json* find(const std::string& key) const;
+  std::string text(const std::string& key) const;  ///< "" where it is missing
+  bool flag(const std::string& key, bool otherwise) const;
+  /// A whole number from 0 to 2^31-1.
+  std::optional<std::int64_t> size(const std::string& key) const;
+  /// A list of texts.
+  std::vector<std::string> texts(const std::string& key) const;
+  /// "210 Q4_1, 61 F32": how many tensors of each type, the most frequent first.
+  std::string types() const;
+};
+
+/// `name` stands in messages. Throws InputError for what the format forbids or this program does not read: other
+/// versions, parts of a split file, types of blocks that `GgufType` has no sizes for.
+Gguf read_gguf(const SharedBytes& content, const std::string& name);
+
+}  // namespace stereosweep::base

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "base/files/gguf/GgufFiles.hpp"
+#include "base/text/Text.hpp"
+
+namespace stereosweep::base {
+namespace {
+
+/// What the entries of tokenizer.ggml.token_type mean.
+enum TokenType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+// How words are split, by the names that tokenizer.ggml.pre gives to published tokenizers. (source: their
+// tokenizer.json)
+constexpr const char* gpt2_words = nullptr;  // ByteLevel's own
+constexpr auto llama3_words =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr auto qwen2_words =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr auto tekken_words = R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+                              R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+                              R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr auto gpt4o_words =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+enum class Digits { as_words, alone };
+enum class Whole { merged, taken };  ///< a word that is a token: merged like others, or taken as it is
+enum class Form { kept, composed };
+enum class Begin { plain, token };  ///< whether BOS stands before a text where the file does not say
+
+struct WordKind {
+  const char* name;
+  const char* words;
+  Digits digits = Digits::as_words;
+  Whole whole = Whole::merged;
+  Form form = Form::kept;
+  Begin begin = Begin::plain;
+};
+constexpr std::array<WordKind, 19> word_kinds = {
+    {{"gpt-2", gpt2_words},
+     {"olmo", gpt2_words},
+     {"smollm", gpt2_words, Digits::alone},
+     {"starcoder", gpt2_words, Digits::alone},
+     {"refact", gpt2_words, Digits::alone},
+     {"codeshell", gpt2_words, Digits::alone},
+     {"command-r", gpt2_words, Digits::alone},
+     {"llama3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"llama-v3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"llama-bpe", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"falcon3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"pixtral", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"dbrx", llama3_words},
+     {"smaug-bpe", llama3_words},
+     {"qwen2", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
+     {"deepseek-r1-qwen", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
+     {"stablelm2", qwen2_words},
+     {"tekken", tekken_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
+     {"gpt-4o", gpt4o_words}}};
+
+class TokenizerMaker {
+ public:
+  explicit TokenizerMaker(const Gguf& file) : file_(file), tokens_(file.texts(prefix + "tokens")) {
+    if (const auto* types = file.find(prefix + "token_type")) {
+      types_ = numbers<int>(*types, "token_type");
+    }
+  }
+
+  std::map<std::string, std::string> make() {
+    const auto model = file_.text(prefix + "model");
+    std::map<std::string, std::string> files;
+    if (model == "gpt2") {
+      files["tokenizer.json"] = pairs();
+    } else if (model == "llama") {
+      begins_ = true;
+      files["tokenizer.model"] = pieces();
+    } else {
+      file_.refuse(prefix + "model", model.empty() ? "is missing" : json_quote(model) + " is not supported",
+                   "gpt2 (byte pairs) and llama (SentencePiece's pairs) are");
+    }
+    files["tokenizer_config.json"] = settings(model == "llama").dump();
+    return files;
+  }
+
+ private:
+  static inline const std::string prefix = "tokenizer.ggml.";
+
+  template <class Number>
+  std::vector<Number> numbers(const Json& list, const char* key) const {
+    if (!list.is_array() || list.size() != tokens_.size() || (!list.empty() && !list.front().is_number())) {
+      file_.refuse(prefix + key, "is no list of a number for each token",
+                   "there are " + std::to_string(tokens_.size()) + " tokens");
+    }
+    return list.get<std::vector<Number>>();
+  }
+
+  int type_of(std::size_t id) const { return types_.empty() ? int{normal} : types_[id]; }
+
+  const WordKind& word_kind() const {
+    const auto name = file_.text(prefix + "pre");
+    const auto* kind = std::ranges::find(word_kinds, name, [](const WordKind& one) { return std::string(one.name); });
+    if (kind == word_kinds.end()) {
+      const auto names = mapped(word_kinds, [](const WordKind& one) { return std::string(one.name); });
+      file_.refuse(prefix + "pre", name.empty() ? "is missing" : json_quote(name) + " is not known",
+                   "it says how words are split; known are " + join(names, ", "));
+    }
+    return *kind;
+  }
+
+  /// tokenizer.json of byte pairs.
+  std::string pairs() {
+    const auto& kind = word_kind();
+    begins_ = kind.begin == Begin::token;
+    std::string vocabulary;
+    Json added = Json::array();
+    for (std::size_t id = 0; id < tokens_.size(); ++id) {
+      vocabulary += (id > 0 ? "," : "") + json_quote(tokens_[id]) + ":" + std::to_string(id);
+      if (type_of(id) == control || type_of(id) == user_defined) {
+        added.push_back({{"id", id},
+                         {"content", tokens_[id]},
+                         {"single_word", false},
+                         {"lstrip", false},
+                         {"rstrip", false},
+                         {"normalized", false},
+                         {"special", type_of(id) == control}});
+      }
+    }
+    const auto split = [](const char* pattern) {
+      return Json{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+    };
+    Json steps = Json::array();
+    if (kind.digits == Digits::alone) {
+      steps.push_back(split(R"(\p{N})"));
+    }
+    if (kind.words != gpt2_words) {
+      steps.push_back(split(kind.words));
+    }
+    steps.push_back({{"type", "ByteLevel"},
+                     {"add_prefix_space", false},
+                     {"trim_offsets", true},
+                     {"use_regex", kind.words == gpt2_words}});
+    Json rest = {{"added_tokens", added},
+                 {"normalizer", kind.form == Form::composed ? Json{{"type", "NFC"}} : Json()},
+                 {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
+                 {"post_processor", frame()},
+                 {"decoder", {{"type", "ByteLevel"}}}};
+    return R"({"model":{"type":"BPE","ignore_merges":)" + std::string(kind.whole == Whole::taken ? "true" : "false") +
+           R"(,"vocab":{)" + vocabulary + R"(},"merges":)" + Json(file_.texts(prefix + "merges")).dump() + "}," +
+           rest.dump().substr(1);
+  }
+
+  std::optional<std::size_t> id_of(const std::string& key) const {
+    const auto id = file_.size(prefix + key);
+    if (id && static_cast<std::size_t>(*id) >= tokens_.size()) {
+      file_.refuse(prefix + key, std::to_string(*id), "there are " + std::to_string(tokens_.size()) + " tokens");
+    }
+    return id ? std::optional(static_cast<std::size_t>(*id)) : std::nullopt;
+  }
+  bool adds_begin() const { return file_.flag(prefix + "add_bos_token", begins_); }
+  bool adds_end() const { return file_.flag(prefix + "add_eos_token", false); }
+
+  /// The tokens around every text.
+  Json frame() const {
+    Json single = Json::array();
+    Json special = Json::object();
+    const auto put = [&](bool wanted, const char* key) {
+      const auto id = wanted ? id_of(key) : std::nullopt;
+      if (wanted && !id) {
+        file_.refuse(prefix + key, "is missing", "it stands at an end of every text");
+      }
+      if (id) {
+        single.push_back({{"SpecialToken", {{"id", tokens_[*id]}, {"type_id", 0U}}}});
+        special[tokens_[*id]] = {
+            {"id", tokens_[*id]}, {"ids", Json::array({*id})}, {"tokens", Json::array({tokens_[*id]})}};
+      }
+    };
+    put(adds_begin(), "bos_token_id");
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+    put(adds_end(), "eos_token_id");
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", Json::array()}, {"special_tokens", special}};
+  }
+
+  /// tokenizer.model, a protobuf message, of SentencePiece's pairs.
+  std::string pieces() const {
+    const auto* scores = file_.find(prefix + "scores");
+    const auto score = scores == nullptr ? std::vector<float>() : numbers<float>(*scores, "scores");
+    if (score.empty() || types_.empty()) {
+      file_.refuse(prefix + (score.empty() ? "scores" : "token_type"), "is missing", "pairs are joined by it");
+    }
+    std::string model;
+    std::size_t num_bytes = 0;
+    for (std::size_t id = 0; id < tokens_.size(); ++id) {
+      const auto type = type_of(id);
+      if (type < normal || type > byte) {
+        file_.refuse(prefix + "token_type", std::to_string(type), "types 1 to 6 are known");
+      }
+      num_bytes += type == byte ? 1 : 0;
+      std::string piece;
+      append_bytes(piece, 1, type == user_defined ? replace_all(tokens_[id], " ", space_mark) : tokens_[id]);
+      piece += '\x15';  // field 2, a float
+      piece.append(reinterpret_cast<const char*>(&score[id]), sizeof(float));
+      append_number(piece, 3, static_cast<std::uint64_t>(type));
+      append_bytes(model, 1, piece);
+    }
+    std::string training;
+    append_number(training, 3, 2);  // model_type: pairs
+    append_number(training, 35, num_bytes == 256 ? 1 : 0);
+    append_bytes(training, 46, name_of("bos_token_id").value_or("<s>"));
+    append_bytes(training, 47, name_of("eos_token_id").value_or("</s>"));
+    append_bytes(model, 2, training);
+    std::string normalization;
+    append_number(normalization, 3, file_.flag(prefix + "add_space_prefix", true) ? 1 : 0);
+    append_number(normalization, 4, file_.flag(prefix + "remove_extra_whitespaces", false) ? 1 : 0);
+    append_bytes(model, 3, normalization);
+    return model;
+  }
+  static constexpr auto space_mark = "\xE2\x96\x81";
+
+  static void append_varint(std::string& out, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U) {
+      out += static_cast<char>(value | 0x80U);
+    }
+    out += static_cast<char>(value);
+  }
+  static void append_number(std::string& out, std::uint64_t field, std::uint64_t value) {
+    append_varint(out, field << 3U);
+    append_varint(out, value);
+  }
+  static void append_bytes(std::string& out, std::uint64_t field, const std::string& value) {
+    append_varint(out, field << 3U | 2U);
+    append_varint(out, value.size());
+    out += value;
+  }
+
+  std::optional<std::string> name_of(const char* key) const {
+    const auto id = id_of(key);
+    return id ? std::optional(tokens_[*id]) : std::nullopt;
+  }
+
+  /// tokenizer_config.json; a class of its own would change what tokenizer.json says.
+  Json settings(bool has_pieces) const {
+    Json made = {{"tokenizer_class", has_pieces ? "LlamaTokenizer" : "PreTrainedTokenizerFast"},
+                 {"add_bos_token", adds_begin()},
+                 {"add_eos_token", adds_end()}};
+    for (const auto& [name, key] : {std::pair("bos_token", "bos_token_id"),
+                                    {"eos_token", "eos_token_id"},
+                                    {"unk_token", "unknown_token_id"},
+                                    {"pad_token", "padding_token_id"},
+                                    {"mask_token", "mask_token_id"}}) {
+      if (const auto text = name_of(key)) {
+        made[name] = *text;
+      }
+    }
+    // Phi-3's marks of turns take the white space behind them; the format has no place for it, so llama.cpp knows it.
+    if (has_pieces && file_.text("general.architecture") == "phi3") {
+      for (std::size_t id = 0; id < tokens_.size(); ++id) {
+        const auto& token = tokens_[id];
+        if (type_of(id) == control && token != "<s>" && token != "<|endoftext|>") {
+          made["added_tokens_decoder"][std::to_string(id)] = {{"content", token},     {"lstrip", false},
+                                                              {"normalized", false},  {"rstrip", true},
+                                                              {"single_word", false}, {"special", true}};
+        }
+      }
+    }
+    const auto own = file_.text("tokenizer.chat_template");
+    Json named = Json::array();
+    for (const auto& [key, value] : file_.metadata) {
+      constexpr std::string_view start = "tokenizer.chat_template.";
+      if (key.starts_with(start) && value.is_string()) {
+        named.push_back({{"name", key.substr(start.size())}, {"template", value}});
+      }
+    }
+    if (!named.empty() && !own.empty()) {
+      named.insert(named.begin(), {{"name", "default"}, {"template", own}});
+    }
+    if (!named.empty() || !own.empty()) {
+      made["chat_template"] = named.empty() ? Json(own) : named;
+    }
+    return made;
+  }
+
+  const Gguf& file_;
+  std::vector<std::string> tokens_;
+  std::vector<int> types_;
+  bool begins_ = false;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> make_gguf_tokenizer(const Gguf& file) { return TokenizerMaker(file).make(); }
+
+std::map<std::string, std::string> make_small_files(const Gguf& file, const SharedBytes& content) {
+  auto files =
+      file.find("tokenizer.ggml.model") == nullptr ? std::map<std::string, std::string>() : make_gguf_tokenizer(file);
+  files["config.json"] = make_gguf_config(file, content).dump();
+  return files;
+}
+
+std::optional<std::string> read_gguf_chat_template(const std::filesystem::path& path, const std::string& name) {
+  const auto file = read_gguf(open_file(path), path.string());
+  const auto text = file.text("tokenizer.chat_template" + (name.empty() ? "" : "." + name));
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace stereosweep::base

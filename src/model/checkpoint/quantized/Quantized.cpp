@@ -1,0 +1,434 @@
+#include "model/checkpoint/quantized/Quantized.hpp"
+
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e5m2.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "base/text/Text.hpp"
+#include "model/checkpoint/TensorReader.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+using base::json_quote;
+
+/// How the codes of a matrix [out, in] lie in what is stored.
+enum class Packing {
+  whole,        ///< a byte each, [out, in]
+  along_rows,   ///< in words of 32 bits, [out, in / codes of a word], the lowest bits first
+  down_inputs,  ///< GPTQ: [in / codes of a word, out]
+  interleaved   ///< AWQ: [in, out / 8]
+};
+
+/// The parts that stand for one matrix.
+struct Parts {
+  Packing packing = Packing::whole;
+  int bits = 8;
+  std::int64_t out = 0;
+  std::int64_t in = 0;
+  StoredTensor codes;
+  StoredTensor scales;
+  std::optional<StoredTensor> zeros = std::nullopt;
+  std::optional<StoredTensor> groups = std::nullopt;  ///< of each input
+  std::int64_t scale_rows = 1;                        ///< scales lie in a grid over [out, in]
+  std::int64_t scale_columns = 1;
+  std::int64_t row_block = 1;  ///< outputs, and inputs, of one scale
+  std::int64_t column_block = 1;
+  float zero = 0;  ///< of all, beside `zeros`
+};
+
+/// One matrix, ready: of all the matrices of a model the one that was read last.
+struct Ready {
+  const void* owner = nullptr;
+  std::vector<std::uint8_t> codes;
+  std::vector<float> scales, zeros;
+  std::vector<std::int32_t> groups;
+};
+
+template <class Number>
+std::vector<Number> raw(const StoredTensor& stored) {
+  std::vector<Number> numbers(stored.num_bytes / sizeof(Number));
+  stored.content.read(stored.offset, std::as_writable_bytes(std::span(numbers)));
+  return numbers;
+}
+
+std::uint8_t code_in(std::uint32_t word, int bits, std::int64_t place) {
+  return static_cast<std::uint8_t>(word >> static_cast<unsigned>(place * bits) &
+                                   ((1U << static_cast<unsigned>(bits)) - 1));
+}
+
+/// Where AWQ puts the codes of eight neighbours.
+std::int64_t awq_place(std::int64_t index) {
+  constexpr std::array<std::int64_t, 8> places = {0, 4, 1, 5, 2, 6, 3, 7};
+  return places[static_cast<std::size_t>(index % 8)];
+}
+
+class QuantizedMatrix final : public NumberSource {
+ public:
+  QuantizedMatrix(Parts parts, std::shared_ptr<Ready> ready) : parts_(std::move(parts)), ready_(std::move(ready)) {
+    const auto middle = 1 << (parts_.bits - 1);
+    for (int code = 0; code < 256; ++code) {
+      const auto byte = static_cast<std::uint8_t>(code);
+      values_[byte] = parts_.packing == Packing::along_rows ? static_cast<float>(code - middle)
+                      : parts_.packing != Packing::whole    ? static_cast<float>(code)
+                      : parts_.codes.type == StoredType::float8_e4m3
+                          ? static_cast<float>(c10::Float8_e4m3fn(byte, c10::Float8_e4m3fn::from_bits()))
+                      : parts_.codes.type == StoredType::float8_e5m2
+                          ? static_cast<float>(c10::Float8_e5m2(byte, c10::Float8_e5m2::from_bits()))
+                          : static_cast<float>(static_cast<std::int8_t>(byte));
+    }
+  }
+
+  void read(std::int64_t first, std::span<float> out) const override {
+    if (ready_->owner != this) {
+      load();
+    }
+    by_rows(first, out, parts_.in, [&](std::int64_t row, std::int64_t column, std::span<float> part) {
+      const auto* codes = ready_->codes.data() + row * parts_.in + column;
+      const auto start = row / parts_.row_block * parts_.scale_columns;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        const auto input = column + static_cast<std::int64_t>(i);
+        const auto group =
+            ready_->groups.empty() ? input / parts_.column_block : ready_->groups[static_cast<std::size_t>(input)];
+        const auto place = static_cast<std::size_t>(start + group);
+        const auto zero = ready_->zeros.empty() ? parts_.zero : ready_->zeros[place];
+        part[i] = (values_[codes[i]] - zero) * ready_->scales[place];
+      }
+    });
+  }
+
+ private:
+  void load() const {
+    *ready_ = {};
+    load_codes();
+    std::vector<float> scales(static_cast<std::size_t>(parts_.scales.count()));
+    read_numbers(parts_.scales, 0, scales);
+    ready_->scales = by_output() ? turned(scales) : std::move(scales);
+    if (parts_.zeros) {
+      load_zeros();
+    }
+    if (parts_.groups) {
+      ready_->groups = raw<std::int32_t>(*parts_.groups);
+      const auto fits = [&](std::int32_t group) { return group >= 0 && group < parts_.scale_columns; };
+      base::refuse_if(!std::ranges::all_of(ready_->groups, fits), parts_.codes.file + ": an input belongs to no group",
+                      "there are " + std::to_string(parts_.scale_columns) + " groups");
+    }
+    ready_->owner = this;
+  }
+
+  /// GPTQ's and AWQ's scales and zeros: [groups, out].
+  bool by_output() const { return parts_.packing == Packing::down_inputs || parts_.packing == Packing::interleaved; }
+  std::vector<float> turned(const std::vector<float>& stored) const {
+    std::vector<float> made(stored.size());
+    for (std::int64_t row = 0; row < parts_.scale_rows; ++row) {
+      for (std::int64_t group = 0; group < parts_.scale_columns; ++group) {
+        made[static_cast<std::size_t>(row * parts_.scale_columns + group)] =
+            stored[static_cast<std::size_t>(group * parts_.scale_rows + row)];
+      }
+    }
+    return made;
+  }
+
+  void load_codes() const {
+    if (parts_.packing == Packing::whole) {
+      ready_->codes = raw<std::uint8_t>(parts_.codes);
+      return;
+    }
+    const auto words = raw<std::uint32_t>(parts_.codes);
+    const auto in_word = std::int64_t{32} / parts_.bits;
+    const auto words_of_row = parts_.codes.shape.back();
+    ready_->codes.resize(static_cast<std::size_t>(parts_.out * parts_.in));
+    for (std::int64_t row = 0; row < parts_.out; ++row) {
+      for (std::int64_t input = 0; input < parts_.in; ++input) {
+        const auto [word, place] =
+            parts_.packing == Packing::along_rows    ? std::pair(row * words_of_row + input / in_word, input % in_word)
+            : parts_.packing == Packing::down_inputs ? std::pair(input / in_word * words_of_row + row, input % in_word)
+                                                     : std::pair(input * words_of_row + row / in_word, awq_place(row));
+        ready_->codes[static_cast<std::size_t>(row * parts_.in + input)] =
+            code_in(words[static_cast<std::size_t>(word)], parts_.bits, place);
+      }
+    }
+  }
+
+  void load_zeros() const {
+    const auto& zeros = *parts_.zeros;
+    ready_->zeros.resize(static_cast<std::size_t>(parts_.scale_rows * parts_.scale_columns));
+    if (parts_.packing == Packing::whole) {
+      if (zeros.type == StoredType::int8) {
+        std::ranges::copy(raw<std::int8_t>(zeros), ready_->zeros.begin());
+      } else {
+        read_numbers(zeros, 0, ready_->zeros);
+      }
+      return;
+    }
+    const auto words = raw<std::uint32_t>(zeros);
+    const auto in_word = std::int64_t{32} / parts_.bits;
+    const auto words_of_row = zeros.shape.back();
+    const auto middle = parts_.packing == Packing::along_rows ? 1 << (parts_.bits - 1) : 0;
+    for (std::int64_t row = 0; row < parts_.scale_rows; ++row) {
+      for (std::int64_t group = 0; group < parts_.scale_columns; ++group) {
+        const auto word = by_output() ? group * words_of_row + row / in_word : row / in_word * words_of_row + group;
+        const auto place = parts_.packing == Packing::interleaved ? awq_place(row) : row % in_word;
+        ready_->zeros[static_cast<std::size_t>(row * parts_.scale_columns + group)] =
+            parts_.zero +
+            static_cast<float>(code_in(words[static_cast<std::size_t>(word)], parts_.bits, place) - middle);
+      }
+    }
+  }
+
+  Parts parts_;
+  std::shared_ptr<Ready> ready_;
+  std::array<float, 256> values_{};
+};
+
+/// Finds the parts of matrices among the tensors of a model.
+class Decoder {
+ public:
+  Decoder(const ConfigFields& settings, StoredTensors& tensors)
+      : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {}
+
+  void decode() {
+    const bool is_packed = method_ == "gptq" || method_ == "awq";
+    const std::string ending = is_packed ? ".qweight" : ".weight_packed";
+    for (const auto& name : base::mapped(tensors_, [](const auto& row) { return row.first; })) {
+      const auto module = name.substr(0, name.rfind('.'));
+      if (name == module + ending) {
+        is_packed ? decode_by_groups(module) : decode_packed(module);
+      } else if (name.ends_with(".weight") && tensors_.contains(name)) {
+        decode_bytes(module);
+      }
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& module, const std::string& problem, const std::string& why) const {
+    throw base::InputError(base::describe("the matrix " + json_quote(module) + " " + problem, why));
+  }
+
+  std::optional<StoredTensor> take(const std::string& name) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end() || found->second.absent) {
+      return std::nullopt;
+    }
+    auto taken = std::move(found->second);
+    tensors_.erase(found);
+    return taken;
+  }
+  StoredTensor needed(const std::string& module, const char* part) {
+    auto taken = take(module + part);
+    if (!taken || taken->num_bytes == 0) {
+      refuse(module, std::string("lacks ") + (part + 1), "its codes mean nothing alone");
+    }
+    return std::move(*taken);
+  }
+
+  void check(const std::string& module, const StoredTensor& part, StoredType type,
+             std::initializer_list<std::int64_t> shape) const {
+    const std::vector<std::int64_t> sizes(shape);
+    if (part.shape != sizes || part.type != type) {
+      refuse(module, std::string("has a part of ") + name_of(part.type) + " " + text_of(part.shape),
+             std::string(name_of(type)) + " " + text_of(sizes) + " is needed");
+    }
+  }
+
+  void put(const std::string& module, Parts parts) {
+    StoredTensor made{StoredType::float32, {parts.out, parts.in}, {}, 0, 0, parts.codes.file};
+    made.source = std::make_shared<QuantizedMatrix>(std::move(parts), ready_);
+    tensors_.insert_or_assign(module + ".weight", std::move(made));
+  }
+
+  /// GPTQ and AWQ.
+  void decode_by_groups(const std::string& module) {
+    Parts parts;
+    parts.codes = needed(module, ".qweight");
+    parts.scales = needed(module, ".scales");
+    parts.zeros = needed(module, ".qzeros");
+    parts.groups = take(module + ".g_idx");
+    parts.bits = static_cast<int>(settings_.size("bits", 4));
+    const auto in_word = std::int64_t{32} / parts.bits;
+    if (parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || !is_floating(parts.scales.type)) {
+      refuse(module, "has codes of shape " + text_of(parts.codes.shape), "codes and scales are matrices");
+    }
+    const bool is_gptq = method_ == "gptq";
+    parts.packing = is_gptq ? Packing::down_inputs : Packing::interleaved;
+    parts.in = parts.codes.shape[0] * (is_gptq ? in_word : 1);
+    parts.out = parts.codes.shape[1] * (is_gptq ? 1 : in_word);
+    parts.scale_columns = parts.scales.shape[0];
+    parts.scale_rows = parts.out;
+    if (parts.scale_columns == 0 || (!parts.groups && parts.in % parts.scale_columns != 0)) {
+      refuse(module,
+             "has " + std::to_string(parts.scale_columns) + " groups of " + std::to_string(parts.in) + " inputs",
+             "they divide the inputs");
+    }
+    parts.column_block = parts.in / parts.scale_columns;
+    check(module, parts.codes, StoredType::int32, {parts.codes.shape[0], parts.codes.shape[1]});
+    check(module, parts.scales, parts.scales.type, {parts.scale_columns, parts.out});
+    check(module, *parts.zeros, StoredType::int32, {parts.scale_columns, (parts.out + in_word - 1) / in_word});
+    if (parts.groups) {
+      check(module, *parts.groups, StoredType::int32, {parts.in});
+    }
+    // The first form of GPTQ stores one less than each zero.
+    const auto form = settings_.text("checkpoint_format", settings_.text("format", "gptq").c_str());
+    parts.zero = is_gptq && form == "gptq" ? 1 : 0;
+    put(module, std::move(parts));
+  }
+
+  /// compressed-tensors' integers of few bits.
+  void decode_packed(const std::string& module) {
+    Parts parts;
+    parts.packing = Packing::along_rows;
+    parts.codes = needed(module, ".weight_packed");
+    const auto shape = needed(module, ".weight_shape");
+    if (shape.num_bytes != 16 || shape.type != StoredType::int64 || parts.codes.shape.size() != 2) {
+      refuse(module, "has a weight_shape of another form", "two numbers of 64 bits are needed");
+    }
+    const auto sizes = raw<std::int64_t>(shape);
+    parts.out = sizes[0];
+    parts.in = sizes[1];
+    parts.bits = 0;
+    for (const int bits : {2, 4, 8}) {
+      const bool fits = parts.in > 0 && parts.in < INT32_MAX && (parts.in * bits + 31) / 32 == parts.codes.shape[1];
+      parts.bits = fits ? bits : parts.bits;
+    }
+    if (parts.bits == 0) {
+      refuse(module, "has words of shape " + text_of(parts.codes.shape), "2, 4 and 8 bits are read");
+    }
+    check(module, parts.codes, StoredType::int32, {parts.out, parts.codes.shape[1]});
+    place_scales(module, parts, needed(module, ".weight_scale"));
+    parts.zeros = take(module + ".weight_zero_point");
+    if (parts.zeros) {
+      const auto in_word = std::int64_t{32} / parts.bits;
+      check(module, *parts.zeros, StoredType::int32, {(parts.scale_rows + in_word - 1) / in_word, parts.scale_columns});
+    }
+    take_others(module, parts);
+    put(module, std::move(parts));
+  }
+
+  /// A byte for each number, where its type says so.
+  void decode_bytes(const std::string& module) {
+    const auto& stored = tensors_.at(module + ".weight");
+    const bool is_byte = stored.type == StoredType::int8 || stored.type == StoredType::float8_e4m3 ||
+                         stored.type == StoredType::float8_e5m2;
+    if (!is_byte || stored.shape.size() != 2) {
+      return;  // a plain tensor, or one that the reader of weights refuses by its name
+    }
+    Parts parts;
+    parts.codes = needed(module, ".weight");
+    parts.out = parts.codes.shape[0];
+    parts.in = parts.codes.shape[1];
+    auto scales = take(module + ".weight_scale_inv");
+    place_scales(module, parts, scales ? std::move(*scales) : needed(module, ".weight_scale"));
+    parts.zeros = take(module + ".weight_zero_point");
+    if (parts.zeros) {
+      const auto type = is_floating(parts.zeros->type) ? parts.zeros->type : StoredType::int8;
+      if (parts.zeros->count() != parts.scales.count() || parts.zeros->type != type) {
+        refuse(module, "has zeros of shape " + text_of(parts.zeros->shape), "one for each scale is needed");
+      }
+    }
+    take_others(module, parts);
+    put(module, std::move(parts));
+  }
+
+  /// Over all of the matrix, over each row, over parts of each row, or over blocks.
+  void place_scales(const std::string& module, Parts& parts, StoredTensor scales) const {
+    auto shape = scales.shape;
+    const auto dimensions = shape.size();
+    shape.resize(2, 1);
+    const auto block = settings_.find("weight_block_size");
+    if (dimensions > 2 || !is_floating(scales.type) || shape[0] < 1 || shape[1] < 1 || shape[0] > parts.out ||
+        shape[1] > parts.in) {
+      refuse(module, "has scales of " + std::string(name_of(scales.type)) + " " + text_of(scales.shape),
+             "a number, one for each row, for parts of rows or for blocks is needed");
+    }
+    const auto width_of = [&](std::int64_t size, std::int64_t count, std::size_t side) {
+      const bool is_told = block != nullptr && block->is_array() && block->size() == 2 &&
+                           (*block)[side].is_number_integer() && (*block)[side] >= 1 && (*block)[side] <= size;
+      return is_told && dimensions == 2 ? (*block)[side].get<std::int64_t>() : (size + count - 1) / count;
+    };
+    parts.scale_rows = shape[0];
+    parts.scale_columns = shape[1];
+    parts.row_block = width_of(parts.out, shape[0], 0);
+    parts.column_block = width_of(parts.in, shape[1], 1);
+    if ((parts.out + parts.row_block - 1) / parts.row_block != shape[0] ||
+        (parts.in + parts.column_block - 1) / parts.column_block != shape[1]) {
+      refuse(module, "of shape " + text_of({parts.out, parts.in}) + " has scales of shape " + text_of(scales.shape),
+             "blocks cover it");
+    }
+    parts.scales = std::move(scales);
+  }
+
+  /// What is kept beside a matrix: groups of its inputs count, scales of activations do not.
+  void take_others(const std::string& module, Parts& parts) {
+    parts.groups = take(module + ".weight_g_idx");
+    if (parts.groups) {
+      check(module, *parts.groups, StoredType::int32, {parts.in});
+    }
+    for (const auto* part : {".activation_scale", ".input_scale", ".input_zero_point", ".output_scale"}) {
+      take(module + part);
+    }
+  }
+
+  ConfigFields settings_;
+  std::string method_;
+  StoredTensors& tensors_;
+  std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
+};
+
+}  // namespace
+
+std::string describe_quantization(const ConfigFields& fields) {
+  const auto settings = fields.section("quantization_config");
+  if (!settings) {
+    return "";
+  }
+  const auto method = settings->text("quant_method", "");
+  if (method == "gguf") {
+    return "GGUF (" + settings->text("types", "") + ")";
+  }
+  constexpr std::array<std::string_view, 5> known = {"fp8", "fbgemm_fp8", "gptq", "awq", "compressed-tensors"};
+  settings->refuse_if(!base::contains(known, method), "quant_method",
+                      method.empty() ? "is missing" : json_quote(method) + " is not supported",
+                      "fp8, fbgemm_fp8, gptq, awq, compressed-tensors and GGUF files are");
+  const auto format = base::lower_ascii(
+      settings->text("checkpoint_format", settings->text("format", settings->text("version", "").c_str()).c_str()));
+  constexpr std::array<std::string_view, 8> formats = {
+      "", "gptq", "gptq_v2", "gemm", "pack-quantized", "int-quantized", "float-quantized", "naive-quantized"};
+  settings->refuse_if(!base::contains(formats, format), "format", json_quote(format) + " is not supported",
+                      "gptq, gptq_v2, gemm, pack-quantized, int-quantized, float-quantized and naive-quantized are");
+  for (const auto* key : {"dynamic", "transform_config", "sparsity_config"}) {
+    const auto* value = settings->find(key);
+    settings->refuse_if(value != nullptr && !value->empty(), key, "is not supported", "it changes what codes mean");
+  }
+  if (method != "gptq" && method != "awq") {
+    return method + (format.empty() ? "" : ", " + format);
+  }
+  const auto bits = settings->size("bits", 4);
+  settings->refuse_if(bits != 4 && (method == "awq" || (bits != 2 && bits != 8)), "bits",
+                      std::to_string(bits) + " is not supported", "4 are, and 2 and 8 of gptq");
+  return method + ", " + std::to_string(bits) + " bits";
+}
+
+std::string describe_storage(const base::FileSet& files) {
+  return files.find("config.json") == nullptr ? "" : describe_quantization(ConfigFields(files));
+}
+
+void decode_quantized(const base::FileSet& files, StoredTensors& tensors) {
+  if (files.find("config.json") == nullptr) {
+    return;
+  }
+  const ConfigFields fields(files);
+  const auto settings = fields.section("quantization_config");
+  if (settings && settings->text("quant_method", "") != "gguf" && !describe_quantization(fields).empty()) {
+    Decoder(*settings, tensors).decode();
+  }
+}
+
+}  // namespace stereosweep::model
