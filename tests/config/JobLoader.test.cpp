@@ -124,8 +124,8 @@ TEST(JobLoader, a_missing_blank_behind_a_colon_is_named) {
   const JobFolder folder;
   EXPECT_THAT(
       folder.complaint(with(small_job, "{path: nowhere}", "{path:nowhere}")),
-      HasSubstr("job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: chat, dtype, interface, "
-                "name, path, price, requests, revision, server). Put a blank behind the colon: 'path: '."));
+      HasSubstr("job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: adapter, chat, dtype, "
+                "interface, name, path, price, requests, revision, server). Put a blank behind the colon: 'path: '."));
 }
 
 TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
