@@ -125,7 +125,7 @@ TEST(JobLoader, a_missing_blank_behind_a_colon_is_named) {
   EXPECT_THAT(
       folder.complaint(with(small_job, "{path: nowhere}", "{path:nowhere}")),
       HasSubstr(
-          "job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: chat, chat_name, date, "
+          "job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: adapter, chat, chat_name, date, "
           "dtype, interface, "
           "name, path, price, requests, revision, server, system, thinking). Put a blank behind the colon: 'path: '."));
 }

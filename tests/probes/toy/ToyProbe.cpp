@@ -90,7 +90,7 @@ class ToyKind final : public KindOf<Toy> {
  public:
   Defaults defaults() const override { return {.sizes = {.contexts_per_block = 2}}; }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
-  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/) const override {
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* /*tokenizer*/) const override {
     return std::make_unique<ToyProbe>(job);
   }
   std::string summary(const sweep::Job& job) const override {
