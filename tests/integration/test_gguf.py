@@ -17,6 +17,8 @@ from causal_models import LLAMA, VARIANTS, Program, ids_of, save, theirs, tiny
 from tokenizers import Tokenizer, pre_tokenizers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tokenizer"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "models/real"))
+import fetch_chat  # noqa: E402
 import fuzz_pieces  # noqa: E402
 from causal_families import CAUSAL  # noqa: E402
 
@@ -141,7 +143,7 @@ def test_ids_of_pieces(named):
 
 @pytest.fixture(scope="module")
 def published():
-    path, why = gguf_files.fetched_model()
+    path, why = fetch_chat.fetch()
     if path is None:
         pytest.skip(why)
     return path

@@ -44,6 +44,7 @@ SETTINGS = {
                    "axes.rating_questions={file: scm_questions, only: [regarded]}", "sampling=none"),
     "60_ceat": ("model.path=tests/models/letters", "execution.engine=fake", "corpus.files=[FOLDER/words.txt]", "samples=20"),
     "61_generated_contexts": ("samples=20",), "70_stereomap": (SOME, "sampling.rounds=2"),
+    "72_real_chat": ("model={path: tests/models/planted_chat, chat: chatml}",),
 }  # fmt: skip
 OWN = {"21_cao2022": ("statistics.people.selection.pilot_subjects=[Black people, women]",)}  # what its small run is asked
 KEY = re.compile(r"\b(statistics|axes)\.\w+")
