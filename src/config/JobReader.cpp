@@ -117,15 +117,20 @@ void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
 
 constexpr const char* about_path = "a folder with a checkpoint, a GGUF file, or a name on the hub: ORG/NAME@REVISION";
 
-/// In the order of a dump.
+/// In the order of a dump: what is said of a checkpoint beside its path.
 template <class Model, class Keys>
-void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
-  keys.needed().not_raw().alone().path("path", model.path, about_path);
+void keys_behind_path(Model& model, Keys& keys, const ProbeFormat* format) {
   revision_key(keys, model);
   keys.not_raw().unless_default().path("adapter", model.adapter,
                                        "a folder with an adapter of the model, as PEFT saves it");
   keys.choice("dtype", model.dtype, query::dtype_names);
   chat_keys_of(model, keys, format);
+}
+
+template <class Model, class Keys>
+void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
+  keys.needed().not_raw().alone().path("path", model.path, about_path);
+  keys_behind_path(model, keys, format);
 }
 
 /// A conversation is written by the server, a text by the job: by the template that it names, or as it is.
@@ -189,9 +194,7 @@ void model_keys(sweep::ModelSpec& model, Fields& keys, const ProbeFormat* format
 /// Of both forms, which share keys.
 void model_keys(const sweep::ModelSpec& model, FieldsSchema& keys, const ProbeFormat* format) {
   keys.alone().path("path", model.path, about_path);
-  revision_key(keys, model);
-  keys.choice("dtype", model.dtype, query::dtype_names);
-  chat_keys_of(model, keys, format);
+  keys_behind_path(model, keys, format);
   const sweep::Server usual;
   sweep::Server::each_key(usual, keys);
 }
