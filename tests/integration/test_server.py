@@ -275,6 +275,7 @@ def test_a_text_that_is_too_long_is_data(tmp_path):
     ({"http://127": "http://me:secret@127"}, "environment variable"),
     ({"name: made, ": ""}, "without the name of a model"),
     ({"requests:": "chat: chatml, requests:"}, "a chat template beside model.interface: chat"),
+    ({"requests:": "interface: completions, chat: auto, requests:"}, "model.chat: auto beside model.server"),
     ({"requests:": "dtype: bfloat16, requests:"}, "model.dtype says nothing here"),
     ({"requests:": "path: ., requests:"}, "model.path says nothing here"),
     ({"in_flight: 4": "in_flight: 0"}, "in_flight"),
@@ -309,6 +310,16 @@ def test_plan_counts_requests_tokens_and_money(tmp_path, reference):
     assert f"at most about {3 * count}.0" in done.stdout
     prompts = [json.loads(json.loads(line.split("\t")[1])) for line in done.stdout.splitlines() if "\t" in line]
     assert prompts[0][0]["role"] == "user" and "Say what most people think." in prompts[0][0]["content"]
+
+
+@pytest.mark.parametrize("said, roles", [("Be brief.", ["system", "user"]), ("none", ["user"]), ("default", ["user"])])
+def test_a_system_text_goes_first(tmp_path, said, roles):
+    job = written(tmp_path, 1, model=MODEL.replace("name: made", f"name: made, system: {said}"))
+    done = runs.program("plan", job, "--show-prompts", "--limit", "1")
+    assert done.returncode == 0, done.stderr
+    prompts = [json.loads(json.loads(line.split("\t")[1])) for line in done.stdout.splitlines() if "\t" in line]
+    assert [message["role"] for message in prompts[0]] == roles
+    assert prompts[0][0]["content"] == said or roles == ["user"]
 
 
 def test_a_redirection_is_not_followed(tmp_path):
