@@ -1,6 +1,7 @@
 #include "config/Chat.hpp"
 
 #include "base/Error.hpp"
+#include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
 #include "chat/TemplateChild.hpp"
@@ -104,6 +105,13 @@ Asked read_asked(Fields& keys) {
   return asked;
 }
 
+/// A model that is not on this machine has no template to look at: who looks at its files says that it is missing.
+bool is_here(const sweep::ModelSpec& model) {
+  std::error_code ignored;
+  const auto cached = base::parse_hub_name(model.location());
+  return std::filesystem::exists(model.location(), ignored) || (cached && base::find_in_hub_cache(*cached));
+}
+
 void read_checkpoint(Fields& keys, sweep::ModelSpec& model, const Asked& asked) {
   try {
     model.chat = make_chat(model.location(), asked.name, asked.settings);
@@ -134,7 +142,9 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
     keys.problems().add(said->place("model.chat"), "model.chat: auto beside model.server",
                         "no checkpoint with a template is read", advice);
   } else if (is_own && !model.path.empty() && keys.problems().size() == num_problems && !keys.pieces().inline_only()) {
-    read_checkpoint(keys, model, asked);
+    if (is_here(model)) {
+      read_checkpoint(keys, model, asked);
+    }
   } else if (!is_own && name && *name != "none") {
     model.chat = find_piece(*name, *said, "model.chat", keys.pieces(), keys.problems());
   }
@@ -145,6 +155,9 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
     }
   }
   keys.unless_default().text("system", model.system, "");
+  if (is_own && !model.path.empty() && !model.chat && !is_here(model)) {
+    return;
+  }
   if (keys.problems().size() != num_problems || model.system == "default") {
     return;
   }
