@@ -109,8 +109,7 @@ Json body_in(const Reply& reply) {
   }
 }
 
-Json choice_of(const Reply& reply) {
-  const auto body = body_in(reply);
+Json choice_in(const Json& body, const Reply& reply) {
   const bool has_choice = body.is_object() && body.contains("choices") && body.at("choices").is_array() &&
                           !body.at("choices").empty() && body.at("choices").front().is_object();
   if (!has_choice) {
@@ -223,7 +222,7 @@ Json read_reply(const query::Query& asked, const Reply& reply) {
     return read_fault(reply);
   }
   const auto body = body_in(reply);
-  const auto choice = choice_of(reply);
+  const auto choice = choice_in(body, reply);
   const auto usage = body.contains("usage") ? body.at("usage") : Json();
   Json kept = {{"model", text_or(body, "model")}, {"fingerprint", text_or(body, "system_fingerprint")}};
   kept["prompt_tokens"] = std::max<std::int64_t>(0, number_or(usage, "prompt_tokens", 0));
@@ -267,7 +266,7 @@ std::string trial_body(const std::string& prompt, const Server& server) {
 }
 
 TrialToken read_trial(const Reply& reply) {
-  const auto choice = choice_of(reply);
+  const auto choice = choice_in(body_in(reply), reply);
   Json kept;
   read_logprobs(choice, kept);
   const auto& number = kept.at("logprobs").front();

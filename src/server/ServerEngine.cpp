@@ -83,6 +83,8 @@ class ServerCall final : public query::Call {
       auto& part = parts_.emplace_back();
       try {
         part.bodies = bodies_of(asked, server);
+        part.hashes =
+            base::mapped(part.bodies, [&](const auto& body) { return hash_of(path_of(server.interface), body); });
       } catch (const base::InputError& error) {
         part.fault = error.what();
       }
@@ -90,11 +92,11 @@ class ServerCall final : public query::Call {
   }
 
   void run() override {
-    const auto path = path_of(server_.interface);
     bool asks_probabilities = false;
     for (std::size_t query = 0; query < queries_.size(); ++query) {
-      for (const auto& body : parts_[query].bodies) {
-        const auto [known, is_new] = kept_.try_emplace(hash_of(path, body));
+      const auto& part = parts_[query];
+      for (std::size_t i = 0; i < part.bodies.size(); ++i) {
+        const auto [known, is_new] = kept_.try_emplace(part.hashes[i]);
         if (!is_new) {
           continue;
         }
@@ -103,7 +105,7 @@ class ServerCall final : public query::Call {
         } else {
           asks_probabilities |= std::holds_alternative<query::Continue>(queries_[query]);
           open_.push_back({known->first, query});
-          bodies_.push_back(body);
+          bodies_.push_back(part.bodies[i]);
         }
       }
     }
@@ -111,19 +113,15 @@ class ServerCall final : public query::Call {
       std::call_once(proven_, [this] { prove_probabilities(server_, http_); });
     }
     http_.post(
-        path, bodies_, [this](std::size_t number, const Reply& reply) { return take(number, reply); },
-        [this] { store_.commit(); });
+        path_of(server_.interface), bodies_,
+        [this](std::size_t number, const Reply& reply) { return take(number, reply); }, [this] { store_.commit(); });
   }
 
   std::vector<query::Answer> read() override {
-    const auto path = path_of(server_.interface);
     std::vector<query::Answer> answers;
     for (std::size_t query = 0; query < queries_.size(); ++query) {
       const auto& part = parts_[query];
-      std::vector<Json> kept;
-      for (const auto& body : part.bodies) {
-        kept.push_back(kept_.at(hash_of(path, body)));
-      }
+      const auto kept = base::mapped(part.hashes, [&](const auto& hash) { return kept_.at(hash); });
       answers.push_back(part.fault.empty() ? answer_of(queries_[query], kept)
                                            : query::Answer(query::QueryError{part.fault}));
     }
@@ -146,6 +144,7 @@ class ServerCall final : public query::Call {
  private:
   struct Part {
     std::vector<std::string> bodies;
+    std::vector<base::Digest> hashes;  ///< of the bodies
     std::string fault;
   };
   struct Open {

@@ -143,10 +143,7 @@ def test_ids_of_pieces(named):
 
 @pytest.fixture(scope="module")
 def published():
-    path, why = fetch_chat.fetch()
-    if path is None:
-        pytest.skip(why)
-    return path
+    return fetch_chat.fetched_or_skipped()
 
 
 def test_a_published_chat_model(published):

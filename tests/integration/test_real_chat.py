@@ -18,10 +18,7 @@ SMALL = ["axes.groups={file: stereomap_groups, only: [Nurses, Criminals]}", "sam
 
 @pytest.fixture(scope="module")
 def model():
-    path, why = fetch_chat.fetch()
-    if path is None:
-        pytest.skip(why)
-    return path
+    return fetch_chat.fetched_or_skipped()
 
 
 @pytest.fixture(scope="module")

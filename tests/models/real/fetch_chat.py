@@ -34,6 +34,16 @@ def fetch():
     return path, ""
 
 
+def fetched_or_skipped():
+    """For tests: its path; where it cannot be had the test is skipped with the reason."""
+    import pytest
+
+    path, why = fetch()
+    if path is None:
+        pytest.skip(why)
+    return path
+
+
 if __name__ == "__main__":
     found, why = fetch()
     if found is None:
