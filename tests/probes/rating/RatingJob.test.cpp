@@ -11,6 +11,7 @@
 #include "probes/rating/RatingSettings.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -139,7 +140,10 @@ TEST(RatingJob, faults_are_named) {
   EXPECT_THAT(fault("sampling={temperature: 0}"), HasSubstr("greedy answers are all the same"));
   EXPECT_THAT(fault("sampling.stop=['']"), HasSubstr("an empty stop text"));
   EXPECT_THAT(fault("model.chat=lama3"), HasSubstr("llama3"));
-  EXPECT_THAT(fault("model={path: /nowhere}"), HasSubstr("no chat template is known"));
+  EXPECT_EQ(fault("model={path: /nowhere}"), "no fault") << "the files of a model may come after the job is checked";
+  const testing::TemporaryDirectory without_template;
+  EXPECT_THAT(fault("model={path: " + without_template.path().string() + "}"),
+              HasSubstr("no chat template is known"));
   EXPECT_THAT(fault("execution.max_cells=1000"), HasSubstr("too many cells"));
   EXPECT_THAT(fault("measures=[ilps]"), HasSubstr("measures"));
 }
