@@ -142,8 +142,7 @@ TEST(RatingJob, faults_are_named) {
   EXPECT_THAT(fault("model.chat=lama3"), HasSubstr("llama3"));
   EXPECT_EQ(fault("model={path: /nowhere}"), "no fault") << "the files of a model may come after the job is checked";
   const testing::TemporaryDirectory without_template;
-  EXPECT_THAT(fault("model={path: " + without_template.path().string() + "}"),
-              HasSubstr("no chat template is known"));
+  EXPECT_THAT(fault("model={path: " + without_template.path().string() + "}"), HasSubstr("no chat template is known"));
   EXPECT_THAT(fault("execution.max_cells=1000"), HasSubstr("too many cells"));
   EXPECT_THAT(fault("measures=[ilps]"), HasSubstr("measures"));
 }
