@@ -58,6 +58,18 @@ class Call {
   virtual EngineCounts cost() const = 0;
 };
 
+/// Calls of which each may go on where the ones before ended, as the turns of a conversation do. Answers are a function
+/// of the queries of all its calls so far. The calls are made, run and read one after the other.
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+  /// As Engine::plan; the session must outlive the call.
+  virtual std::unique_ptr<Call> plan(std::span<const Query> queries) = 0;
+};
+
 /// Answers are a function of the span's content and the engine's settings alone: not of earlier calls, not of ranks.
 /// Throws base::Error only where the engine itself fails.
 class Engine {
@@ -69,6 +81,8 @@ class Engine {
   /// Everything that needs no tensor: tokens, distinct inputs, batches. On any thread, also while a call runs. Engine
   /// and queries must outlive the call.
   virtual std::unique_ptr<Call> plan(std::span<const Query> queries) const = 0;
+  /// Nothing: what ran before helps no later call; `plan` serves.
+  virtual std::unique_ptr<Session> begin_session() const { return nullptr; }
   /// Plans, runs and reads: one answer per query, in order.
   std::vector<Answer> answer(std::span<const Query> queries) {
     const auto call = plan(queries);

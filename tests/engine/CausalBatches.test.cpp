@@ -61,10 +61,11 @@ class CausalBatches : public ::testing::TestWithParam<std::tuple<bool, at::Scala
     plain = model::testing::random_model(settings, {});
   }
 
-  std::unique_ptr<CausalEngine> engine(std::int64_t batch_tokens) {
+  std::unique_ptr<CausalEngine> engine(std::int64_t batch_tokens,
+                                       model::Kernels kernels = model::Kernels::own_kernels) {
     auto weights = model::testing::weights_of(plain, std::get<1>(GetParam()));
-    return std::make_unique<CausalEngine>(model::make_causal_model(plain.specification, std::move(weights)), tokenizer,
-                                          CausalSettings{batch_tokens, {}});
+    auto made = model::make_causal_model(plain.specification, std::move(weights), {.kernels = kernels});
+    return std::make_unique<CausalEngine>(std::move(made), tokenizer, CausalSettings{batch_tokens, {}});
   }
 
   // Prompts of a few beginnings and many ends, some with several continuations.
@@ -162,6 +163,32 @@ TEST_P(CausalTexts, GreedyTextsAloneEqualThoseOfABlock) {
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const auto alone = single->answer({&queries[i], 1});
     EXPECT_EQ(std::get<query::GenerateAnswer>(alone[0]).ids, std::get<query::GenerateAnswer>(answers[i]).ids);
+  }
+}
+
+TEST_P(CausalTexts, TurnsOfASessionEqualTextsOfTheirOwn) {
+  const auto single = engine(512);
+  for (const auto kernels : {model::Kernels::own_kernels, model::Kernels::operators}) {
+    std::vector<query::Query> queries;
+    for (const auto& asked : block(5)) {
+      queries.emplace_back(
+          query::Generate{std::get<query::Continue>(asked).prompt, 4, 0, 0, 1, 0, {}, query::Framing::tokenizer});
+    }
+    const auto one = engine(512, kernels);
+    const auto session = one->begin_session();
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto call = session->plan(queries);
+      call->run();
+      const auto answers = call->read();
+      for (std::size_t i = 0; i < queries.size(); ++i) {
+        const auto& text = std::get<query::GenerateAnswer>(answers[i]);
+        const auto alone = std::get<query::GenerateAnswer>(single->answer({&queries[i], 1}).front());
+        EXPECT_EQ(text.ids, alone.ids);
+        EXPECT_NEAR(text.mean_logprob, alone.mean_logprob, 1e-5);
+        const auto said = tokenizer.encode(text.text, tokenizer::SpecialTokens::leave_out).ids;
+        std::get<query::Generate>(queries[i]).prompt += (said == text.ids ? text.text : "") + " ab the";
+      }
+    }
   }
 }
 

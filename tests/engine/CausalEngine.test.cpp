@@ -351,5 +351,66 @@ TEST_F(CausalEngineTest, IdsWithoutAnEmbeddingAreErrors) {
   EXPECT_THAT(std::get<query::QueryError>(answers[2]).message, ::testing::HasSubstr("the model chose id"));
 }
 
+// Conversations: each prompt of a turn holds the one before, mostly with its answer; some end, some are new, some say
+// something else than was answered.
+TEST_F(CausalEngineTest, TurnsOfASessionAreThoseOfEachTextAlone) {
+  shape.max_tokens = 512;
+  std::uint64_t spared = 0;
+  for (const std::int64_t batch_tokens : {4, 40, 100000}) {
+    for (int conversation = 0; conversation < 10; ++conversation) {
+      const auto one = engine(batch_tokens);
+      const auto other = engine(batch_tokens);
+      const auto session = one->begin_session();
+      std::vector<std::string> prompts(1 + rng() % 12);
+      std::ranges::generate(prompts, [&] { return prompt(); });
+      for (int turn = 0; turn < 5; ++turn) {
+        std::vector<query::Query> queries;
+        for (const auto& text : prompts) {
+          auto asked = random_generate();
+          asked.prompt = text;
+          queries.emplace_back(asked);
+        }
+        const auto call = session->plan(queries);
+        call->run();
+        const auto answers = call->read();
+        other->answer(queries);
+        for (std::size_t i = 0; i < queries.size(); ++i) {
+          expect_right(queries[i], answers[i]);
+          const auto& said = std::get<query::GenerateAnswer>(answers[i]).text;
+          prompts[i] = rng() % 8 == 0 ? prompt() : prompts[i] + (rng() % 4 == 0 ? words(1) : said) + words(3);
+        }
+        EXPECT_LE(call->cost().distinct_tokens, other->counts().distinct_tokens);
+        spared += other->counts().distinct_tokens - call->cost().distinct_tokens;
+        prompts.resize(prompts.size() - (prompts.size() > 1 && rng() % 3 == 0 ? 1 : 0));
+      }
+    }
+  }
+  EXPECT_GT(spared, 10000U);
+}
+
+TEST_F(CausalEngineTest, ASessionRunsOnlyWhatIsNew) {
+  end_tokens.clear();
+  const auto one = engine(1000);
+  const auto session = one->begin_session();
+  query::Generate asked{"x the ab", 2, 4, 0, 1, 0, {}, query::Framing::tokenizer};
+  const auto reads_back = [&] {  // the prompt that holds the answer has the answer's ids
+    const auto said = std::get<query::GenerateAnswer>(engine(1000)->answer(std::vector<query::Query>{asked}).front());
+    return tokenizer.encode(asked.prompt + said.text, tokenizer::SpecialTokens::add).ids.size() == 6;
+  };
+  while (!reads_back()) {
+    ++asked.seed;
+  }
+  const auto run = [&] {
+    const std::vector<query::Query> queries = {asked};
+    const auto call = session->plan(queries);
+    call->run();
+    return std::pair(std::get<query::GenerateAnswer>(call->read().front()).text, call->cost().distinct_tokens);
+  };
+  const auto [said, tokens] = run();
+  EXPECT_EQ(tokens, 4U + 1);  // <s> x the ab, and all but the last new token
+  asked.prompt += said + " the ab";
+  EXPECT_EQ(run().second, 1U + 2 + 1);  // the last answer's last token, two more, all but the last new token
+}
+
 }  // namespace
 }  // namespace stereosweep::engine

@@ -61,9 +61,11 @@ void warn_of_generation(const base::Json& settings, std::span<const query::Query
 
 class CausalCall : public query::Call {
  public:
-  CausalCall(const CausalParts& parts, std::span<const query::Query> queries)
+  /// `kept`: null, or what the calls before have left.
+  CausalCall(const CausalParts& parts, std::span<const query::Query> queries, KeptTexts* kept)
       : parts_(parts),
         queries_(queries),
+        kept_(kept),
         plan_(plan_causal(queries, parts.tokenizer, parts.limits)),
         queue_(parts.model.shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }),
         reader_(parts.model.shape().vocabulary, parts.model.shape().kernels) {
@@ -88,7 +90,7 @@ class CausalCall : public query::Call {
     const GenerationParts parts{parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
                                 batches_per_wave * parts_.settings.batch_tokens};
     within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
-                         [&] { generate(parts, queries_, plan_.openings, plan_.answers, cost_); });
+                         [&] { generate(parts, queries_, plan_.openings, plan_.answers, cost_, kept_); });
   }
 
   std::vector<query::Answer> read() override {
@@ -140,11 +142,26 @@ class CausalCall : public query::Call {
 
   CausalParts parts_;
   std::span<const query::Query> queries_;
+  KeptTexts* kept_;
   TokenTreePlan plan_;
   std::vector<CausalBatch> batches_;  // their readers lie in the plan
   query::EngineCounts cost_;
   Queue queue_;
   LogitsReader reader_;
+};
+
+class CausalSession : public query::Session {
+ public:
+  explicit CausalSession(const CausalParts& parts) : parts_(parts) {}
+
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) override {
+    const base::profile::Span span("tokenizing and planning");
+    return std::make_unique<CausalCall>(parts_, queries, &kept_);
+  }
+
+ private:
+  CausalParts parts_;
+  KeptTexts kept_;
 };
 
 }  // namespace
@@ -158,7 +175,11 @@ CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const toke
 
 std::unique_ptr<query::Call> CausalEngine::plan(std::span<const query::Query> queries) const {
   const base::profile::Span span("tokenizing and planning");
-  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_}, queries);
+  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_}, queries, nullptr);
+}
+
+std::unique_ptr<query::Session> CausalEngine::begin_session() const {
+  return std::make_unique<CausalSession>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_});
 }
 
 std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {

@@ -30,6 +30,8 @@ class CausalEngine : public query::Engine {
   CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
                CausalSettings settings);
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;
+  /// Keys and values of its texts are kept for the next call.
+  std::unique_ptr<query::Session> begin_session() const override;
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:

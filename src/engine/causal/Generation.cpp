@@ -86,14 +86,27 @@ std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
 class Texts {
  public:
   Texts(const GenerationParts& parts, std::span<const Request> requests, std::int64_t most_rows,
-        std::span<query::Answer> answers, query::EngineCounts& counts)
+        std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept)
       : parts_(parts),
         requests_(requests),
         answers_(answers),
         counts_(counts),
         drawer_(parts.model.shape().kernels),
-        memory_(parts.model.remember(most_rows)),
-        tree_(prompts_of(requests), least_shared_by(parts.model.shape().kernels)) {}
+        kept_(kept),
+        tree_(tree_with(kept != nullptr ? kept->tree : model::TokenTree())) {
+    if (kept_ != nullptr) {
+      memory_ = kept_->memory ? std::move(kept_->memory) : parts.model.remember(parts.wave_rows);
+      memory_->keep_only(tree_.kept_rows());
+    }
+    if (kept_ == nullptr || !all_have_room()) {
+      if (kept_ != nullptr) {
+        *std::exchange(kept_, nullptr) = {};
+      }
+      tree_ = tree_with({});
+      memory_.reset();
+      memory_ = parts.model.remember(most_rows);
+    }
+  }
 
   void run() {
     enter();
@@ -110,6 +123,10 @@ class Texts {
         enter();
       }
     }
+    if (kept_ != nullptr) {
+      tidy();
+      *kept_ = {std::move(memory_), tree_.tree()};
+    }
   }
 
  private:
@@ -123,17 +140,32 @@ class Texts {
   // Every token is a branch until then.
   static constexpr int steps_per_tidy = 16;
 
+  GrowingTree tree_with(const model::TokenTree& kept) const {
+    return {prompts_of(requests_), least_shared_by(parts_.model.shape().kernels), kept};
+  }
+
+  // At once, beside what is kept of them.
+  bool all_have_room() const {
+    auto slots = memory_->slots_in_use() + tree_.slots_of_beginnings() - tree_.planted_slots();
+    for (const auto& request : requests_) {
+      slots += slots_to_come(*request.asked, 0);
+    }
+    return slots <= parts_.wave_rows;
+  }
+
   // Forgets what no text and not the next one needs.
   void tidy() {
     std::vector<std::int32_t> tips;
     for (const auto& one : growing_) {
       tips.push_back(one.branch);
     }
+    tips.insert(tips.end(), ended_.begin(), ended_.end());
     const auto next = next_ < requests_.size() ? std::optional(next_) : std::nullopt;
     memory_->keep_only(tree_.keep_only(tips, next));
     for (std::size_t i = 0; i < growing_.size(); ++i) {
       growing_[i].branch = tips[i];
     }
+    ended_.assign(tips.begin() + std::ssize(growing_), tips.end());
     steps_since_tidy_ = 0;
   }
 
@@ -228,6 +260,9 @@ class Texts {
   void finish(Growing& one, const query::Answer& answer) {
     write(*one.request, answer);
     one.request = nullptr;
+    if (kept_ != nullptr) {
+      ended_.push_back(one.branch);
+    }
   }
 
   void write(const Request& request, const query::Answer& answer) {
@@ -257,10 +292,12 @@ class Texts {
   std::span<query::Answer> answers_;
   query::EngineCounts& counts_;
   BatchSampler drawer_;
-  std::unique_ptr<model::CausalModel::Memory> memory_;
+  KeptTexts* kept_;  ///< null: a text is forgotten when it ends
   GrowingTree tree_;
+  std::unique_ptr<model::CausalModel::Memory> memory_;
   std::vector<Growing> growing_;
-  std::size_t next_ = 0;  ///< request that has not entered
+  std::vector<std::int32_t> ended_;  ///< branches of texts that are kept
+  std::size_t next_ = 0;             ///< request that has not entered
   int steps_since_tidy_ = 0;
 };
 
@@ -291,13 +328,13 @@ model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<
 }
 
 void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
-              std::span<query::Answer> answers, query::EngineCounts& counts) {
+              std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept) {
   if (openings.empty()) {
     return;
   }
   const auto requests = distinct_requests(queries, openings);
   const auto most = most_kept_rows(queries, openings, parts.wave_rows, parts.model.shape().kernels);
-  Texts(parts, requests, most.all, answers, counts).run();
+  Texts(parts, requests, most.all, answers, counts, kept).run();
 }
 
 }  // namespace stereosweep::engine

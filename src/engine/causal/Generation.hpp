@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "engine/causal/TokenTreePlan.hpp"
@@ -30,10 +31,18 @@ constexpr std::int64_t batches_per_wave = 16;
 model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
                                std::int64_t wave_rows, model::Kernels kernels);
 
+/// Texts of earlier calls whose keys and values are remembered.
+struct KeptTexts {
+  std::unique_ptr<model::CausalModel::Memory> memory;  ///< null: of none
+  model::TokenTree tree;                               ///< its rows are those of the memory
+};
+
 /// Writes the answers of the queries that have an opening. Equal queries are one text; texts that begin alike run
 /// their common tokens once while one of them grows (the last token of a prompt runs with every text that enters
 /// later); the room of a finished text is used again. Who grows with whom depends on the set of queries alone.
+/// `kept`: what it holds of the prompts does not run again, and afterwards it holds the texts of this call, while all
+/// of them have room at once; null: nothing is kept.
 void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
-              std::span<query::Answer> answers, query::EngineCounts& counts);
+              std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept = nullptr);
 
 }  // namespace stereosweep::engine

@@ -1,21 +1,87 @@
 #include "engine/causal/GrowingTree.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "engine/causal/TokenTreePlan.hpp"
 
 namespace stereosweep::engine {
+namespace {
 
-GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared) {
+// Finds texts in a tree. One that stands there more than once is found at its first place.
+class Finder {
+ public:
+  explicit Finder(const model::TokenTree& tree) : tree_(tree) {
+    for (std::size_t i = 0; i < tree.branches.size(); ++i) {
+      below_[tree.branches[i].parent].push_back(static_cast<std::int32_t>(i));
+    }
+  }
+
+  // Rows of the longest beginning of `ids` that stands there.
+  std::vector<std::int32_t> find(std::span<const query::TokenId> ids) const {
+    std::vector<std::int32_t> longest;
+    std::vector<std::int32_t> path;
+    look(GrowingTree::root, ids, path, longest);
+    return longest;
+  }
+
+ private:
+  void look(std::int32_t parent, std::span<const query::TokenId> ids, std::vector<std::int32_t>& path,
+            std::vector<std::int32_t>& longest) const {
+    const auto found = below_.find(parent);
+    for (const auto number : found == below_.end() ? std::span<const std::int32_t>() : std::span(found->second)) {
+      const auto& branch = tree_.branches[static_cast<std::size_t>(number)];
+      const auto length = path.size();
+      const auto own =
+          std::span(tree_.ids).subspan(static_cast<std::size_t>(branch.first), static_cast<std::size_t>(branch.length));
+      const auto common = common_prefix(own, ids);
+      for (std::size_t i = 0; i < common; ++i) {
+        path.push_back(branch.first + static_cast<std::int32_t>(i));
+      }
+      if (path.size() > longest.size()) {
+        longest = path;
+      }
+      if (common == own.size()) {
+        look(number, ids.subspan(common), path, longest);
+      }
+      path.resize(length);
+    }
+  }
+
+  const model::TokenTree& tree_;
+  std::map<std::int32_t, std::vector<std::int32_t>> below_;  // by branch
+};
+
+}  // namespace
+
+GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared,
+                         const model::TokenTree& kept) {
   TreeBuilder builder;
   std::vector<std::int32_t> last_rows;
   std::span<const query::TokenId> before;
+  const Finder finder(kept);
+  std::vector<std::int32_t> kept_as;  // [row of the builder] row of `kept`; -1: none
+  std::vector<char> is_taken(kept.ids.size());
   for (const auto* prompt : prompts) {
     const auto beginning = std::span(*prompt).first(prompt->size() - 1);
-    const auto common = common_prefix(before, beginning);
-    builder.add(beginning, common < least_shared ? 0 : common);
+    auto common = common_prefix(before, beginning);
+    common = common < least_shared ? 0 : common;
+    const auto found = finder.find(beginning);
+    auto known = common;  // tokens that are there, where all before them are
+    if (common == 0 || kept_as[static_cast<std::size_t>(builder.path()[common - 1])] >= 0) {
+      while (known < found.size() && is_taken[static_cast<std::size_t>(found[known])] == 0) {
+        is_taken[static_cast<std::size_t>(found[known])] = 1;
+        kept_as.push_back(found[known++]);
+      }
+    }
+    if (known > common) {
+      builder.add(beginning.first(known), common);
+      builder.end_branch();
+    }
+    builder.add(beginning, known);
+    kept_as.resize(kept_as.size() + beginning.size() - known, -1);
     if (!beginning.empty()) {
       builder.end_branch();
     }
@@ -27,6 +93,24 @@ GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> pro
     last_part_.push_back(row == root ? root : builder.branches_of_rows()[static_cast<std::size_t>(row)]);
   }
   branch_of_.assign(beginnings_.branches.size(), -1);
+  for (std::size_t part = 0; part < beginnings_.branches.size(); ++part) {
+    const auto& [first, length, parent, depth, room] = beginnings_.branches[part];
+    if (const auto rows = std::span(kept_as).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(length));
+        rows.front() >= 0) {
+      put(static_cast<std::int32_t>(part), parent == root ? root : branch_of_[static_cast<std::size_t>(parent)], 0);
+      kept_rows_.insert(kept_rows_.end(), rows.begin(), rows.end());
+    }
+  }
+}
+
+std::int32_t GrowingTree::put(std::int32_t number, std::int32_t parent, std::int32_t room) {
+  const auto& part = beginnings_.branches[static_cast<std::size_t>(number)];
+  const auto branch = static_cast<std::int32_t>(tree_.branches.size());
+  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, parent, part.depth, room});
+  tree_.ids.insert(tree_.ids.end(), beginnings_.ids.begin() + part.first,
+                   beginnings_.ids.begin() + part.first + part.length);
+  part_of_.push_back(number);
+  return branch_of_[static_cast<std::size_t>(number)] = branch;
 }
 
 std::vector<std::int32_t> GrowingTree::path_of(std::size_t prompt) const {
@@ -62,17 +146,8 @@ std::int64_t GrowingTree::missing_slots(std::size_t prompt) const {
 std::int32_t GrowingTree::plant(std::size_t prompt, std::int32_t room) {
   auto branch = root;
   for (const auto number : path_of(prompt)) {
-    auto& known = branch_of_[static_cast<std::size_t>(number)];
-    if (known < 0) {
-      const auto& part = beginnings_.branches[static_cast<std::size_t>(number)];
-      known = static_cast<std::int32_t>(tree_.branches.size());
-      const auto behind = number == last_part_[prompt] ? room : 0;
-      tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, branch, part.depth, behind});
-      tree_.ids.insert(tree_.ids.end(), beginnings_.ids.begin() + part.first,
-                       beginnings_.ids.begin() + part.first + part.length);
-      part_of_.push_back(number);
-    }
-    branch = known;
+    const auto known = branch_of_[static_cast<std::size_t>(number)];
+    branch = known >= 0 ? known : put(number, branch, number == last_part_[prompt] ? room : 0);
   }
   return branch;
 }

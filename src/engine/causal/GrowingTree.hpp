@@ -19,10 +19,14 @@ class GrowingTree {
   static constexpr std::int32_t root = -1;  ///< the branch of an empty beginning
 
   /// `prompts`: in lexicographic order, none empty; borrowed for the call alone. Common beginnings of fewer tokens than
-  /// `least_shared` are not shared.
-  GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared);
+  /// `least_shared` are not shared. `kept`: what is there already; of that the beginnings of prompts are in the tree
+  /// from the start.
+  GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared,
+              const model::TokenTree& kept = {});
 
   const model::TokenTree& tree() const { return tree_; }
+  /// [row] of the tree at the start: the row of `kept`, each once.
+  std::span<const std::int32_t> kept_rows() const { return kept_rows_; }
   /// Slots of all different beginnings, each part of them in blocks of its own.
   std::int64_t slots_of_beginnings() const;
   /// Slots of one prompt's beginning.
@@ -43,7 +47,8 @@ class GrowingTree {
   std::vector<std::int32_t> keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next);
 
  private:
-  std::vector<std::int32_t> path_of(std::size_t prompt) const;       ///< parts, first one first
+  std::int32_t put(std::int32_t part, std::int32_t parent, std::int32_t room);  ///< its branch
+  std::vector<std::int32_t> path_of(std::size_t prompt) const;                  ///< parts, first one first
   std::int64_t slots_of(std::span<const std::int32_t> parts) const;  ///< of those that are none (-1): no slots
 
   model::TokenTree beginnings_;          ///< all of them; a branch is a part that stands or falls as a whole
@@ -51,6 +56,7 @@ class GrowingTree {
   std::vector<std::int32_t> branch_of_;  ///< [part] of the tree; -1: not in it
   model::TokenTree tree_;
   std::vector<std::int32_t> part_of_;  ///< [branch of the tree] -1: added
+  std::vector<std::int32_t> kept_rows_;
 };
 
 }  // namespace stereosweep::engine

@@ -91,11 +91,12 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   const auto probe = probes::make_probe(job, tokenizer);
   const engine::InputLimits limits{static_cast<int>(specification.layers.size()), specification.vocabulary,
                                    specification.max_tokens, specification.vocabulary, true};
+  const auto wave_rows = engine::batches_per_wave * job.execution.batch_tokens;
   const auto note = [&](std::vector<query::Query> queries) {
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
     const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
-    const auto kept = engine::most_kept_rows(queries, openings, engine::batches_per_wave * job.execution.batch_tokens,
-                                             model::Kernels::own_kernels);  // on a GPU at most a row a text more
+    // on a GPU at most a row a text more
+    const auto kept = engine::most_kept_rows(queries, openings, wave_rows, model::Kernels::own_kernels);
     load.kept.prompts = std::max(load.kept.prompts, kept.prompts);
     load.kept.all = std::max(load.kept.all, kept.all);
   };
@@ -111,6 +112,9 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
       }
       transcript.rounds.push_back(std::move(*round));
     }
+  }
+  if (probe->asks_again() && load.kept.all < wave_rows) {  // the memory of a session grows by halves
+    load.kept.all = std::min(wave_rows, load.kept.all + load.kept.all / 2);
   }
   return load;
 }

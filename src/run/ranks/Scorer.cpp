@@ -115,7 +115,7 @@ void BlockWork::timed(Step&& step) {
   in_work_.pause(ticket_);
 }
 
-void BlockWork::plan_round() { call_ = engine_->plan(round_->queries); }
+void BlockWork::plan_round() { call_ = session_ ? session_->plan(round_->queries) : engine_->plan(round_->queries); }
 
 void BlockWork::read_round() {
   transcript_.answers.push_back(call_->read());
@@ -139,6 +139,7 @@ void BlockWork::plan() {
     if (!round_->queries.empty()) {
       in_work_.has_prompt(ticket_, round_->queries.front());
     }
+    session_ = probe_.asks_again() ? engine_->begin_session() : nullptr;
     plan_round();
   });
 }
@@ -160,6 +161,7 @@ void BlockWork::run() {
       }
     }
   });
+  session_.reset();  // its memory is the next block's
 }
 
 Scored BlockWork::finish(const base::Digest& fingerprint) {

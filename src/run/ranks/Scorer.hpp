@@ -106,7 +106,8 @@ class BlockWork {
   InWork& in_work_;
   InWork::Ticket ticket_;
   probes::Transcript transcript_;
-  std::optional<probes::Round> round_;  ///< the call's questions
+  std::optional<probes::Round> round_;       ///< the call's questions
+  std::unique_ptr<query::Session> session_;  ///< of a probe that asks again, where the engine has such
   std::unique_ptr<query::Call> call_;
   Scored scored_;
 };
