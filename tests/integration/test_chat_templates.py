@@ -297,7 +297,7 @@ def test_published_templates(tmp_path):
     assert len(found) >= 25
     refused = {}
     for name, text in found.items():
-        why, counts, _, _ = published.compare(text, {}, "", 100, 9, 5)
+        why, counts, _, _ = published.compare(text, {}, "", 30, 9, 5)
         assert counts["wrong"] == 0, name
         if why:
             refused[name] = why

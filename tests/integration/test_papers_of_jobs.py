@@ -79,7 +79,7 @@ class Run:
 
 ALL = sorted(path.stem for path in (runs.ROOT / "jobs").glob("*.yaml"))
 DESIGNS = ["01_example", "04_example_interview", "21_cao2022", "42_winoidentity_tables", "51_group_ratings",
-           "61_generated_contexts", "63_guo2021_ibd", "70_stereomap"]  # fmt: skip
+           "63_guo2021_ibd", "70_stereomap"]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=ALL if os.environ.get("STEREOSWEEP_PAPER_JOBS") == "all" else DESIGNS)
@@ -100,8 +100,6 @@ def requests(statistics, folder):
     yield {
         "contrasts": [{"name": "two", "left": {"subject": subjects[0]}, "right": {"subject": subjects[-1]}}],
         "people": asked_people, **({"intersections": "all"} if is_crossed else {}),
-    }  # fmt: skip
-    yield {
         "correlations": [{"name": "items", "rows": {"item": items[:2]}}], "extremes": {"most": 2, "of": {"item": items[:1]}},
         "variation": {"over": ["wording", "template"]}, **({"clusters": clusters} if has_dimensions else {}),
     }  # fmt: skip

@@ -150,19 +150,19 @@ def random_rows(seed, items, subjects):
 
 
 def test_random_tables_against_scipy(run, tmp_path):
-    rows = [row for seed in range(40) for row in random_rows(seed, PAIRS, GROUPS)]
+    rows = [row for seed in range(20) for row in random_rows(seed, PAIRS, GROUPS)]
     table = write_table(tmp_path / "answers.tsv", ["annotator", "group", "pair", "rating", "part"], rows)
     text = program("stats", run, "statistics.inference={draws: 100, replicates: 100}",
                    f"statistics.people={{ratings: {table}, subgroups: part}}")
     assert "Agreement with people, tau-b over 5 subjects x 8 items" in text
     data = opened(run)
-    assert data.sizes["people_group"] == 41
+    assert data.sizes["people_group"] == 21
 
     def of_group(group):
         return [row[1:4] for row in rows if group in ("all", "part: " + row[4])]
 
     seen = check_against_scipy(data, of_group)
-    assert all(seen[reason] > 20 for reason in ("ok", "no_values", "too_few", "constant")), seen
+    assert all(seen[reason] > 10 for reason in ("ok", "no_values", "too_few", "constant")), seen
     assert (numpy.diff(data["people_num_answers"].values[1:]) != 0).any()
     for group, count in zip(data["people_group"].values, data["people_num_answers"].values):
         assert count == len(of_group(group))
