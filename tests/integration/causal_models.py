@@ -31,6 +31,8 @@ LLAMA3 = dict(rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_facto
 LONGROPE = dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.0, 1.1, 1.3, 1.7, 2.0, 2.5],
                 long_factor=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], original_max_position_embeddings=32)
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=10)
+BLOOM = dict(hidden_size=48, n_layer=3, n_head=4, seq_length=40, bos_token_id=1, eos_token_id=2)
+GPT_OSS = LLAMA | dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=5)
 
 # name -> (model_type, settings)
 VARIANTS = {
@@ -111,6 +113,13 @@ VARIANTS = {
     "smollm3": ("smollm3", LLAMA | dict(num_hidden_layers=5)),
     "smollm3 windows": ("smollm3", LLAMA | dict(no_rope_layers=[1, 0, 1], use_sliding_window=True, sliding_window=4,
                                                 attention_bias=True, mlp_bias=True)),
+    "gpt_oss": ("gpt_oss", GPT_OSS | dict(rope_parameters=YARN | dict(truncate=False))),
+    "gpt_oss usual rope": ("gpt_oss", GPT_OSS | dict(num_hidden_layers=4)),
+    "gpt_oss layer_types, no biases, tied": ("gpt_oss", GPT_OSS | dict(
+        num_local_experts=5, num_experts_per_tok=3, attention_bias=False, tie_word_embeddings=True, num_key_value_heads=4,
+        layer_types=["full_attention", "sliding_attention", "full_attention"])),
+    "bloom": ("bloom", BLOOM),
+    "bloom six heads, untied": ("bloom", BLOOM | dict(n_head=6, tie_word_embeddings=False)),
     "gptj": ("gptj", GPT2 | dict(rotary_dim=4)),
     "gptj all turns": ("gptj", GPT2 | dict(rotary_dim=12, n_inner=70)),
     "opt": ("opt", NEOX | dict(ffn_dim=80, word_embed_proj_dim=48, pad_token_id=1)),
@@ -126,7 +135,7 @@ def tiny(model_type, seed=1, **settings):
     """A tiny causal model of a family in evaluation mode."""
     config = transformers.AutoConfig.for_model(model_type, **(dict(vocab_size=VOCABULARY) | settings))
     # Falcon's eager path counts alibi twice; only eager caps scores; OpenAI-GPT has no other path.
-    eager = model_type in ("gemma2", "openai-gpt", "gptj")
+    eager = model_type in ("gemma2", "openai-gpt", "gptj", "gpt_oss", "bloom")
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager" if eager else "sdpa")
     return spread(model, seed)
 
@@ -142,7 +151,9 @@ def spread(model, seed):
                 if "Norm" in kind and name == "weight":
                     parameter.copy_((0 if kind.startswith("Gemma") else 1) + 0.2 * noise)
                 elif parameter.ndim == 1:
-                    parameter.copy_(0.2 * noise)
+                    parameter.copy_((2 if name == "sinks" else 0.2) * noise)
+                elif kind == "GptOssExperts" and "gate_up" in name:  # so large that gates are clipped
+                    parameter.copy_(noise * 6 / parameter.shape[-1] ** 0.5)
                 elif kind.endswith("Embedding") or "lm_head" in path:
                     parameter.copy_(noise * 3 / parameter.shape[-1] ** 0.5)
                 else:

@@ -39,7 +39,7 @@ def test_variants(program, variant, seed, tmp_path):
 
 
 FAMILIES = ["gpt2", "openai-gpt", "gpt_neox", "falcon 40b", "falcon rw", "llama", "mixtral", "qwen3", "gemma3", "phi3",
-            "olmo2", "gptj", "opt", "cohere2", "glm4", "granite", "olmo3 yarn", "qwen3_moe", "smollm3"]
+            "olmo2", "gptj", "opt", "cohere2", "glm4", "granite", "olmo3 yarn", "qwen3_moe", "smollm3", "gpt_oss", "bloom"]
 
 
 @pytest.mark.parametrize("variant", FAMILIES)
@@ -59,7 +59,7 @@ def test_16_bits_are_as_near_as_theirs(program, variant, tmp_path):
     save(model, tmp_path)
     sequences = ids_of()
     _, expected = theirs(model, sequences)
-    usual = numpy.median if model_type in ("mixtral", "qwen3_moe") else numpy.mean
+    usual = numpy.median if model_type in ("mixtral", "qwen3_moe", "gpt_oss") else numpy.mean
     for dtype in ("float16", "bfloat16"):
         _, mine = program.numbers(tmp_path, model.config, sequences, dtype)
         _, other = theirs(copy.deepcopy(model).to(getattr(torch, dtype)), sequences)
@@ -134,7 +134,7 @@ def test_old_spelling_of_rope(program, case, tmp_path):
 @pytest.mark.parametrize("variant", ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 40b", "falcon rw",
                                      "opt", "llama", "mixtral", "qwen2", "qwen3", "phi3", "olmo2", "starcoder2",
                                      "stablelm", "gemma", "gemma2", "gemma3", "cohere2", "glm4", "granite", "olmo3",
-                                     "qwen3_moe", "smollm3"])
+                                     "qwen3_moe", "smollm3", "gpt_oss usual rope", "bloom"])
 def test_defaults_of_every_family(program, variant, tmp_path):
     """Only the keys that differ from what transformers assumes."""
     model_type, settings = VARIANTS[variant]

@@ -18,7 +18,8 @@ from wheel_training import byte_level  # noqa: E402
 
 FAMILIES = ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 7b", "falcon 40b", "falcon rw", "opt",
             "llama3 scaling", "mistral window", "mixtral", "qwen2 windows", "qwen3", "phi3", "olmo2", "starcoder2",
-            "stablelm", "gemma", "gemma2", "gemma3", "cohere2", "glm4", "granite", "olmo3", "qwen3_moe", "smollm3"]
+            "stablelm", "gemma", "gemma2", "gemma3", "cohere2", "glm4", "granite", "olmo3", "qwen3_moe", "smollm3", "gpt_oss",
+            "bloom"]
 PROMPTS = ["the nurse said that", "People say: the old doctor who lived by the river was never", "x"]
 COUNT = int(os.environ.get("STEREOSWEEP_NEW_TOKENS", "64"))
 LONGEST = COUNT + 96
@@ -51,7 +52,7 @@ def in_one_call(folder):
 @pytest.mark.parametrize("variant", FAMILIES)
 def test_greedy_ids(variant, tokenizer, tmp_path):
     model_type, settings = VARIANTS[variant]
-    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings") if key in settings}
+    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
     model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
     save(model, tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -69,7 +70,7 @@ def test_greedy_ids(variant, tokenizer, tmp_path):
 def test_repetition_penalty(variant, penalty, tokenizer, tmp_path):
     """Greedy ids under the penalty, their mean log-probability without it, and how each text ended."""
     model_type, settings = VARIANTS[variant]
-    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings") if key in settings}
+    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
     model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
     save(model, tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))

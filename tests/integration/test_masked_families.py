@@ -1,4 +1,4 @@
-"""DistilBERT, ALBERT, ModernBERT and DeBERTa-v3 against transformers: hidden states, log-probabilities, whole queries.
+"""DistilBERT, ALBERT, ELECTRA, EuroBERT, ModernBERT and DeBERTa-v3 against transformers: hidden states, log-probabilities, whole queries.
 
 Random weights whose logits spread. Sequences of mixed lengths, longer than every window, are one packed batch for us
 and one forward each for transformers; rows that are read alone must be those of the whole.
@@ -25,13 +25,16 @@ ALBERT = SHAPE | dict(embedding_size=32, layer_norm_eps=1e-6)
 MODERNBERT = SHAPE | dict(num_hidden_layers=4, local_attention=8, bos_token_id=2, cls_token_id=2, eos_token_id=3,
                           sep_token_id=3)
 ELECTRA = SHAPE | dict(embedding_size=32, layer_norm_eps=1e-6)
+EUROBERT = SHAPE | dict(bos_token_id=2, eos_token_id=3, mask_token_id=4, rope_parameters=dict(
+    rope_type="default", rope_theta=250.0))
 DEBERTA = SHAPE | dict(relative_attention=True, position_buckets=8, norm_rel_ebd="layer_norm", share_att_key=True,
                        pos_att_type="p2c|c2p", position_biased_input=False, layer_norm_eps=1e-6)
 KINDS = {"distilbert": (transformers.DistilBertConfig, transformers.DistilBertForMaskedLM),
          "albert": (transformers.AlbertConfig, transformers.AlbertForMaskedLM),
          "modernbert": (transformers.ModernBertConfig, transformers.ModernBertForMaskedLM),
          "deberta-v2": (transformers.DebertaV2Config, transformers.DebertaV2ForMaskedLM),
-         "electra": (transformers.ElectraConfig, transformers.ElectraForMaskedLM)}
+         "electra": (transformers.ElectraConfig, transformers.ElectraForMaskedLM),
+         "eurobert": (transformers.EuroBertConfig, transformers.EuroBertForMaskedLM)}
 VARIANTS = {
     "distilbert": ("distilbert", DISTILBERT),
     "distilbert untied, relu": ("distilbert", DISTILBERT | dict(tie_word_embeddings=False, activation="relu")),
@@ -48,6 +51,12 @@ VARIANTS = {
                          "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}})),
     "electra": ("electra", ELECTRA),
     "electra as wide as its words": ("electra", ELECTRA | dict(embedding_size=48, hidden_act="relu", tie_word_embeddings=False)),
+    "eurobert": ("eurobert", EUROBERT),
+    "eurobert grouped keys, biases, tied": ("eurobert", EUROBERT | dict(
+        num_key_value_heads=1, attention_bias=True, mlp_bias=True, tie_word_embeddings=True, hidden_act="gelu")),
+    "eurobert yarn, two keys, tied": ("eurobert", EUROBERT | dict(
+        num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True, rope_parameters=dict(
+            rope_type="yarn", rope_theta=250.0, factor=4.0, original_max_position_embeddings=10))),
     "deberta": ("deberta-v2", DEBERTA),
     "deberta own head": ("deberta-v2", DEBERTA | dict(legacy=False)),
     "deberta own projections": ("deberta-v2", DEBERTA | dict(share_att_key=False, pos_att_type=["c2p"], type_vocab_size=2,
@@ -90,7 +99,7 @@ def test_hidden_states_and_log_probabilities(variant, tmp_path):
     compare(model, tmp_path, ids_of(301, LENGTHS))
 
 
-@pytest.mark.parametrize("variant", ["distilbert", "albert", "electra", "modernbert", "deberta"])
+@pytest.mark.parametrize("variant", ["distilbert", "albert", "electra", "eurobert", "modernbert", "deberta"])
 def test_operators_and_old_configurations(variant, tmp_path, monkeypatch):
     """What CUDA takes; and the spelling of hub configurations that transformers rewrites."""
     monkeypatch.setenv("STEREOSWEEP_KERNELS", "operators")
@@ -107,7 +116,7 @@ def test_operators_and_old_configurations(variant, tmp_path, monkeypatch):
     compare(model, tmp_path, ids_of(301, LENGTHS))
 
 
-@pytest.mark.parametrize("variant", ["albert", "modernbert", "deberta"])
+@pytest.mark.parametrize("variant", ["albert", "eurobert", "modernbert", "deberta"])
 def test_bfloat16_is_as_near_as_theirs(variant, tmp_path):
     """Our 16 bits may be no further from float32 than transformers' own, with a third to spare."""
     model = tiny(variant)

@@ -6,8 +6,9 @@ import compressed_tensors.compressors.pack_quantized.helpers as packing
 import numpy
 import pytest
 import torch
-from causal_models import LLAMA, Program, ids_of, save, stored_tensors, theirs, tiny
+from causal_models import GPT_OSS, LLAMA, Program, ids_of, save, stored_tensors, theirs, tiny
 from transformers.integrations.finegrained_fp8 import _dequantize_fp8_weight
+from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 WIDE = LLAMA | dict(hidden_size=64, intermediate_size=96)
 
@@ -141,6 +142,25 @@ def test_compressed_tensors(program, form, tmp_path):
     model = tiny("llama", **WIDE)
     kind = "pack-quantized" if bits == 4 else "float-quantized" if "float" in form else "int-quantized"
     write(model, tmp_path, parts, dict(quant_method="compressed-tensors", format=kind))
+    check(program, model, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_mxfp4(program, seed, tmp_path):
+    """The experts of GPT-OSS as they are published: every code, scales of many sizes."""
+    settings = GPT_OSS | dict(hidden_size=64, intermediate_size=96)
+    model = tiny("gpt_oss", **settings)
+    tensors, draw = stored_tensors(model), torch.Generator().manual_seed(seed)
+    for name, matrix in list(tensors.items()):
+        if name.endswith(("gate_up_proj", "down_proj")):
+            experts, inputs, out = matrix.shape
+            blocks = torch.randint(0, 256, (experts, out, inputs // 32, 16), dtype=torch.uint8, generator=draw)
+            scales = torch.randint(118, 125, (experts, out, inputs // 32), dtype=torch.uint8, generator=draw)
+            exact = convert_moe_packed_tensors(blocks, scales, dtype=torch.float32)
+            model.get_parameter(name).data = exact
+            del tensors[name]
+            tensors |= {name + "_blocks": blocks, name + "_scales": scales}
+    save(model, tmp_path, tensors, quantization_config=dict(quant_method="mxfp4", modules_to_not_convert=["lm_head"]))
     check(program, model, tmp_path)
 
 

@@ -100,6 +100,23 @@ std::vector<Setting> settings() {
     s.position = PositionKind::alibi;
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
   });
+  PlainNorms embeddings;
+  embeddings.embedding = true;
+  add("alibi unrounded, a norm of the embeddings", embeddings, [](auto& s) {
+    s.position = PositionKind::alibi;
+    s.alibi_slopes = {0.7071F, 0.25F, 0.1234F, 0.0625F, 0.703125F, 0.3535F};
+    s.alibi_rounding = AlibiRounding::model;
+    s.activation = Activation::gelu_tanh;
+  });
+  PlainNorms sinks;
+  sinks.sinks = true;
+  add("sinks, clipped gates, window", sinks, [](auto& s) {
+    s.norm = NormKind::rms_late;
+    s.num_key_heads = 2;
+    s.gated = true;
+    s.activation = Activation::clipped_silu;
+    s.layers = {{5, 0}, {0, 0}, {5, 0}};
+  });
   add("gated, grouped heads, window", {}, [](auto& s) {
     s.norm = NormKind::rms;
     s.num_key_heads = 2;
@@ -343,6 +360,7 @@ TEST(CausalModel, WhatLeavesFloat16StaysInItsBranch) {
       const auto states = [&](const PlainModel& of) {
         auto weights = testing::weights_of(of, at::kHalf);
         weights.layers[0].attention_norm.reset();  // or it would make the numbers small again
+        weights.embedding_norm.reset();
         return make_causal_model(specification, std::move(weights), {0, kernels})->hidden(tree, layers, all_rows(tree));
       };
       const auto before = states(model);

@@ -48,6 +48,7 @@ struct PlainLayer {
   std::optional<Norm> attention_norm, attention_output_norm, feed_forward_norm, feed_forward_output_norm, query_norm,
       key_norm;
   PlainMatrix query, key, value, output;
+  at::Tensor sinks;  // [num_heads] or undefined
   at::Tensor router;
   std::vector<PlainFeedForward> experts;  // one without experts
 };
@@ -55,6 +56,8 @@ struct PlainLayer {
 /// Which of the optional norms a layer has.
 struct PlainNorms {
   bool attention = true, attention_output = false, feed_forward = true, feed_forward_output = false;
+  bool embedding = false;  // behind the embeddings
+  bool sinks = false;      // not a norm, but optional, too
 };
 
 /// Numbers that float32 and bfloat16 hold exactly, as float32 tensors.
@@ -62,7 +65,7 @@ struct PlainModel {
   CausalSpecification specification;
   at::Tensor words, positions, head, head_bias;
   std::vector<PlainLayer> layers;
-  std::optional<Norm> final_norm;
+  std::optional<Norm> embedding_norm, final_norm;
 };
 
 inline at::Tensor random_numbers(std::vector<std::int64_t> shape, double spread, double centre = 0) {
@@ -104,6 +107,7 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
     layer.key = matrix(keys, hidden);
     layer.value = matrix(keys, hidden);
     layer.output = matrix(hidden, queries);
+    layer.sinks = norms.sinks ? random_numbers({specification.num_heads}, 1) : at::Tensor();
     const auto count = std::max<std::int64_t>(1, specification.experts.count);
     if (specification.experts.count > 0) {
       layer.router = random_numbers({count, hidden}, spread);
@@ -119,6 +123,7 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
     }
     model.layers.push_back(layer);
   }
+  model.embedding_norm = norm(norms.embedding, hidden);
   model.final_norm = norm(specification.final_norm, hidden);
   model.head = specification.tied_head ? model.words : random_numbers({specification.vocabulary, hidden}, spread);
   model.head_bias = random_numbers({specification.vocabulary}, 0.1);
@@ -177,6 +182,7 @@ inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions
       layer.key_value = linear({plain.key, plain.value});
     }
     layer.attention_output = linear({plain.output});
+    layer.sinks = plain.sinks.defined() ? plain.sinks.to(options.device()) : at::Tensor();
     std::vector<FeedForward> experts;
     for (const auto& expert : plain.experts) {
       experts.push_back(
@@ -190,6 +196,7 @@ inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions
     }
     weights.layers.push_back(std::move(layer));
   }
+  weights.embedding_norm = norm(model.embedding_norm);
   weights.final_norm = norm(model.final_norm);
   weights.head = model.specification.tied_head ? weights.words : tensor(model.head);
   weights.head_bias = model.head_bias.defined() ? model.head_bias.to(options.device()) : at::Tensor();
@@ -209,6 +216,7 @@ class PlainForward {
       states = states.add(model_.positions.to(at::kDouble)
                               .slice(0, specification_.first_position, specification_.first_position + count));
     }
+    states = norm(states, model_.embedding_norm);
     for (int i = 0; i < layers; ++i) {
       states = layer(i, states);
     }
@@ -278,6 +286,8 @@ class PlainForward {
         return x.mul(at::tanh(x.pow(3).mul(0.044715).add(x).mul(std::sqrt(2 / 3.14159265358979))).add(1)).mul(0.5);
       case Activation::silu:
         return x.mul(at::sigmoid(x));
+      case Activation::clipped_silu:
+        return x.clamp_max(7).mul(at::sigmoid(x.clamp_max(7).mul(static_cast<double>(1.702F))));
       case Activation::relu:
         break;
     }
@@ -285,7 +295,10 @@ class PlainForward {
   }
 
   at::Tensor feed(const at::Tensor& x, const PlainFeedForward& forward) const {
-    const auto up = times(x, forward.up);
+    auto up = times(x, forward.up);
+    if (specification_.activation == Activation::clipped_silu) {
+      up = up.clamp(-7, 7).add(1);
+    }
     return times(specification_.gated ? active(times(x, forward.gate)).mul(up) : active(up), forward.down);
   }
 
@@ -358,7 +371,10 @@ class PlainForward {
       if (specification_.position == PositionKind::alibi) {
         for (std::int64_t j = 0; j < count; ++j) {
           const c10::BFloat16 place(static_cast<float>(j));
-          bias[j] = static_cast<double>(c10::BFloat16(specification_.alibi_slopes[head] * static_cast<float>(place)));
+          const auto slope = specification_.alibi_slopes[head];
+          bias[j] = specification_.alibi_rounding == AlibiRounding::model
+                        ? static_cast<double>(slope) * static_cast<double>(j)
+                        : static_cast<double>(c10::BFloat16(slope * static_cast<float>(place)));
         }
       }
       scores = specification_.alibi_is_scaled ? scores.add(bias).mul(scale) : scores.mul(scale).add(bias);
@@ -372,7 +388,10 @@ class PlainForward {
       if (window > 0) {
         scores = scores.masked_fill(distance.ge(window), -std::numeric_limits<double>::infinity());
       }
-      mixed.push_back(at::matmul(at::softmax(scores, -1), v[shared]));
+      if (layer.sinks.defined()) {
+        scores = at::cat({scores, layer.sinks[head].to(at::kDouble).expand({count, 1})}, 1);
+      }
+      mixed.push_back(at::matmul(at::softmax(scores, -1).slice(1, 0, count), v[shared]));
     }
     return times(at::cat(mixed, 1), layer.output);
   }

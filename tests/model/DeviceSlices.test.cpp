@@ -70,7 +70,10 @@ TEST_F(DeviceSlices, LlamaEqualsTheWholeModel) {
 }
 
 // With 16 bits other experts may be chosen.
-TEST_F(DeviceSlices, ExpertsEqualTheWholeModel) { expect_same(testing::mixtral(), at::kFloat); }
+TEST_F(DeviceSlices, ExpertsEqualTheWholeModel) {
+  expect_same(testing::mixtral(), at::kFloat);
+  expect_same(testing::gpt_oss(), at::kFloat);
+}
 
 TEST_F(DeviceSlices, BiasesCountOnce) {
   for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {

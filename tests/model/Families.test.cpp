@@ -47,9 +47,10 @@ std::vector<std::int64_t> windows(const CausalSpecification& specification) {
 }
 
 const std::vector<std::string> families = {
-    "gpt2",    "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj",    "falcon",   "opt",       "llama",   "mistral",
-    "mixtral", "qwen2",      "qwen3",       "phi3",     "olmo2",   "stablelm", "gemma",     "gemma2",  "gemma3_text",
-    "gemma3",  "starcoder2", "cohere2",     "glm4",     "granite", "olmo3",    "qwen3_moe", "smollm3",
+    "gpt2",     "openai-gpt", "gpt_bigcode", "gpt_neox",    "gptj",    "falcon",     "opt",
+    "llama",    "mistral",    "mixtral",     "qwen2",       "qwen3",   "phi3",       "olmo2",
+    "stablelm", "gemma",      "gemma2",      "gemma3_text", "gemma3",  "starcoder2", "cohere2",
+    "glm4",     "granite",    "olmo3",       "qwen3_moe",   "smollm3", "bloom",      "gpt_oss",
 };
 
 std::string minimal(const std::string& family) {

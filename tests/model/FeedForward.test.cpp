@@ -29,9 +29,11 @@ constexpr std::int64_t count = 5;
 
 struct Parts {
   at::Tensor router;
-  std::vector<at::Tensor> in;    // [2 inner, hidden]
-  std::vector<at::Tensor> out;   // [hidden, inner]
-  std::vector<at::Tensor> bias;  // [hidden] or undefined
+  at::Tensor router_bias;           // [count] or undefined
+  std::vector<at::Tensor> in;       // [2 inner, hidden]
+  std::vector<at::Tensor> in_bias;  // [2 inner] or undefined
+  std::vector<at::Tensor> out;      // [hidden, inner]
+  std::vector<at::Tensor> bias;     // [hidden] or undefined
 };
 
 Parts random_parts(at::ScalarType type, bool with_bias) {
@@ -39,8 +41,10 @@ Parts random_parts(at::ScalarType type, bool with_bias) {
   const auto random = [&](std::vector<std::int64_t> shape) { return at::randn(shape, at::kFloat).mul_(0.3).to(type); };
   Parts parts;
   parts.router = random({count, hidden});
+  parts.router_bias = with_bias ? random({count}) : at::Tensor();
   for (std::int64_t i = 0; i < count; ++i) {
     parts.in.push_back(random({2 * inner, hidden}));
+    parts.in_bias.push_back(with_bias ? random({2 * inner}) : at::Tensor());
     parts.out.push_back(random({hidden, inner}));
     parts.bias.push_back(with_bias ? random({hidden}) : at::Tensor());
   }
@@ -58,9 +62,9 @@ CausalSpecification specification_of(std::int64_t per_token, bool renormalize) {
 ExpertMixture mixture_of(const Parts& parts, const CausalSpecification& specification) {
   std::vector<FeedForward> experts;
   for (std::size_t i = 0; i < parts.in.size(); ++i) {
-    experts.push_back({Linear(parts.in[i].clone(), {}), Linear(parts.out[i].clone(), parts.bias[i])});
+    experts.push_back({Linear(parts.in[i].clone(), parts.in_bias[i]), Linear(parts.out[i].clone(), parts.bias[i])});
   }
-  return {parts.router, std::move(experts), specification};
+  return {parts.router, parts.router_bias, std::move(experts), specification};
 }
 
 // One row after the other, in float64.
@@ -68,7 +72,8 @@ at::Tensor plain_mixture(const Parts& parts, const CausalSpecification& specific
   std::vector<at::Tensor> rows;
   for (std::int64_t row = 0; row < input.size(0); ++row) {
     const auto x = input[row].to(at::kDouble);
-    const auto chances = at::softmax(at::linear(x, parts.router.to(at::kDouble)), -1);
+    const auto wide = [](const at::Tensor& bias) { return bias.defined() ? bias.to(at::kDouble) : bias; };
+    const auto chances = at::softmax(at::linear(x, parts.router.to(at::kDouble), wide(parts.router_bias)), -1);
     auto [weights, experts] = at::topk(chances, specification.experts.per_token);
     if (specification.experts.renormalize) {
       weights = weights.div(weights.sum());
@@ -76,11 +81,9 @@ at::Tensor plain_mixture(const Parts& parts, const CausalSpecification& specific
     auto sum = at::zeros({hidden}, at::kDouble);
     for (std::int64_t i = 0; i < specification.experts.per_token; ++i) {
       const auto expert = static_cast<std::size_t>(experts[i].item<std::int64_t>());
-      const auto both = at::linear(x, parts.in[expert].to(at::kDouble));
+      const auto both = at::linear(x, parts.in[expert].to(at::kDouble), wide(parts.in_bias[expert]));
       const auto active = at::silu(both.slice(0, 0, inner)).mul(both.slice(0, inner));
-      const auto bias = parts.bias[expert];
-      sum += at::linear(active, parts.out[expert].to(at::kDouble), bias.defined() ? bias.to(at::kDouble) : bias)
-                 .mul(weights[i]);
+      sum += at::linear(active, parts.out[expert].to(at::kDouble), wide(parts.bias[expert])).mul(weights[i]);
     }
     rows.push_back(sum);
   }
@@ -110,14 +113,13 @@ TEST(FeedForward, ExpertsAgreeWithFloat64InEveryWay) {
   }
 }
 
-TEST(FeedForward, TheWayFollowsTheRowsAndTheBiases) {
-  const auto specification = specification_of(2, true);
-  const auto together = mixture_of(random_parts(at::kBFloat16, false), specification);
-  const auto apart = mixture_of(random_parts(at::kBFloat16, true), specification);
+TEST(FeedForward, TheWayFollowsTheRows) {
   const bool operators = kernels_on(at::kCPU) == Kernels::operators;
-  EXPECT_EQ(together.way_for(128), operators ? ExpertMixture::Way::dense : ExpertMixture::Way::one_by_one);
-  EXPECT_EQ(together.way_for(129), operators ? ExpertMixture::Way::together : ExpertMixture::Way::one_by_one);
-  EXPECT_EQ(apart.way_for(2), ExpertMixture::Way::one_by_one);
+  for (const bool with_bias : {false, true}) {
+    const auto mixture = mixture_of(random_parts(at::kBFloat16, with_bias), specification_of(2, true));
+    EXPECT_EQ(mixture.way_for(128), operators ? ExpertMixture::Way::dense : ExpertMixture::Way::one_by_one);
+    EXPECT_EQ(mixture.way_for(129), operators ? ExpertMixture::Way::together : ExpertMixture::Way::one_by_one);
+  }
 }
 
 // Rows do not mix: a row's answer does not depend on the others of its product, beyond the last bits.

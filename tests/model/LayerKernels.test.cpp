@@ -126,6 +126,8 @@ at::Tensor plain_activation(const at::Tensor& input, Activation activation) {
       return x.mul(at::tanh(x.pow(3).mul(0.044715).add(x).mul(std::sqrt(2 / std::acos(-1.0)))).add(1)).mul(0.5);
     case Activation::silu:
       return x.mul(at::sigmoid(x));
+    case Activation::clipped_silu:
+      return x.clamp_max(7).mul(at::sigmoid(x.clamp_max(7).mul(static_cast<double>(1.702F))));
     case Activation::relu:
       break;
   }
@@ -155,6 +157,20 @@ TEST(LayerKernels, ActivationsAgreeWithFloat64) {
             plain_activation(gate_and_up.slice(1, 0, 37), activation).mul(gate_and_up.slice(1, 37).to(at::kDouble));
         EXPECT_TRUE(agree(gated, product, {type, 2, 1e-6})) << static_cast<int>(activation);
       }
+    }
+  }
+}
+
+// Gates beyond 7 and ups beyond 7 on both sides, widths that fill no vector.
+TEST(LayerKernels, ClippedGatesAgreeWithFloat64) {
+  for (const auto instructions : instruction_sets()) {
+    for (const auto type : all_types) {
+      draw_from(5);
+      const auto gate_and_up = at::randn({6, 2 * 37}, at::kFloat).mul_(6).to(type);
+      const auto up = gate_and_up.slice(1, 37).to(at::kDouble).clamp(-7, 7).add(1);
+      const auto product = plain_activation(gate_and_up.slice(1, 0, 37), Activation::clipped_silu).mul(up);
+      const auto found = activate_gated(gate_and_up, Activation::clipped_silu, instructions);
+      EXPECT_TRUE(agree(found, product, {type, 4, 1e-6}, up.abs().mul(8)));
     }
   }
 }

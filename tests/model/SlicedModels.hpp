@@ -103,6 +103,24 @@ inline base::FileSet mixtral() {
   return checkpoint.files();
 }
 
+// Sinks, and experts with biases whose gates and ups take turns.
+inline base::FileSet gpt_oss() {
+  auto checkpoint =
+      llama_body(R"({"model_type": "gpt_oss", "hidden_size": 16, "intermediate_size": 24, "vocab_size": 40,
+    "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64,
+    "head_dim": 4, "attention_bias": false, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4})");
+  for (const std::string layer : {"model.layers.0.", "model.layers.1.", "model.layers.2."}) {
+    checkpoint.add(layer + "self_attn.sinks", {4}, 2)
+        .add(layer + "mlp.router.weight", {3, hidden})
+        .add(layer + "mlp.router.bias", {3})
+        .add(layer + "mlp.experts.gate_up_proj", {3, hidden, 2 * inner})
+        .add(layer + "mlp.experts.gate_up_proj_bias", {3, 2 * inner})
+        .add(layer + "mlp.experts.down_proj", {3, inner, hidden})
+        .add(layer + "mlp.experts.down_proj_bias", {3, hidden});
+  }
+  return checkpoint.files();
+}
+
 // Biases everywhere, stored transposed: a bias of a sum must count once.
 inline base::FileSet gpt2() {
   Checkpoint checkpoint(R"({"model_type": "gpt2", "n_embd": 16, "n_inner": 24, "vocab_size": 40, "n_layer": 2,

@@ -34,6 +34,7 @@ TEST_F(TensorParallelTest, LlamaEqualsTheWholeModel) {
 
 TEST_F(TensorParallelTest, ExpertsEqualTheWholeModel) {
   expect_same(testing::mixtral(), query::Dtype::float32, at::kFloat);
+  expect_same(testing::gpt_oss(), query::Dtype::float32, at::kFloat);
 }
 
 TEST_F(TensorParallelTest, BiasesCountOnce) { expect_same(testing::gpt2(), query::Dtype::float32, at::kFloat); }

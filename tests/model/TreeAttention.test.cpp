@@ -133,6 +133,10 @@ std::vector<Case> cases() {
     all.back().rule.slopes = {0.5F, 0.35351562F, 0.0625F, 0.703125F};
     all.back().rule.alibi_scale = alibi_scale;
   }
+  add(8, 2, 16, 9);
+  all.back().rule.sinks.assign(2, at::tensor({0.5F, -3.0F, 2.0F, 40.0F, -200.0F, 0.0F, 1.0F, 5.0F}));
+  add(3, 3, 24);
+  all.back().rule.sinks.assign(2, at::tensor({0.5F, 3.0F, -1.0F}));
   return all;
 }
 
@@ -167,8 +171,11 @@ at::Tensor plain_attention(const TokenTree& tree, std::span<const std::int64_t> 
         const double cap = rule.softcap;
         scores = scores.div(cap).tanh().mul(cap);
       }
-      part(out[static_cast<std::int64_t>(i)], head)
-          .copy_(at::matmul(at::softmax(scores, 0), part(values, head / group)));
+      if (!rule.sinks.empty()) {
+        scores = at::cat({scores, rule.sinks.front().slice(0, head, head + 1).to(at::kDouble)});
+      }
+      const auto weights = at::softmax(scores, 0).slice(0, 0, std::ssize(seen));
+      part(out[static_cast<std::int64_t>(i)], head).copy_(at::matmul(weights, part(values, head / group)));
     }
   }
   return out;

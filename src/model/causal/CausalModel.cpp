@@ -208,7 +208,7 @@ class CausalPass {
     if (specification_.position == PositionKind::learned) {
       states.add_(at::embedding(weights_.positions, on_device(places, device)));
     }
-    return states;
+    return weights_.embedding_norm ? normalized(states, *weights_.embedding_norm) : states;
   }
 
   at::Tensor before_attention(const CausalLayer& layer, const at::Tensor& states) const {
@@ -517,7 +517,7 @@ class CausalBody : public CausalModel {
     }
     for (auto& layer : weights_.layers) {
       if (layer.router.defined()) {
-        constants_.experts.emplace_back(layer.router, std::move(layer.experts), specification_);
+        constants_.experts.emplace_back(layer.router, layer.router_bias, std::move(layer.experts), specification_);
       }
     }
     if (kernels_on(device) == Kernels::operators) {
@@ -553,6 +553,7 @@ class CausalBody : public CausalModel {
         norm = with_factor(*norm, rule);
       }
     };
+    add_factor(weights_.embedding_norm);
     add_factor(weights_.final_norm);
     const bool alike = rule.kind == NormKind::rms || rule.kind == NormKind::rms_gemma;
     for (auto& layer : weights_.layers) {
@@ -578,6 +579,12 @@ class CausalBody : public CausalModel {
     if (specification_.position == PositionKind::alibi) {
       rule.slopes = specification_.alibi_slopes;
       rule.alibi_scale = specification_.alibi_is_scaled ? specification_.attention_scale : 1.0F;
+      rule.alibi_rounding = specification_.alibi_rounding;
+    }
+    for (const auto& layer : weights_.layers) {
+      if (layer.sinks.defined()) {
+        rule.sinks.push_back(layer.sinks);
+      }
     }
     return make_tree_attention(rule, size, weights_.words.options(), settings_.kernels);
   }

@@ -19,6 +19,12 @@ enum class NormKind {
 
 enum class PositionKind { learned, rotary, alibi, none };
 
+/// How what alibi adds to a score, slope * key number from the root, is rounded.
+enum class AlibiRounding {
+  bfloat16,  ///< slope, number and product, in every dtype of the model (so Falcon was trained)
+  model      ///< the product, to the model's dtype (Bloom)
+};
+
 /// How a layer adds up. Each norm stands in the weights where the family has it.
 enum class Residual {
   sequential,   ///< x += [post](attention(pre(x))); x += [post](mlp(pre(x)))
@@ -53,6 +59,13 @@ struct Experts {
   bool renormalize = true;  ///< the chosen ones' weights sum to 1
 };
 
+/// How matrices of all experts of a layer lie where they are one tensor.
+enum class ExpertPacking {
+  upright,     ///< [expert, out, in], all of gate, then all of up; no biases
+  interleaved  ///< [expert, in, out], in blocks of four bits [expert, out, in]: a number of gate, one of up, and so on;
+               ///< with biases, as the router (GPT-OSS)
+};
+
 /// How queries, keys and values of one layer are stored.
 enum class QueryKeyValuePacking {
   apart,       ///< three matrices
@@ -73,6 +86,7 @@ struct CausalNames {
   std::vector<std::string> prefixes = {"model."};
   std::string words = "embed_tokens";
   std::string positions = {};
+  std::string embedding_norm = {};
   std::string layers = "layers.";  ///< the layer's number and a dot follow
   std::string final_norm = "norm";
   std::vector<std::string> heads = {"lm_head"};  ///< without the prefix; the first that is stored counts
@@ -85,6 +99,7 @@ struct CausalNames {
   std::string feed_forward_output_norm = {};
   std::string query_norm = {};
   std::string key_norm = {};
+  std::string sinks = {};  ///< without ".weight"
 
   MatrixOrder order = MatrixOrder::out_in;
   QueryKeyValuePacking packing = QueryKeyValuePacking::apart;
@@ -97,6 +112,8 @@ struct CausalNames {
   bool feed_forward_bias = false;
   std::vector<std::string> expert_inner = {"w1", "w3"};  ///< gate and up of an expert that is stored by itself
   std::string expert_outer = "w2";
+  std::string router = "gate";
+  ExpertPacking expert_packing = ExpertPacking::upright;
 
   /// Tensors that change nothing here: the name begins with, or a name within the body ends with, one of these.
   std::vector<std::string> harmless_beginnings = {};
@@ -123,11 +140,11 @@ struct CausalSpecification {
   PositionKind position = PositionKind::rotary;
   std::int64_t first_position = 0;  ///< row of the position table for a first token (OPT: 2)
   std::vector<Rotary> rotaries;
-  std::vector<float> alibi_slopes;  ///< [num_heads], rounded to bfloat16; key number j from the root adds
-                                    ///< bfloat16(slope * bfloat16(j)) to the score, in every dtype of the model (so
-                                    ///< Falcon was trained): before the score is multiplied by `attention_scale` where
-                                    ///< `alibi_is_scaled`, after it otherwise
+  std::vector<float> alibi_slopes;  ///< [num_heads]: key number j from the root adds slope * j, rounded, to the score,
+                                    ///< before it is multiplied by `attention_scale` where `alibi_is_scaled`, after it
+                                    ///< otherwise
   bool alibi_is_scaled = false;
+  AlibiRounding alibi_rounding = AlibiRounding::bfloat16;
 
   float attention_scale = 0;    ///< of the scores: 1 / sqrt(head_width) in most
   bool scale_by_layer = false;  ///< GPT-2: score / (layer number from 1)

@@ -49,6 +49,9 @@ class CausalReader {
       weights.positions = reader_.take(prefix_ + names_.positions + ".weight",
                                        {specification_.max_tokens + specification_.first_position, hidden});
     }
+    if (!names_.embedding_norm.empty()) {
+      weights.embedding_norm = norm(prefix_ + names_.embedding_norm, hidden);
+    }
     const auto count = specification_.layers.size();
     for (std::size_t index = 0; index < count; ++index) {
       scope_ = prefix_ + names_.layers + std::to_string(index) + ".";
@@ -267,14 +270,59 @@ class CausalReader {
     return part;
   }
 
-  // Two layouts: a matrix per expert, or all experts of a layer in one tensor.
+  // Of [experts, hidden, 2 inner], a number of gate, one of up and so on, an expert's rows of the slice: [2 inner,
+  // hidden], all of gate, then all of up. In blocks of four bits it is stored upright.
+  at::Tensor interleaved(const std::string& name, std::int64_t expert) {
+    const auto count = specification_.experts.count;
+    const auto hidden = specification_.hidden;
+    const auto all = 2 * specification_.inner;
+    const Range own{2 * own_inner().first, 2 * own_inner().count};
+    const bool in_blocks = reader_.has(name + "_blocks");
+    const auto rows =
+        in_blocks
+            ? reader_.take_cut(name + "_blocks", {count, all, hidden}, {{{expert * all + own.first, own.count}}, {}})
+            : reader_.take_cut(name, {count, hidden, all}, {{{expert * hidden, hidden}}, {own}}).t();
+    return rows.unflatten(0, {own_inner().count, 2}).transpose(0, 1).flatten(0, 1).contiguous();
+  }
+
+  FeedForward expert_with_biases(const std::string& experts, std::int64_t expert) {
+    const auto count = specification_.experts.count;
+    const auto hidden = specification_.hidden;
+    const auto inner = specification_.inner;
+    const auto all_inner = experts + "gate_up_proj";
+    const auto all_outer = experts + "down_proj";
+    const auto biases = reader_.take_cut(all_inner + "_bias", {count, 2 * inner},
+                                         {{{expert, 1}}, {{2 * own_inner().first, 2 * own_inner().count}}});
+    FeedForward own;
+    own.inner = product(interleaved(all_inner, expert), biases.view({-1, 2}).t().flatten());
+    auto outer = reader_.has(all_outer + "_blocks")
+                     ? reader_.take_cut(all_outer + "_blocks", {count, hidden, inner},
+                                        {{{expert * hidden, hidden}}, own_part(inner)})
+                     : reader_
+                           .take_cut(all_outer, {count, inner, hidden},
+                                     {{{expert * inner + own_inner().first, own_inner().count}}, {}})
+                           .t()
+                           .contiguous();
+    const auto bias = reader_.take_cut(all_outer + "_bias", {count, hidden}, {{{expert, 1}}, {}}).flatten();
+    own.outer = product(std::move(outer), slice_.index > 0 ? at::Tensor() : bias);
+    return own;
+  }
+
+  // Three layouts: a matrix per expert, or all experts of a layer in one tensor, as ExpertPacking says.
   void read_experts(CausalLayer& layer) {
     const auto count = specification_.experts.count;
     const auto inner = specification_.inner;
     const auto hidden = specification_.hidden;
     const std::string block = reader_.has(scope_ + "block_sparse_moe.gate.weight") ? "block_sparse_moe." : "mlp.";
-    layer.router = reader_.take(scope_ + block + "gate.weight", {count, hidden});
+    layer.router = reader_.take(scope_ + block + names_.router + ".weight", {count, hidden});
     const auto experts = block + "experts.";
+    if (names_.expert_packing == ExpertPacking::interleaved) {
+      layer.router_bias = reader_.take(scope_ + block + names_.router + ".bias", {count});
+      for (std::int64_t i = 0; i < count; ++i) {
+        layer.experts.push_back(expert_with_biases(scope_ + experts, i));
+      }
+      return;
+    }
     const auto all_inner = scope_ + experts + "gate_up_proj";
     const auto all_outer = scope_ + experts + "down_proj";
     for (std::int64_t i = 0; i < count; ++i) {
@@ -306,6 +354,10 @@ class CausalReader {
     layer.feed_forward_output_norm = layer_norm(names_.feed_forward_output_norm, hidden);
     layer.query_norm = layer_norm(names_.query_norm, per_head ? specification_.head_width : query_rows());
     layer.key_norm = layer_norm(names_.key_norm, per_head ? specification_.head_width : key_rows());
+    if (!names_.sinks.empty()) {
+      const Range own{slice_.index * own_.num_heads, own_.num_heads};
+      layer.sinks = reader_.take_cut(scope_ + names_.sinks, {specification_.num_heads}, {{own}, {}}).to(at::kFloat);
+    }
     read_query_key_value(layer, place);
     layer.attention_output =
         summand(names_.attention_output, hidden, query_rows(), bias_if(names_.attention_output_bias));

@@ -35,13 +35,16 @@ struct CausalLayer {
   std::optional<Linear> key_value;
   Linear attention_output;
   FeedForward feed_forward;  ///< without experts
+  at::Tensor sinks;          ///< [num_heads] float32: see AttentionRule; undefined: none
   at::Tensor router;         ///< [experts, hidden]
+  at::Tensor router_bias;    ///< [experts]; undefined: none
   std::vector<FeedForward> experts;
 };
 
 struct CausalWeights {
   at::Tensor words;      ///< [ids, hidden]
   at::Tensor positions;  ///< [positions, hidden]; undefined unless learned
+  std::optional<Norm> embedding_norm = std::nullopt;
   std::vector<CausalLayer> layers;
   std::optional<Norm> final_norm;
   at::Tensor head;       ///< [vocabulary, hidden]; undefined: the checkpoint has no head

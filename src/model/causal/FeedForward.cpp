@@ -4,6 +4,7 @@
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/argsort.h>
+#include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -41,21 +42,22 @@ bool has_grouped_products(const at::Device& device, at::ScalarType type) {
   return device.is_cpu() || type == at::kBFloat16;
 }
 
-at::Tensor stacked_upright(std::vector<FeedForward>& experts, Linear FeedForward::*part) {
+ExpertStack stacked_upright(std::vector<FeedForward>& experts, Linear FeedForward::*part) {
   std::vector<at::Tensor> weights;
+  std::vector<at::Tensor> biases;
   for (const auto& expert : experts) {
     const auto& linear = expert.*part;
-    if (linear.bias().defined() || linear.weight().size(0) % numbers_in_16_bytes != 0 ||
-        linear.weight().size(1) % numbers_in_16_bytes != 0) {
+    if (linear.weight().size(0) % numbers_in_16_bytes != 0 || linear.weight().size(1) % numbers_in_16_bytes != 0) {
       return {};
     }
     weights.push_back(linear.weight());
+    biases.push_back(linear.bias());
   }
   const auto all = at::stack(weights);
   for (std::size_t i = 0; i < experts.size(); ++i) {
-    experts[i].*part = Linear(all[static_cast<std::int64_t>(i)], {});
+    experts[i].*part = Linear(all[static_cast<std::int64_t>(i)], biases[i]);
   }
-  return all.transpose(1, 2);
+  return {all.transpose(1, 2), biases.front().defined() ? at::stack(biases) : at::Tensor()};
 }
 
 }  // namespace
@@ -96,17 +98,18 @@ struct ExpertMixture::Answers {
   at::Tensor places;  // [rows, per_token] where a row's answers stand
 };
 
-ExpertMixture::ExpertMixture(const at::Tensor& router, std::vector<FeedForward> experts,
+ExpertMixture::ExpertMixture(const at::Tensor& router, const at::Tensor& router_bias, std::vector<FeedForward> experts,
                              const CausalSpecification& specification)
     : rule_(specification.experts),
       specification_(specification),
       kernels_(kernels_on(router.device())),
+      router_bias_(router_bias.defined() ? router_bias.to(at::kFloat) : router_bias),
       experts_(std::move(experts)) {
   if (kernels_ == Kernels::own_kernels) {
     router_ = router.to(at::kFloat);
     return;
   }
-  scores_ = OutputProjection(router, {});
+  scores_ = OutputProjection(router, router_bias_);
   numbers_ = at::arange(rule_.count, router.options().dtype(at::kLong)).unsqueeze(1);
   inner_ = stacked_upright(experts_, &FeedForward::inner);
   outer_ = stacked_upright(experts_, &FeedForward::outer);
@@ -114,7 +117,7 @@ ExpertMixture::ExpertMixture(const at::Tensor& router, std::vector<FeedForward> 
 }
 
 ExpertMixture::Way ExpertMixture::way_for(std::int64_t rows) const {
-  if (!inner_.defined() || !outer_.defined()) {
+  if (!inner_.weight.defined() || !outer_.weight.defined()) {
     return Way::one_by_one;
   }
   return rows <= most_dense_rows ? Way::dense : in_groups_ ? Way::together : Way::one_by_one;
@@ -122,7 +125,7 @@ ExpertMixture::Way ExpertMixture::way_for(std::int64_t rows) const {
 
 ExpertMixture::Choice ExpertMixture::choose(const at::Tensor& input) const {
   const auto logits =
-      kernels_ == Kernels::own_kernels ? at::linear(input.to(at::kFloat), router_) : scores_.apply(input);
+      kernels_ == Kernels::own_kernels ? at::linear(input.to(at::kFloat), router_, router_bias_) : scores_.apply(input);
   // Stable: of equal chances the lower number comes first.
   const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
   const auto few = chances.slice(1, 0, rule_.per_token);
@@ -135,17 +138,25 @@ ExpertMixture::Answers ExpertMixture::answer_together(const at::Tensor& input, c
   const auto by_expert = at::argsort(of_pairs, /*stable=*/true, 0, false);
   const auto ends = of_pairs.unsqueeze(0).le(numbers_).sum(1, /*keepdim=*/false, at::kInt);
   const auto rows = input.index_select(0, by_expert.div(rule_.per_token, "floor"));
-  const auto active = activated(specification_, at::_grouped_mm(rows, inner_, ends));
-  return {at::_grouped_mm(active, outer_, ends),
+  const auto multiply = [&](const at::Tensor& some, const ExpertStack& stack) {
+    const auto product = at::_grouped_mm(some, stack.weight, ends);
+    return stack.bias.defined() ? product.add_(stack.bias.index_select(0, of_pairs.index_select(0, by_expert)))
+                                : product;
+  };
+  return {multiply(activated(specification_, multiply(rows, inner_)), outer_),
           at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, rule_.per_token})};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, const Choice& choice) const {
   const auto rows = input.size(0);
-  const auto inner = at::bmm(input.unsqueeze(0).expand({rule_.count, rows, input.size(1)}), inner_);
+  const auto multiply = [](const at::Tensor& some, const ExpertStack& stack) {
+    return stack.bias.defined() ? at::baddbmm(stack.bias.unsqueeze(1), some, stack.weight)
+                                : at::bmm(some, stack.weight);
+  };
+  const auto inner = multiply(input.unsqueeze(0).expand({rule_.count, rows, input.size(1)}), inner_);
   const auto active = activated(specification_, inner.flatten(0, 1)).unflatten(0, {rule_.count, rows});
   const auto row = at::arange(rows, choice.experts.options()).unsqueeze(1);
-  return {at::bmm(active, outer_).flatten(0, 1), row.add(choice.experts, rows)};
+  return {multiply(active, outer_).flatten(0, 1), row.add(choice.experts, rows)};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input, const Choice& choice) const {

@@ -24,6 +24,12 @@ at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification&
 /// where a bias is missing, or with another activation. `layer` must not be gated.
 void put_bias_into_weight(FeedForward& layer, Activation activation);
 
+/// What the products of all experts are made of. Undefined where they cannot multiply together.
+struct ExpertStack {
+  at::Tensor weight;  ///< [experts, in, out]
+  at::Tensor bias;    ///< [experts, out]; undefined: none
+};
+
 /// The experts of one layer. Immutable.
 class ExpertMixture {
  public:
@@ -33,8 +39,9 @@ class ExpertMixture {
   enum class Way { together, dense, one_by_one };
 
   ExpertMixture() = default;
-  /// `router` [experts, hidden].
-  ExpertMixture(const at::Tensor& router, std::vector<FeedForward> experts, const CausalSpecification& specification);
+  /// `router` [experts, hidden], `router_bias` [experts] or undefined.
+  ExpertMixture(const at::Tensor& router, const at::Tensor& router_bias, std::vector<FeedForward> experts,
+                const CausalSpecification& specification);
   /// The chosen experts' answers, weighted and summed, plus `residual` if that is defined.
   at::Tensor apply(const at::Tensor& input, const at::Tensor& residual) const;
   /// Which way so many rows go.
@@ -53,11 +60,12 @@ class ExpertMixture {
   Experts rule_;
   CausalSpecification specification_;
   Kernels kernels_ = Kernels::own_kernels;
+  at::Tensor router_bias_;   ///< float32
   at::Tensor router_;        ///< float32; own kernels
   OutputProjection scores_;  ///< the same; operators
   std::vector<FeedForward> experts_;
-  at::Tensor inner_;    ///< [experts, hidden, 2 inner or inner] of all; undefined where they cannot multiply together
-  at::Tensor outer_;    ///< [experts, inner, hidden]
+  ExpertStack inner_;  ///< gated: out is 2 inner
+  ExpertStack outer_;
   at::Tensor numbers_;  ///< [experts, 1]: 0, 1, ..
   bool in_groups_ = false;
 };

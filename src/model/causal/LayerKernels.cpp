@@ -254,11 +254,25 @@ STEREOSWEEP_ALWAYS_INLINE void activate_lanes(Floats& x) {
     x = x < 0.0F ? Floats{} : x;  // NaN stays
   } else if constexpr (activation == Activation::silu) {
     multiply_by_sigmoid(x, x);
+  } else if constexpr (activation == Activation::clipped_silu) {
+    x = x > silu_clip ? Floats{} + silu_clip : x;
+    const Floats y = x * silu_slope;
+    multiply_by_sigmoid(x, y);
   } else if constexpr (activation == Activation::gelu_tanh) {  // (1 + tanh y) / 2 = 1 / (1 + e^-2y)
     const Floats y = (x * x * 0.044715F + 1.0F) * x * 1.5957691216F;
     multiply_by_sigmoid(x, y);
   } else {
     gelu(x);
+  }
+}
+
+// What the activated gate is multiplied by.
+template <Activation activation>
+STEREOSWEEP_ALWAYS_INLINE void change_factor(Floats& up) {
+  if constexpr (activation == Activation::clipped_silu) {
+    up = up > silu_clip ? Floats{} + silu_clip : up;
+    up = up < -silu_clip ? Floats{} - silu_clip : up;
+    up += 1.0F;
   }
 }
 
@@ -288,6 +302,7 @@ struct ActivateRows {
         if (factor != nullptr) {
           Floats other;
           lanes::load_some(other, factor + i, left);
+          change_factor<activation>(other);
           numbers *= other;
         }
         lanes::store_some(out + i, numbers, left);
@@ -321,8 +336,18 @@ void activation_on_cpu(const at::Tensor& input, const at::Tensor& out, Activatio
         return run.template operator()<Activation::relu>();
       case Activation::silu:
         return run.template operator()<Activation::silu>();
+      case Activation::clipped_silu:
+        return run.template operator()<Activation::clipped_silu>();
     }
   });
+}
+
+at::Tensor gated_with_operators(const at::Tensor& gate, const at::Tensor& up, Activation activation) {
+  if (activation != Activation::clipped_silu) {
+    return activate(gate, activation).mul_(up);
+  }
+  const auto clipped = gate.clamp_max(silu_clip);
+  return clipped.mul(silu_slope).sigmoid_().mul_(clipped).mul_(up.clamp(-silu_clip, silu_clip).add_(1));
 }
 
 }  // namespace
@@ -338,7 +363,7 @@ at::Tensor activate_rows(const at::Tensor& input, Activation activation, Instruc
 at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, Instructions instructions) {
   const auto inner = gate_and_up.size(1) / 2;
   if (kernels_on(gate_and_up.device()) == Kernels::operators) {
-    return activate(gate_and_up.slice(1, 0, inner), activation).mul_(gate_and_up.slice(1, inner));
+    return gated_with_operators(gate_and_up.slice(1, 0, inner), gate_and_up.slice(1, inner), activation);
   }
   auto out = at::empty({gate_and_up.size(0), inner}, gate_and_up.options());
   activation_on_cpu(gate_and_up, out, activation, instructions);
@@ -350,7 +375,7 @@ at::Tensor apply_gated(const Linear& gate_and_up, const at::Tensor& input, Activ
     return activate_gated(gate_and_up.apply(input), activation);
   }
   const auto halves = gate_and_up.apply_in_halves(input);
-  return activate(halves[0], activation).mul_(halves[1]);
+  return gated_with_operators(halves[0], halves[1], activation);
 }
 
 namespace {

@@ -35,6 +35,15 @@ ConfigFields::ConfigFields(const base::FileSet& files, const std::string& file)
 ConfigFields::ConfigFields(const ConfigFields& parent, const char* key, const base::Json* json)
     : place_(parent.place_), path_(parent.path_ + key + "."), root_(parent.root_), json_(json) {}
 
+ConfigFields ConfigFields::with(const char* key, base::Json value) const {
+  auto more = *this;
+  auto root = std::make_shared<base::Json>(*root_);
+  (*root)[key] = std::move(value);
+  more.json_ = root.get();
+  more.root_ = std::move(root);
+  return more;
+}
+
 void ConfigFields::refuse(std::string_view key, std::string_view problem, std::string_view why) const {
   throw base::InputError(base::Place{place_, 0, path_ + std::string(key)}.text() + ": " + base::describe(problem, why));
 }

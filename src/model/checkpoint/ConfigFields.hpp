@@ -52,6 +52,8 @@ class ConfigFields {
   std::vector<std::string> texts(const char* key) const;
   /// An object inside this one.
   std::optional<ConfigFields> section(const char* key) const;
+  /// These fields, which are the whole file, and one more.
+  ConfigFields with(const char* key, base::Json value) const;
 
  private:
   ConfigFields(const ConfigFields& parent, const char* key, const base::Json* json);

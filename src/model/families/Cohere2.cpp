@@ -17,7 +17,7 @@ CausalSpecification read_cohere2(const ConfigFields& fields) {
   refuse_other_head_width(fields, specification);
   read_rotary(fields, {}, specification);
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
-  set_windows(fields, fields.size("sliding_window_pattern", 4), specification);
+  set_windows(fields, {.pattern = fields.size("sliding_window_pattern", 4)}, specification);
   for (auto& layer : specification.layers) {
     layer.rotary = layer.window > 0 ? 0 : -1;
   }

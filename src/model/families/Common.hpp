@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/causal/CausalSpecification.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
@@ -29,14 +30,17 @@ struct MaskedFamily {
 /// One table or row for each file of families.
 std::span<const CausalFamily> gpt_families();
 std::span<const CausalFamily> llama_families();
+CausalFamily bloom_family();
 CausalFamily cohere2_family();
 CausalFamily glm4_family();
+CausalFamily gpt_oss_family();
 CausalFamily granite_family();
 CausalFamily olmo3_family();
 CausalFamily qwen3_moe_family();
 CausalFamily smollm3_family();
 std::span<const MaskedFamily> bert_families();
 MaskedFamily electra_family();
+MaskedFamily eurobert_family();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {
@@ -94,6 +98,10 @@ void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t cou
 
 /// The activation by the name that transformers gives it.
 Activation read_activation(const ConfigFields& fields, const char* key, const char* otherwise);
+
+/// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
+/// power. (source: press2022, their code)
+std::vector<float> alibi_slopes(std::int64_t heads);
 
 /// Every layer sees `window` tokens (0: all).
 void set_window(std::int64_t window, CausalSpecification& specification);

@@ -22,7 +22,7 @@ std::span<const families::MaskedFamily> all_masked() {
   static const auto all = [] {
     const auto table = families::bert_families();
     std::vector<families::MaskedFamily> rows(table.begin(), table.end());
-    rows.push_back(families::electra_family());
+    rows.insert(rows.end(), {families::electra_family(), families::eurobert_family()});
     return rows;
   }();
   return all;
@@ -36,8 +36,9 @@ std::span<const families::CausalFamily> all_causal() {
     for (const auto& table : {families::gpt_families(), families::llama_families()}) {
       rows.insert(rows.end(), table.begin(), table.end());
     }
-    rows.insert(rows.end(), {families::cohere2_family(), families::glm4_family(), families::granite_family(),
-                             families::olmo3_family(), families::qwen3_moe_family(), families::smollm3_family()});
+    rows.insert(rows.end(), {families::bloom_family(), families::cohere2_family(), families::glm4_family(),
+                             families::gpt_oss_family(), families::granite_family(), families::olmo3_family(),
+                             families::qwen3_moe_family(), families::smollm3_family()});
     return rows;
   }();
   return all;

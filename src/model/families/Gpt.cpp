@@ -11,13 +11,8 @@
 //              both); RW alibi, a key for every head, attention and feed-forward layer one after the other
 // (source: transformers, modeling_gpt2.py, modeling_openai.py, modeling_gpt_bigcode.py, modeling_gpt_neox.py,
 // modeling_gptj.py, modeling_opt.py, modeling_falcon.py)
-#include <ATen/ops/arange.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/pow.h>
-#include <c10/core/InferenceMode.h>
+#include <c10/util/BFloat16.h>
 
-#include <bit>
-#include <cmath>
 #include <string>
 
 #include "model/families/Common.hpp"
@@ -237,27 +232,6 @@ const CausalNames falcon_names = {.prefixes = {"transformer."},
                                   .outer = "mlp.dense_4h_to_h",
                                   .harmless_endings = {".rotary_emb.inv_freq"}};
 
-// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. torch's own
-// power, and rounded to bfloat16, as the family was trained.
-std::vector<float> alibi_slopes(std::int64_t heads) {
-  const c10::InferenceMode guard;
-  std::vector<float> slopes;
-  const auto append = [&](std::int64_t power_of_two, std::int64_t count, std::int64_t step) {
-    const auto base = std::exp2(-std::exp2(3 - std::log2(static_cast<double>(power_of_two))));
-    const auto rounded = at::pow(at::full({}, base, at::TensorOptions(at::kFloat)),
-                                 at::arange(1, 1 + step * count, step, at::TensorOptions(at::kInt)))
-                             .to(at::kBFloat16)
-                             .to(at::kFloat);
-    slopes.insert(slopes.end(), rounded.const_data_ptr<float>(), rounded.const_data_ptr<float>() + rounded.numel());
-  };
-  const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-  append(whole, whole, 1);
-  if (whole != heads) {
-    append(2 * whole, heads - whole, 2);
-  }
-  return slopes;
-}
-
 void set_norms(const ConfigFields& fields, CausalSpecification& specification) {
   const bool parallel = fields.is_on("parallel_attn", ConfigFields::Flag::on);
   const bool grouped = fields.is_on("new_decoder_architecture");
@@ -298,7 +272,9 @@ CausalSpecification read_falcon(const ConfigFields& fields) {
   set_falcon_key_heads(fields, specification);
   if (fields.is_on("alibi")) {
     specification.position = PositionKind::alibi;
-    specification.alibi_slopes = alibi_slopes(specification.num_heads);
+    for (const auto slope : alibi_slopes(specification.num_heads)) {  // as the family was trained
+      specification.alibi_slopes.push_back(c10::BFloat16(slope));
+    }
     specification.alibi_is_scaled = true;
   } else {
     read_rotary(fields, {}, specification);

@@ -62,14 +62,14 @@ void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpec
   }
 }
 
-void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecification& specification) {
-  const auto window = fields.size_or_none("sliding_window", 4096).value_or(0);
+void set_windows(const ConfigFields& fields, const Windows& defaults, CausalSpecification& specification) {
+  const auto window = fields.size_or_none("sliding_window", defaults.width).value_or(0);
   if (fields.find("layer_types") != nullptr) {
     set_layer_types(fields, window, specification);
     return;
   }
   for (std::size_t i = 0; i < specification.layers.size(); ++i) {
-    const bool slides = (static_cast<std::int64_t>(i) + 1) % pattern != 0;
+    const bool slides = (static_cast<std::int64_t>(i) + 1) % defaults.pattern != 0;
     fields.refuse_if(slides && window == 0, "sliding_window", "null", "some layers of this family have a window");
     specification.layers[i].window = slides ? window : 0;
   }
@@ -308,7 +308,7 @@ CausalSpecification read_gemma2(const ConfigFields& fields) {
   auto specification = read_gemma_like(fields, gemma2_defaults);
   read_second_generation(fields, specification);
   read_rotary(fields, {}, specification);
-  set_windows(fields, 2, specification);
+  set_windows(fields, {.pattern = 2}, specification);
   specification.attention_softcap = cap(fields.number_or_none("attn_logit_softcapping", 50));
   specification.logits_softcap = cap(fields.number_or_none("final_logit_softcapping", 30));
   return specification;
@@ -320,7 +320,7 @@ CausalSpecification read_gemma3_text(const ConfigFields& fields) {
   defaults.positions = 131072;
   auto specification = read_gemma_like(fields, defaults);
   read_second_generation(fields, specification);
-  set_windows(fields, fields.size("sliding_window_pattern", 6), specification);
+  set_windows(fields, {.pattern = fields.size("sliding_window_pattern", 6)}, specification);
   read_two_rotaries(fields, {fields.number("rope_theta", 1e6), fields.number("rope_local_base_freq", 10000)},
                     specification);
   specification.query_key_norm = QueryKeyNorm::per_head;

@@ -46,9 +46,13 @@ void set_experts(const ConfigFields& fields, const Experts& defaults, CausalSpec
 /// A window (0: none) for each layer that layer_types calls sliding_attention.
 void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification);
 
-/// Every `pattern`-th layer sees all tokens, the others a window (sliding_window, 4096 where left out); layer_types
-/// says it layer by layer.
-void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecification& specification);
+/// Where keys are left out.
+struct Windows {
+  std::int64_t width = 4096;
+  std::int64_t pattern = 2;
+};
+/// Every `pattern`-th layer sees all tokens, the others a window (sliding_window); layer_types says it layer by layer.
+void set_windows(const ConfigFields& fields, const Windows& defaults, CausalSpecification& specification);
 
 /// Bases of the angles where rope_parameters names none.
 struct Thetas {

@@ -8,7 +8,7 @@ namespace {
 CausalSpecification read_olmo3(const ConfigFields& fields) {
   constexpr double theta = 500000;
   auto specification = read_olmo_like(fields);
-  set_windows(fields, 4, specification);
+  set_windows(fields, {.pattern = 4}, specification);
   // rope_theta of the old spelling counts for the layers without a window alone: so transformers reads it.
   read_two_rotaries(fields, {fields.number("rope_theta", theta), theta}, specification);
   return specification;

@@ -54,8 +54,11 @@ enum class Instructions { best, avx512, avx2, baseline };
 bool has(Instructions instructions);
 
 /// gelu: x * Phi(x) with the error function; gelu_tanh: its tanh approximation (gelu_new, gelu_pytorch_tanh).
-/// silu: x / (1 + e^-x).
-enum class Activation { gelu, gelu_tanh, relu, silu };
+/// silu: x / (1 + e^-x). clipped_silu: of gated layers alone, g / (1 + e^-1.702g) (u + 1) of a gate g of at most 7 and
+/// an up u from -7 to 7 (GPT-OSS).
+enum class Activation { gelu, gelu_tanh, relu, silu, clipped_silu };
+inline constexpr float silu_clip = 7;
+inline constexpr float silu_slope = 1.702F;
 
 // The device that a model is loaded onto, and the type of its numbers there.
 

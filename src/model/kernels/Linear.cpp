@@ -157,6 +157,7 @@ at::Tensor activate(const at::Tensor& input, Activation activation) {
     case Activation::relu:
       return at::relu(input);
     case Activation::silu:
+    case Activation::clipped_silu:
       break;
   }
   return at::silu(input);

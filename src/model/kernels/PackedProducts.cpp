@@ -103,6 +103,7 @@ at::Tensor linear_activated(const at::Tensor& input, const at::Tensor& packed, c
     case Activation::relu:
       return pointwise(input, packed, bias, "relu", std::nullopt);
     case Activation::silu:
+    case Activation::clipped_silu:
       break;
   }
   return pointwise(input, packed, bias, "swish", std::nullopt);

@@ -371,19 +371,26 @@ at::Tensor arrange_groups(const at::Tensor& query, const AttentionHeads& heads) 
   return query.unflatten(1, {heads.keys, -1, heads.width}).transpose(1, 2).flatten(0, 1);
 }
 
-at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type) {
-  if (parts.size() == 1) {
+at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, const at::Tensor& sinks,
+                      at::ScalarType type) {
+  if (parts.size() == 1 && !sinks.defined()) {
     return parts.front().mixed.flatten(1, 3).to(type);
   }
   std::vector<at::Tensor> sums;
   for (const auto& part : parts) {
     sums.push_back(part.log_sum);
   }
+  if (sinks.defined()) {
+    sums.push_back(sinks.view({sums.front().size(0), -1, 1}).expand_as(sums.front()));
+  }
   // By query, since the operator that leaves out what is lacking is one kernel for the last dimension alone.
   const auto all = at::stack(sums, -1);
   const auto by_query = lacks.defined() ? at::_masked_softmax(all, lacks, -1, whole_mask) : at::softmax(all, -1);
   const auto weights = by_query.permute({3, 2, 0, 1}).unsqueeze(-1);  // [parts, queries, .., .., 1]
   auto out = at::empty(parts.front().mixed.sizes(), parts.front().mixed.options().dtype(type));
+  if (parts.size() == 1) {
+    return at::mul_out(out, parts.front().mixed, weights[0]).flatten(1, 3);
+  }
   auto mixed = at::mul(parts.front().mixed, weights[0]);  // float32
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
     mixed.addcmul_(parts[i].mixed, weights[static_cast<std::int64_t>(i)]);

@@ -122,7 +122,9 @@ at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads,
 at::Tensor arrange_groups(const at::Tensor& query, const AttentionHeads& heads);
 
 /// Attention over all keys of all parts: [queries, heads * width] in `type`. `lacks` [key heads, heads of each,
-/// queries, parts] bool, contiguous: parts that do not count for a query; undefined: all do.
-at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type);
+/// queries, parts] bool, contiguous: parts that do not count for a query; undefined: all do. `sinks` [key heads * heads
+/// of each] float32: the score of one key more, which has no value and is the last part of `lacks`; undefined: none.
+at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, const at::Tensor& sinks,
+                      at::ScalarType type);
 
 }  // namespace stereosweep::model

@@ -188,7 +188,10 @@ class Encoder : public MaskedModel {
 
   at::Tensor head_input(const at::Tensor& hidden) const override {
     const c10::InferenceMode guard;
-    return normalize(head().transform.apply_activated(hidden, config_.head_activation), head().norm).to(at::kFloat);
+    if (!head().transform) {
+      return hidden.to(at::kFloat);
+    }
+    return normalize(head().transform->apply_activated(hidden, config_.head_activation), head().norm).to(at::kFloat);
   }
 
   at::Tensor logits(const at::Tensor& head_input) const override {
@@ -247,7 +250,7 @@ class Encoder : public MaskedModel {
     } else if (weights_.positions.defined()) {
       states.add_(weights_.positions);
     }
-    states = normalize(states, norm);
+    states = norm.weight.defined() ? normalize(states, norm) : states;
     return weights_.embedding_projection ? weights_.embedding_projection->apply(states) : states;
   }
 
@@ -344,6 +347,9 @@ class Encoder : public MaskedModel {
 
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const {
     const base::profile::Span span("norms");
+    if (config_.norm_kind != NormKind::layer) {
+      return model::normalize(states, norm, {config_.norm_kind, config_.layer_norm_epsilon});
+    }
     return at::layer_norm(states, {norm.weight.size(0)}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
   }
 

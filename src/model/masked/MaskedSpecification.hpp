@@ -11,7 +11,7 @@
 
 namespace stereosweep::model {
 
-/// Names of a head's tensors; without ".weight" and ".bias".
+/// Names of a head's tensors; without ".weight" and ".bias". Without `dense` and `norm` it is the decoder alone.
 struct MaskedHeadNames {
   std::string beginning = "cls.predictions.";  ///< stands before all of them, and before no tensor of another head
   std::string dense = "cls.predictions.transform.dense";
@@ -35,7 +35,8 @@ struct MaskedNames {
   std::string query_key_value;  ///< stored below each other, in place of the three
   std::string attention_output = "attention.output.dense";
   std::string attention_norm = "attention.output.LayerNorm";
-  std::string inner = "intermediate.dense";
+  std::string inner = "intermediate.dense";  ///< with a gate: both below each other, or the gate alone
+  std::string up;                            ///< where it is stored by itself
   std::string outer = "output.dense";
   std::string output_norm = "output.LayerNorm";
   std::string final_norm;
@@ -57,7 +58,7 @@ struct RelativePositions {
 };
 
 /// after_adding: norm(x + part(x)), as BERT. before: x + part(norm(x)) with a gated feed-forward layer and a norm at
-/// the end, as ModernBERT; no norm before the first layer's attention.
+/// the end, as ModernBERT; no norm before the first layer's attention where one stands behind the embeddings.
 enum class NormPlace { after_adding, before };
 
 struct MaskedSpecification {
@@ -67,6 +68,7 @@ struct MaskedSpecification {
   std::int64_t inner = 0;      ///< width of the feed-forward layer
   std::int64_t num_layers = 0;
   std::int64_t num_heads = 0;
+  std::int64_t num_key_heads = 0;   ///< divides num_heads; 0: as many
   std::int64_t positions = 0;       ///< rows of the position table
   std::int64_t token_types = 0;     ///< rows of the token type table
   std::int64_t first_position = 0;  ///< position of a sequence's first token (RoBERTa: pad_token_id + 1)
@@ -81,6 +83,7 @@ struct MaskedSpecification {
   bool head_bias = true;     ///< of the head's dense layer
   bool decoder_bias = true;  ///< of the logits
   NormPlace norm = NormPlace::after_adding;
+  NormKind norm_kind = NormKind::layer;  ///< or rms, where they stand before
   RelativePositions relative;
   std::vector<Rotary> rotaries;   ///< empty: nothing turns
   std::vector<LayerKind> layers;  ///< where layers differ: a window sees as many tokens on both sides; 0: all

@@ -43,7 +43,9 @@ class EncoderReader {
     if (reader.has_any(names_.body)) {
       prefix_ = names_.body;
     }
-    const auto is_stored = [&](const MaskedHeadNames& head) { return reader.has_any(head.beginning); };
+    const auto is_stored = [&](const MaskedHeadNames& head) {
+      return reader.has_any(head.beginning) || (head.dense.empty() && config.tied_decoder);
+    };
     const auto found = std::ranges::find_if(names_.heads, is_stored);
     head_names_ = found == names_.heads.end() ? nullptr : &*found;
   }
@@ -52,7 +54,9 @@ class EncoderReader {
     MaskedWeights weights;
     weights.words = reader_.take(words_name(), {config_.vocabulary, config_.embedding_width()});
     weights.positions = positions();
-    weights.embedding_norm = norm(prefix_ + names_.embedding_norm, config_.embedding_width());
+    if (!names_.embedding_norm.empty()) {
+      weights.embedding_norm = norm(prefix_ + names_.embedding_norm, config_.embedding_width());
+    }
     if (!names_.embedding_projection.empty()) {
       weights.embedding_projection =
           linear(prefix_ + names_.embedding_projection, config_.hidden, config_.embedding_width(), Bias::stored);
@@ -111,6 +115,21 @@ class EncoderReader {
     return linear_of(matrix(name, out, in, bias));
   }
 
+  // Keys or values; heads that share them get their own, so that each has one.
+  Matrix repeated_heads(const std::string& name, Bias bias) {
+    const auto shared = config_.num_key_heads == 0 ? config_.num_heads : config_.num_key_heads;
+    const auto width = config_.head_width();
+    auto own = matrix(name, shared * width, config_.hidden, bias);
+    const auto repeat = [&](at::Tensor& rows) {
+      if (rows.defined() && shared != config_.num_heads) {
+        rows = rows.unflatten(0, {shared, width}).repeat_interleave(config_.num_heads / shared, 0).flatten(0, 1);
+      }
+    };
+    repeat(own.weight);
+    repeat(own.bias);
+    return own;
+  }
+
   MaskedLayer layer(std::size_t index) {
     const auto& scope = names_.layers[index];
     if (const auto known = layers_.find(scope); known != layers_.end()) {
@@ -135,8 +154,8 @@ class EncoderReader {
       weights.query_key_value = linear(scope + names_.query_key_value, 3 * hidden, hidden, attention);
     } else {
       const auto query = matrix(scope + names_.query, hidden, hidden, attention);
-      const auto key = matrix(scope + names_.key, hidden, hidden, attention);
-      const auto value = matrix(scope + names_.value, hidden, hidden, attention);
+      const auto key = repeated_heads(scope + names_.key, attention);
+      const auto value = repeated_heads(scope + names_.value, attention);
       weights.relative = relative_rows(scope, query, key);
       if (has_queries_apart(index)) {
         weights.query = linear_of(query);
@@ -146,10 +165,13 @@ class EncoderReader {
       }
     }
     weights.attention_output = linear(scope + names_.attention_output, hidden, hidden, attention);
-    if (config_.norm == NormPlace::after_adding || index > 0) {
+    if (config_.norm == NormPlace::after_adding || index > 0 || names_.embedding_norm.empty()) {
       weights.attention_norm = norm(scope + names_.attention_norm, hidden);
     }
-    weights.inner = linear(scope + names_.inner, (is_gated ? 2 : 1) * config_.inner, hidden, feed);
+    weights.inner = names_.up.empty()
+                        ? linear(scope + names_.inner, (is_gated ? 2 : 1) * config_.inner, hidden, feed)
+                        : linear_of(below_each_other({matrix(scope + names_.inner, config_.inner, hidden, feed),
+                                                      matrix(scope + names_.up, config_.inner, hidden, feed)}));
     weights.outer = linear(scope + names_.outer, hidden, config_.inner, feed);
     weights.output_norm = norm(scope + names_.output_norm, hidden);
     return weights;
@@ -200,8 +222,10 @@ class EncoderReader {
     const auto own_bias = names.decoder + ".bias";
     const auto width = config_.embedding_width();
     MaskedHead weights;
-    weights.transform = linear(names.dense, width, config_.hidden, bias_if(config_.head_bias));
-    weights.norm = norm(names.norm, width);
+    if (!names.dense.empty()) {
+      weights.transform = linear(names.dense, width, config_.hidden, bias_if(config_.head_bias));
+      weights.norm = norm(names.norm, width);
+    }
     const auto matrix = is_tied() ? words : reader_.take(decoder_name(), {config_.vocabulary, width});
     weights.vocabulary = matrix.size(0);
     auto bias = !config_.decoder_bias

@@ -33,7 +33,7 @@ struct MaskedLayer {
 };
 
 struct MaskedHead {
-  Linear transform;
+  std::optional<Linear> transform;  ///< without one the decoder reads hidden states
   Norm norm;
   OutputProjection decoder;  ///< [vocabulary, embedding]
   std::int64_t vocabulary = 0;
@@ -42,7 +42,7 @@ struct MaskedHead {
 struct MaskedWeights {
   at::Tensor words;      ///< [vocabulary, embedding]
   at::Tensor positions;  ///< [positions or 1, embedding], row 0 of the token types added; undefined: neither
-  Norm embedding_norm;
+  Norm embedding_norm;   ///< weight undefined: none
   std::vector<MaskedLayer> layers;
   std::optional<MaskedHead> head;
   std::optional<Linear> embedding_projection = std::nullopt;  ///< [hidden, embedding]

@@ -1,4 +1,5 @@
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ constexpr std::int64_t spare_places = 256;  // so that not every step of a text 
 // query (a step of generation copies anew).
 constexpr std::int64_t most_copies_per_query = 128;
 
-// alibi_of gives bfloat16 numbers, which a power of two leaves so. An operator whose bias has 16 bits would round
-// others.
+// In 16 bits alibi_of gives such numbers, and a power of two leaves them so. An operator whose bias has 16 bits would
+// round others.
 bool keeps_alibi(const AttentionRule& rule, at::ScalarType type) {
   int exponent = 0;
   return type == at::kFloat || std::frexp(rule.alibi_scale, &exponent) == 0.5F;
@@ -56,8 +57,10 @@ class LevelAttention : public KeyValueStore {
     sections_ = find_sections(tree, slots());
     if (const auto longest = longest_path(tree); !rule_.slopes.empty() && longest > known_places_) {
       known_places_ = longest + spare_places;
-      const auto table = alibi_of(rule_.slopes, known_places_ + columns_of_bias(known_places_)).mul_(rule_.alibi_scale);
-      const auto type = by_ == SegmentOperator::plain ? at::kFloat : options_.dtype().toScalarType();
+      const auto model_type = options_.dtype().toScalarType();
+      const auto places = known_places_ + columns_of_bias(known_places_);
+      const auto table = alibi_of(rule_, places, model_type).mul_(rule_.alibi_scale);
+      const auto type = by_ == SegmentOperator::plain ? at::kFloat : model_type;
       alibi_ = sent_to(table.to(type), options_.device());
     }
   }
@@ -79,8 +82,11 @@ class LevelAttention : public KeyValueStore {
       }
       if (part.lacks_list) {
         const auto calls = std::ssize(part.calls);
-        const auto by_query = staging.at(*part.lacks_list).to(at::kBool).view({calls, -1}).t();
-        part.lacks = by_query.expand({heads_.keys, heads_.queries / heads_.keys, by_query.size(0), calls}).contiguous();
+        auto by_query = staging.at(*part.lacks_list).to(at::kBool).view({calls, -1}).t();
+        if (!rule_.sinks.empty()) {
+          by_query = at::constant_pad_nd(by_query, {0, 1}, 0);  // no query lacks the sink
+        }
+        part.lacks = by_query.expand({heads_.keys, heads_.queries / heads_.keys, -1, -1}).contiguous();
       }
     }
     return queries;
@@ -95,7 +101,7 @@ class LevelAttention : public KeyValueStore {
     std::int64_t begin = 0;
     for (const auto& part : chosen.parts) {
       const auto end = begin + part.count();
-      mixed.push_back(attend_part(rows, part, query.slice(0, begin, end), scale));
+      mixed.push_back(attend_part(layer, rows, part, query.slice(0, begin, end), scale));
       begin = end;
     }
     if (const auto spare = query.size(0) - begin; spare > 0) {
@@ -154,7 +160,8 @@ class LevelAttention : public KeyValueStore {
   }
 
   // `rows`: keys and values.
-  at::Tensor attend_part(const at::Tensor& rows, const Part& part, const at::Tensor& query, float scale) const {
+  at::Tensor attend_part(int layer, const at::Tensor& rows, const Part& part, const at::Tensor& query,
+                         float scale) const {
     const auto by_query = arrange_queries(query, heads_, by_);
     const bool has_groups = std::ranges::any_of(part.calls, &PlacedSegments::groups_are_rows);
     const auto by_group = has_groups ? arrange_groups(query, heads_) : at::Tensor();
@@ -164,7 +171,8 @@ class LevelAttention : public KeyValueStore {
     for (const auto& call : part.calls) {
       parts.push_back(call.attend(call.groups_are_rows() ? by_group : by_query, all_keys, all_values, scale));
     }
-    return join_parts(parts, part.lacks, query.scalar_type());
+    const auto sinks = rule_.sinks.empty() ? at::Tensor() : rule_.sinks[static_cast<std::size_t>(layer)];
+    return join_parts(parts, part.lacks, sinks, query.scalar_type());
   }
 
   AttentionRule rule_;

@@ -132,9 +132,9 @@ STEREOSWEEP_ALWAYS_INLINE void apply_rule(const TileTask<Number>& task, const Pl
   }
 }
 
-// scores -> e^(score - largest), zero where the query does not see the key
-STEREOSWEEP_ALWAYS_INLINE void soften(Places& places, std::int64_t row, std::int64_t num_blocks,
-                                      const Floats& largest) {
+// scores -> e^(score - largest), zero where the query does not see the key; `sink` null: none
+STEREOSWEEP_ALWAYS_INLINE void soften(Places& places, std::int64_t row, std::int64_t num_blocks, const Floats& largest,
+                                      const float* sink) {
   float* scores = places.scores + row * places.padded_keys;
   const auto* masks = places.masks[row];
   Floats numbers;
@@ -150,6 +150,11 @@ STEREOSWEEP_ALWAYS_INLINE void soften(Places& places, std::int64_t row, std::int
     lanes::store(scores + b * lanes::width, numbers);
   }
   lanes::fold<lanes::Fold::sum>(sum);
+  if (sink != nullptr) {
+    numbers = *sink - largest;
+    lanes::exponential(numbers);
+    sum += numbers;
+  }
   places.factors[row] = 1.0F / sum;
 }
 
@@ -298,13 +303,14 @@ STEREOSWEEP_ALWAYS_INLINE void attend_rows(const TileTask<Number>& task, Places&
     const auto end = std::min(present, (query_of(row) + 1) * task.group - first);
     run_part<MultiplyKeys, Set>(task, places, own, end - row);
     for (; row < end; ++row) {
-      Floats largest = Floats{} + lowest;
+      const float* sink = task.rule.sinks == nullptr ? nullptr : task.rule.sinks + head_of(row);
+      Floats largest = Floats{} + (sink == nullptr ? lowest : *sink);
       auto part = shared;
       part.row = own.row = row;
       apply_rule(task, places, part, head_of(row), largest);
       apply_rule(task, places, own, head_of(row), largest);
       lanes::fold<lanes::Fold::largest>(largest);
-      soften(places, row, own.place + own.num_blocks, largest);
+      soften(places, row, own.place + own.num_blocks, largest, sink);
     }
   }
   run_part<MixValues, Set>(task, places, shared, present);

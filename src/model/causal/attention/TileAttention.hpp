@@ -20,13 +20,15 @@ struct KeptBlocks {
   std::int64_t padded_width;
 };
 
-/// What happens to a score: cap(scale * (q k + bias)), the bias inside or after the scaling.
+/// What happens to a score: cap(scale * (q k + bias)), the bias inside or after the scaling. A sink is one score more,
+/// of a key without a value.
 struct ScoreRule {
   float scale = 1;
   float softcap = 0;             ///< 0: none
   const float* bias = nullptr;   ///< [head, slot], times bias_scale; or null
   std::int64_t bias_stride = 0;  ///< slots
   float bias_scale = 1;
+  const float* sinks = nullptr;  ///< [head]; or null
 };
 
 /// One tile and one key head with the query heads that share it.

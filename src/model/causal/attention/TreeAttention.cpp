@@ -87,7 +87,9 @@ class BlockAttention : public TreeAttention {
     const auto count = std::ssize(tiles.tiles);
     const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
     with_number(query.scalar_type(), [&]<class Number>(Number) {
-      const auto whole = task_of<Number>(kept, tiles, query, scale, out);
+      auto whole = task_of<Number>(kept, tiles, query, scale, out);
+      whole.rule.sinks =
+          rule_.sinks.empty() ? nullptr : rule_.sinks[static_cast<std::size_t>(layer)].const_data_ptr<float>();
       at::parallel_for(0, count * rule_.num_key_heads, 4, [&](std::int64_t begin, std::int64_t end) {
         const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch aligns to 64 bytes
         auto task = whole;
@@ -168,7 +170,7 @@ class BlockAttention : public TreeAttention {
 
   void update_bias(const TokenTree& tree, std::int64_t first) {
     const auto positions = longest_path(tree);
-    const auto table = alibi_of(rule_.slopes, positions);
+    const auto table = alibi_of(rule_, positions, c10::typeMetaToScalarType(options_.dtype()));
     for (std::int64_t head = 0; head < rule_.num_heads; ++head) {
       const float* from = table.const_data_ptr<float>() + head * positions;
       float* to = bias_.mutable_data_ptr<float>() + head * bias_.size(1);
@@ -192,11 +194,13 @@ class BlockAttention : public TreeAttention {
 
 }  // namespace
 
-at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions) {
-  auto rounded = at::empty({std::ssize(slopes)}, at::TensorOptions(at::kFloat));
-  std::copy(slopes.begin(), slopes.end(), rounded.mutable_data_ptr<float>());
-  const auto places = at::arange(positions, at::TensorOptions(at::kFloat)).to(at::kBFloat16);
-  return at::outer(rounded.to(at::kBFloat16), places).to(at::kFloat);
+at::Tensor alibi_of(const AttentionRule& rule, std::int64_t positions, at::ScalarType type) {
+  auto slopes = at::empty({std::ssize(rule.slopes)}, at::TensorOptions(at::kFloat));
+  std::copy(rule.slopes.begin(), rule.slopes.end(), slopes.mutable_data_ptr<float>());
+  const auto places = at::arange(positions, at::TensorOptions(at::kFloat));
+  return rule.alibi_rounding == AlibiRounding::model
+             ? at::outer(slopes, places).to(type).to(at::kFloat)
+             : at::outer(slopes.to(at::kBFloat16), places.to(at::kBFloat16)).to(at::kFloat);
 }
 
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
@@ -205,7 +209,7 @@ std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, co
       rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
       "key heads must divide the heads");
   STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
-  STEREOSWEEP_ASSERT(rule.slopes.empty() || rule.softcap == 0, "alibi or a cap");
+  STEREOSWEEP_ASSERT((rule.slopes.empty() && rule.sinks.empty()) || rule.softcap == 0, "alibi and sinks, or a cap");
   if (kernels == Kernels::own_kernels) {
     STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
     return std::make_unique<BlockAttention>(rule, size, options);

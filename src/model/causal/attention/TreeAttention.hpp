@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/causal/CausalModel.hpp"
+#include "model/causal/CausalSpecification.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/kernels/Kernels.hpp"
 
@@ -22,9 +23,12 @@ struct AttentionRule {
   std::int64_t num_key_heads = 0;  ///< divides num_heads
   std::int64_t width = 0;
   float softcap = 0;          ///< of the scaled scores; 0: none
-  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds alibi_scale * bfloat16(slope *
-                              ///< bfloat16(j)) to the scaled score; or empty
+  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds alibi_scale times slope * j, rounded, to
+                              ///< the scaled score; or empty
   float alibi_scale = 1;
+  AlibiRounding alibi_rounding = AlibiRounding::bfloat16;
+  std::vector<at::Tensor> sinks;  ///< by layer [heads] float32: a score that takes its share of the weights and has no
+                                  ///< value; or empty. Not beside a cap.
 };
 
 /// One forward pass, or all steps of a generation. Not for several threads at once.
@@ -45,8 +49,8 @@ class TreeAttention : public CausalModel::Memory {
   /// single forward pass, the tensors themselves, which must not be changed before the layer has attended.
   virtual void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
                     const at::Tensor& value) = 0;
-  /// softmax(cap(scale * q k)) v for the chosen queries; rows of `query` beyond them become zero. All keys that they
-  /// see must have been kept.
+  /// softmax(cap(scale * q k), sink) v for the chosen queries; rows of `query` beyond them become zero. All keys that
+  /// they see must have been kept.
   virtual at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const = 0;
 };
 
@@ -63,8 +67,9 @@ struct KeptSize {
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels);
 
-/// [heads, positions] float32 on the CPU: what alibi adds to the score of a key at each position.
-at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
+/// [heads, positions] float32 on the CPU: what alibi adds to the score of a key at each position of a model of that
+/// type, before alibi_scale.
+at::Tensor alibi_of(const AttentionRule& rule, std::int64_t positions, at::ScalarType type);
 
 /// Scores that are computed together without an operator for attention take so many bytes at most, and so do the rows
 /// that they are made of.

@@ -189,6 +189,41 @@ class QuantizedMatrix final : public NumberSource {
   std::array<float, 256> values_{};
 };
 
+/// A part of a tensor's bytes.
+std::vector<std::uint8_t> bytes_of(const StoredTensor& stored, std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint8_t> bytes(count);
+  stored.content.read(stored.offset + first, std::as_writable_bytes(std::span(bytes)));
+  return bytes;
+}
+
+/// MXFP4: blocks of 32 numbers of four bits, the first one in the lower half of its byte, and for each block a power of
+/// two.
+class FourBitBlocks final : public NumberSource {
+ public:
+  static constexpr std::uint64_t numbers = 32;
+  FourBitBlocks(StoredTensor codes, StoredTensor scales) : codes_(std::move(codes)), scales_(std::move(scales)) {}
+
+  void read(std::int64_t first, std::span<float> out) const override {
+    constexpr std::array<float, 8> sizes = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+    constexpr int scale_of_one = 127;
+    const auto begin = static_cast<std::uint64_t>(first);
+    const auto first_block = begin / numbers;
+    const auto count = (begin + out.size() + numbers - 1) / numbers - first_block;
+    const auto codes = bytes_of(codes_, first_block * numbers / 2, count * numbers / 2);
+    const auto scales = bytes_of(scales_, first_block, count);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto place = begin - first_block * numbers + i;
+      const auto code = place % 2 == 0 ? codes[place / 2] & 15U : codes[place / 2] >> 4U;
+      const auto size = (code & 8U) == 0 ? sizes[code & 7U] : -sizes[code & 7U];
+      out[i] = size * std::ldexp(1.0F, scales[place / numbers] - scale_of_one);
+    }
+  }
+
+ private:
+  StoredTensor codes_;
+  StoredTensor scales_;
+};
+
 /// Finds the parts of matrices among the tensors of a model.
 class Decoder {
  public:
@@ -196,6 +231,15 @@ class Decoder {
       : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {}
 
   void decode() {
+    constexpr std::string_view blocks = "_blocks";
+    if (method_ == "mxfp4") {
+      for (const auto& name : base::mapped(tensors_, [](const auto& row) { return row.first; })) {
+        if (name.ends_with(blocks)) {
+          decode_blocks(name.substr(0, name.size() - blocks.size()));
+        }
+      }
+      return;
+    }
     const bool is_packed = method_ == "gptq" || method_ == "awq";
     const std::string ending = is_packed ? ".qweight" : ".weight_packed";
     for (const auto& name : base::mapped(tensors_, [](const auto& row) { return row.first; })) {
@@ -243,6 +287,22 @@ class Decoder {
     StoredTensor made{StoredType::float32, {parts.out, parts.in}, {}, 0, 0, parts.codes.file};
     made.source = std::make_shared<QuantizedMatrix>(std::move(parts), ready_);
     tensors_.insert_or_assign(module + ".weight", std::move(made));
+  }
+
+  /// MXFP4's matrices of all experts, [experts, out, blocks, 16] -> [experts, out, in], under the name of the blocks.
+  void decode_blocks(const std::string& module) {
+    auto codes = needed(module, "_blocks");
+    auto scales = needed(module, "_scales");
+    if (codes.shape.size() != 4) {
+      refuse(module, "has blocks of shape " + text_of(codes.shape), "[experts, out, blocks, 16] is needed");
+    }
+    const auto& shape = codes.shape;
+    check(module, codes, StoredType::uint8, {shape[0], shape[1], shape[2], FourBitBlocks::numbers / 2});
+    check(module, scales, StoredType::uint8, {shape[0], shape[1], shape[2]});
+    const auto in = shape[2] * static_cast<std::int64_t>(FourBitBlocks::numbers);
+    StoredTensor made{StoredType::float32, {shape[0], shape[1], in}, {}, 0, 0, codes.file};
+    made.source = std::make_shared<FourBitBlocks>(std::move(codes), std::move(scales));
+    tensors_.insert_or_assign(module + "_blocks", std::move(made));
   }
 
   /// GPTQ and AWQ.
@@ -393,10 +453,10 @@ std::string describe_quantization(const ConfigFields& fields) {
   if (method == "gguf") {
     return "GGUF (" + settings->text("types", "") + ")";
   }
-  constexpr std::array<std::string_view, 5> known = {"fp8", "fbgemm_fp8", "gptq", "awq", "compressed-tensors"};
+  constexpr std::array<std::string_view, 6> known = {"fp8", "fbgemm_fp8", "mxfp4", "gptq", "awq", "compressed-tensors"};
   settings->refuse_if(!base::contains(known, method), "quant_method",
                       method.empty() ? "is missing" : json_quote(method) + " is not supported",
-                      "fp8, fbgemm_fp8, gptq, awq, compressed-tensors and GGUF files are");
+                      "fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors and GGUF files are");
   const auto format = base::lower_ascii(
       settings->text("checkpoint_format", settings->text("format", settings->text("version", "").c_str()).c_str()));
   constexpr std::array<std::string_view, 8> formats = {
