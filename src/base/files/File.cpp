@@ -15,7 +15,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
-#include "base/files/gguf/GgufFiles.hpp"
+#include "base/files/gguf/Gguf.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -235,7 +235,8 @@ std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::pat
 
 std::map<std::string, std::uint64_t> list_checkpoint_files(const CheckpointPlace& place) {
   auto names =
-      is_gguf(place.model)
+      place.model.empty() ? std::map<std::string, std::uint64_t>()
+      : is_gguf(place.model)
           ? std::map<std::string, std::uint64_t>{{place.model.filename().string(), open_file(place.model).size()}}
           : list_model_files(place.model);
   if (!place.adapter.empty()) {

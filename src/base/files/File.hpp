@@ -82,7 +82,7 @@ struct CheckpointPlace {
   template <std::convertible_to<std::filesystem::path> Path>
   CheckpointPlace(const Path& model_path, std::filesystem::path adapter_path = {})  // a path alone is a place
       : model(model_path), adapter(std::move(adapter_path)) {}
-  std::filesystem::path model;    ///< a directory, or one GGUF file
+  std::filesystem::path model;    ///< a directory, or one GGUF file; empty: of the adapter alone
   std::filesystem::path adapter;  ///< a directory; empty: none
   /// Of a file that `list_checkpoint_files` names; the adapter's files have "adapter/" before their names.
   std::filesystem::path path_of(const std::string& name) const;
@@ -95,7 +95,7 @@ bool is_weight_file(std::string_view name);
 /// directory; a GGUF file; of an adapter its settings and weights. Throws InputError for what is neither, and for an
 /// adapter that lacks one of them. Symbolic links to regular files are followed.
 std::map<std::string, std::uint64_t> list_checkpoint_files(const CheckpointPlace& place);
-/// Reads the small files (all but the weights; of a GGUF file those that its metadata stand for, GgufFiles.hpp);
+/// Reads the small files (all but the weights; of a GGUF file those that its metadata stand for, gguf/Gguf.hpp);
 /// `all_files` also opens the weight files.
 enum class CheckpointPart { small_files, all_files };
 FileSet read_checkpoint_files(const CheckpointPlace& place, CheckpointPart part);

@@ -1,5 +1,7 @@
-#include "model/adapter/Adapter.hpp"
-
+// An adapter as PEFT saves it, merged into the weights while they are read: LoRA with patterns of ranks and alphas,
+// rank-stabilized scales, DoRA's magnitudes, biases, and modules that it replaces whole.
+//   W + s B A;  s = alpha / r, or alpha / sqrt(r);  DoRA: each row of it times magnitude / its norm
+// (source: hu2021, kalajdzievski2023, liu2024; github.com/huggingface/peft, tuners/lora)
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
@@ -14,6 +16,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
+#include "model/checkpoint/Safetensors.hpp"
 #include "model/checkpoint/TensorReader.hpp"
 
 namespace stereosweep::model {

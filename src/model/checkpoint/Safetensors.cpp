@@ -18,8 +18,6 @@
 #include "base/files/HubCache.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
-#include "model/adapter/Adapter.hpp"
-#include "model/checkpoint/gguf/GgufTensors.hpp"
 #include "model/checkpoint/quantized/Quantized.hpp"
 
 namespace stereosweep::model {

@@ -4,14 +4,16 @@
 // (source: github.com/huggingface/safetensors, README «Format» and the checks of its reference reader)
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/files/File.hpp"
-#include "model/checkpoint/NumberSource.hpp"
 
 namespace stereosweep::model {
 
@@ -39,6 +41,27 @@ std::size_t bytes_per_number(StoredType type);
 /// As the format writes it: "F32", "BF16", ...
 const char* name_of(StoredType type);
 
+/// Numbers of a tensor that no file holds as they are: they are made while they are read, of blocks of few bits, of
+/// several stored tensors, of a tensor and what an adapter adds.
+class NumberSource {
+ public:
+  virtual ~NumberSource() = default;
+  /// Numbers `first` and the next, in C order. Throws as reading a file does.
+  virtual void read(std::int64_t first, std::span<float> out) const = 0;
+};
+
+/// Calls `use(row, column, part)` for each part of the numbers `first` and the next that lies in one row.
+template <class Use>
+void by_rows(std::int64_t first, std::span<float> out, std::int64_t columns, const Use& use) {
+  while (!out.empty()) {
+    const auto column = first % columns;
+    const auto part = out.first(std::min(out.size(), static_cast<std::size_t>(columns - column)));
+    use(first / columns, column, part);
+    first += static_cast<std::int64_t>(part.size());
+    out = out.subspan(part.size());
+  }
+}
+
 /// One tensor inside a file: C order, little-endian, not necessarily aligned.
 struct StoredTensor {
   StoredType type = StoredType::float32;
@@ -53,6 +76,16 @@ struct StoredTensor {
 };
 
 using StoredTensors = std::map<std::string, StoredTensor>;
+
+/// The tensors of a GGUF file under the names, and with the rows, that the folder had from which it was made. Rows of
+/// queries and keys that were put in another order go back; Gemma's norms lose the 1 that was added. Throws InputError
+/// for tensors without a name in `transformers`.
+StoredTensors read_gguf_tensors(const base::SharedBytes& content, const std::string& name);
+
+/// Changes the tensors that the adapter among the files changes (adapter/Adapter.cpp); nothing where there is none.
+/// Throws InputError for other kinds of adapters and settings that this program does not merge, each by its name, for
+/// what does not fit the model, and for a part of the adapter that would be ignored.
+void apply_adapter(const base::FileSet& files, StoredTensors& tensors);
 
 /// All tensors of one file. `name` stands in messages.
 /// Throws InputError "name: problem (why)" for everything that the format forbids.

@@ -82,40 +82,37 @@ class Reader {
  private:
   static constexpr std::uint32_t list_type = 9;
 
-  Json scalar(std::uint32_t type, const std::string& key) {
-    switch (type) {
-      case 0:
-        return number<std::uint8_t>();
-      case 1:
-        return number<std::int8_t>();
-      case 2:
-        return number<std::uint16_t>();
-      case 3:
-        return number<std::int16_t>();
-      case 4:
-        return number<std::uint32_t>();
-      case 5:
-        return number<std::int32_t>();
-      case 6:
-        return finite(number<float>(), key);
-      case 7:
-        return number<std::uint8_t>() != 0;
-      case 8:
-        return text(key);
-      case 10:
-        return number<std::uint64_t>();
-      case 11:
-        return number<std::int64_t>();
-      case 12:
-        return finite(number<double>(), key);
-      default:
-        refuse(key + " has a value of type " + std::to_string(type), "the format has types 0 to 12");
-    }
+  template <class Number>
+  Json plain(const std::string&) {
+    return number<Number>();
   }
-
-  double finite(double value, const std::string& key) const {
+  template <class Number>
+  Json finite(const std::string& key) {
+    const auto value = number<Number>();
     refuse_if(!std::isfinite(value), key + " is NaN or infinite", "a number is needed");
     return value;
+  }
+  Json flag(const std::string&) { return number<std::uint8_t>() != 0; }
+  Json words(const std::string& key) { return text(key); }
+
+  Json scalar(std::uint32_t type, const std::string& key) {
+    using Read = Json (Reader::*)(const std::string&);
+    constexpr std::array<Read, 13> by_type = {&Reader::plain<std::uint8_t>,
+                                              &Reader::plain<std::int8_t>,
+                                              &Reader::plain<std::uint16_t>,
+                                              &Reader::plain<std::int16_t>,
+                                              &Reader::plain<std::uint32_t>,
+                                              &Reader::plain<std::int32_t>,
+                                              &Reader::finite<float>,
+                                              &Reader::flag,
+                                              &Reader::words,
+                                              nullptr /* a list */,
+                                              &Reader::plain<std::uint64_t>,
+                                              &Reader::plain<std::int64_t>,
+                                              &Reader::finite<double>};
+    refuse_if(type >= by_type.size() || by_type[type] == nullptr, key + " has a value of type " + std::to_string(type),
+              "the format has types 0 to 12");
+    return (this->*by_type[type])(key);
   }
 
   std::string_view take(std::uint64_t size) {
@@ -211,36 +208,41 @@ const Json* Gguf::find(const std::string& key) const {
   return found == metadata.end() ? nullptr : &found->second;
 }
 
-std::string Gguf::text(const std::string& key) const {
-  const auto* value = find(key);
-  if (value != nullptr && !value->is_string()) {
-    refuse(key, "is no text", "a text is needed");
+namespace {
+
+/// Null where the key is missing.
+const Json* find_of_kind(const Gguf& file, const std::string& key, bool (Json::*is_right)() const noexcept,
+                         const char* kind) {
+  const auto* value = file.find(key);
+  if (value != nullptr && !(value->*is_right)()) {
+    file.refuse(key, std::string("is no ") + kind, std::string("a ") + kind + " is needed");
   }
+  return value;
+}
+
+}  // namespace
+
+std::string Gguf::text(const std::string& key) const {
+  const auto* value = find_of_kind(*this, key, &Json::is_string, "text");
   return value == nullptr ? "" : value->get<std::string>();
 }
 
 bool Gguf::flag(const std::string& key, bool otherwise) const {
-  const auto* value = find(key);
-  if (value != nullptr && !value->is_boolean()) {
-    refuse(key, "is no flag", "true or false is needed");
-  }
+  const auto* value = find_of_kind(*this, key, &Json::is_boolean, "flag");
   return value == nullptr ? otherwise : value->get<bool>();
 }
 
 std::optional<std::int64_t> Gguf::size(const std::string& key) const {
-  const auto* value = find(key);
-  if (value == nullptr) {
-    return std::nullopt;
+  const auto* value = find_of_kind(*this, key, &Json::is_number_integer, "whole number");
+  if (value != nullptr && (*value < 0 || *value > INT32_MAX)) {
+    refuse(key, value->dump(), "a whole number from 0 to 2^31-1 is needed");
   }
-  if (!value->is_number_integer() || *value < 0 || *value > INT32_MAX) {
-    refuse(key, excerpt(value->dump(), 60), "a whole number from 0 to 2^31-1 is needed");
-  }
-  return value->get<std::int64_t>();
+  return value == nullptr ? std::nullopt : std::optional(value->get<std::int64_t>());
 }
 
 std::vector<std::string> Gguf::texts(const std::string& key) const {
-  const auto* value = find(key);
-  if (value == nullptr || !value->is_array() || (!value->empty() && !value->front().is_string())) {
+  const auto* value = find_of_kind(*this, key, &Json::is_array, "list of texts");
+  if (value == nullptr || (!value->empty() && !value->front().is_string())) {
     refuse(key, value == nullptr ? "is missing" : "is no list of texts", "a list of texts is needed");
   }
   return value->get<std::vector<std::string>>();

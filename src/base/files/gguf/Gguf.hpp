@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,5 +52,21 @@ struct Gguf {
 /// `name` stands in messages. Throws InputError for what the format forbids or this program does not read: other
 /// versions, parts of a split file, types of blocks that `GgufType` has no sizes for.
 Gguf read_gguf(const SharedBytes& content, const std::string& name);
+
+// A file as the folder that it was made from: the small files of that folder, written from the metadata, so that
+// whatever reads a folder reads it alike. (source of keys: llama.cpp's convert_hf_to_gguf.py)
+
+/// config.json, tokenizer_config.json, and tokenizer.json or tokenizer.model; by name. config.json says
+/// `quantization_config: {quant_method: gguf, types: ...}`. Throws InputError for architectures, settings, tokenizers
+/// and ways to split words that this program does not know: nothing is guessed.
+std::map<std::string, std::string> make_small_files(const Gguf& file, const SharedBytes& content);
+
+/// What make_small_files is made of.
+Json make_gguf_config(const Gguf& file, const SharedBytes& content);
+std::map<std::string, std::string> make_gguf_tokenizer(const Gguf& file);
+
+/// The text of the file's chat template, its own or the one with this name (`tokenizer.chat_template.NAME`). Nothing
+/// where there is none. Throws InputError for a file that cannot be read.
+std::optional<std::string> read_gguf_chat_template(const std::filesystem::path& path, const std::string& name = "");
 
 }  // namespace stereosweep::base

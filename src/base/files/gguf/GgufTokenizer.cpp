@@ -5,7 +5,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/files/gguf/GgufFiles.hpp"
+#include "base/files/gguf/Gguf.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {

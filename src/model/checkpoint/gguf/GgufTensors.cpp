@@ -1,17 +1,163 @@
-#include "model/checkpoint/gguf/GgufTensors.hpp"
+#include <c10/util/Half.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <string_view>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/files/gguf/Gguf.hpp"
 #include "base/text/Text.hpp"
-#include "model/checkpoint/gguf/Blocks.hpp"
+#include "model/checkpoint/Safetensors.hpp"
 
 namespace stereosweep::model {
 namespace {
+
+// Blocks of few bits become numbers to the last bit as the format's own reader makes them: no product is fused with a
+// sum. (source: github.com/ggml-org/ggml, ggml-quants.c)
+
+using Byte = std::uint8_t;
+
+float half(const Byte* at) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, at, sizeof(bits));
+  return c10::Half(bits, c10::Half::from_bits());
+}
+
+std::uint32_t word(const Byte* at) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, at, sizeof(bits));
+  return bits;
+}
+
+// 32 numbers of four bits: the low halves of 16 bytes, then the high ones.
+unsigned nibble(const Byte* at, unsigned i) { return i < 16 ? at[i] & 15U : at[i - 16] >> 4U; }
+
+unsigned fifth_bit(const Byte* at, unsigned i) { return (word(at) >> i & 1U) << 4U; }
+
+/// Where a block of 32 numbers has its parts, behind the scale; 0: it has none.
+struct SmallBlock {
+  unsigned codes = 2;
+  unsigned fifth_bits = 0;
+  unsigned least = 0;
+  int middle = 0;  ///< the code of zero
+};
+
+template <SmallBlock places>
+void decode_small(const Byte* block, float* out) {
+  for (unsigned i = 0; i < 32; ++i) {
+    auto code = static_cast<int>(nibble(block + places.codes, i));
+    if constexpr (places.fifth_bits > 0) {
+      code |= static_cast<int>(fifth_bit(block + places.fifth_bits, i));
+    }
+    out[i] = half(block) * static_cast<float>(code - places.middle);
+    if constexpr (places.least > 0) {
+      out[i] += half(block + places.least);
+    }
+  }
+}
+
+void decode_q8_0(const Byte* block, float* out) {
+  for (unsigned i = 0; i < 32; ++i) {
+    out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * half(block);
+  }
+}
+
+// 256 numbers of two bits: of each 32 bytes first the lowest bits, then the next.
+unsigned two_bits(const Byte* at, unsigned i) { return at[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3U; }
+
+void decode_q2_k(const Byte* block, float* out) {
+  const auto scale = half(block + 80);
+  const auto least = half(block + 82);
+  for (unsigned i = 0; i < 256; ++i) {
+    const unsigned both = block[i / 16];
+    const auto factor = scale * static_cast<float>(both & 15U);
+    const auto minimum = least * static_cast<float>(both >> 4U);
+    out[i] = factor * static_cast<float>(two_bits(block + 16, i)) - minimum;
+  }
+}
+
+void decode_q3_k(const Byte* block, float* out) {
+  const auto* scales = block + 96;  // 16 of six bits: four in the first eight bytes, two in the last four
+  for (unsigned i = 0; i < 256; ++i) {
+    const auto k = i / 16;
+    const unsigned low = k < 8 ? scales[k] & 15U : scales[k - 8] >> 4U;
+    const unsigned high = scales[8 + k % 4] >> k / 4 * 2 & 3U;
+    const auto factor = half(block + 108) * static_cast<float>(static_cast<int>(low | high << 4U) - 32);
+    const bool is_whole = (block[i % 32] >> i / 32 & 1U) != 0;  // else four less
+    const auto quantized = static_cast<int>(two_bits(block + 32, i)) - (is_whole ? 0 : 4);
+    out[i] = factor * static_cast<float>(quantized);
+  }
+}
+
+struct ScaleAndMinimum {
+  float scale;
+  float minimum;
+};
+
+// Eight scales and eight minima of six bits in twelve bytes.
+ScaleAndMinimum sixth_bits(const Byte* at, unsigned k) {
+  if (k < 4) {
+    return {static_cast<float>(at[k] & 63U), static_cast<float>(at[k + 4] & 63U)};
+  }
+  return {static_cast<float>((at[k + 4] & 15U) | (at[k - 4] >> 2U & 48U)),
+          static_cast<float>(at[k + 4] >> 4U | (at[k] >> 2U & 48U))};
+}
+
+// 256 numbers of four bits: of each 32 bytes first the low halves, then the high ones.
+unsigned four_bits(const Byte* at, unsigned i) { return at[i / 64 * 32 + i % 32] >> i % 64 / 32 * 4 & 15U; }
+
+float scaled(const Byte* block, unsigned i, unsigned quantized) {
+  const auto [scale, minimum] = sixth_bits(block + 4, i / 32);
+  const auto factor = half(block) * scale;
+  const auto least = half(block + 2) * minimum;
+  return factor * static_cast<float>(quantized) - least;
+}
+
+void decode_q4_k(const Byte* block, float* out) {
+  for (unsigned i = 0; i < 256; ++i) {
+    out[i] = scaled(block, i, four_bits(block + 16, i));
+  }
+}
+
+void decode_q5_k(const Byte* block, float* out) {
+  for (unsigned i = 0; i < 256; ++i) {
+    const unsigned high = block[16 + i % 32] >> i / 32 & 1U;
+    out[i] = scaled(block, i, four_bits(block + 48, i) | high << 4U);
+  }
+}
+
+void decode_q6_k(const Byte* block, float* out) {
+  for (unsigned i = 0; i < 256; ++i) {
+    const unsigned low = block[i / 128 * 64 + i % 64] >> i % 128 / 64 * 4 & 15U;
+    const auto factor = half(block + 208) * static_cast<float>(static_cast<std::int8_t>(block[192 + i / 16]));
+    out[i] = factor * static_cast<float>(static_cast<int>(low | two_bits(block + 128, i) << 4U) - 32);
+  }
+}
+
+/// How the numbers of a type are made: stored as they are, or by a function from each block.
+struct Decoding {
+  std::uint32_t id;  ///< of the type in the format
+  StoredType plain = StoredType::float32;
+  void (*block)(const Byte* block, float* out) = nullptr;
+};
+constexpr std::array<Decoding, 13> decodings = {
+    {{0, StoredType::float32},
+     {1, StoredType::float16},
+     {30, StoredType::bfloat16},
+     {2, {}, decode_small<SmallBlock{.middle = 8}>},
+     {3, {}, decode_small<SmallBlock{.codes = 4, .least = 2}>},
+     {6, {}, decode_small<SmallBlock{.codes = 6, .fifth_bits = 2, .middle = 16}>},
+     {7, {}, decode_small<SmallBlock{.codes = 8, .fifth_bits = 4, .least = 2}>},
+     {8, {}, decode_q8_0},
+     {10, {}, decode_q2_k},
+     {11, {}, decode_q3_k},
+     {12, {}, decode_q4_k},
+     {13, {}, decode_q5_k},
+     {14, {}, decode_q6_k}}};
+constexpr std::size_t max_block = 256;  // numbers
 
 class GgufNumbers final : public NumberSource {
  public:
@@ -19,14 +165,15 @@ class GgufNumbers final : public NumberSource {
     std::int64_t turned_heads = 0;  ///< 0: the rows keep their order
     float added = 0;                ///< to each number, before it was stored
   };
-  GgufNumbers(base::SharedBytes content, base::GgufTensor tensor, Change change)
-      : content_(std::move(content)), tensor_(std::move(tensor)), change_(change) {}
+  /// `stored`: as the bytes lie in the file; `decoding` is borrowed from the table.
+  GgufNumbers(StoredTensor stored, const base::GgufType& type, const Decoding& decoding, Change change)
+      : stored_(std::move(stored)), type_(type), decoding_(decoding), change_(change) {}
 
   void read(std::int64_t first, std::span<float> out) const override {
     if (change_.turned_heads == 0) {
       decode(first, out);
     } else {
-      const auto columns = tensor_.shape.size() < 2 ? 1 : tensor_.shape.back();
+      const auto columns = stored_.shape.size() < 2 ? 1 : stored_.shape.back();
       by_rows(first, out, columns, [&](std::int64_t row, std::int64_t column, std::span<float> part) {
         decode(stored_row(row) * columns + column, part);
       });
@@ -39,21 +186,26 @@ class GgufNumbers final : public NumberSource {
  private:
   /// llama.cpp turns neighbouring numbers of a head by one angle, transformers those half a head apart.
   std::int64_t stored_row(std::int64_t row) const {
-    const auto width = tensor_.shape.front() / change_.turned_heads;
+    const auto width = stored_.shape.front() / change_.turned_heads;
     const auto inside = row % width;
     return row - inside + inside % (width / 2) * 2 + inside / (width / 2);
   }
 
   void decode(std::int64_t first, std::span<float> out) const {
-    const auto numbers = static_cast<std::int64_t>(tensor_.type.numbers);
+    if (decoding_.block == nullptr) {
+      read_numbers(stored_, first, out);
+      return;
+    }
+    const auto numbers = static_cast<std::int64_t>(type_.numbers);
     const auto count = static_cast<std::int64_t>(out.size());
     const auto first_block = first / numbers;
     const auto num_blocks = (first + count + numbers - 1) / numbers - first_block;
-    bytes_.resize(static_cast<std::size_t>(num_blocks * tensor_.type.bytes));
-    content_.read(tensor_.offset + static_cast<std::uint64_t>(first_block * tensor_.type.bytes), bytes_);
+    bytes_.resize(static_cast<std::size_t>(num_blocks * type_.bytes));
+    stored_.content.read(stored_.offset + static_cast<std::uint64_t>(first_block * type_.bytes),
+                         std::as_writable_bytes(std::span(bytes_)));
     std::array<float, max_block> block{};
     for (std::int64_t i = 0; i < num_blocks; ++i) {
-      decode_block(tensor_.type, bytes_.data() + i * tensor_.type.bytes, block.data());
+      decoding_.block(bytes_.data() + i * type_.bytes, block.data());
       const auto start = (first_block + i) * numbers;
       const auto begin = std::max(start, first);
       const auto end = std::min(start + numbers, first + count);
@@ -61,10 +213,11 @@ class GgufNumbers final : public NumberSource {
     }
   }
 
-  base::SharedBytes content_;
-  base::GgufTensor tensor_;
+  StoredTensor stored_;
+  base::GgufType type_;
+  const Decoding& decoding_;
   Change change_;
-  mutable std::vector<std::byte> bytes_;
+  mutable std::vector<Byte> bytes_;
 };
 
 // What stands for a part of a name in `transformers`, by the part in GGUF: of most architectures, and of some.
@@ -180,14 +333,12 @@ class TensorMaker {
   }
 
   void add(const std::string& name, const base::GgufTensor& tensor, GgufNumbers::Change change) {
-    constexpr std::array<std::pair<std::uint32_t, StoredType>, 3> plain = {
-        {{0, StoredType::float32}, {1, StoredType::float16}, {30, StoredType::bfloat16}}};
-    StoredTensor stored{StoredType::float32, tensor.shape, content_, tensor.offset, tensor.num_bytes, file_.name};
-    const auto* type = std::ranges::find(plain, tensor.type.id, &std::pair<std::uint32_t, StoredType>::first);
-    if (type != plain.end() && change.turned_heads == 0 && change.added == 0) {
-      stored.type = type->second;
-    } else {
-      stored.source = std::make_shared<GgufNumbers>(content_, tensor, change);
+    const auto& decoding = *std::ranges::find(decodings, tensor.type.id, &Decoding::id);  // others were refused
+    StoredTensor stored{decoding.plain, tensor.shape, content_, tensor.offset, tensor.num_bytes, file_.name};
+    if (decoding.block != nullptr || change.turned_heads > 0 || change.added != 0) {
+      auto source = std::make_shared<GgufNumbers>(stored, tensor.type, decoding, change);
+      stored.type = StoredType::float32;
+      stored.source = std::move(source);
     }
     base::refuse_if(!made_.emplace(name, std::move(stored)).second, file_.name + ": two tensors are " + name,
                     "one of them would be ignored");
