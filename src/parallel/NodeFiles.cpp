@@ -127,7 +127,8 @@ Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& n
     total += aligned(size);
   }
   SharedSegment segment;
-  const bool shared = segment.make(world, node, world.size() > 1 && place == WeightPlace::node_memory ? total : 0);
+  const bool wanted = place == WeightPlace::kept_memory || (world.size() > 1 && place == WeightPlace::node_memory);
+  const bool shared = segment.make(world, node, wanted ? total : 0);
   if (world.any(shared)) {
     const auto memory =
         coordinated(world, [&] { return shared ? segment.map(total, SharedSegment::Access::write) : nullptr; });

@@ -197,15 +197,18 @@ parallel::WeightPlace check_devices(JobParts& parts) {
     const bool has_room = require_memory(parts.job(), small_files, memory);
     // Slices that lie on one node leave it the most room: no byte would be read less often.
     const bool is_worth_it = parts.job().execution.tensor_parallel == 1 || node.size() < parts.world.size();
+    if (has_room && parts.sweep.is_model == SweepParts::Model::read_again) {
+      return parallel::WeightPlace::kept_memory;
+    }
     return has_room && is_worth_it ? parallel::WeightPlace::node_memory : parallel::WeightPlace::files;
   });
 }
 
-/// Returns the ranks that have the same files by one reading.
-parallel::Communicator read_model(JobParts& parts) {
+/// Files of the adapter, and the ranks that have them by one reading. The model itself is in parts.sweep.model.
+parallel::Checkpoint read_model(JobParts& parts) {
   const base::profile::Span span("reading the model's files");
   auto& scoring = *parts.scoring;
-  auto sharers = parts.world;
+  parallel::Checkpoint adapter{base::FileSet(""), parts.world};
   if (scoring.job.reads_model()) {
     auto place = parallel::WeightPlace::files;
     if (!is_fake(scoring.job)) {
@@ -216,9 +219,27 @@ parallel::Communicator read_model(JobParts& parts) {
     const auto& asked = scoring.job.model;
     const auto found =
         coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
-    auto checkpoint = parallel::read_checkpoint_once(parts.world, parts.world.node(), found, part, place);
-    scoring.files = std::move(checkpoint.files);
-    sharers = std::move(checkpoint.sharers);
+    const auto node = parts.world.node();
+    const auto location = (is_fake(scoring.job) ? "fake " : "") + asked.location();
+    auto& kept = parts.sweep.model;
+    const bool is_there =
+        kept.location == location && (kept.place == place || kept.place == parallel::WeightPlace::kept_memory);
+    if (!parts.world.all(is_there)) {
+      kept = {};
+      kept.checkpoint = parallel::read_checkpoint_once(parts.world, node, found.model, part, place);
+      kept.location = location;
+      kept.place = place;
+    } else if (parts.leads()) {
+      base::log(base::LogLevel::info, asked.location() + ": the files that the job before has read");
+    }
+    scoring.files = kept.checkpoint.files;
+    if (!found.adapter.empty()) {
+      adapter =
+          parallel::read_checkpoint_once(parts.world, node, {std::filesystem::path(), found.adapter}, part, place);
+      for (const auto& [name, content] : adapter.files.files()) {
+        scoring.files.add(name, content);
+      }
+    }
     coordinated(parts.world, [&] {
       scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files));
       scoring.tokenizer->log_warnings();
@@ -226,11 +247,24 @@ parallel::Communicator read_model(JobParts& parts) {
     });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);
-  return sharers;
+  return adapter;
 }
 
-/// `sharers`: hash each file once among them.
-void agree_on_settings(JobParts& parts, const parallel::Communicator& sharers) {
+/// Collective: each file once among those that have it by one reading.
+FileHashes hash_once(const JobParts& parts, const parallel::Checkpoint& checkpoint) {
+  const auto& sharers = checkpoint.sharers;
+  const auto own = coordinated(parts.world, "hash_files", [&] {
+    const base::profile::Span span("digests");
+    return base::Json(hash_files(parts.scoring->job, checkpoint.files, {sharers.rank(), sharers.size()})).dump();
+  });
+  FileHashes hashes;
+  for (const auto& text : sharers.gather_everywhere(own)) {
+    hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
+  }
+  return hashes;
+}
+
+void agree_on_settings(JobParts& parts, const parallel::Checkpoint& adapter) {
   const auto& scoring = *parts.scoring;
   const auto own = scoring.job.model.server   ? "a server"
                    : scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
@@ -242,13 +276,16 @@ void agree_on_settings(JobParts& parts, const parallel::Communicator& sharers) {
   const auto device = base::join(devices, " + ");
   const auto node = parts.world.node();
   auto& settings = parts.settings;
-  const auto own_hashes = coordinated(parts.world, "hash_files", [&] {
-    const base::profile::Span span("digests");
-    return base::Json(hash_files(scoring.job, scoring.files, {sharers.rank(), sharers.size()})).dump();
-  });
+  auto& kept = parts.sweep.model;
   FileHashes hashes;
-  for (const auto& text : sharers.gather_everywhere(own_hashes)) {
-    hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
+  if (scoring.job.reads_model()) {
+    if (kept.hashes.empty()) {
+      kept.hashes = hash_once(parts, kept.checkpoint);
+    }
+    hashes = kept.hashes;
+  }
+  if (!adapter.files.files().empty()) {
+    hashes.merge(hash_once(parts, adapter));
   }
   coordinated(parts.world, [&] {
     base::refuse_if(devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1",
@@ -293,6 +330,9 @@ void prepare(JobParts& parts) {
   parts.stop_at_once_on_signal();
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
   agree_on_settings(parts, read_model(parts));
+  if (parts.sweep.is_model == SweepParts::Model::not_again) {
+    parts.sweep.model = {};  // the job itself has the files
+  }
   parts.on_rank_zero([&] {
     if (starts_anew(parts.request)) {
       begin_anew(parts);
@@ -303,13 +343,13 @@ void prepare(JobParts& parts) {
 }  // namespace
 
 JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
-                   const parallel::Communicator& ranks, SignalWatcher& watcher, OtherRanks become)
+                   const parallel::Communicator& ranks, SignalWatcher& watcher, const SweepParts& jobs)
     : request(asked),
       job_text(std::move(text)),
       directory(std::move(root)),
       world(ranks),
       signals(watcher),
-      others(become),
+      sweep(jobs),
       scoring(std::make_shared<ScoringParts>()) {
   scoring->job = std::move(job);
 }
@@ -367,7 +407,7 @@ void JobParts::stop_at_once_on_signal() {
 }
 
 bool JobParts::let_others_leave() {
-  if (others == OtherRanks::stay || world.size() == 1) {
+  if (sweep.others == OtherRanks::stay || world.size() == 1) {
     return true;
   }
   coordinated(world, [] {});  // ends where a rank hangs; ending MPI would wait for it without a limit
@@ -380,8 +420,8 @@ bool JobParts::let_others_leave() {
 }
 
 base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals, OtherRanks others) {
-  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals, others);
+                           const parallel::Communicator& world, SignalWatcher& signals, const SweepParts& sweep) {
+  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals, sweep);
   try {
     prepare(parts);
     return run_stages(parts);

@@ -11,6 +11,7 @@
 
 #include "parallel/Communicator.hpp"
 #include "parallel/GpuBinding.hpp"
+#include "parallel/NodeFiles.hpp"
 #include "run/Run.hpp"
 #include "run/Settings.hpp"
 #include "run/directory/Lease.hpp"
@@ -33,10 +34,26 @@ struct ScoringParts {
 /// or exit while rank zero writes the result.
 enum class OtherRanks { stay, leave };
 
+/// What jobs of a sweep that read the same model have in common: its files, read once, and their hashes. Adapters are
+/// no part of it.
+struct KeptModel {
+  std::string location;  ///< as the jobs name it; empty: nothing is kept
+  parallel::WeightPlace place = parallel::WeightPlace::files;
+  parallel::Checkpoint checkpoint{base::FileSet(""), {}};
+  FileHashes hashes;  ///< empty: not yet
+};
+
+/// What a job shares with the others of its sweep.
+struct SweepParts {
+  OtherRanks others = OtherRanks::leave;
+  KeptModel& model;                                     ///< of an earlier job, or of this one
+  enum class Model { read_again, not_again } is_model;  ///< by a later job
+};
+
 /// `request` and `signals` are borrowed.
 struct JobParts {
   JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
-           const parallel::Communicator& ranks, SignalWatcher& watcher, OtherRanks others);
+           const parallel::Communicator& ranks, SignalWatcher& watcher, const SweepParts& sweep);
   JobParts(const JobParts&) = delete;
   JobParts& operator=(const JobParts&) = delete;
 
@@ -74,7 +91,7 @@ struct JobParts {
   RunDirectory directory;
   parallel::Communicator world;
   SignalWatcher& signals;
-  const OtherRanks others;
+  const SweepParts sweep;
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
   std::vector<std::string> hosts;
@@ -95,6 +112,6 @@ struct JobParts {
 
 /// Collective; see run_jobs. `job_text`: the job file as it was written, for provenance (rank zero).
 base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals, OtherRanks others);
+                           const parallel::Communicator& world, SignalWatcher& signals, const SweepParts& sweep);
 
 }  // namespace stereosweep::run

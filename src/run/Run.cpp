@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 struct PlannedJob {
   std::string dump;     ///< resolved
   std::string root;     ///< its run directory
+  std::string model;    ///< that it reads: its location; empty: none
   std::string problem;  ///< why it cannot run here; empty: nothing is known against it
   std::string sibling;  ///< directory of an earlier job of the sweep with the same numbers; empty: none
   std::string reason;   ///< why the numbers are the same
@@ -173,7 +174,8 @@ PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   const bool is_short = source.text.size() <= config::YamlLimits().max_bytes;
   planned.text = is_short ? source.text : "# as in job_resolved\n";  // the head of a journal has 16 MiB
   planned.jobs = base::mapped(jobs, [&](const auto& job) {
-    return PlannedJob{config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""};
+    const auto model = job.reads_model() ? job.model.location() : "";
+    return PlannedJob{config::canonical_dump(job), root_of(request, job, jobs.size()).string(), model, "", "", ""};
   });
   if (!request.only.empty()) {
     planned.jobs = {planned.jobs[place_of(request.only, jobs)]};
@@ -189,13 +191,13 @@ PlannedJobs share(const PlannedJobs& planned, const parallel::Communicator& worl
   base::ByteWriter out;
   out.text(planned.text);
   for (const auto& job : planned.jobs) {
-    out.text(job.dump).text(job.root).text(job.problem).text(job.sibling).text(job.reason);
+    out.text(job.dump).text(job.root).text(job.model).text(job.problem).text(job.sibling).text(job.reason);
   }
   const auto bytes = world.broadcast(out.take(), 0);
   base::ByteReader in(bytes);
   PlannedJobs shared{in.text(), {}};
   while (!in.done()) {
-    shared.jobs.push_back({in.text(), in.text(), in.text(), in.text(), in.text()});
+    shared.jobs.push_back({in.text(), in.text(), in.text(), in.text(), in.text(), in.text()});
   }
   return shared;
 }
@@ -249,7 +251,16 @@ class Sweep {
       say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
                                     "): its blocks are taken over");
     }
-    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_, others);
+    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_,
+                       {others, model_, model_after(planned)});
+  }
+
+  /// Whether a job that comes after it reads the same model.
+  SweepParts::Model model_after(const PlannedJob& planned) const {
+    const bool again = std::any_of(&planned + 1, planned_.jobs.data() + planned_.jobs.size(), [&](const auto& later) {
+      return later.problem.empty() && !later.model.empty() && later.model == planned.model;
+    });
+    return again ? SweepParts::Model::read_again : SweepParts::Model::not_again;
   }
 
   /// Where it has ended well.
@@ -299,6 +310,7 @@ class Sweep {
   const parallel::Communicator& world_;
   SignalWatcher& signals_;
   PlannedJobs planned_;
+  KeptModel model_;
   std::optional<SignalAction> on_signal_;
 };
 

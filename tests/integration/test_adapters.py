@@ -10,7 +10,7 @@ import pytest
 import runs
 import torch
 import transformers
-from causal_models import GPT2, LLAMA, Program, ids_of, save, spread, theirs, tiny
+from causal_models import GPT2, LLAMA, Program, ids_of, save, spread, stored_tensors, theirs, tiny
 from safetensors.torch import load_file, save_file
 
 LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -74,6 +74,24 @@ def test_merged_as_peft_merges(program, name, stored, tmp_path):
     merged = adapt(model, tmp_path / "adapter", **adapter)
     assert numpy.abs(theirs(merged, ids_of())[1] - before).max() > 0.1, "the adapter must matter"
     assert difference(program, merged, tmp_path) <= 1e-4
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("stored", [torch.float32, torch.bfloat16])
+def test_merged_weights_are_those_of_peft(program, name, stored, tmp_path):
+    """The numbers themselves, before they are rounded to a model's type."""
+    family, settings, adapter = ADAPTERS[name]
+    model = tiny(family, **settings)
+    for parameter in model.parameters():
+        parameter.data = parameter.to(stored).float()
+    save(model, tmp_path, {key: tensor.to(stored) for key, tensor in stored_tensors(model).items()})
+    before = torch.cat([tensor.flatten() for _, tensor in sorted(stored_tensors(model).items())])
+    merged = adapt(model, tmp_path / "adapter", **adapter)
+    expected = torch.cat([tensor.flatten() for _, tensor in sorted(stored_tensors(merged).items())])
+    assert (expected - before).abs().max() > 0.01, "the adapter must matter"
+    answer, numbers = program.run(tmp_path, [], "weights")
+    assert answer == {"logits": len(expected)}
+    assert numpy.abs(numbers - expected.numpy()).max() <= 1e-6
 
 
 def changed(folder, settings=None, tensors=None, drop=()):
@@ -175,6 +193,30 @@ def test_a_sweep_over_adapters_gives_the_numbers_of_merged_models(adapters, tmp_
                 for key in keys:
                     assert numpy.nanmax(numpy.abs(own[key][:] - file[key][:])) <= 1e-4, key
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_sweep_over_adapters_reads_its_model_once(adapters, ranks, tmp_path):
+    """The model's weights are taken away while the first job scores: what comes after it needs its adapter alone. The
+    digests are those of runs of their own."""
+    base, weights, alone = tmp_path / "base", tmp_path / "base" / "model.safetensors", []
+    shutil.copytree(PLANTED, base, ignore=shutil.ignore_patterns("*.py", "*.tsv"))
+    for name in ("first", "second"):
+        code, _, err = runs.run(JOB, tmp_path / name, *SMALL, f"model.path={base}", f"model.adapter={adapters / name}")
+        assert code == 0, err
+        alone.append(runs.digest(tmp_path / name))
+    assert alone[0] != alone[1]
+    sweep = f"sweep={{model.adapter: [{adapters / 'first'}, {adapters / 'second'}]}}"
+    process = runs.start(JOB, tmp_path / "sweep", *SMALL, f"model.path={base}", sweep, ranks=ranks,
+                         inject=runs.hold(tmp_path / "sweep", 1))
+    runs.wait_for(lambda: process.poll() is not None or any(
+        runs.status(folder)["state"] == "running" for folder in (tmp_path / "sweep").glob("*")))
+    weights.unlink()
+    runs.release(tmp_path / "sweep")
+    code, _, err = runs.finish(process)
+    assert code == 0, err
+    assert [runs.digest(folder) for folder in sorted((tmp_path / "sweep").glob("*"))] == alone
+    assert err.count("the files that the job before has read") == 1
 
 
 def test_adapters_are_not_mixed(adapters, tmp_path):

@@ -324,6 +324,15 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   EXPECT_EQ(files.files().size(), 3U);
 }
 
+// Of a rank alone, too.
+TEST_F(NodeFilesTest, KeptWeightsOutliveTheirFiles) {
+  const auto files =
+      read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files, WeightPlace::kept_memory)
+          .files;
+  change_weights();
+  EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
+}
+
 // A node per one or two ranks: with three ranks and two a node the last one is alone.
 TEST_F(NodeFilesTest, NodesGetTheirBytesFromTheFirstOne) {
   for (const int ranks : {1, 2}) {
