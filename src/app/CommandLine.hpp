@@ -63,6 +63,7 @@ extern const Command plan_command;
 extern const Command status_command;
 extern const Command query_command;
 extern const Command export_command;
+extern const Command replay_command;
 extern const Command report_command;
 extern const Command schema_command;
 extern const Command show_command;

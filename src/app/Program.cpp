@@ -28,10 +28,9 @@ namespace {
 using base::ExitCode;
 
 /// In the order of `--help`.
-constexpr std::array commands = {&run_command,      &plan_command,  &status_command,   &query_command,
-                                 &export_command,   &show_command,  &stats_command,    &report_command,
-                                 &tokenize_command, &parse_command, &validate_command, &models_command,
-                                 &verify_command,   &schema_command};
+constexpr std::array commands = {&run_command,   &plan_command,     &status_command, &query_command,  &export_command,
+                                 &show_command,  &stats_command,    &replay_command, &report_command, &tokenize_command,
+                                 &parse_command, &validate_command, &models_command, &verify_command, &schema_command};
 
 void print_help(std::ostream& out) {
   out << "Usage: stereosweep COMMAND [ARGUMENTS]\n\nCommands:\n";

@@ -13,6 +13,7 @@
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/correlations/Correlations.hpp"
 #include "findings/correlations/Extremes.hpp"
+#include "findings/decisions/Decisions.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "findings/people/People.hpp"
 #include "findings/variance/Variance.hpp"
@@ -39,6 +40,9 @@ struct Asked {
 
 std::vector<Finding> found(const std::vector<sweep::Contrast>& /*contrasts*/, Asked& asked) {
   return {finding_of(compare(asked.scores, asked.comparison, asked.seed), asked.comparison)};
+}
+std::vector<Finding> found(const sweep::DecideRequest& /*request*/, Asked& asked) {
+  return findings_of(decide(asked.scores, asked.comparison, asked.seed), asked.comparison);
 }
 std::vector<Finding> found(const sweep::MeansRequest& /*means*/, Asked& asked) {
   return {finding_of(means_of(asked.scores, asked.comparison), asked.comparison)};
@@ -83,10 +87,14 @@ void each_asked(const sweep::Comparison& comparison, const Use& use) {
 /// Ends a statistic of a table without numbers where it comes to read them: all its names are looked up by then.
 struct NoNumbers {};
 
-std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed,
+                                  std::string_view only) {
   std::vector<Finding> all;
   Asked asked{scores, comparison, seed};
   each_asked(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
+    if (!only.empty() && statistic.key != only) {
+      return;
+    }
     for (auto& finding : found(wanted, asked)) {
       finding.heading = statistic.heading;
       if (finding.question) {
@@ -130,15 +138,16 @@ std::vector<sweep::KeyFault> faults_of_names(const results::ScoreTableAxes& axes
   return faults;
 }
 
-std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed) {
+std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed,
+                              std::string_view only) {
   const auto scores = comparison.templates.empty() ? all : with_templates(all, comparison.templates);
   if (scores.ranks.size() == 1) {
-    return conclude_all(scores, comparison, seed);
+    return conclude_all(scores, comparison, seed, only);
   }
   // Whatever the ranks do together begins with word of each that it has come so far: whoever fails says so there.
   std::vector<Finding> found;
   try {
-    found = conclude_all(scores, comparison, seed);
+    found = conclude_all(scores, comparison, seed, only);
   } catch (const parallel::SharedError&) {
     throw;
   } catch (const std::exception&) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "findings/Finding.hpp"
@@ -12,8 +13,10 @@
 namespace stereosweep::findings {
 
 /// In the order in which they are printed. Collective over `all.ranks`, which share the work; the bits are the same for
-/// any number of them. Throws InputError for labels that the table does not have.
-std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed);
+/// any number of them. `only`: key of the one statistic that is computed; empty: all. Throws InputError for labels that
+/// the table does not have.
+std::vector<Finding> conclude(const Scores& all, const sweep::Comparison& comparison, std::uint64_t seed,
+                              std::string_view only = {});
 
 /// What `conclude` would refuse of names and tables before there are scores, by the keys of the statistics: these look
 /// up their names in `axes` as they would in a table. An axis without labels is not known; nothing is looked up where

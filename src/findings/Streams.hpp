@@ -9,8 +9,10 @@ namespace stereosweep::findings {
 enum class Stream : std::uint64_t {
   templates = 1,  ///< of the bootstrap; every statistic of a result uses the same, so that differences can be read
   rephrasings,
-  pairings = 5,     ///< of shuffled correlations
-  annotators = 16,  ///< of the bootstrap with people; those of subject s begin s 2^20 further on
+  pairings = 5,            ///< of shuffled correlations
+  annotators = 16,         ///< of the bootstrap with people; those of subject s begin s 2^20 further on
+  visited_templates = 32,  ///< order in which a sweep that may stop asks them
+  visited_rephrasings,
 };
 
 /// Its first number: draws are counted up from there, or combined by xor.

@@ -156,6 +156,9 @@ CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_co
   }
   squares.row_spread = rows.spread(n);
   squares.column_spread = columns.spread(n);
+  squares.total = total;
+  squares.within_rows = total - rows.between();
+  squares.within_columns = total - columns.between();
   squares.cells_alone = total / (n - 1) / n;
   squares.rows_alone = one_way(rows, total, n);
   squares.columns_alone = one_way(columns, total, n);
@@ -177,11 +180,10 @@ CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_co
     squares.columns = columns.cluster_square(n);
     return squares;
   }
-  const double within_rows = total - rows.between();
-  double residual = within_rows - by_columns.squares;
+  double residual = squares.within_rows - by_columns.squares;
   residual = residual <= rounding * total ? 0 : residual;
   const double rest = residual / squares.rest_degrees;
-  const double by_rows = std::max(0.0, total - columns.between() - residual);
+  const double by_rows = std::max(0.0, squares.within_columns - residual);
   const auto ratio = [&](double explained, double degrees) {
     return degrees <= 0 || explained <= rounding * total ? 0 : explained / degrees / rest;
   };

@@ -35,6 +35,9 @@ struct CrossedSquares {
   double rest_degrees = 0;  ///< cells less the rank of the additive model
   double row_spread = 0;    ///< sum over rows of the squared share of the cells: 1 / rows in a complete table
   double column_spread = 0;
+  double total = 0;  ///< sum of squares around the mean; of `complete_squares` 0, as the next two
+  double within_rows = 0;
+  double within_columns = 0;
   std::size_t num_rows = 0;
   std::size_t num_columns = 0;
   std::size_t num_cells = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text/Text.hpp"
+#include "sweep/Decision.hpp"
 #include "sweep/KeyFault.hpp"
 #include "sweep/People.hpp"
 #include "sweep/Selection.hpp"
@@ -227,9 +228,7 @@ struct Statistic {
 /// The table of statistics: what is listed in `each_statistic` is read, kept, described, computed and printed, in that
 /// order.
 struct Comparison {
-  /// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
-  enum class Family : std::uint8_t { contrast, measure, all };
-  inline static const std::vector<std::string> family_names = {"contrast", "measure", "all"};
+  using Family = TestFamily;
   std::vector<Contrast> contrasts = {};
   Family family = Family::measure;
   double confidence = 0.95;        ///< of intervals
@@ -237,6 +236,7 @@ struct Comparison {
   std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
   /// Labels of those whose scores count, empty: all. The key is a probe's.
   std::vector<std::string> templates = {};
+  std::optional<DecideRequest> decide = {};
   std::optional<MeansRequest> means = {};
   std::optional<VarianceRequest> variance = {};
   std::optional<IntersectionQuestions> intersections = {};
@@ -250,6 +250,7 @@ struct Comparison {
   template <class Self, class Visit>
   static void each_statistic(Self& self, Visit visit) {
     visit(Statistic{"contrasts", "differences that are tested", "Contrasts"}, self.contrasts);
+    visit(Statistic{"decide", "when rounds of the sweep would have decided the contrasts", "Decisions"}, self.decide);
     visit(Statistic{"people", "agreement with people's answers", "Agreement with people"}, self.people);
     visit(Statistic{"intersections", "what an intersection has of its groups", "Intersections"}, self.intersections);
     visit(Statistic{"clusters", "k-means of the subjects", "Clusters"}, self.clusters);
@@ -262,7 +263,7 @@ struct Comparison {
   }
   template <class Self, class Keys>
   static void inference_keys(Self& self, Keys& keys) {
-    keys.choice("family", self.family, family_names);
+    keys.choice("family", self.family, test_family_names);
     keys.number("confidence", self.confidence, 0.5, 0.9999);
     keys.integer("replicates", self.replicates, 100, 1'000'000);
     keys.integer("draws", self.draws, 100, 100'000'000);

@@ -206,6 +206,29 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithClusters) {
   }
 }
 
+TEST(ComparisonMeasures, DecisionsReadBackWhatTheyDump) {
+  for (const auto* text :
+       {"decide: {}\n", "decide: {want: [sign, {equivalence: 0.1}, {width: 0.2}], target: product, level: 0.01}\n",
+        "decide: {want: [{width: 2}], family: all, plan: {templates: 2, rephrasings: 0, cells: 3}, measures: [a]}\n"}) {
+    const auto read = read_comparison(text);
+    EXPECT_THAT(read.problems, IsEmpty());
+    EXPECT_EQ(read_comparison(dumped(read.comparison)).comparison, read.comparison) << text;
+  }
+  const auto read = read_comparison("decide: {want: [{equivalence: 0.1}, sign]}\n").comparison.decide.value();
+  EXPECT_TRUE(read.wants_sign());
+  EXPECT_EQ(read.margin(), 0.1);
+  EXPECT_EQ(read.width(), 0);
+  for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
+           {"decide: {want: []}\n", "job:1:statistics.decide.want: nothing is wanted"},
+           {"decide: {want: [sign, sign]}\n", "job:1:statistics.decide.want: one thing is wanted twice"},
+           {"decide: {want: [{equivalence: 1, width: 1}]}\n", "job:1:statistics.decide.want[0]: several things in one"},
+           {"decide: {want: [{equivalence: -1}]}\n", "job:1:statistics.decide.want[0].equivalence"},
+           {"decide: {plan: {templates: 0, cells: 0}}\n", "job:1:statistics.decide.plan: no variance"},
+           {"decide: {looks: 7}\n", "job:1:statistics.decide.looks"}}) {
+    EXPECT_THAT(read_comparison(text).problems, Contains(HasSubstr(problem))) << text;
+  }
+}
+
 TEST(ComparisonMeasures, VariationAndSecondDifferencesReadBackWhatTheyDump) {
   for (const auto* text :
        {"variation: {}\n", "variation: {over: [template, rephrasing], measures: [a]}\n",

@@ -12,6 +12,7 @@ GROUPS = ["women", "men", "teenagers", "Black people", "people with disabilities
 PAIRS = ["powerless - powerful", "low-status - high-status", "traditional - modern", "religious - science-oriented"]
 REQUESTS = {
     "contrasts": "[{name: gender, left: {subject: women}, right: {subject: men}}]",
+    "decide": "{want: [sign, {equivalence: 0.5}]}",
     "means": "all",
     "variance_shares": "all",
     "intersections": "all",

@@ -32,7 +32,7 @@ JOBS = {
 STATISTICAL = {"autocorrelation", "bayesian", "bootstrap", "covariance", "entropy", "estimator", "jackknife", "kurtosis", "likelihood",
                "logit", "median", "percentile", "permutation", "posterior", "quantile", "quartile", "regression", "resampling",
                "skewness", "studentized", "trimmed", "variance", "winsorized"}  # fmt: skip
-ORDINARY = {"counter", "increased", "sign", "summary"}
+ORDINARY = {"counter", "estimate", "flip", "increased", "order", "part", "sign", "summary", "visiting"}
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,9 @@ IN_THE_FILE_ALONE = {
     "contrast": "p_benjamini_hochberg p_yekutieli p_flip p_flip_low p_flip_high p_flip_max_t p_flip_smallest num_rephrasings"
                 " num_cells num_possible num_subjects num_left_out num_missing degrees left right p_subjects subjects_low"
                 " subjects_high",
+    "decide": "rounds all_passes num_cells sign_round equivalence_round width_round e complete complete_p complete_p_holm",
+    "decide_by_round": "difference low high num_cells num_missing passes degrees variance variance_templates"
+                       " variance_rephrasings variance_cells critical spent e",
     "mean_score": "p",
     "variance": "n num_left_out",
     "reliability": "relative absolute",
@@ -40,7 +43,7 @@ OF_NO_NUMBER = {"variance_n", "variance_num_left_out"}  # of the table, not of o
 # Tables without notes of their own: those of another table, which stands below them under the same heading, hold for them.
 NOTES_BELOW = {"order_mean": "dominance_difference", "pole_emerge_beyond": "interaction", "variation_over_wording": "variation_over_template"}
 # How the variables and axes of a statistic begin.
-BEGINNINGS = {"contrasts": "contrast", "means": "mean_score", "variance_shares": "variance", "intersections": "order", "people": "people",
+BEGINNINGS = {"contrasts": "contrast", "decide": "decide", "means": "mean_score", "variance_shares": "variance", "intersections": "order", "people": "people",
               "correlations": "correlation", "extremes": "extreme", "clusters": "cluster", "variation": "variation_over"}  # fmt: skip
 BELONGING = {"low", "high", "n", "p", "adjusted", "status"}
 

@@ -21,6 +21,7 @@
 #include "base/files/HubCache.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
+#include "findings/decisions/Decisions.hpp"
 #include "findings/power/Power.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/families/Families.hpp"
@@ -368,6 +369,9 @@ base::ExitCode execute_plan(const CommandLine& line) {
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
     plan_job(job, line);
+    if (probes::kind_of(job).comparison(job).decide) {
+      probes::plan_line(std::cout, "decide") << "costs are of the whole product: " << findings::decisions_note << '\n';
+    }
   }
   return base::ExitCode::done;
 }

@@ -42,6 +42,8 @@ namespace options = boost::program_options;
 constexpr const char* runs_name = "runs.stats.h5";
 constexpr std::size_t most_lines = 80;  // of what is printed without options
 enum class Tables { that_fit, all };
+/// all: what the job asks, in PROBE.stats.h5. replay: its decisions alone, printed; a file is left only on request.
+enum class Purpose { all, replay };
 constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
 
 /// Only what cannot change a raw number may be changed here.
@@ -68,10 +70,11 @@ sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 
-/// As --output says, else "association.h5" -> "association.stats.h5", in the same directory.
-std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file) {
+/// As --output says, else "association.h5" -> "association.stats.h5", in the same directory; of a replay
+/// "association.h5.replay", which no command takes for a result.
+std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file, Purpose purpose) {
   if (!line.has("output")) {
-    return statistics_beside(file);
+    return purpose == Purpose::all ? statistics_beside(file) : std::filesystem::path(file.string() + ".replay");
   }
   const std::filesystem::path target = line.get<std::string>("output");
   std::error_code ignored;
@@ -200,9 +203,10 @@ std::string stats_text(const std::string& head, const findings::Told& told, cons
 
 /// All that a piece of statistics depends on: the result, the settings with what their files hold, the number of ranks
 /// that share it, and the program.
-std::string digest_of_work(const Source& source, const CommandLine& line, int num_ranks) {
-  auto text = results::software_version() + results::stated_digest(*source.file) + config::canonical_dump(source.job) +
-              std::to_string(num_ranks) + (line.has("means") ? " means" : "") + (line.has("reparse") ? " reparse" : "");
+std::string digest_of_work(const Source& source, const CommandLine& line, int num_ranks, Purpose purpose) {
+  auto text = std::string(purpose == Purpose::replay ? "replay " : "") + results::software_version() +
+              results::stated_digest(*source.file) + config::canonical_dump(source.job) + std::to_string(num_ranks) +
+              (line.has("means") ? " means" : "") + (line.has("reparse") ? " reparse" : "");
   for (const auto& [key, value] : findings::keys_of(config::dump_job(source.job, config::Extent::everything))) {
     std::error_code ignored;
     if (key.starts_with("statistics") && std::filesystem::is_regular_file(value, ignored)) {
@@ -213,8 +217,9 @@ std::string digest_of_work(const Source& source, const CommandLine& line, int nu
 }
 
 /// Collective. Writes the statistics file; what rank zero may print of it.
-std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& ranks) {
-  findings::KeptWork kept(ranks, source.target.string() + ".kept", digest_of_work(source, line, ranks.size()));
+std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& ranks,
+                    Purpose purpose = Purpose::all) {
+  findings::KeptWork kept(ranks, source.target.string() + ".kept", digest_of_work(source, line, ranks.size(), purpose));
   const findings::Workers world{ranks, &kept};
   const auto& kind = probes::kind_of(source.job);
   const auto top = line.number("top", 1);
@@ -229,7 +234,8 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     if (adds_means) {
       comparison.means = sweep::MeansRequest{recommended_in(shared.scores(), source.job)};
     }
-    conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
+    conclusions =
+        findings::conclude(shared.scores(), comparison, source.job.seed, purpose == Purpose::replay ? "decide" : "");
   };
   std::vector<std::string> measures;
   std::string infinite;
@@ -270,9 +276,12 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
   kept.end();
-  auto told = found.found;
+  auto told = purpose == Purpose::replay ? findings::Told() : found.found;
   for (const auto& finding : conclusions) {
     told.add(findings::told_by(finding, top, request.shown));
+  }
+  if (purpose == Purpose::replay) {
+    return stats_text("", told, "", Tables::all);
   }
   told.add(found.details);
   const auto job_warnings = kind.warnings(source.job);
@@ -295,8 +304,10 @@ std::optional<results::TableFormat> format_of(const CommandLine& line) {
 }
 
 /// What was computed, as a table on standard output that holds nothing else.
-void print_table(const CommandLine& line, const std::filesystem::path& file, results::TableFormat format) {
-  const auto only = line.has("only") ? base::split(line.get<std::string>("only"), ',') : std::vector<std::string>();
+void print_table(const CommandLine& line, const std::filesystem::path& file, results::TableFormat format,
+                 const std::string& usual = "") {
+  const auto& named = line.has("only") ? line.get<std::string>("only") : usual;
+  const auto only = named.empty() ? std::vector<std::string>() : base::split(named, ',');
   results::write_statistics_table(file, format, only, std::cout);
 }
 
@@ -411,7 +422,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
   const auto source = opened(world, [&] {
     auto found = open_source(find_result(line.place), overrides);
-    found.target = target_of(line, found.file->path());
+    found.target = target_of(line, found.file->path(), Purpose::all);
     return found;
   });
   const auto text = compute(source, line, world);
@@ -427,13 +438,61 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   return base::ExitCode::done;
 }
 
-base::ExitCode execute_stats(const CommandLine& line) {
+/// Collective. What rounds would have decided, and when, of a finished result.
+base::ExitCode replay(const CommandLine& line, const parallel::Communicator& world) {
+  require_statistics_keys(line.overrides);
+  line.number("top", 1);
+  const auto format = format_of(line);
+  const auto source = opened(world, [&] {
+    auto found = open_source(find_result(line.place), line.overrides);
+    base::refuse_if(!probes::kind_of(found.job).comparison(found.job).decide, "nothing says what is to be decided",
+                    "statistics.decide is not given",
+                    "Add 'statistics.decide={want: [sign]}', and statistics.contrasts where the job has none.");
+    base::refuse_if(!found.file->complete(), "'" + found.file->path().string() + "' cannot be replayed",
+                    "the run has unscored blocks, and a verdict of the complete table stands beside each decision",
+                    "continue it with 'stereosweep run'");
+    found.target = target_of(line, found.file->path(), Purpose::replay);
+    return found;
+  });
+  const auto text = compute(source, line, world, Purpose::replay);
+  if (world.rank() > 0) {
+    return base::ExitCode::done;
+  }
+  if (format) {
+    print_table(line, source.target, *format, "decide");
+  } else {
+    std::cout << text;
+  }
+  if (!line.has("output")) {
+    std::filesystem::remove(source.target);
+  }
+  return base::ExitCode::done;
+}
+
+template <class Step>
+base::ExitCode on_all_ranks(const CommandLine& line, const Step& step) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   base::keep_freed_memory();  // every slab of a large result takes the place of the one before
-  const auto step = [&] { return compute(line, world); };
-  return world.size() == 1 ? step() : parallel::end_on_all_ranks(world, step);
+  const auto own = [&] { return step(line, world); };
+  return world.size() == 1 ? own() : parallel::end_on_all_ranks(world, own);
+}
+
+base::ExitCode execute_stats(const CommandLine& line) {
+  return on_all_ranks(line, [](const auto& own, const auto& world) { return compute(own, world); });
+}
+base::ExitCode execute_replay(const CommandLine& line) { return on_all_ranks(line, replay); }
+
+void add_replay_options(options::options_description_easy_init add) {
+  add("top", options::value<std::int64_t>()->default_value(20), "how many rows of each measure's table");
+  add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
+  add("output", options::value<std::string>(),
+      "a statistics file that is to hold scores, decisions and all rounds; without it no file is left");
+  add("format", options::value<std::string>()->default_value("text"),
+      "csv, csv-as-is (no apostrophe before a text that begins with = + - @), markdown or latex: every decision and "
+      "round, one row a number, instead of the text");
+  add("only", options::value<std::string>(), "of such a table what begins so: decide_by_round");
 }
 
 void add_stats_options(options::options_description_easy_init add) {
@@ -469,5 +528,17 @@ const Command stats_command{
     Places::one_and_overrides,
     "run directory",
     add_stats_options};
+
+const Command replay_command{
+    "replay",
+    "when a sweep that may stop would have decided its contrasts",
+    "stereosweep replay DIR_OR_FILE statistics.decide='{want: [sign]}' [statistics.KEY=VALUE ...]: runs the rounds of\n"
+    "a sweep that may stop over a finished result, and tells for each row of the contrasts what would have been\n"
+    "decided when, after how many passes, with the interval that holds at every round, and the verdict of the\n"
+    "complete table beside. Under mpirun ranks share the rows. Options",
+    execute_replay,
+    Places::one_and_overrides,
+    "run directory",
+    add_replay_options};
 
 }  // namespace stereosweep::app

@@ -4,6 +4,7 @@
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
+#include "findings/decisions/Decisions.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/TextTable.hpp"
@@ -15,7 +16,10 @@ namespace {
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
   auto warnings = probes::kind_of(job).warnings(job);
-  const auto people = probes::kind_of(job).comparison(job).people;
+  const auto comparison = probes::kind_of(job).comparison(job);
+  const auto decisions = findings::doubts_of_decisions(probes::kind_of(job).score_axes(job), comparison);
+  warnings.insert(warnings.end(), decisions.begin(), decisions.end());
+  const auto& people = comparison.people;
   if (const auto doubt = people ? findings::doubt_of_scale(*people) : ""; !doubt.empty()) {
     warnings.push_back(people->ratings + ": " + doubt);
   }
@@ -25,6 +29,9 @@ std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   }
   for (const auto& note : model.notes) {
     text += "\n  note: " + note;
+  }
+  if (comparison.decide) {
+    text += "\n" + results::wrapped("  note: " + std::string(findings::decisions_note), 4);
   }
   for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
     std::error_code error;

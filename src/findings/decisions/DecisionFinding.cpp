@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/Lists.hpp"
+#include "base/text/Text.hpp"
+#include "findings/decisions/Decisions.hpp"
+#include "results/TextTable.hpp"
+#include "stats/sequential/VisitingOrder.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using sweep::DecideRequest;
+
+constexpr std::size_t most_decisions_told = 5;  // rows of each measure in words
+
+bool is_verdict(DecisionStatus status) { return status <= DecisionStatus::equivalent; }
+
+/// Both may be true of a row: a difference, and a small one.
+bool agrees(const DecidedRow& row) {
+  return row.status == row.complete || (!is_verdict(row.status) && !is_verdict(row.complete)) ||
+         (row.status == DecisionStatus::equivalent && row.is_equivalent_in_full);
+}
+
+std::string count_text(std::int32_t count) { return base::with_thousands(static_cast<std::uint64_t>(count)); }
+
+/// "0.410, 0.170 .. 0.650 at every round, over other templates and rephrasings"
+std::string interval_text(const DecidedRow& row, const DecideRequest& request) {
+  const auto& numbers = *row.at_stop();
+  if (std::isnan(numbers.low)) {
+    return results::significant(numbers.estimate) + ", no interval, since no cell differs from another";
+  }
+  return results::significant(numbers.estimate) + ", interval " + results::significant(numbers.low) + " to " +
+         results::significant(numbers.high) + " that holds at every round, " +
+         (request.target == DecideRequest::Target::product ? "of exactly these prompts"
+          : row.num_rephrasings > 1                        ? "over other templates and rephrasings"
+                                                           : "over other templates, in this wording");
+}
+
+std::string sentence_of(const DecidedRow& row, bool names_item, const DecideRequest& request) {
+  const auto name = row.contrast + (names_item ? ", " + row.item : "") + ": ";
+  if (row.at_stop() == nullptr) {
+    return name + "no score on both sides.";
+  }
+  const auto& numbers = *row.at_stop();
+  const auto after = " round " + std::to_string(row.stop + 1) + " of " + std::to_string(row.table.rounds.size()) +
+                     " after " + count_text(numbers.passes) + " of " + count_text(row.table.rounds.back().passes) +
+                     " passes";
+  switch (row.status) {
+    case DecisionStatus::positive:
+    case DecisionStatus::negative:
+      return name + row.claim + " (sequential p " + results::p_value(row.p) + ", adjusted " +
+             results::p_value(row.p_holm) + "), decided in" + after + "; difference " + interval_text(row, request) +
+             ".";
+    case DecisionStatus::equivalent:
+      return name + "no difference of " + base::format_double(request.margin()) + " or more, decided in" + after +
+             "; difference " + interval_text(row, request) + ".";
+    case DecisionStatus::narrow:
+      return name + "an interval of at most " + base::format_double(request.width()) + " in" + after + "; difference " +
+             interval_text(row, request) + ".";
+    case DecisionStatus::undecided_here:
+      return name + "not decided; given up in" + after +
+             ": the whole product would decide it in fewer than 1 of 40 cases. More templates are needed, not more "
+             "rephrasings. Difference " +
+             interval_text(row, request) + ".";
+    case DecisionStatus::exhausted:
+      return name + "not decided by the whole product; difference " + interval_text(row, request) + ".";
+    case DecisionStatus::missing:
+      break;
+  }
+  return name + "not decided, since more than a tenth of what was asked has no score.";
+}
+
+std::string summary_of(const Decisions& decisions, const MeasurePasses& passes) {
+  std::uint64_t num_rows = 0;
+  std::uint64_t num_decided = 0;
+  std::uint64_t num_same = 0;
+  for (const auto& row : decisions.rows) {
+    if (row.measure == passes.measure) {
+      num_rows += 1;
+      num_decided += is_verdict(row.status) ? 1 : 0;
+      num_same += agrees(row) ? 1 : 0;
+    }
+  }
+  const double share = static_cast<double>(passes.asked) / static_cast<double>(std::max<std::uint64_t>(passes.all, 1));
+  return "Rounds would have decided " + base::with_thousands(num_decided) + " of " + base::counted(num_rows, "row") +
+         " of " + passes.measure + " with " + base::with_thousands(passes.asked) + " of " +
+         base::with_thousands(passes.all) + " passes (" + results::fixed(100 * share, 1) + " %); " +
+         base::with_thousands(num_same) + " of " + base::with_thousands(num_rows) +
+         " verdicts are those of the complete table.";
+}
+
+std::string notes_of(const DecideRequest& request) {
+  return "Replayed over a complete table: what rounds of a sweep, dealt by the job's seed, would have known of the "
+         "mean " +
+         std::string(request.target == DecideRequest::Target::product
+                         ? "of exactly these prompts"
+                         : "over other templates and rephrasings, these subjects taken as given") +
+         ". passes: subject x template x rephrasing. low, high: repeated interval of the row, all rounds of which "
+         "together hold the mean with " +
+         results::percent(1 - request.level) +
+         ": boundaries spend the level over the declared rounds, an upper bound of the exact ones, by Student's t. "
+         "Adjusted p: Holm on sequential p. The estimate of a row that stopped early is too large "
+         "on average; its interval is not. complete: verdict of the whole table by its own p, adjusted alike. e: "
+         "evidence on cells with templates and rephrasings of their own, exact where differences are symmetric.";
+}
+
+Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& rows, double level) {
+  std::size_t most = 0;
+  for (const auto& row : decisions.rows) {
+    most = std::max(most, row.table.rounds.size());
+  }
+  results::AxisSchema rounds{"decide_look", "round of a sweep that may stop", {}, {}};
+  for (std::size_t round = 0; round < most; ++round) {
+    rounds.labels.push_back(std::to_string(round + 1));
+  }
+  std::vector<RoundNumbers> all;
+  for (const auto& row : decisions.rows) {
+    for (std::size_t round = 0; round < most; ++round) {
+      all.push_back(round < row.table.rounds.size() && round <= row.stop ? row.table.rounds[round] : RoundNumbers());
+    }
+  }
+  Finding finding{.name = "decide_by_round", .axes = {rows, rounds}};
+  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto member) {
+    finding.add(role, all, name, unit, what, member);
+  };
+  const auto interval = results::percent(1 - level) + " repeated interval";
+  add(Role::value, "difference", "", "mean of the visited cells", &RoundNumbers::estimate);
+  finding.columns.back().is_difference = true;
+  add(Role::low, "low", "", "lower end of the " + interval, &RoundNumbers::low);
+  add(Role::high, "high", "", "upper end of the " + interval, &RoundNumbers::high);
+  add(Role::n, "num_cells", "1", "visited cells with a score; 0: the row had stopped", &RoundNumbers::num_cells);
+  add(Role::n, "num_missing", "1", "visited cells without a score", &RoundNumbers::num_missing);
+  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until here", &RoundNumbers::passes);
+  add(Role::n, "degrees", "1", "degrees of freedom of the variance", &RoundNumbers::degrees);
+  add(Role::value, "variance", "", "of the mean about the target, in squared units", &RoundNumbers::variance);
+  add(Role::value, "variance_templates", "", "what templates add to it", &RoundNumbers::variance_templates);
+  add(Role::value, "variance_rephrasings", "", "what rephrasings add to it", &RoundNumbers::variance_rephrasings);
+  add(Role::value, "variance_cells", "", "what cells add to it", &RoundNumbers::variance_cells);
+  add(Role::value, "critical", "1", "normal quantile beyond which the mean must be", &RoundNumbers::critical);
+  add(Role::value, "spent", "1", "share of the level that is spent until here", &RoundNumbers::spent);
+  add(Role::value, "e", "1", "e-value of the diagonal until here", &RoundNumbers::e_value);
+  return finding;
+}
+
+/// Of a job or a table with such rows.
+std::vector<std::string> doubts(bool has_one_wording, bool has_few_templates, const DecideRequest& request) {
+  std::vector<std::string> found;
+  if (has_one_wording && request.target == DecideRequest::Target::prompts) {
+    found.emplace_back(
+        "statistics.decide: one rephrasing says nothing of others: every decision and interval is of this wording "
+        "alone. Where rephrasings have effects of their own, 41 % of such decisions about other wordings are wrong.");
+  }
+  if (has_few_templates) {
+    found.push_back(
+        "statistics.decide: fewer than 12 templates: with 8 the complete table's verdict is met in 90 %, "
+        "not 95 %; with fewer than " +
+        std::to_string(stats::fewest_rows_looked_at) + " nothing is decided before the end.");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison) {
+  const auto& request = *comparison.decide;
+  const auto& rows = decisions.rows;
+  Finding finding{.name = "decide"};
+  finding.axes = {list_axis<DecidedRow>("decide_row", "contrast, measure and item that is decided", rows,
+                                        {{"name", "name of the contrast", &DecidedRow::contrast},
+                                         {"measure", "what is compared", &DecidedRow::measure},
+                                         {"item", "what it is about", &DecidedRow::item}})};
+  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
+    return finding.add(role, rows, name, unit, what, read);
+  };
+  const auto at_stop = [](auto member) {
+    return [member](const DecidedRow& row) {
+      return row.at_stop() == nullptr ? RoundNumbers().*member : row.at_stop()->*member;
+    };
+  };
+  const auto interval = results::percent(1 - request.level) + " repeated interval of the round it stopped at";
+  add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped",
+      at_stop(&RoundNumbers::estimate))
+      .is_difference = true;
+  add(Role::low, "low", "", "lower end of the " + interval, at_stop(&RoundNumbers::low));
+  add(Role::high, "high", "", "upper end of the " + interval, at_stop(&RoundNumbers::high));
+  add(Role::p, "p", "1", "sequential p: smallest level at which a round had decided the sign", &DecidedRow::p);
+  add(Role::adjusted, "p_holm", "1", "sequential p after Holm in its family", &DecidedRow::p_holm);
+  add(Role::n, "round", "1", "round, from 1, after which the row needed no more",
+      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.stop) + 1; });
+  add(Role::n, "rounds", "1", "rounds that were declared",
+      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.table.rounds.size()); });
+  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until the row stopped",
+      at_stop(&RoundNumbers::passes));
+  add(Role::n, "all_passes", "1", "of the complete table",
+      [](const DecidedRow& row) { return row.table.rounds.empty() ? 0 : row.table.rounds.back().passes; });
+  add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference until the row stopped",
+      at_stop(&RoundNumbers::num_cells));
+  constexpr std::array wants = {"sign_round", "equivalence_round", "width_round"};
+  for (std::size_t want = 0; want < wants.size(); ++want) {
+    add(Role::n, wants[want], "1", "round that decided it; 0: none did",
+        [want](const DecidedRow& row) { return row.rounds_of_wants[want]; });
+  }
+  finding.add_flags(Role::status, rows, "status", "what is known, or why nothing is", decision_names(),
+                    &DecidedRow::status);
+  add(Role::value, "e", "1", "e-value of the diagonal until the row stopped", at_stop(&RoundNumbers::e_value));
+  add(Role::value, "complete", "", "difference of the complete table", [](const DecidedRow& row) {
+    return row.table.complete;
+  }).is_difference = true;
+  add(Role::p, "complete_p", "1", "its two-sided p, as contrast_p", [](const DecidedRow& row) {
+    return row.table.complete_p;
+  }).of = "complete";
+  add(Role::adjusted, "complete_p_holm", "1", "that p after Holm in the family of decisions",
+      &DecidedRow::complete_p_holm)
+      .of = "complete";
+  finding
+      .add_flags(Role::status, rows, "complete_status", "verdict of the complete table", decision_names(),
+                 &DecidedRow::complete)
+      .of = "complete";
+  finding.notes = notes_of(request);
+  finding.warnings = doubts(decisions.has_one_wording, decisions.has_few_templates, request);
+  finding.views = {{.title = "Decisions in ",
+                    .columns = table_columns("contrast: name, item, status, complete: complete_status, round, passes, "
+                                             "difference, low, high, p adjusted: p_holm"),
+                    .by = "p"}};
+  finding.named = comparison.decide->measures;
+  for (const auto& passes : decisions.passes) {
+    finding.answers.push_back({passes.measure, summary_of(decisions, passes)});
+  }
+  std::vector<std::size_t> order(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    order[row] = row;
+  }
+  finding.sort("p", order);
+  std::vector<std::string> items;
+  std::ranges::for_each(rows, [&](const DecidedRow& row) { base::add_once(items, row.item); });
+  std::map<std::string, std::size_t> told;
+  for (const auto row : order) {
+    if (told[rows[row].measure]++ < most_decisions_told) {
+      finding.answers.push_back({rows[row].measure, sentence_of(rows[row], items.size() > 1, request)});
+    }
+  }
+  auto by_round = rounds_finding(decisions, finding.axes.front(), request.level);
+  return {std::move(finding), std::move(by_round)};
+}
+
+std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
+  if (!comparison.decide || std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
+    return {};
+  }
+  Scores scores;
+  std::ranges::transform(axes, scores.axes.begin(), [](const auto& axis) { return &axis; });
+  const auto plans = plan_contrasts_of(scores, comparison);
+  return doubts(std::ranges::any_of(plans, [](const auto& plan) { return plan.num_columns == 1; }),
+                std::ranges::any_of(plans, [](const auto& plan) { return plan.num_blocks < usual_templates; }),
+                *comparison.decide);
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,375 @@
+#include "findings/decisions/Decisions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "findings/sharing/Sharing.hpp"
+#include "stats/PValues.hpp"
+#include "stats/sequential/VisitingOrder.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using sweep::DecideRequest;
+
+constexpr double hopeless_chance = 0.025;
+
+/// Contrasts of which decisions are asked: those of the job, in the measures that are chosen for them.
+sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
+  base::refuse_if(comparison.contrasts.empty(), "statistics.decide: there is nothing to decide",
+                  "statistics.contrasts names no contrast",
+                  "Add 'contrasts: [{name: ..., left: {...}, right: {...}}]'.");
+  auto asked = comparison;
+  for (auto& contrast : asked.contrasts) {
+    contrast.measures = comparison.decide->measures.empty() ? contrast.measures : comparison.decide->measures;
+  }
+  return asked;
+}
+
+/// What the ranks tell each other of a row.
+auto parts_of(auto& row) {
+  return std::tie(row.rounds, row.visited, row.complete, row.complete_p, row.complete_equivalence_p);
+}
+
+UnitBytes packed_rows(const std::vector<RowRounds>& rows) {
+  base::ByteWriter out;
+  for (const auto& row : rows) {
+    const auto bytes = packed(parts_of(row));
+    out.number(std::uint64_t{bytes.size()}).raw(bytes);
+  }
+  return out.take();
+}
+
+std::vector<RowRounds> unpacked_rows(const UnitBytes& unit, std::size_t num_rows) {
+  std::vector<RowRounds> rows(num_rows);
+  base::ByteReader in(unit);
+  for (auto& row : rows) {
+    const auto bytes = in.take(in.number<std::uint64_t>());
+    unpack({bytes.begin(), bytes.end()}, parts_of(row));
+  }
+  return rows;
+}
+
+std::string claim_of(const ContrastPlan& plan, bool is_positive) {
+  const auto& words = plan.words;
+  return words.left + (is_positive ? " above " : " below ") + (words.right.empty() ? "zero" : words.right) +
+         (words.both.empty() ? "" : " (" + words.both + ")");
+}
+
+/// Rows that are decided together, round after round.
+class Family {
+ public:
+  Family(std::vector<DecidedRow*> rows, const DecideRequest& request) : request_(request) {
+    for (auto* row : rows) {
+      members_.push_back({.row = row, .is_open = !row->table.rounds.empty()});
+      row->status = row->table.rounds.empty() ? DecisionStatus::missing : row->status;
+    }
+  }
+
+  void decide() {
+    bool is_any_open = true;
+    for (std::size_t round = 0; is_any_open; ++round) {
+      for (auto& member : members_) {
+        member.num_rounds += member.is_open ? 1 : 0;
+      }
+      if (request_.wants_sign()) {
+        step_down(&Member::sign, &RoundNumbers::statistic, request_.level);
+      }
+      if (request_.margin() > 0) {  // two one-sided tests: a two-sided boundary at twice the level
+        step_down(&Member::equivalence, &RoundNumbers::equivalence_statistic, 2 * request_.level);
+      }
+      is_any_open = false;
+      for (auto& member : members_) {
+        if (member.is_open) {
+          member.is_open = !stops(member, round);
+          member.row->stop = round;
+          is_any_open = is_any_open || member.is_open;
+        }
+      }
+    }
+    for (auto& member : members_) {
+      tell(member);
+    }
+    adjust();
+  }
+
+ private:
+  struct Member {
+    DecidedRow* row;
+    bool is_open;
+    std::size_t num_rounds = 0;            ///< that it has seen
+    std::optional<std::size_t> sign = {};  ///< round whose mean was beyond its boundary
+    std::optional<std::size_t> equivalence = {};
+    std::optional<std::size_t> width = {};
+    bool is_hopeless = false;
+  };
+  using Found = std::optional<std::size_t> Member::*;
+
+  std::size_t num_rows() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(members_, [](const Member& member) { return !member.row->table.rounds.empty(); }));
+  }
+  std::size_t num_found(Found found) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(members_, [&](const Member& member) { return (member.*found).has_value(); }));
+  }
+  /// That Holm tests the rest at when as many are decided.
+  double level_now(Found found, double level) const {
+    return level / static_cast<double>(std::max<std::size_t>(num_rows() - num_found(found), 1));
+  }
+
+  /// Holm on sequential p without computing them: with j rows decided the rest is tested at level / (rows - j), all
+  /// rounds that each has seen included, until nothing changes. Valid at every round, since sequential p only fall (Liu
+  /// and Anderson 2008, JASA 103; Maurer and Bretz 2013, Statistics in Biopharmaceutical Research 5).
+  void step_down(Found found, double RoundNumbers::*statistic, double level) {
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      const double now = level_now(found, level);
+      for (auto& member : members_) {
+        if (member.num_rounds > 0 && !(member.*found)) {
+          member.*found = first_decided(member, statistic, now);
+          has_changed = has_changed || member.*found;
+        }
+      }
+    }
+  }
+
+  std::optional<std::size_t> first_decided(const Member& member, double RoundNumbers::*statistic, double level) const {
+    const auto& table = member.row->table;
+    const auto looked = looked_at(table, member.num_rounds, statistic);
+    if (const auto look = stats::first_beyond(looked.looks, level)) {
+      return looked.rounds[*look];
+    }
+    for (std::size_t round = 0; statistic == &RoundNumbers::statistic && round < seen(member); ++round) {
+      if (table.rounds[round].is_constant != 0 && table.rounds[round].e_value >= 1 / level) {
+        return round;
+      }
+    }
+    return std::nullopt;
+  }
+  static std::size_t seen(const Member& member) { return std::min(member.num_rounds, member.row->table.rounds.size()); }
+
+  /// Whether the row needs no more after this round.
+  bool stops(Member& member, std::size_t round) {
+    const auto& rounds = member.row->table.rounds;
+    const auto& numbers = rounds[round];
+    const bool is_looked_at = numbers.is_looked_at != 0;
+    const bool wants_verdict = request_.wants_sign() || request_.margin() > 0;
+    const double width = request_.width();
+    if (width > 0 && !member.width && is_looked_at && numbers.has_all_templates != 0 &&
+        numbers.high - numbers.low <= width) {
+      member.width = round;
+    }
+    const bool is_known = member.sign || member.equivalence;
+    const bool is_hopeless =
+        wants_verdict && !is_known && is_looked_at && round + 1 < rounds.size() && hopeless(numbers);
+    const bool has_verdict = !wants_verdict || is_known || is_hopeless;
+    const bool has_width = width == 0 || member.width;
+    member.is_hopeless = is_hopeless && has_width;
+    return (has_verdict && has_width) || round + 1 == rounds.size();
+  }
+
+  /// Given the data, the whole table's mean is N(estimate, V - V of the whole) (stochastic curtailment: Lan, Simon and
+  /// Halperin 1982, Sequential Analysis 1). Boundaries ignore it, so going on costs no error.
+  bool hopeless(const RoundNumbers& numbers) const {
+    if (std::isnan(numbers.end_variance)) {
+      return false;
+    }
+    const double gap = std::sqrt(std::max(numbers.variance - numbers.end_variance, 1e-12 * numbers.variance));
+    const double end = std::sqrt(numbers.end_variance);
+    const auto below = [&](double limit) { return std::erfc(-(limit - numbers.estimate) / gap / std::sqrt(2.0)) / 2; };
+    const auto needed = [&](double level) {
+      return stats::as_student(stats::first_boundary(std::min(level, 1.0)), numbers.degrees) * end;
+    };
+    if (request_.wants_sign()) {
+      const double least = needed(level_now(&Member::sign, request_.level));
+      if (1 - below(least) + below(-least) >= hopeless_chance) {
+        return false;
+      }
+    }
+    const double room = request_.margin() - needed(level_now(&Member::equivalence, 2 * request_.level));
+    return request_.margin() == 0 || room <= 0 || below(room) - below(-room) < hopeless_chance;
+  }
+
+  void tell(Member& member) const {
+    auto& row = *member.row;
+    if (row.table.rounds.empty()) {
+      return;
+    }
+    const auto number_of = [](const std::optional<std::size_t>& round) {
+      return round ? static_cast<std::int32_t>(*round) + 1 : 0;
+    };
+    row.rounds_of_wants = {number_of(member.sign), number_of(member.equivalence), number_of(member.width)};
+    row.is_positive = row.table.rounds[member.sign.value_or(row.stop)].estimate > 0;
+    const auto& numbers = *row.at_stop();
+    row.status = member.sign          ? (row.is_positive ? DecisionStatus::positive : DecisionStatus::negative)
+                 : member.equivalence ? DecisionStatus::equivalent
+                 : member.is_hopeless ? DecisionStatus::undecided_here
+                 : member.width       ? DecisionStatus::narrow
+                 : std::isnan(numbers.estimate) ? DecisionStatus::missing
+                                                : DecisionStatus::exhausted;
+    row.p = stats::sequential_p(looked_at(row.table, row.stop + 1, &RoundNumbers::statistic).looks);
+    for (std::size_t round = 0; round <= row.stop; ++round) {
+      const auto& at = row.table.rounds[round];
+      row.p = at.is_constant != 0 ? std::min(row.p, 1 / at.e_value) : row.p;
+    }
+  }
+
+  /// p of the sequence and of the complete table, and the latter's verdict.
+  void adjust() {
+    const auto put = [&](auto read, auto write) { stats::adjust_rows(members_, read, write, stats::Adjustment::holm); };
+    put([](const Member& member) { return member.row->p; },
+        [](Member& member) -> double& { return member.row->p_holm; });
+    put([](const Member& member) { return member.row->table.complete_p; },
+        [](Member& member) -> double& { return member.row->complete_p_holm; });
+    const auto equal = stats::adjusted_p(
+        base::mapped(members_, [](const Member& member) { return member.row->table.complete_equivalence_p; }),
+        stats::Adjustment::holm);
+    const bool is_product = request_.target == DecideRequest::Target::product;
+    for (std::size_t place = 0; place < members_.size(); ++place) {
+      auto& row = *members_[place].row;
+      const double mean = row.table.complete;
+      // exactly these prompts: their mean is known without error
+      const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request_.level;
+      row.is_equivalent_in_full = is_product ? std::abs(mean) < request_.margin() : equal[place] <= request_.level;
+      row.complete = request_.wants_sign() && has_sign
+                         ? (mean > 0 ? DecisionStatus::positive : DecisionStatus::negative)
+                     : row.is_equivalent_in_full ? DecisionStatus::equivalent
+                                                 : DecisionStatus::exhausted;
+    }
+  }
+
+  const DecideRequest& request_;
+  std::vector<Member> members_;
+};
+
+/// Marks what rows of one contrast needed until their stops, and in all.
+class PassCounter {
+ public:
+  explicit PassCounter(const Scores& scores)
+      : scores_(scores),
+        num_sentences_(scores.length(template_axis) * scores.length(rephrasing_axis)),
+        states_(scores.length(subject_axis) * num_sentences_, not_needed) {}
+
+  void add(const ContrastPlan& plan, std::span<const DecidedRow> rows) {
+    // items and measures with the same order of visits need the same passes: only the latest stop counts
+    std::map<std::vector<std::uint8_t>, std::size_t> stops;
+    for (const auto& row : rows) {
+      auto& stop = stops[row.table.visited];
+      stop = std::max(stop, row.stop);
+    }
+    const auto contexts = contexts_of_cells(scores_, plan);
+    for (const auto& [visited, stop] : stops) {
+      for (std::size_t cell = 0; cell < visited.size(); ++cell) {
+        for (const auto place : visited[cell] == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
+          states_[place] = std::max(states_[place], visited[cell] <= stop ? asked : spared);
+        }
+      }
+    }
+  }
+  std::uint64_t num_asked() const { return count(asked); }
+  std::uint64_t num_all() const { return count(asked) + count(spared); }
+
+ private:
+  static constexpr std::uint8_t not_needed = 0;
+  static constexpr std::uint8_t spared = 1;
+  static constexpr std::uint8_t asked = 2;
+  std::uint64_t count(std::uint8_t state) const {
+    return static_cast<std::uint64_t>(std::ranges::count(states_, state));
+  }
+
+  const Scores& scores_;
+  std::size_t num_sentences_;
+  std::vector<std::uint8_t> states_;  ///< [subject, sentence]
+};
+
+/// Rows of one measure, contrast by contrast. Collective.
+void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, std::size_t measure,
+              const DecideRequest& request, const DealtOrder& order, std::vector<DecidedRow>& rows) {
+  const auto values = scores.read(measure);
+  const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+  const auto units = share_bytes(scores.ranks, plans.size(), [&](std::size_t unit) {
+    return packed_rows(rounds_of(scores, *plans[unit], measure, values, statuses, request, order));
+  });
+  const auto& items = scores.axes[item_axis]->labels;
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    auto tables = unpacked_rows(units[unit], items.size());
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      auto& row = rows.emplace_back();
+      row.contrast = plans[unit]->name;
+      row.measure = scores.axes[measure_axis]->labels[measure];
+      row.item = items[item];
+      row.table = std::move(tables[item]);
+    }
+  }
+}
+
+std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
+  switch (family) {
+    case sweep::TestFamily::contrast:
+      return row.contrast + '\n' + row.measure;
+    case sweep::TestFamily::measure:
+      return row.measure;
+    case sweep::TestFamily::all:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> decision_names() {
+  return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing"};
+}
+
+Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  const auto& request = *comparison.decide;
+  const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
+  const DealtOrder order(scores, seed);
+  Decisions decisions;
+  std::vector<const ContrastPlan*> plan_of_rows;
+  for (std::size_t measure = 0; measure < scores.length(measure_axis); ++measure) {
+    std::vector<const ContrastPlan*> own;
+    for (const auto& plan : plans) {
+      own.insert(own.end(), base::contains(plan.measures, measure) ? 1 : 0, &plan);
+    }
+    if (!own.empty()) {
+      add_rows(scores, own, measure, request, order, decisions.rows);
+    }
+    for (const auto* plan : own) {
+      plan_of_rows.insert(plan_of_rows.end(), scores.length(item_axis), plan);
+    }
+  }
+  std::map<std::string, std::vector<DecidedRow*>> families;
+  for (auto& row : decisions.rows) {
+    families[family_of(row, request.family)].push_back(&row);
+  }
+  for (const auto& [name, rows] : families) {
+    Family(rows, request).decide();
+  }
+  const auto num_items = scores.length(item_axis);
+  for (std::size_t row = 0; row < decisions.rows.size();) {
+    const auto measure = decisions.rows[row].measure;
+    PassCounter passes(scores);
+    for (; row < decisions.rows.size() && decisions.rows[row].measure == measure; row += num_items) {
+      passes.add(*plan_of_rows[row], std::span(decisions.rows).subspan(row, num_items));
+    }
+    decisions.passes.push_back({measure, passes.num_asked(), passes.num_all()});
+  }
+  for (std::size_t row = 0; row < decisions.rows.size(); ++row) {
+    const auto& plan = *plan_of_rows[row];
+    decisions.rows[row].num_rephrasings = plan.num_columns;
+    decisions.rows[row].claim = claim_of(plan, decisions.rows[row].is_positive);
+    decisions.has_one_wording = decisions.has_one_wording || plan.num_columns == 1;
+    decisions.has_few_templates = decisions.has_few_templates || plan.num_blocks < usual_templates;
+  }
+  return decisions;
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,85 @@
+// When rounds of a sweep would have decided each contrast, replayed over the table of a finished one. Knows no probe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "findings/Finding.hpp"
+#include "findings/Scores.hpp"
+#include "findings/decisions/Rounds.hpp"
+#include "sweep/Comparison.hpp"
+
+namespace stereosweep::findings {
+
+/// What is known of a row, or why nothing is.
+enum class DecisionStatus : std::uint8_t {
+  positive,
+  negative,
+  equivalent,
+  narrow,          ///< only a width was wanted, or all else is open
+  undecided_here,  ///< hopeless: the whole product would hardly decide it
+  exhausted,       ///< the whole product was asked
+  missing          ///< more than a tenth of what was asked has no score, or no cell is there
+};
+std::vector<std::string> decision_names();
+
+struct DecidedRow {
+  std::string contrast;
+  std::string measure;
+  std::string item;
+  std::string claim;  ///< "women above men"
+  RowRounds table;
+  std::size_t num_rephrasings = 0;  ///< that are compared
+  DecisionStatus status = DecisionStatus::exhausted;
+  std::size_t stop = 0;  ///< place of the round after which it needs no more
+  /// Rounds (from 1) that decided the sign, the equivalence and the width; 0: none did.
+  std::array<std::int32_t, 3> rounds_of_wants = {0, 0, 0};
+  bool is_positive = false;  ///< where the sign was decided
+  double p = stats::nan;     ///< smallest level at which the sign would have been decided in the rounds until the stop
+  double p_holm = stats::nan;
+  double complete_p_holm = stats::nan;
+  DecisionStatus complete = DecisionStatus::exhausted;  ///< verdict of the complete table, adjusted alike
+  bool is_equivalent_in_full = false;                   ///< the complete table shows equivalence, beside a sign or not
+
+  /// Null: no cell is there.
+  const RoundNumbers* at_stop() const { return table.rounds.empty() ? nullptr : &table.rounds[stop]; }
+};
+
+/// With fewer the verdict of the complete table is met less often than in 95 %.
+constexpr std::size_t usual_templates = 12;
+
+/// (subject, template, rephrasing) that an open row of a measure needed, and those of the whole product.
+struct MeasurePasses {
+  std::string measure;
+  std::uint64_t asked = 0;
+  std::uint64_t all = 0;
+};
+
+struct Decisions {
+  std::vector<DecidedRow> rows;  ///< in the order of measures, contrasts, items
+  std::vector<MeasurePasses> passes;
+  bool has_one_wording = false;    ///< some row has one rephrasing
+  bool has_few_templates = false;  ///< some row has fewer than `usual_templates`
+};
+
+/// Collective: ranks share the contrasts. Throws InputError where no contrast is asked for, or names are not the
+/// table's.
+Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+/// `decide`, a row each; `decide_by_round`, a row and round each.
+std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison);
+
+/// What a job with the key is told before it runs.
+inline constexpr std::string_view decisions_note =
+    "statistics.decide is for 'stereosweep replay' over a finished result; 'run' scores the whole product and refuses "
+    "the key";
+
+/// What keeps decisions of a job with these axes from being what they seem: few templates, one rephrasing. Axes without
+/// labels are not known.
+std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,79 @@
+// What each round of a sweep would have known of a contrast: its cells dealt in the order of a sweep that may stop, and
+// the mean of each part with its boundary. Knows no probe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "findings/contrasts/ContrastPlans.hpp"
+#include "stats/sequential/Boundary.hpp"
+#include "sweep/Decision.hpp"
+
+namespace stereosweep::findings {
+
+/// One round of one row; plain, as the ranks tell them each other. NaN where the round is not looked at: more than a
+/// tenth of the visited cells has no score, or nothing can be said of the target yet.
+struct RoundNumbers {
+  double estimate = stats::nan;            ///< mean of the visited cells
+  double variance_templates = stats::nan;  ///< parts of its variance about the target
+  double variance_rephrasings = stats::nan;
+  double variance_cells = stats::nan;
+  double variance = stats::nan;
+  double degrees = stats::nan;
+  double critical = stats::nan;  ///< c at the job's level, a normal quantile
+  double low = stats::nan;       ///< repeated interval: all rounds together hold the truth with 1 - level
+  double high = stats::nan;
+  double spent = stats::nan;         ///< share of the level until here
+  double e_value = stats::nan;       ///< of the diagonal until here (stats::flip_e_value)
+  double end_variance = stats::nan;  ///< of the whole table's mean, by the variances of this round; NaN: not known yet
+  double statistic = 0;              ///< stats::Look's, of the sign
+  double equivalence_statistic = 0;  ///< and of what the margin leaves
+  double correlation = 0;            ///< with the round before that was looked at
+  std::int32_t num_cells = 0;        ///< with a score
+  std::int32_t num_missing = 0;      ///< visited without one
+  std::int32_t passes = 0;           ///< (subject, template, rephrasing) that were scored until here
+  std::uint8_t is_looked_at = 0;
+  std::uint8_t is_constant = 0;  ///< no visited cell differs from another: only the e-value says something
+  std::uint8_t has_all_templates = 0;
+};
+
+/// In which round each cell of a row is visited.
+constexpr std::uint8_t never_visited = 255;
+
+/// One contrast in one measure for one item.
+struct RowRounds {
+  std::vector<RoundNumbers> rounds;   ///< none: no cell is applicable
+  std::vector<std::uint8_t> visited;  ///< [block, column]: place of the round; never_visited: not applicable
+  double complete = stats::nan;       ///< of the complete table, as contrast_difference, contrast_p
+  double complete_p = stats::nan;
+  double complete_equivalence_p = stats::nan;  ///< larger one of the two one-sided p that it lies within the margin
+};
+
+/// In which order templates and rephrasings are visited: [place on the axis] -> place in the order.
+struct DealtOrder {
+  std::vector<std::size_t> templates;
+  std::vector<std::size_t> rephrasings;
+  DealtOrder(const Scores& scores, std::uint64_t seed);
+};
+
+/// Those of every item of a contrast in one measure. `values`, `statuses`: as Scores::read and read_statuses give them.
+std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan, std::size_t measure,
+                                 std::span<const double> values, std::span<const std::uint8_t> statuses,
+                                 const sweep::DecideRequest& request, const DealtOrder& order);
+
+/// Places (subject x sentences + sentence) that a contrast asks in each of its cells, [block, column].
+std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan);
+
+/// Looks of the rounds until `round` that were looked at, for the sign or what `statistic` else names, and the rounds'
+/// places.
+struct LookedAt {
+  std::vector<stats::Look> looks;
+  std::vector<std::size_t> rounds;
+};
+LookedAt looked_at(const RowRounds& row, std::size_t num_rounds, double RoundNumbers::*statistic);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,48 @@
+// How far from zero a mean must be at each look, so that all looks together are wrong no more often than stated. The
+// means of nested even parts of a crossed table have Cov(theta_j, theta_k) = V_k for j < k: the canonical joint
+// distribution of group-sequential tests with the information 1 / V (Jennison and Turnbull 2000, Group Sequential
+// Methods, ch. 3 and 11; Scharfstein, Tsiatis and Robins 1997, JASA 92).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace stereosweep::stats {
+
+/// Share of the level that is spent when this share of the planned information is there (Lan and DeMets 1983,
+/// Biometrika 70): .01 t + .99 t^9. Late, so that the last look has nearly the critical value of a single test.
+double spent_share(double information);
+
+/// c with P(|Z| > c, |Z_before| <= before) = spend of two standard normal variables with this correlation. As the
+/// critical value of a look it spends on what was inside at the look before alone: an upper bound of the exact
+/// recursion over all looks (Hunter 1976, Journal of Applied Probability 13; Worsley 1982, Biometrika 69). 0 where all
+/// that was inside may be spent. 0 < spend < 1, before >= 0, 0 <= correlation < 1.
+double next_boundary(double spend, double before, double correlation);
+
+/// c with P(|Z| > c) = spend: of the first look.
+double first_boundary(double spend);
+
+/// Student's quantile that has the tail of the normal quantile `normal` >= 0, and the normal quantile with the tail of
+/// a t >= 0; at most 38, where the tail is below the smallest double (Pocock 1977, Biometrika 64).
+double as_student(double normal, double degrees);
+double as_normal(double student, double degrees);
+
+/// What a look at one mean is.
+struct Look {
+  double statistic = 0;    ///< as_normal(|mean| / its error), or of what is tested in its place
+  double correlation = 0;  ///< with the look before
+  double spent = 0;        ///< share of the level until here; grows to 1
+};
+
+/// Critical values of all looks at a two-sided level. They fall where the level grows.
+std::vector<double> boundaries(std::span<const Look> looks, double level);
+
+/// Place of the first look beyond its boundary; nothing: none is. The same as by `boundaries`, mostly without them.
+std::optional<std::size_t> first_beyond(std::span<const Look> looks, double level);
+
+/// Smallest level at which a look is beyond its boundary, to a relative 0.002 from above; 1 without one. It only falls
+/// when looks are added, and is a valid p at any of them.
+double sequential_p(std::span<const Look> looks);
+
+}  // namespace stereosweep::stats

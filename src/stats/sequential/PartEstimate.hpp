@@ -1,0 +1,49 @@
+// The mean of a part of a crossed table, and how far it is off, where a sweep has scored only some of the cells.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "stats/CrossedTable.hpp"
+
+namespace stereosweep::stats {
+
+/// How much of each variance is in the variance of the mean of some cells.
+struct MeanShares {
+  double rows = 0;  ///< sum over rows of the squared share of the cells
+  double columns = 0;
+  double rest = 0;  ///< 1 / cells
+  /// The three parts of the mean's variance.
+  CrossedVariances parts_of(const CrossedVariances& variances) const {
+    return {variances.rows * rows, variances.columns * columns, variances.rest * rest};
+  }
+  double variance_of(const CrossedVariances& variances) const {
+    const auto parts = parts_of(variances);
+    return parts.rows + parts.columns + parts.rest;
+  }
+};
+
+struct PartEstimate {
+  double mean = nan;
+  CrossedVariances variances;  ///< of one row, column and cell, each at least 0
+  MeanShares shares;
+  double variance = nan;  ///< of the mean over other rows and columns; NaN with fewer than two rows
+  double degrees = nan;   ///< of freedom of `variance`, by Satterthwaite (1946), at least min(rows, columns) - 1
+  std::size_t num_rows = 0;
+  std::size_t num_columns = 0;
+  std::size_t num_cells = 0;
+  bool repeats_rows = false;
+  bool repeats_columns = false;
+  bool separates_cells = false;  ///< degrees are left for cells: the variance of a larger part can be foretold
+  /// Of a mean whose variance has these parts.
+  double degrees_of(const CrossedVariances& parts) const;
+};
+
+/// `cells` [row, column]; NaN: not visited. Where cells are more than the rank of the additive model, Henderson's
+/// method III (crossed_squares). Where they are not, by moments of what can be told apart: columns need one that was
+/// used twice, cells a row that was; otherwise the columns' variance is counted as the cells', and the cells' as the
+/// rows'. Where neither is (the diagonal; a single column) the mean is that of independent values: s^2 / n, n - 1
+/// degrees.
+PartEstimate estimate_part(std::span<const double> cells, std::size_t num_columns);
+
+}  // namespace stereosweep::stats

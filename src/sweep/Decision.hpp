@@ -1,0 +1,116 @@
+// What a job wants to know of its contrasts, so that a sweep can tell when it knows (`statistics.decide`). Plain
+// values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sweep/KeyFault.hpp"
+
+namespace stereosweep::sweep {
+
+/// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
+enum class TestFamily : std::uint8_t { contrast, measure, all };
+inline const std::vector<std::string> test_family_names = {"contrast", "measure", "all"};
+
+struct DecideRequest {
+  static constexpr const char* key_form = "{want: [sign, {equivalence: 0.1}, {width: 0.2}], target: prompts} or all";
+  /// One thing that a row wants.
+  struct Want {
+    static constexpr const char* key_form = "sign, {equivalence: MARGIN} or {width: WIDTH}";
+    enum class Claim : std::uint8_t { none, sign };
+    inline static const std::vector<std::string> claim_names = {"none", "sign"};
+    Claim claim = Claim::none;
+    double equivalence = 0;  ///< the difference lies within -+ this, in the score's unit; 0: not wanted
+    double width = 0;        ///< the interval is at most as wide, in the score's unit; 0: not wanted
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.unless_default().alone().choice("claim", self.claim, claim_names, "sign: on which side of zero it lies");
+      keys.unless_default().number("equivalence", self.equivalence, 0, 1e9, "within so much of zero, in score units");
+      keys.unless_default().number("width", self.width, 0, 1e9, "an interval of at most this width, in score units");
+    }
+    std::vector<KeyFault> faults() const {
+      const int count = (claim == Claim::sign ? 1 : 0) + (equivalence > 0 ? 1 : 0) + (width > 0 ? 1 : 0);
+      return count == 1 ? std::vector<KeyFault>()
+                        : std::vector<KeyFault>{{"", count == 0 ? "nothing is wanted" : "several things in one",
+                                                 "an entry is one of sign, an equivalence above 0, a width above 0",
+                                                 std::string("Write ") + key_form + "."}};
+    }
+    bool operator==(const Want&) const = default;
+  };
+  /// Variances that the rounds are planned with, as ratios. They are declared before the first score: wrong ones cost
+  /// passes, not errors.
+  struct Plan {
+    static constexpr const char* key_form = "{templates: 1, rephrasings: 0.05, cells: 0.5}";
+    double templates = 1;
+    double rephrasings = 0.05;
+    double cells = 0.5;
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.number("templates", self.templates, 0, 1e9);
+      keys.number("rephrasings", self.rephrasings, 0, 1e9);
+      keys.number("cells", self.cells, 0, 1e9);
+    }
+    std::vector<KeyFault> faults() const {
+      return templates + cells > 0
+                 ? std::vector<KeyFault>()
+                 : std::vector<KeyFault>{{"", "no variance of templates or cells is planned",
+                                          "more passes would then say nothing new", std::string("Give ") + key_form}};
+    }
+    bool operator==(const Plan&) const = default;
+  };
+  /// Of what mean: over templates and rephrasings that could have been asked, or of exactly those of the job.
+  enum class Target : std::uint8_t { prompts, product };
+  inline static const std::vector<std::string> target_names = {"prompts", "product"};
+
+  std::vector<Want> want = {{.claim = Want::Claim::sign}};
+  Target target = Target::prompts;
+  double level = 0.05;  ///< chance that any decision of a family is wrong at any round
+  TestFamily family = TestFamily::measure;
+  Plan plan = {};
+  std::vector<std::string> measures = {};  ///< empty: those of the contrasts
+
+  bool wants_sign() const {
+    return std::ranges::any_of(want, [](const Want& one) { return one.claim == Want::Claim::sign; });
+  }
+  /// 0: not wanted.
+  double margin() const { return sum_of(&Want::equivalence); }
+  double width() const { return sum_of(&Want::width); }
+
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.items("want", self.want, "a row stops when all of it is known, or hopeless");
+    keys.choice("target", self.target, target_names, "over other prompts, or of exactly these");
+    keys.number("level", self.level, 1e-6, 0.5, "chance that any decision of a family is wrong");
+    keys.choice("family", self.family, test_family_names, "what is decided together, by Holm");
+    keys.item("plan", self.plan, "variances that are expected, as ratios");
+    keys.labels("measures", self.measures);
+  }
+  std::vector<KeyFault> faults() const {
+    const auto count = [&](auto holds) { return std::ranges::count_if(want, holds); };
+    const bool is_repeated = count([](const Want& one) { return one.claim == Want::Claim::sign; }) > 1 ||
+                             count([](const Want& one) { return one.equivalence > 0; }) > 1 ||
+                             count([](const Want& one) { return one.width > 0; }) > 1;
+    std::vector<KeyFault> found;
+    if (want.empty()) {
+      found.push_back({"want", "nothing is wanted", "no row could ever be decided", "Write 'want: [sign]'."});
+    } else if (is_repeated) {
+      found.push_back({"want", "one thing is wanted twice", "a row has one sign, one margin and one width", ""});
+    }
+    return found;
+  }
+  bool operator==(const DecideRequest&) const = default;
+
+ private:
+  double sum_of(double Want::*what) const {
+    double sum = 0;
+    for (const auto& one : want) {
+      sum += one.*what;
+    }
+    return sum;
+  }
+};
+
+}  // namespace stereosweep::sweep

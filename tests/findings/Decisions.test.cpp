@@ -1,0 +1,284 @@
+#include "findings/decisions/Decisions.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "base/Error.hpp"
+#include "findings/RandomScores.hpp"
+#include "findings/contrasts/Contrasts.hpp"
+#include "stats/sequential/PartEstimate.hpp"
+#include "stats/sequential/VisitingOrder.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using Status = DecisionStatus;
+using Want = sweep::DecideRequest::Want;
+
+/// One contrast with zero for each subject.
+sweep::Comparison comparison_of(std::vector<Want> want = {{.claim = Want::Claim::sign}}) {
+  sweep::Comparison comparison;
+  comparison.contrasts = {{.name = "one", .against = sweep::Contrast::Against::zero, .each = "subject"}};
+  comparison.decide = sweep::DecideRequest{.want = std::move(want)};
+  return comparison;
+}
+
+/// Subjects x templates x rephrasings; subject s has the mean `means[s]`.
+RandomScores planted(const std::vector<double>& means, std::size_t templates, std::size_t rephrasings,
+                     std::uint64_t seed = 1) {
+  RandomScores scores({1, means.size(), templates, rephrasings, 1, 1});
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> of_templates(means.size() * templates);
+  std::ranges::generate(of_templates, [&] { return normal(random); });
+  for (std::size_t place = 0; place < scores.table.values.size(); ++place) {
+    const auto sentence = place / rephrasings;
+    scores.table.values[place] = means[sentence / templates] + of_templates[sentence] + 0.5 * normal(random);
+    scores.table.statuses[place] = results::ScoreStatus::ok;
+  }
+  return scores;
+}
+
+std::vector<Status> statuses_of(const Decisions& decisions) {
+  std::vector<Status> found;
+  std::ranges::transform(decisions.rows, std::back_inserter(found), &DecidedRow::status);
+  return found;
+}
+
+TEST(FindingsDecisions, tell_clear_rows_early_and_agree_with_the_complete_table) {
+  const auto scores = planted({3, -3, 1, 0}, 35, 20);
+  const auto decisions =
+      decide(scores.scores(), comparison_of({{.claim = Want::Claim::sign}, {.equivalence = 0.8}}), 5);
+  EXPECT_THAT(statuses_of(decisions),
+              ::testing::ElementsAre(Status::positive, Status::negative, Status::positive, Status::equivalent));
+  EXPECT_LE(decisions.rows[0].stop, 1U);
+  EXPECT_EQ(decisions.rows[0].at_stop()->passes, decisions.rows[0].stop == 0 ? 12 : 20);
+  EXPECT_LE(decisions.rows[2].stop, 4U);
+  EXPECT_EQ(decisions.passes.front().all, 4U * 35 * 20);
+  std::uint64_t passes = 0;
+  for (const auto& row : decisions.rows) {
+    EXPECT_EQ(row.status, row.complete);
+    EXPECT_EQ(row.table.rounds.size(), 7U);
+    passes += static_cast<std::uint64_t>(row.at_stop()->passes);  // each row has a subject of its own
+  }
+  EXPECT_EQ(decisions.passes.front().asked, passes);
+}
+
+TEST(FindingsDecisions, share_the_passes_of_rows_with_the_same_subjects) {
+  const auto scores = planted({0, 4, 8}, 35, 20);
+  sweep::Comparison comparison = comparison_of();
+  const auto of = [](const char* label) { return std::vector{sweep::Selection{"subject", {label}}}; };
+  comparison.contrasts = {{.name = "far", .left = of("subject2"), .right = of("subject0")},
+                          {.name = "near", .left = of("subject1"), .right = of("subject0")}};
+  const auto decisions = decide(scores.scores(), comparison, 5);
+  EXPECT_THAT(statuses_of(decisions), ::testing::Each(Status::positive));
+  const auto stops = std::pair(decisions.rows[0].at_stop()->passes, decisions.rows[1].at_stop()->passes);
+  EXPECT_EQ(stops.first % 2, 0);  // two subjects a cell
+  const auto longer = static_cast<std::uint64_t>(std::max(stops.first, stops.second));
+  EXPECT_EQ(decisions.passes.front().asked, static_cast<std::uint64_t>(stops.first + stops.second) / 2 + longer / 2);
+  EXPECT_EQ(decisions.passes.front().all, 3U * 700);
+}
+
+/// Of one row again from its cells: which are visited, by their order, and their mean and variance.
+TEST(FindingsDecisions, look_at_the_cells_of_their_rounds_and_no_others) {
+  auto scores = planted({0.7}, 35, 20);
+  const auto before = decide(scores.scores(), comparison_of(), 5).rows.front();
+  for (std::size_t round = 0; round < before.table.rounds.size(); ++round) {
+    std::vector<double> cells(700, stats::nan);
+    for (std::size_t template_ = 0; template_ < 35; ++template_) {
+      for (std::size_t rephrasing = 0; rephrasing < 20; ++rephrasing) {
+        if (before.table.visited[template_ * 20 + rephrasing] <= round) {
+          cells[template_ * 20 + rephrasing] = scores.at({0, 0, template_, rephrasing, 0, 0});
+        }
+      }
+    }
+    const auto part = stats::estimate_part(cells, 20);
+    EXPECT_NEAR(before.table.rounds[round].estimate, part.mean, 1e-12);
+    EXPECT_NEAR(before.table.rounds[round].variance, part.variance, 1e-12);
+    EXPECT_NEAR(before.table.rounds[round].degrees, part.degrees, 1e-9);
+    const auto planned = stats::planned_looks(35, 20)[round];
+    EXPECT_EQ(part.num_cells, planned.num_rows * planned.num_layers);
+  }
+  // what is scored ahead of its round does not count there
+  for (auto& value : scores.table.values) {
+    value += 1000;
+  }
+  for (std::size_t cell = 0; cell < 700; ++cell) {
+    if (before.table.visited[cell] <= 3) {
+      scores.at({0, 0, cell / 20, cell % 20, 0, 0}) -= 1000;
+    }
+  }
+  const auto after = decide(scores.scores(), comparison_of(), 5).rows.front();
+  for (std::size_t round = 0; round < 4; ++round) {
+    EXPECT_NEAR(after.table.rounds[round].low, before.table.rounds[round].low, 1e-9);
+    EXPECT_NEAR(after.table.rounds[round].statistic, before.table.rounds[round].statistic, 1e-9);
+  }
+  EXPECT_GT(after.table.rounds[4].estimate, 100);
+}
+
+TEST(FindingsDecisions, deal_by_the_seed) {
+  const auto scores = planted({0.7}, 35, 20);
+  const auto visited = [&](std::uint64_t seed) {
+    return decide(scores.scores(), comparison_of(), seed).rows.front().table.visited;
+  };
+  EXPECT_EQ(visited(1), visited(1));
+  EXPECT_NE(visited(1), visited(2));
+}
+
+TEST(FindingsDecisions, adjust_as_holm_on_sequential_p) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<double> means(20);
+    std::ranges::generate(means, [&] { return std::exponential_distribution<double>(2)(random) - 0.3; });
+    const auto scores = planted(means, 20, 5, seed);
+    const auto rows = decide(scores.scores(), comparison_of(), seed).rows;
+    for (const auto& row : rows) {
+      const bool is_decided = row.status == Status::positive || row.status == Status::negative;
+      if (std::abs(row.p_holm - 0.05) > 0.0005) {  // p are known to 0.2 %
+        EXPECT_EQ(is_decided, row.p_holm <= 0.05) << seed << ' ' << row.contrast << ' ' << row.p_holm;
+      }
+      EXPECT_GE(row.p_holm, row.p);
+    }
+  }
+}
+
+TEST(FindingsDecisions, are_those_of_contrasts_where_nothing_is_looked_at_before_the_end) {
+  const auto scores = planted({0, 1, 5}, 5, 4);  // fewer than six templates
+  const auto comparison = comparison_of();
+  const auto decisions = decide(scores.scores(), comparison, 1);
+  const auto contrasts = compare(scores.scores(), comparison, 1);
+  ASSERT_EQ(decisions.rows.size(), contrasts.size());
+  for (std::size_t row = 0; row < contrasts.size(); ++row) {
+    EXPECT_EQ(decisions.rows[row].table.rounds.size(), 1U);
+    EXPECT_EQ(decisions.rows[row].table.complete_p, contrasts[row].p);
+    EXPECT_EQ(decisions.rows[row].table.complete, contrasts[row].difference);
+    EXPECT_NEAR(decisions.rows[row].complete_p_holm, contrasts[row].p_holm, 1e-12);
+  }
+  EXPECT_TRUE(decisions.has_few_templates);
+}
+
+TEST(FindingsDecisions, never_come_early_of_two_templates) {
+  const auto rows = decide(planted({9}, 2, 20).scores(), comparison_of(), 1).rows;
+  EXPECT_EQ(rows.front().table.rounds.size(), 1U);
+  EXPECT_EQ(rows.front().stop, 0U);
+}
+
+TEST(FindingsDecisions, of_equal_cells_are_by_e_values) {
+  auto scores = planted({0, 0, 0}, 35, 20);
+  for (std::size_t place = 0; place < scores.table.values.size(); ++place) {
+    scores.table.values[place] = std::array{0.25, 0.0, -3.0}[place / 700];
+  }
+  const auto rows = decide(scores.scores(), comparison_of(), 1).rows;
+  EXPECT_EQ(rows[0].status, Status::positive);
+  EXPECT_EQ(rows[0].stop, 0U);
+  EXPECT_TRUE(std::isnan(rows[0].at_stop()->low));
+  EXPECT_NEAR(rows[0].p, 1 / rows[0].at_stop()->e_value, 1e-12);
+  EXPECT_EQ(rows[1].status, Status::exhausted);  // zeros bet nothing
+  EXPECT_EQ(rows[2].status, Status::negative);
+}
+
+TEST(FindingsDecisions, skip_templates_that_cannot_be_asked_and_refuse_missing_scores) {
+  auto scores = planted({2, 0, 2}, 35, 20);
+  const auto drop = [&](std::size_t subject, std::size_t template_, std::size_t every, results::ScoreStatus status) {
+    for (std::size_t rephrasing = 0; rephrasing < 20; rephrasing += every) {
+      const auto place = scores.table.index({0, subject, template_, rephrasing, 0, 0});
+      scores.table.values[place] = stats::nan;
+      scores.table.statuses[place] = status;
+    }
+  };
+  for (std::size_t template_ = 0; template_ < 10; ++template_) {
+    drop(0, template_, 1, results::ScoreStatus::not_applicable);
+  }
+  for (std::size_t template_ = 0; template_ < 35; ++template_) {
+    drop(1, template_, 5, results::ScoreStatus::undefined);  // a fifth
+  }
+  drop(2, 3, 1, results::ScoreStatus::undefined);  // one template without any score
+  const auto rows = decide(scores.scores(), comparison_of(), 1).rows;
+  EXPECT_EQ(rows[0].table.rounds.back().passes, 25 * 20);  // as if there were 25 templates
+  EXPECT_EQ(rows[0].table.rounds.back().num_missing, 0);
+  EXPECT_EQ(rows[0].status, Status::positive);
+  EXPECT_EQ(rows[1].table.rounds.back().num_missing, 140);
+  EXPECT_EQ(rows[1].status, Status::missing);
+  EXPECT_EQ(rows[2].table.rounds.back().num_missing, 20);
+  EXPECT_EQ(rows[2].status, Status::positive);
+}
+
+TEST(FindingsDecisions, of_no_common_template_are_missing) {
+  auto scores = planted({2, 1}, 12, 3);
+  for (std::size_t subject = 0; subject < 2; ++subject) {
+    for (std::size_t template_ = subject * 6; template_ < subject * 6 + 6; ++template_) {
+      for (std::size_t rephrasing = 0; rephrasing < 3; ++rephrasing) {
+        const auto place = scores.table.index({0, subject, template_, rephrasing, 0, 0});
+        scores.table.values[place] = stats::nan;
+        scores.table.statuses[place] = results::ScoreStatus::not_applicable;
+      }
+    }
+  }
+  auto comparison = comparison_of();
+  comparison.contrasts = {{.name = "both",
+                           .left = {sweep::Selection{"subject", {"subject0"}}},
+                           .right = {sweep::Selection{"subject", {"subject1"}}}}};
+  const auto decisions = decide(scores.scores(), comparison, 1);
+  EXPECT_EQ(decisions.rows.front().status, Status::missing);
+  EXPECT_EQ(decisions.rows.front().at_stop(), nullptr);
+  EXPECT_EQ(decisions.passes.front().all, 0U);
+  for (const auto& finding : findings_of(decisions, comparison)) {
+    EXPECT_EQ(finding.num_rows(), finding.name == "decide" ? 1U : 0U);
+  }
+}
+
+TEST(FindingsDecisions, keep_apart_a_sign_a_margin_and_a_width) {
+  const auto scores = planted({0.5, 0}, 100, 20, 3);
+  const auto row = [&](std::vector<Want> want) { return decide(scores.scores(), comparison_of(want), 1).rows.front(); };
+  EXPECT_EQ(row({{.equivalence = 1e9}}).status, Status::equivalent);  // beyond all scores: as soon as there is a look
+  EXPECT_EQ(row({{.equivalence = 1e9}}).stop, 0U);
+  EXPECT_EQ(row({{.equivalence = 1e-9}}).status, Status::undecided_here);
+  const auto narrow = row({{.width = 0.8}});
+  EXPECT_EQ(narrow.status, Status::narrow);
+  EXPECT_LE(narrow.at_stop()->high - narrow.at_stop()->low, 0.8);
+  EXPECT_EQ(narrow.at_stop()->has_all_templates, 1);
+  EXPECT_GT(narrow.table.rounds[narrow.stop - 1].high - narrow.table.rounds[narrow.stop - 1].low, 0.8);
+  const auto both = row({{.claim = Want::Claim::sign}, {.width = 0.8}});
+  EXPECT_EQ(both.status, Status::positive);
+  EXPECT_GT(both.rounds_of_wants[2], 0);
+  EXPECT_EQ(both.stop + 1, static_cast<std::size_t>(std::max(both.rounds_of_wants[0], both.rounds_of_wants[2])));
+}
+
+TEST(FindingsDecisions, of_the_product_end_with_its_mean) {
+  const auto scores = planted({0.02}, 35, 20);
+  auto comparison = comparison_of();
+  comparison.decide->target = sweep::DecideRequest::Target::product;
+  const auto row = decide(scores.scores(), comparison, 1).rows.front();
+  const auto& last = row.table.rounds.back();
+  EXPECT_EQ(last.low, last.estimate);
+  EXPECT_EQ(last.high, last.estimate);
+  EXPECT_EQ(row.status, row.complete);
+  EXPECT_EQ(row.table.rounds.front().is_looked_at, 0);  // what cells add is not known on the diagonal
+  for (const auto& round : row.table.rounds) {
+    EXPECT_TRUE(round.is_looked_at == 0 || (round.low <= last.estimate && last.estimate <= round.high));
+  }
+}
+
+TEST(FindingsDecisions, say_what_cannot_be_decided) {
+  const auto scores = planted({1, 1}, 12, 3);
+  auto comparison = comparison_of();
+  comparison.contrasts.clear();
+  EXPECT_THROW(decide(scores.scores(), comparison, 1), base::InputError);
+  comparison = comparison_of();
+  const auto doubts = [&](std::size_t templates, std::size_t rephrasings) {
+    const auto of = planted({1}, templates, rephrasings);
+    return doubts_of_decisions(of.table.axes, comparison).size();
+  };
+  EXPECT_EQ(doubts(12, 3), 0U);
+  EXPECT_EQ(doubts(11, 3), 1U);
+  EXPECT_EQ(doubts(11, 1), 2U);
+  comparison.decide->target = sweep::DecideRequest::Target::product;
+  EXPECT_EQ(doubts(12, 1), 0U);
+}
+
+}  // namespace
+}  // namespace stereosweep::findings
