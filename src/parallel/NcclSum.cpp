@@ -1,6 +1,6 @@
 #include "parallel/NcclSum.hpp"
 
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -21,9 +21,22 @@
 
 namespace stereosweep::parallel {
 
+namespace {
+
+/// How many parts a sum is cut into decides at which rank each of its numbers begins.
+constexpr const char* channels = "16";
+
+constexpr std::array<std::pair<const char*, const char*>, 4> chosen_order{{{"NCCL_ALGO", "Ring"},
+                                                                           {"NCCL_PROTO", "Simple"},
+                                                                           {"NCCL_MIN_NCHANNELS", channels},
+                                                                           {"NCCL_MAX_NCHANNELS", channels}}};
+
+}  // namespace
+
 void choose_nccl_order() {
-  ::setenv("NCCL_ALGO", "Ring", 0);
-  ::setenv("NCCL_PROTO", "Simple", 0);
+  for (const auto& [name, value] : chosen_order) {
+    ::setenv(name, value, 0);
+  }
 }
 
 #ifdef STEREOSWEEP_WITH_CUDA
@@ -84,20 +97,25 @@ void check(ncclResult_t status, const char* call) {
 
 constexpr std::chrono::milliseconds look_every{20};
 constexpr std::chrono::seconds longest_goodbye{5};
-// Whoever enqueues holds the lock for microseconds, unless the device's queue is full behind a sum that waits.
-constexpr std::chrono::seconds longest_enqueue{2};
+// A thread of NCCL's enqueues a sum, in microseconds: sleeping would take longer than that.
+constexpr std::chrono::microseconds longest_spin{100};
 
 }  // namespace
 
 std::string nccl_description() {
   int version = 0;
   check(library().get_version(&version), "ncclGetVersion");
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100) + ", NCCL_ALGO=" + base::text_from_environment("NCCL_ALGO") +
-         ", NCCL_PROTO=" + base::text_from_environment("NCCL_PROTO");
+  auto text =
+      std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  for (const auto& [name, value] : chosen_order) {
+    text += std::string(", ") + name + "=" + base::text_from_environment(name);
+  }
+  return text;
 }
 
-/// What `value` is used for happens under the mutex, once its watcher runs.
+/// NCCL's functions take no lock of their own: whoever asks for the state frees what the last sum began with. So all
+/// use of `value` is under the mutex, once the watcher runs. Nobody holds it for long: whoever waits for a sum to be
+/// enqueued gives up as soon as a failure is known.
 struct NcclSum::Communicator {
   explicit Communicator(GroupFailure group_failure) : failure(std::move(group_failure)) {}
 
@@ -110,30 +128,31 @@ struct NcclSum::Communicator {
   /// Until what was begun is done. Throws where it, or a rank, has failed.
   void finish(ncclResult_t status, const char* call) const {
     const Backoff backoff;
+    const auto start = Backoff::Clock::now();
     for (; status == ncclInProgress; status = state()) {
       if (failure.is_known()) {
         throw base::Error(base::describe(std::string(call) + " was given up", "a rank of the group has failed"));
       }
-      backoff.sleep();
+      if (Backoff::Clock::now() - start > longest_spin) {
+        backoff.sleep();
+      }
     }
     check(status, call);
   }
 
   void abort() {
-    if (!aborted.exchange(true)) {
-      library().abort(value);
-    }
+    aborted = true;
+    library().abort(value);
   }
 
   void watch() {
-    std::unique_lock lock(ending_mutex);
+    std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, look_every, [this] { return ending; })) {
       const auto now = state();
       if (now != ncclSuccess && now != ncclInProgress) {
         failure.announce(base::describe("NCCL has failed", library().error_text(now)));
       }
       if (failure.is_known()) {
-        const std::unique_lock use(mutex, longest_enqueue);  // or without it: nothing else frees a queue that is full
         abort();
         return;
       }
@@ -142,10 +161,9 @@ struct NcclSum::Communicator {
 
   ncclComm_t value = nullptr;
   const GroupFailure failure;
-  std::timed_mutex mutex;
-  std::atomic<bool> aborted = false;
-  std::mutex ending_mutex;
+  std::mutex mutex;
   std::condition_variable changed;
+  bool aborted = false;
   bool ending = false;
   std::thread watcher;
 };
@@ -180,7 +198,7 @@ NcclSum::NcclSum(const NcclName& name, int rank, int size, GroupFailure failure)
 NcclSum::~NcclSum() {
   auto& own = *communicator_;
   {
-    const std::lock_guard lock(own.ending_mutex);
+    const std::lock_guard lock(own.mutex);
     own.ending = true;
   }
   own.changed.notify_all();
@@ -188,8 +206,8 @@ NcclSum::~NcclSum() {
   if (own.aborted) {
     return;
   }
-  // The others may still read this rank's part of the last sum.
-  auto state = library().finalize(own.value);
+  // The others may still read this rank's part of the last sum. After a failure nobody ends what is under way.
+  auto state = own.failure.is_known() ? ncclInProgress : library().finalize(own.value);
   const Backoff backoff;
   const auto start = Backoff::Clock::now();
   while (state == ncclInProgress && !own.failure.is_known() && Backoff::Clock::now() - start < longest_goodbye) {

@@ -25,8 +25,8 @@ struct GroupFailure {
   std::function<void(const std::string& cause)> announce;
 };
 
-/// Names one algorithm and one protocol in the environment, unless it names some already: left alone NCCL chooses by
-/// what it measures of the machine, and the order of a sum follows from both. For before NCCL is loaded.
+/// Names one algorithm, one protocol and one number of channels in the environment, unless it names some already: left
+/// alone NCCL chooses by what it measures of the machine, and the order of a sum follows from them. For before NCCL is loaded.
 void choose_nccl_order();
 
 class NcclSum {

@@ -15,8 +15,8 @@
 
 namespace stereosweep::parallel {
 
-/// What of NCCL the bits of a sum depend on: "2.27.7, NCCL_ALGO=Ring, NCCL_PROTO=Simple". The algorithm and the
-/// protocol are these unless the environment names others when NCCL is loaded. Throws Error where there is none.
+/// What of NCCL the bits of a sum depend on: "2.28.9, NCCL_ALGO=Ring, NCCL_PROTO=Simple", and the numbers of channels.
+/// They are these unless the environment names others when NCCL is loaded. Throws Error where there is none.
 std::string nccl_description();
 
 class NcclSum;

@@ -1,5 +1,5 @@
-// Work for the fake device as that of real models: shapes of families, batches of every kind of query, many or few
-// layers. Widths are small, since no count follows from them.
+// Work for the fake device, or the one that runs nothing, as that of real models: shapes of families, batches of every
+// kind of query, many or few layers. Widths are small, since no count follows from them.
 #pragma once
 
 #include <c10/core/InferenceMode.h>
@@ -59,16 +59,18 @@ inline at::TensorOptions on_device(at::ScalarType type) {
   return at::TensorOptions(stereosweep::testing::fake_device()).dtype(type);
 }
 
+inline at::TensorOptions on_gpu(at::ScalarType type) { return at::TensorOptions(at::Device(at::kCUDA)).dtype(type); }
+
 /// An engine with what it borrows.
 class BertLike : public query::Engine {
  public:
-  BertLike(std::int64_t layers, at::ScalarType type)
+  BertLike(std::int64_t layers, const at::TensorOptions& options)
       : files_(letter_files(layers)), tokenizer_(tokenizer::Tokenizer::from_files(files_)) {
     const c10::InferenceMode guard;
     const auto specification = model::read_masked_specification(files_);
     engine_ = std::make_unique<MaskedEngine>(
-        model::make_masked_model(specification, model::load_masked_weights(files_, specification, on_device(type))),
-        tokenizer_, batch_tokens);
+        model::make_masked_model(specification, model::load_masked_weights(files_, specification, options)), tokenizer_,
+        batch_tokens);
   }
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
     return engine_->plan(queries);
@@ -83,7 +85,7 @@ class BertLike : public query::Engine {
 
 class Decoder : public query::Engine {
  public:
-  Decoder(CausalSpecification specification, std::int64_t layers, at::ScalarType type)
+  Decoder(CausalSpecification specification, std::int64_t layers, const at::TensorOptions& options)
       : tokenizer_(causal_tokenizer(FirstToken::beginning)) {
     const c10::InferenceMode guard;
     specification.layers.assign(static_cast<std::size_t>(layers), model::LayerKind{});
@@ -93,7 +95,7 @@ class Decoder : public query::Engine {
       plain = model::testing::without_biases(std::move(plain));
     }
     engine_ = std::make_unique<CausalEngine>(
-        model::make_causal_model(specification, model::testing::weights_of(plain, on_device(type))), tokenizer_,
+        model::make_causal_model(specification, model::testing::weights_of(plain, options)), tokenizer_,
         CausalSettings{batch_tokens, {}});
   }
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
@@ -155,19 +157,24 @@ inline std::vector<query::Query> tree() {
   return queries;
 }
 
-inline Ask texts(int tokens, double temperature, int top_k, double top_p) {
+/// So many texts that grow together, each as `sampling` says.
+inline std::vector<query::Query> growing(int count, int tokens, query::Generate sampling) {
   std::vector<query::Query> queries;
-  for (int i = 0; i < 64; ++i) {
-    query::Generate asked;
-    asked.prompt = letters(20, i);
-    asked.max_new_tokens = tokens;
-    asked.temperature = temperature;
-    asked.top_k = top_k;
-    asked.top_p = top_p;
-    asked.seed = static_cast<std::uint64_t>(i);
-    queries.emplace_back(asked);
+  for (int i = 0; i < count; ++i) {
+    sampling.prompt = letters(20, i);
+    sampling.max_new_tokens = tokens;
+    sampling.seed = static_cast<std::uint64_t>(i);
+    queries.emplace_back(sampling);
   }
-  return asks(std::move(queries));
+  return queries;
+}
+
+inline Ask texts(int tokens, double temperature, int top_k, double top_p) {
+  query::Generate sampling;
+  sampling.temperature = temperature;
+  sampling.top_k = top_k;
+  sampling.top_p = top_p;
+  return asks(growing(64, tokens, sampling));
 }
 
 inline CausalSpecification gpt2_like() {
@@ -217,12 +224,14 @@ inline CausalSpecification capped_like() {
   return shape;
 }
 
-inline Make decoder(const CausalSpecification& shape, at::ScalarType type) {
-  return [=](std::int64_t layers) { return std::make_unique<Decoder>(shape, layers, type); };
+inline Make decoder(const CausalSpecification& shape, const at::TensorOptions& options) {
+  return [=](std::int64_t layers) { return std::make_unique<Decoder>(shape, layers, options); };
 }
+inline Make decoder(const CausalSpecification& shape, at::ScalarType type) { return decoder(shape, on_device(type)); }
 
-inline Make bert(at::ScalarType type) {
-  return [=](std::int64_t layers) { return std::make_unique<BertLike>(layers, type); };
+inline Make bert(const at::TensorOptions& options) {
+  return [=](std::int64_t layers) { return std::make_unique<BertLike>(layers, options); };
 }
+inline Make bert(at::ScalarType type) { return bert(on_device(type)); }
 
 }  // namespace stereosweep::engine::testing

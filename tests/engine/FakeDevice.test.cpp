@@ -28,6 +28,7 @@
 #include "engine/CausalTokenizer.hpp"
 #include "engine/DecoderShapes.hpp"
 #include "engine/DeviceWork.hpp"
+#include "engine/EncoderShapes.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
@@ -315,102 +316,6 @@ TEST_P(OfDtypes, MaskedModelsAnswerAsOnTheProcessor) {
   expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
 }
 
-// An encoder for the tokens of testing::letter_files(2).
-model::MaskedSpecification small_encoder() {
-  auto shape = model::read_masked_specification(testing::letter_files(2));
-  shape.num_layers = 3;
-  return shape;
-}
-
-/// Ways in which encoders differ from BERT.
-std::vector<model::MaskedSpecification> encoder_shapes() {
-  std::vector<model::MaskedSpecification> all;
-  const auto add = [&](auto change) { change(all.emplace_back(small_encoder())); };
-  add([](auto& shape) {  // scores by distance
-    shape.names.positions.clear();
-    shape.relative.buckets = 8;
-    shape.relative.farthest = 16;
-    shape.relative.content_to_position = true;
-    shape.relative.position_to_content = true;
-  });
-  add([](auto& shape) {  // turned, with windows, gated, norms before
-    shape.names.positions.clear();
-    shape.norm = model::NormPlace::before;
-    shape.attention_bias = false;
-    shape.inner_bias = false;
-    shape.norm_bias = false;
-    shape.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1},
-                      model::Rotary{8, model::RotaryPairs::halves, {1, 0.5F, 0.2F, 0.1F}, 1}};
-    shape.layers = {{0, 0}, {2, 1}, {0, 0}};
-  });
-  add([](auto& shape) { shape.embedding = 16; });  // narrow words
-  return all;
-}
-
-/// Drawn weights as a checkpoint's come to the body.
-class DrawnEncoder {
- public:
-  DrawnEncoder(const model::MaskedSpecification& shape, const at::TensorOptions& options)
-      : shape_(shape), options_(options) {}
-
-  model::MaskedWeights weights() const {
-    model::MaskedWeights weights;
-    const auto width = shape_.embedding_width();
-    weights.words = draw({shape_.vocabulary, width}, 1);
-    if (!shape_.names.positions.empty()) {
-      weights.positions = draw({shape_.positions, width}, 0.5);
-    }
-    weights.embedding_norm = norm(width);
-    if (width != shape_.hidden) {
-      weights.embedding_projection = linear(shape_.hidden, width, true);
-    }
-    for (std::int64_t i = 0; i < shape_.num_layers; ++i) {
-      weights.layers.push_back(layer(i));
-    }
-    if (shape_.norm == model::NormPlace::before) {
-      weights.final_norm = norm(shape_.hidden);
-    }
-    auto transform = linear(width, shape_.hidden, true);
-    auto bias = draw({shape_.vocabulary}, 0.1).to(at::kFloat);
-    weights.head.emplace(model::MaskedHead{std::move(transform), norm(width),
-                                           model::OutputProjection(weights.words, std::move(bias)), shape_.vocabulary});
-    return weights;
-  }
-
- private:
-  at::Tensor draw(std::vector<std::int64_t> size, double spread, double centre = 0) const {
-    return model::testing::random_numbers(std::move(size), spread, centre).to(options_.device()).to(options_.dtype());
-  }
-  model::Linear linear(std::int64_t out, std::int64_t in, bool has_bias) const {
-    auto weight = draw({out, in}, 0.15);
-    return {std::move(weight), has_bias ? draw({out}, 0.1) : at::Tensor()};
-  }
-  model::Norm norm(std::int64_t width) const {
-    auto weight = draw({width}, 0.1, 1);
-    return {std::move(weight), shape_.norm_bias ? draw({width}, 0.1) : at::Tensor()};
-  }
-  model::MaskedLayer layer(std::int64_t number) const {
-    const bool is_gated = shape_.norm == model::NormPlace::before;
-    model::MaskedLayer layer;
-    layer.query_key_value = linear(3 * shape_.hidden, shape_.hidden, shape_.attention_bias);
-    layer.attention_output = linear(shape_.hidden, shape_.hidden, shape_.attention_bias);
-    if (!is_gated || number > 0) {
-      layer.attention_norm = norm(shape_.hidden);
-    }
-    layer.inner = linear((is_gated ? 2 : 1) * shape_.inner, shape_.hidden, shape_.inner_bias);
-    layer.outer = linear(shape_.hidden, shape_.inner, shape_.inner_bias);
-    layer.output_norm = norm(shape_.hidden);
-    if (shape_.relative.farthest > 0) {
-      layer.relative.keys = draw({2 * shape_.relative.span(), shape_.hidden}, 0.5);
-      layer.relative.queries = draw({2 * shape_.relative.span(), shape_.hidden}, 0.5);
-    }
-    return layer;
-  }
-
-  const model::MaskedSpecification& shape_;
-  at::TensorOptions options_;
-};
-
 TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
   const auto type = GetParam();
   const auto tokenizer = tokenizer::Tokenizer::from_files(testing::letter_files(2));
@@ -419,13 +324,14 @@ TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
   const std::vector<query::Query> queries = {fill, query::Embed{"a b c", {0, 3}, -1, query::Pool::mean},
                                              query::Embed{"d e f g h", {4, 9}, 1, query::Pool::first}};
   std::uint64_t number = 0;
-  for (const auto& shape : encoder_shapes()) {
+  for (const auto& shape : testing::encoder_shapes()) {
     SCOPED_TRACE("shape " + std::to_string(number));
     ++number;
     const auto answers_on = [&](const at::TensorOptions& options) {
       stereosweep::testing::draw_from(number);
       const c10::InferenceMode guard;
-      return MaskedEngine(model::make_masked_model(shape, DrawnEncoder(shape, options).weights()), tokenizer, 64)
+      return MaskedEngine(model::make_masked_model(shape, testing::DrawnEncoder(shape, options).weights()), tokenizer,
+                          64)
           .answer(queries);
     };
     expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
@@ -511,12 +417,13 @@ TEST_P(OfDtypes, EncodersWithAnyVocabularyAnswerAsOnTheProcessor) {
   fill.slots = {{std::nullopt, {7, 8, 9}}};
   for (const std::int64_t vocabulary : {40, 41, 47}) {
     SCOPED_TRACE(vocabulary);
-    auto shape = small_encoder();
+    auto shape = testing::small_encoder();
     shape.vocabulary = vocabulary;
     const auto answers_on = [&](const at::TensorOptions& options) {
       stereosweep::testing::draw_from(static_cast<std::uint64_t>(vocabulary));
       const c10::InferenceMode guard;
-      return MaskedEngine(model::make_masked_model(shape, DrawnEncoder(shape, options).weights()), tokenizer, 64)
+      return MaskedEngine(model::make_masked_model(shape, testing::DrawnEncoder(shape, options).weights()), tokenizer,
+                          64)
           .answer(std::vector<query::Query>{fill});
     };
     expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));

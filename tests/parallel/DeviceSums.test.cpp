@@ -141,10 +141,10 @@ TEST_F(DeviceSumsTest, WhatNcclReportsReachesAllRanks) {
   EXPECT_THAT(group->failure(), HasSubstr("NCCL has failed (remote process exited or there was a network error)"));
 }
 
-TEST_F(DeviceSumsTest, OneAlgorithmAndOneProtocolAreNamedUnlessTheUserNamesOthers) {
+TEST_F(DeviceSumsTest, AlgorithmProtocolAndChannelsAreNamedUnlessTheUserNamesOthers) {
   group->join_devices();
   const auto description = nccl_description();
-  EXPECT_THAT(description, HasSubstr(", NCCL_ALGO=Ring, NCCL_PROTO=Simple"));
+  EXPECT_THAT(description, HasSubstr(", NCCL_ALGO=Ring, NCCL_PROTO=Simple, NCCL_MIN_NCHANNELS=16, NCCL_MAX_NCHANNELS=16"));
   ::setenv("NCCL_ALGO", "Tree", 1);
   choose_nccl_order();
   EXPECT_THAT(nccl_description(), HasSubstr(", NCCL_ALGO=Tree, NCCL_PROTO=Simple"));

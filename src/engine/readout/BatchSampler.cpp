@@ -34,6 +34,9 @@ using query::TokenId;
 // Weights in float64 that exist at once.
 constexpr std::int64_t most_weight_bytes = std::int64_t{1} << 27;
 
+// Rows with penalties that exist at once; also what keeps their places in 31 bits.
+constexpr std::int64_t most_penalized_bytes = std::int64_t{1} << 28;
+
 constexpr auto block_columns = static_cast<std::int64_t>(block_width);
 
 // A row of logits and the temperature that its weights are made with.
@@ -404,28 +407,42 @@ std::vector<std::optional<Drawn>> BatchSampler::draw_by_operators(const at::Tens
   for (const auto& task : tasks) {
     (task.asked->repetition_penalty == 1 ? plain : moved).push_back(task);
   }
-  std::vector<at::Tensor> parts{checked_sums(logits)};
-  const auto plain_rows = rows_of_tasks(plain);
-  const auto moved_rows = rows_of_tasks(moved);
-  MatrixDraws of_plain(logits, logits, plain, plain_rows);
-  of_plain.start(parts);
-  std::optional<MatrixDraws> of_moved;
-  if (!moved.empty()) {
-    const auto changed = penalized_rows(logits, moved);
-    of_moved.emplace(changed, logits, moved, moved_rows);
-    of_moved->start(parts);
+  // Rows with penalties are copies, one for each text: so many at a time as there may be logits.
+  const auto at_once = std::max<std::int64_t>(1, most_penalized_bytes / (4 * logits.size(1)));
+  std::vector<std::vector<DrawTask>> pieces;
+  if (!plain.empty()) {
+    pieces.push_back(plain);
   }
-  Download numbers(std::move(parts));
-  const auto& host = numbers.parts();
-  const auto plain_choices = of_plain.finish(host);
-  const auto moved_choices = of_moved ? of_moved->finish(host) : std::vector<Choice>{};
-  const auto* const sums = host.front().const_data_ptr<float>();
-  auto next_plain = plain_choices.begin();
-  auto next_moved = moved_choices.begin();
+  for (std::int64_t begin = 0; begin < std::ssize(moved); begin += at_once) {
+    const auto some = std::span(moved).subspan(begin, std::min(at_once, std::ssize(moved) - begin));
+    pieces.emplace_back(some.begin(), some.end());
+  }
+  std::vector<Choice> choices;
+  at::Tensor sums;
+  for (auto& piece : pieces) {
+    const auto rows = rows_of_tasks(piece);
+    const bool is_plain = piece.front().asked->repetition_penalty == 1;
+    const auto matrix = is_plain ? logits : penalized_rows(logits, piece);
+    MatrixDraws draws(matrix, logits, piece, rows);
+    std::vector<at::Tensor> parts;
+    if (!sums.defined()) {
+      parts.push_back(checked_sums(logits));
+    }
+    draws.start(parts);
+    Download numbers(std::move(parts));
+    if (!sums.defined()) {
+      sums = numbers.parts().front();
+    }
+    const auto some = draws.finish(numbers.parts());
+    choices.insert(choices.end(), some.begin(), some.end());
+  }
+  auto next_plain = choices.begin();
+  auto next_moved = choices.begin() + std::ssize(plain);
   std::vector<std::optional<Drawn>> drawn;
   for (const auto& task : tasks) {
     const auto& choice = task.asked->repetition_penalty == 1 ? *next_plain++ : *next_moved++;
-    const auto logprob = static_cast<double>(choice.logit) - static_cast<double>(sums[task.row]);
+    const auto logprob =
+        static_cast<double>(choice.logit) - static_cast<double>(sums.const_data_ptr<float>()[task.row]);
     drawn.push_back(std::isfinite(logprob) ? std::optional(Drawn{choice.id, logprob}) : std::nullopt);
   }
   return drawn;

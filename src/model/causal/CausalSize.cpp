@@ -17,6 +17,10 @@ std::uint64_t number(std::int64_t value) { return static_cast<std::uint64_t>(val
 /// Logits are made for so many rows at a time.
 constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
 
+/// What reads logits on a GPU: their logarithms, a copy where rows are not behind each other, or that of rows with
+/// penalties; weights of draws in float64, three at half as many rows.
+constexpr std::uint64_t reading_bytes = 3 * logits_bytes + 3 * logits_bytes / 2;
+
 /// A CUDA context, the kernels that are loaded, cuBLAS's work spaces; NCCL's buffers. Estimates: not measured yet.
 constexpr std::uint64_t cuda_bytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t nccl_bytes = std::uint64_t{512} << 20;
@@ -34,7 +38,7 @@ std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t byte
   const auto by_levels =
       columns * (4 + attention_calls * bytes_per_number) + number(most_copies) * keys * bytes_per_number;
   const auto attention = levels ? number(batch_tokens) * by_levels : 3 * number(most_scores_bytes);
-  return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
+  return attention + reading_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
 }
 
 /// Bytes of activations that live at once for each token of a batch. On the processor rows go through a layer some

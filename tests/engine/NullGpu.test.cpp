@@ -1,0 +1,264 @@
+// Engines with torch's real CUDA library on a GPU that runs nothing (support/NullGpu.hpp): torch's host code takes
+// every shape of model, type and kind of query, and launches what is written here.
+#include "support/NullGpu.hpp"
+
+#include <c10/core/InferenceMode.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "engine/CausalTokenizer.hpp"
+#include "engine/DecoderShapes.hpp"
+#include "engine/DeviceWork.hpp"
+#include "engine/EncoderShapes.hpp"
+#include "engine/causal/CausalEngine.hpp"
+#include "engine/masked/MaskedEngine.hpp"
+#include "model/CausalReference.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "support/Rounding.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+using stereosweep::testing::null_gpu_launches;
+using stereosweep::testing::null_gpu_total;
+using stereosweep::testing::null_gpu_waits;
+using stereosweep::testing::reset_null_gpu;
+using ::testing::IsEmpty;
+
+using Launches = std::map<std::string, std::int64_t>;
+
+const std::vector<at::ScalarType> all_types = {at::kFloat, at::kBFloat16, at::kHalf};
+
+/// Why there is nothing to test with; empty: there is.
+std::string absence() {
+  static const std::string found = [] {
+    ::setenv("PYTORCH_ALLOC_CONF", "expandable_segments:False", 1);  // those are the driver's
+    model::configure_threads(1);
+    try {
+      return std::string(model::cuda_ready() ? "" : "the stand-in for CUDA's runtime was not asked");
+    } catch (const base::Error& error) {
+      return std::string(error.what());
+    }
+  }();
+  return found;
+}
+
+class NullGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto reason = absence(); reason.find("cannot load torch's CUDA library") != std::string::npos) {
+      GTEST_SKIP() << "torch's CUDA libraries are not installed: " << reason;
+    } else {
+      ASSERT_EQ(reason, "");
+    }
+  }
+};
+
+// Numbers are zeros here. An answer may say so, but nothing may throw.
+void ask(query::Engine& engine, const std::vector<query::Query>& queries) {
+  EXPECT_EQ(engine.answer(queries).size(), queries.size());
+}
+
+std::vector<query::Query> every_causal_query() {
+  query::Generate text;
+  text.prompt = "x the ab";
+  text.max_new_tokens = 3;
+  std::vector<query::Query> queries = {
+      query::Continue{"x the", {" ab", " cd the", " a"}}, query::Continue{"x the ab cd", {" x"}},
+      query::Embed{"x ab", {2, 4}, 1, query::Pool::mean, query::VectorSource::hidden_state},
+      query::Embed{"x ab the cd", {2, 11}, -1, query::Pool::mean, query::VectorSource::hidden_state},
+      query::Embed{"x ab", {2, 4}, 0, query::Pool::last, query::VectorSource::input_embedding}};
+  for (const auto& [temperature, top_k, top_p, penalty] :
+       {std::tuple(0.0, 0, 1.0, 1.0), std::tuple(0.8, 0, 1.0, 1.0), std::tuple(0.8, 7, 1.0, 1.0),
+        std::tuple(0.8, 0, 0.7, 1.0), std::tuple(0.8, 0, 1.0, 1.3), std::tuple(0.8, 7, 1.0, 1.3)}) {
+    text.temperature = temperature;
+    text.top_k = top_k;
+    text.top_p = top_p;
+    text.repetition_penalty = penalty;
+    queries.emplace_back(text);
+  }
+  return queries;
+}
+
+std::vector<query::Query> every_masked_query() {
+  query::Fill fill{"a [MASK] b [MASK] c d e f g h", {}, true, true};
+  fill.slots = {{std::nullopt, {7, 8, 9}}, {std::nullopt, {33, 20}}};
+  return {fill, query::Embed{"a b c", {0, 3}, -1, query::Pool::mean},
+          query::Embed{"d e f g h", {4, 9}, 1, query::Pool::first}};
+}
+
+TEST_F(NullGpu, TakesEveryDecoderTypeAndQuery) {
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  auto shapes = testing::decoder_shapes();
+  shapes.push_back(testing::mixtral_like());
+  shapes.back().layers.assign(2, model::LayerKind{});
+  for (const auto type : all_types) {
+    for (std::size_t number = 0; number < shapes.size(); ++number) {
+      SCOPED_TRACE(std::string(at::toString(type)) + ", shape " + std::to_string(number));
+      auto plain = model::testing::random_model(shapes[number], {}, 0.1);
+      if (shapes[number].experts.count > 0) {
+        plain = model::testing::without_biases(std::move(plain));
+      }
+      CausalEngine engine(
+          model::make_causal_model(shapes[number], model::testing::weights_of(plain, testing::on_gpu(type))), tokenizer,
+          CausalSettings{64, {}});
+      reset_null_gpu();
+      EXPECT_NO_THROW(ask(engine, every_causal_query()));
+      EXPECT_GT(null_gpu_total(), 100);
+    }
+  }
+}
+
+TEST_F(NullGpu, TakesEveryEncoderTypeAndQuery) {
+  const auto tokenizer = tokenizer::Tokenizer::from_files(testing::letter_files(2));
+  auto shapes = testing::encoder_shapes();
+  shapes.push_back(testing::small_encoder());
+  for (const auto type : all_types) {
+    for (std::size_t number = 0; number < shapes.size(); ++number) {
+      SCOPED_TRACE(std::string(at::toString(type)) + ", shape " + std::to_string(number));
+      const c10::InferenceMode guard;
+      const testing::DrawnEncoder drawn(shapes[number], testing::on_gpu(type));
+      MaskedEngine engine(model::make_masked_model(shapes[number], drawn.weights()), tokenizer, 64);
+      reset_null_gpu();
+      EXPECT_NO_THROW(ask(engine, every_masked_query()));
+      EXPECT_GT(null_gpu_total(), 50);
+    }
+  }
+}
+
+// The second call of an engine.
+Launches launches_of(query::Engine& engine, const std::vector<query::Query>& queries) {
+  ask(engine, queries);
+  reset_null_gpu();
+  ask(engine, queries);
+  return null_gpu_launches();
+}
+
+query::Generate at_temperature(double temperature) {
+  query::Generate sampling;
+  sampling.temperature = temperature;
+  return sampling;
+}
+
+// What `all` has more than `some`, `times` times.
+Launches more_than(Launches all, const Launches& some, std::int64_t times) {
+  for (const auto& [name, count] : some) {
+    all[name] -= count;
+  }
+  std::erase_if(all, [](const auto& one) { return one.second == 0; });
+  for (auto& [name, count] : all) {
+    EXPECT_EQ(count % times, 0) << name;
+    count /= times;
+  }
+  return all;
+}
+
+Launches sum(const std::vector<Launches>& parts) {
+  Launches all;
+  for (const auto& part : parts) {
+    for (const auto& [name, count] : part) {
+      all[name] += count;
+    }
+  }
+  return all;
+}
+
+Launches of_a_layer(const testing::Make& make, const std::vector<query::Query>& queries) {
+  return more_than(launches_of(*make(5), queries), launches_of(*make(2), queries), 3);
+}
+
+Launches of_a_step(const testing::Make& make, std::int64_t layers, const query::Generate& sampling) {
+  const auto engine = make(layers);
+  const auto short_ones = launches_of(*engine, testing::growing(64, 2, sampling));
+  return more_than(launches_of(*engine, testing::growing(64, 10, sampling)), short_ones, 8);
+}
+
+Launches of_a_layer_in_a_step(const testing::Make& make) {
+  const auto greedy = at_temperature(0);
+  return more_than(of_a_step(make, 5, greedy), of_a_step(make, 2, greedy), 3);
+}
+
+// By kernel: a change says what it adds or spares.
+TEST_F(NullGpu, ALayerOfAnEncoderLaunchesEightKernels) {
+  const Launches expected = {{"product", 4},
+                             {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", 1},
+                             {"vectorized_layer_norm_kernel", 2},
+                             {"Gelu", 1}};
+  for (const auto& queries : {testing::fills(false), testing::fills(true), testing::vectors()}) {
+    EXPECT_EQ(of_a_layer(testing::bert(testing::on_gpu(at::kBFloat16)), queries), expected);
+  }
+}
+
+TEST_F(NullGpu, ALayerOfATreeLaunchesTheseKernels) {
+  const auto half = testing::on_gpu(at::kBFloat16);
+  // A call of attention for each of two levels, what makes the shares of both and adds them up, and the copy of
+  // sections that are joined.
+  const Launches levels = {
+      {"flash_fwd_kernel", 2},     {"concatenate", 1}, {"copy on device", 1}, {"masked_fill", 1},
+      {"softmax_warp_forward", 1}, {"Mul", 1},         {"addcmul", 1},        {"vectorized_gather_kernel", 1}};
+  const Launches norms = {{"vectorized_layer_norm_kernel", 2}};
+  const Launches turns = {
+      {"flip", 1}, {"Mul", 1}, {"addcmul", 1}, {"direct_copy", 1}};  // the copy is of grouped queries
+  const Launches gates = {{"silu", 1}, {"Mul", 1}};
+  const Launches products = {{"product", 4}};
+  EXPECT_EQ(of_a_layer(testing::decoder(testing::gpt2_like(), half), testing::tree()),
+            sum({levels, norms, products, {{"add", 1}}}));
+  EXPECT_EQ(of_a_layer(testing::decoder(testing::llama_like(), half), testing::tree()),
+            sum({levels, norms, turns, gates, products}));
+  // Chances, the best experts of each row and their shares; rows in the order of their experts and back.
+  const Launches routes = {{"product", 3},
+                           {"softmax_warp_forward", 1},
+                           {"radixSortKVInPlace", 1},
+                           {"arange", 1},
+                           {"reduce sum", 2},
+                           {"Div", 1},
+                           {"Compare", 1},
+                           {"div_floor", 1},
+                           {"addcmul", 2},
+                           {"direct_copy", 3},
+                           {"copy on device", 4},
+                           {"vectorized_gather_kernel", 2},
+                           {"product of groups", 2},
+                           {"prepare_grouped_gemm_data", 2},
+                           {"DeviceRadixSortHistogramKernel", 2},
+                           {"DeviceRadixSortExclusiveSumKernel", 2},
+                           {"DeviceRadixSortOnesweepKernel", 16},
+                           {"fill_reverse_indices_kernel", 2},
+                           {"set memory", 20}};
+  EXPECT_EQ(of_a_layer(testing::decoder(testing::mixtral_like(), half), testing::tree()),
+            sum({levels, norms, turns, gates, routes}));
+}
+
+TEST_F(NullGpu, ALayerOfAStepLaunchesTheseKernels) {
+  const auto half = testing::on_gpu(at::kBFloat16);
+  const Launches plain = {
+      {"product", 4}, {"flash_fwd_kernel", 1}, {"index_copy", 1}, {"vectorized_layer_norm_kernel", 2}};
+  EXPECT_EQ(of_a_layer_in_a_step(testing::decoder(testing::gpt2_like(), half)), sum({plain, {{"add", 1}}}));
+  // Flash attention copies queries, and its answers and the queries again, where heads share keys.
+  EXPECT_EQ(of_a_layer_in_a_step(testing::decoder(testing::llama_like(), half)),
+            sum({plain, {{"flip", 1}, {"Mul", 2}, {"addcmul", 1}, {"silu", 1}, {"direct_copy", 3}}}));
+}
+
+TEST_F(NullGpu, AStepOfTextsWaitsOnce) {
+  const auto make = testing::decoder(testing::llama_like(), testing::on_gpu(at::kBFloat16));
+  const auto engine = make(2);
+  const auto waits = [&](int tokens) {
+    ask(*engine, testing::growing(64, tokens, at_temperature(0)));
+    reset_null_gpu();
+    ask(*engine, testing::growing(64, tokens, at_temperature(0)));
+    return null_gpu_waits();
+  };
+  EXPECT_EQ(waits(10) - waits(2), 8);
+}
+
+}  // namespace
+}  // namespace stereosweep::engine
