@@ -8,7 +8,6 @@
 #include <ATen/ops/_flash_attention_forward_ops.h>
 #include <ATen/ops/_fused_rms_norm_ops.h>
 #include <ATen/ops/_grouped_mm_ops.h>
-#include <ATen/ops/_masked_softmax_ops.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention_ops.h>
 #include <ATen/ops/mm_ops.h>
 #include <ATen/record_function.h>
@@ -254,7 +253,7 @@ TEST(CudaPath, WhatOnlyCudaTakesIsThereAsItIsCalled) {
        {at::_ops::_flash_attention_forward::schema_str, at::_ops::mm_dtype::schema_str,
         at::_ops::_addmm_activation::schema_str, at::_ops::_grouped_mm::schema_str,
         at::_ops::_fused_rms_norm::schema_str, at::_ops::_efficient_attention_forward::schema_str,
-        at::_ops::_scaled_dot_product_efficient_attention::schema_str, at::_ops::_masked_softmax::schema_str}) {
+        at::_ops::_scaled_dot_product_efficient_attention::schema_str}) {
     const auto compiled = torch::jit::parseSchema("aten::" + text);
     const auto name = compiled.name() + (compiled.overload_name().empty() ? "" : "." + compiled.overload_name());
     const auto found = find_operator(name);

@@ -465,7 +465,7 @@ TEST(FakeDevice, BatchesAskLittleOfIt) {
       {"masked: fill", testing::bert(at::kBFloat16), testing::asks(testing::fills(false)), 8, 1},
       {"masked: SeT", testing::bert(at::kBFloat16), testing::asks(testing::fills(true)), 8, 1},
       {"masked: embed", testing::bert(at::kBFloat16), testing::asks(testing::vectors()), 8, 1},
-      {"tree as of LLaMA", testing::decoder(testing::llama_like(), at::kBFloat16), testing::asks(testing::tree()), 19,
+      {"tree as of LLaMA", testing::decoder(testing::llama_like(), at::kBFloat16), testing::asks(testing::tree()), 20,
        1},
       {"tree as of GPT-2", testing::decoder(testing::gpt2_like(), at::kBFloat16), testing::asks(testing::tree()), 15,
        1}};

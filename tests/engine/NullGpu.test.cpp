@@ -5,7 +5,9 @@
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -202,9 +204,9 @@ TEST_F(NullGpu, ALayerOfATreeLaunchesTheseKernels) {
   const auto half = testing::on_gpu(at::kBFloat16);
   // A call of attention for each of two levels, what makes the shares of both and adds them up, and the copy of
   // sections that are joined.
-  const Launches levels = {
-      {"flash_fwd_kernel", 2},     {"concatenate", 1}, {"copy on device", 1}, {"masked_fill", 1},
-      {"softmax_warp_forward", 1}, {"Mul", 1},         {"addcmul", 1},        {"vectorized_gather_kernel", 1}};
+  const Launches levels = {{"flash_fwd_kernel", 2},        {"concatenate", 1}, {"masked_fill", 1},
+                           {"softmax_warp_forward", 1},    {"Mul", 1},         {"addcmul", 1},
+                           {"vectorized_gather_kernel", 1}};
   const Launches norms = {{"vectorized_layer_norm_kernel", 2}};
   const Launches turns = {
       {"flip", 1}, {"Mul", 1}, {"addcmul", 1}, {"direct_copy", 1}};  // the copy is of grouped queries
@@ -218,22 +220,23 @@ TEST_F(NullGpu, ALayerOfATreeLaunchesTheseKernels) {
   const Launches routes = {{"product", 3},
                            {"softmax_warp_forward", 1},
                            {"radixSortKVInPlace", 1},
-                           {"arange", 1},
-                           {"reduce sum", 2},
+                           {"arange", 2},
+                           {"copy on device", 3},
+                           {"reduce sum", 1},
                            {"Div", 1},
-                           {"Compare", 1},
-                           {"div_floor", 1},
-                           {"addcmul", 2},
                            {"direct_copy", 3},
-                           {"copy on device", 4},
+                           {"set memory", 3},
+                           {"DeviceRadixSortHistogramKernel", 1},
+                           {"DeviceRadixSortExclusiveSumKernel", 1},
+                           {"DeviceRadixSortOnesweepKernel", 1},
+                           {"fill_reverse_indices_kernel", 1},
+                           {"searchsorted_cuda_kernel", 1},
+                           {"div_floor", 1},
+                           {"index_copy", 1},
                            {"vectorized_gather_kernel", 2},
-                           {"product of groups", 2},
                            {"prepare_grouped_gemm_data", 2},
-                           {"DeviceRadixSortHistogramKernel", 2},
-                           {"DeviceRadixSortExclusiveSumKernel", 2},
-                           {"DeviceRadixSortOnesweepKernel", 16},
-                           {"fill_reverse_indices_kernel", 2},
-                           {"set memory", 20}};
+                           {"product of groups", 2},
+                           {"addcmul", 2}};
   EXPECT_EQ(of_a_layer(testing::decoder(testing::mixtral_like(), half), testing::tree()),
             sum({levels, norms, turns, gates, routes}));
 }
@@ -246,6 +249,47 @@ TEST_F(NullGpu, ALayerOfAStepLaunchesTheseKernels) {
   // Flash attention copies queries, and its answers and the queries again, where heads share keys.
   EXPECT_EQ(of_a_layer_in_a_step(testing::decoder(testing::llama_like(), half)),
             sum({plain, {{"flip", 1}, {"Mul", 2}, {"addcmul", 1}, {"silu", 1}, {"direct_copy", 3}}}));
+}
+
+// The operator waits for the host where it has no kernel for the card; torch reads its capability once in a process.
+class NullGpuOfCapability : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(NullGpu, NullGpuOfCapability, ::testing::Values("90", "100", "103"),
+                         [](const auto& tested) { return std::string("Capability") + tested.param; });
+
+TEST_P(NullGpuOfCapability, ExpertsMultiplyInGroupsAndNobodyWaits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("STEREOSWEEP_NULL_GPU_CAPABILITY", GetParam(), 1);
+        if (!absence().empty()) {
+          std::fprintf(stderr, "nobody waits where torch's CUDA libraries are not installed: %s\n", absence().c_str());
+          ::_exit(absence().find("cannot load torch's CUDA library") == std::string::npos ? 4 : 3);
+        }
+        const auto few =
+            launches_of(*testing::decoder(testing::mixtral_like(), testing::on_gpu(at::kBFloat16))(2), testing::tree());
+        std::fprintf(stderr, "%ld waits\n", static_cast<long>(null_gpu_waits()));
+        ::_exit(few.contains("product of groups") && null_gpu_waits() <= 1 ? 3 : 5);
+      },
+      ::testing::ExitedWithCode(3), "waits");
+}
+
+// Of the whole batch beside its layers.
+TEST_F(NullGpu, LogitsAreReadByFewKernels) {
+  const auto half = testing::on_gpu(at::kBFloat16);
+  const auto outside = [](const Launches& of_call, const Launches& of_layer) {
+    std::int64_t count = 0;
+    for (const auto& [name, times] : of_call) {
+      count += times;
+    }
+    for (const auto& [name, times] : of_layer) {
+      count -= 2 * times;
+    }
+    return count;
+  };
+  const auto masked = testing::bert(half);
+  EXPECT_EQ(outside(launches_of(*masked(2), testing::fills(false)), of_a_layer(masked, testing::fills(false))), 44);
+  const auto llama = testing::decoder(testing::llama_like(), half);
+  EXPECT_EQ(outside(of_a_step(llama, 2, at_temperature(0)), of_a_layer_in_a_step(llama)), 37);
 }
 
 TEST_F(NullGpu, AStepOfTextsWaitsOnce) {

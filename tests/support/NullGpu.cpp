@@ -27,11 +27,13 @@ struct State {
   std::map<std::string, std::int64_t> others;
   std::unordered_map<const void*, std::int64_t> blocks;
   std::int64_t bytes = 0;
-  std::int64_t most_bytes = 0;
   std::atomic<std::int64_t> total = 0;
   std::atomic<std::int64_t> waits = 0;
   std::atomic<bool> counts_names = true;
-  std::atomic<int> capability = 90;
+  int capability = [] {
+    const char* const named = std::getenv("STEREOSWEEP_NULL_GPU_CAPABILITY");
+    return named == nullptr ? 90 : std::atoi(named);
+  }();
 };
 
 // Kernels register before any of this file's objects need be there.
@@ -58,7 +60,6 @@ cudaError_t allocate(void** memory, std::size_t bytes) {
   const std::lock_guard lock(gpu.mutex);
   gpu.blocks[*memory] = static_cast<std::int64_t>(bytes);
   gpu.bytes += static_cast<std::int64_t>(bytes);
-  gpu.most_bytes = std::max(gpu.most_bytes, gpu.bytes);
   return cudaSuccess;
 }
 
@@ -152,16 +153,6 @@ std::map<std::string, std::int64_t> null_gpu_launches() {
 std::int64_t null_gpu_total() { return state().total; }
 std::int64_t null_gpu_waits() { return state().waits; }
 
-std::int64_t null_gpu_bytes() {
-  const std::lock_guard lock(state().mutex);
-  return state().bytes;
-}
-
-std::int64_t null_gpu_most_bytes() {
-  const std::lock_guard lock(state().mutex);
-  return state().most_bytes;
-}
-
 void reset_null_gpu() {
   auto& gpu = state();
   const std::lock_guard lock(gpu.mutex);
@@ -169,7 +160,6 @@ void reset_null_gpu() {
   gpu.others.clear();
   gpu.total = 0;
   gpu.waits = 0;
-  gpu.most_bytes = gpu.bytes;
 }
 
 void count_on_null_gpu(const char* what) {
@@ -182,7 +172,6 @@ void count_on_null_gpu(const char* what) {
 }
 
 void count_names_of_null_gpu(bool wanted) { state().counts_names = wanted; }
-void set_null_gpu_capability(int capability) { state().capability = capability; }
 
 }  // namespace stereosweep::testing
 
@@ -345,7 +334,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   std::memset(attributes, 0, sizeof(*attributes));
-  attributes->ptxVersion = attributes->binaryVersion = state().capability;
+  attributes->ptxVersion = attributes->binaryVersion = state().capability / 10 * 10;  // what a wheel is compiled for
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 64;
   return cudaSuccess;

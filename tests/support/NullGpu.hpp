@@ -1,7 +1,8 @@
 // A GPU that runs nothing: what CUDA's runtime and cuBLAS answer torch's real CUDA library where there is none. Memory
 // is the host's, a kernel is counted by its name and not executed, numbers that come to the host are zeros. So all of
 // torch's own host code for CUDA runs: dispatch, checks of arguments, the allocator, the choice of kernels. Linked
-// before the true libraries; null_driver stands for the driver's. One device: an H100, unless said otherwise.
+// before the true libraries; null_driver stands for the driver's. One device with an H100's numbers; its compute
+// capability is 9.0, or what STEREOSWEEP_NULL_GPU_CAPABILITY names (100: 10.0).
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,6 @@ std::int64_t null_gpu_total();
 /// Times that the host waited for the device.
 std::int64_t null_gpu_waits();
 
-/// Bytes of the device's memory that are taken now, and the most since the last reset.
-std::int64_t null_gpu_bytes();
-std::int64_t null_gpu_most_bytes();
-
 void reset_null_gpu();
 
 /// For the parts of the stand-in: work that is no kernel of torch's.
@@ -32,8 +29,5 @@ void count_on_null_gpu(const char* what);
 
 /// For times of the host: names cost more than torch does.
 void count_names_of_null_gpu(bool wanted);
-
-/// Ten times the major number plus the minor one; before torch first asks for it.
-void set_null_gpu_capability(int capability);
 
 }  // namespace stereosweep::testing

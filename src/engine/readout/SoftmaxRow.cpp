@@ -123,6 +123,8 @@ ClassMask::ClassMask(std::span<const tokenizer::TokenClass> classes, std::size_t
 
 bool all_finite(std::span<const float> row) { return count_not_finite(row.data(), row.size()) == 0; }
 
+bool ClassMask::any(std::uint32_t bits) const { return std::ranges::find(bits_, bits) != bits_.end(); }
+
 std::optional<LogSums> log_sums(std::span<const float> logits, const ClassMask& classes) {
   const auto bits = classes.bits();
   STEREOSWEEP_ASSERT(!logits.empty() && bits.size() == logits.size(), "one class per logit");
@@ -143,12 +145,10 @@ std::optional<LogSums> log_sums(std::span<const float> logits, const ClassMask& 
   std::array<double, lanes> continuation{};
   class_sums(logits.data(), bits.data(), blocks, top, initial.data(), continuation.data());
   class_sums(tail.x.data(), tail.bits.data(), 1, top, initial.data(), continuation.data());
-  const bool any_initial = std::find(bits.begin(), bits.end(), 0U) != bits.end();
-  const bool any_continuation = std::find(bits.begin(), bits.end(), ~0U) != bits.end();
   LogSums sums;
-  sums.initial = any_initial ? top.initial + std::log(sum(initial)) : -std::numeric_limits<double>::infinity();
+  sums.initial = classes.any(0U) ? top.initial + std::log(sum(initial)) : -std::numeric_limits<double>::infinity();
   sums.continuation =
-      any_continuation ? top.continuation + std::log(sum(continuation)) : -std::numeric_limits<double>::infinity();
+      classes.any(~0U) ? top.continuation + std::log(sum(continuation)) : -std::numeric_limits<double>::infinity();
   const double larger = std::max(sums.initial, sums.continuation);
   sums.total = larger + std::log1p(std::exp(std::min(sums.initial, sums.continuation) - larger));
   return sums;

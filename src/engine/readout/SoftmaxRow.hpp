@@ -18,6 +18,8 @@ class ClassMask {
   ClassMask(std::span<const tokenizer::TokenClass> classes, std::size_t width);
   /// [width] all bits set: continuation; 0: initial.
   std::span<const std::uint32_t> bits() const { return bits_; }
+  /// Whether a column has these bits.
+  bool any(std::uint32_t bits) const;
 
  private:
   std::vector<std::uint32_t> bits_;

@@ -25,7 +25,7 @@ struct RankMemory {
   std::uint64_t weights = 0;      ///< layers in slices, embeddings and head whole
   std::uint64_t activations = 0;  ///< of a batch, logits included
   std::uint64_t kept = 0;         ///< of texts that grow: keys and values, and their prompts' states
-  /// On a GPU alone: parts of attention, logits once more where they are read, CUDA's context and libraries, NCCL.
+  /// On a GPU alone: parts of attention, what reads the logits, CUDA's context and libraries, NCCL.
   std::uint64_t gpu = 0;
   std::uint64_t total() const { return weights + activations + kept + gpu; }
 };

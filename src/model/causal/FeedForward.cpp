@@ -3,14 +3,15 @@
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/argsort.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/outer.h>
+#include <ATen/ops/searchsorted.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/stack.h>
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "model/causal/LayerKernels.hpp"
+#include "model/kernels/Segments.hpp"
 
 namespace stereosweep::model {
 
@@ -27,6 +29,7 @@ namespace {
 
 constexpr std::int64_t most_dense_rows = 128;  // up to here a device takes as long for one expert as for this many rows
 constexpr std::int64_t numbers_in_16_bytes = 8;
+constexpr std::int64_t most_experts_in_a_byte = 256;
 constexpr double constant_inner = 8;  // a power of two: dividing a bias by it loses nothing
 
 at::Tensor activated(const CausalSpecification& specification, const at::Tensor& inner) {
@@ -34,10 +37,12 @@ at::Tensor activated(const CausalSpecification& specification, const at::Tensor&
                              : activate_rows(inner, specification.activation);
 }
 
-// The operator for products of groups is written for Hopper's instructions; elsewhere it loops and waits for the host.
+// The operator for products of groups is written for the instructions of Hopper and of Blackwell's large cards (10.0,
+// 10.3); elsewhere it loops and waits for the host.
 bool has_grouped_products(const at::Device& device, at::ScalarType type) {
   if (device.is_cuda()) {
-    return type == at::kBFloat16 && parallel::current_gpu().capability == 90;
+    const auto generation = parallel::current_gpu().capability / 10;
+    return type == at::kBFloat16 && (generation == 9 || generation == 10);
   }
   return device.is_cpu() || type == at::kBFloat16;
 }
@@ -92,6 +97,12 @@ struct ExpertMixture::Choice {
   at::Tensor weights;  // float32
 };
 
+// Pairs of a row and one of its experts, by expert, then row.
+struct ExpertMixture::Order {
+  at::Tensor experts;  // [pairs], sorted
+  at::Tensor pairs;    // [pairs] which pair of the choice stands there
+};
+
 // What the experts said: a row for every pair of a row and one of its experts, in any order.
 struct ExpertMixture::Answers {
   at::Tensor rows;    // [answers, hidden]
@@ -110,7 +121,7 @@ ExpertMixture::ExpertMixture(const at::Tensor& router, const at::Tensor& router_
     return;
   }
   scores_ = OutputProjection(router, router_bias_);
-  numbers_ = at::arange(rule_.count, router.options().dtype(at::kLong)).unsqueeze(1);
+  numbers_ = at::arange(rule_.count, router.options().dtype(type_of_numbers()));
   inner_ = stacked_upright(experts_, &FeedForward::inner);
   outer_ = stacked_upright(experts_, &FeedForward::outer);
   in_groups_ = has_grouped_products(router.device(), router.scalar_type());
@@ -132,19 +143,34 @@ ExpertMixture::Choice ExpertMixture::choose(const at::Tensor& input) const {
   return {numbers.slice(1, 0, rule_.per_token), rule_.renormalize ? few.div(few.sum(1, true)) : few};
 }
 
-// Pairs of a row and an expert are sorted by expert, then row; nobody waits for the host.
+// A device sorts eight bits in each pass over the pairs.
+at::ScalarType ExpertMixture::type_of_numbers() const {
+  return rule_.count <= most_experts_in_a_byte ? at::kByte : at::kShort;
+}
+
+ExpertMixture::Order ExpertMixture::order_of(const Choice& choice) const {
+  const auto keys = choice.experts.flatten().to(type_of_numbers());
+  const auto [experts, pairs] = at::sort(keys, /*stable=*/true, 0, /*descending=*/false);
+  return {experts, pairs};
+}
+
+// Where each pair of the choice stands in the order: [rows, per_token].
+at::Tensor ExpertMixture::places_in(const Order& order) const {
+  const auto places = at::empty_like(order.pairs);
+  put_rows(places, order.pairs, at::arange(order.pairs.size(0), order.pairs.options()));
+  return places.view({-1, rule_.per_token});
+}
+
+// Nobody waits for the host.
 ExpertMixture::Answers ExpertMixture::answer_together(const at::Tensor& input, const Choice& choice) const {
-  const auto of_pairs = choice.experts.flatten();
-  const auto by_expert = at::argsort(of_pairs, /*stable=*/true, 0, false);
-  const auto ends = of_pairs.unsqueeze(0).le(numbers_).sum(1, /*keepdim=*/false, at::kInt);
-  const auto rows = input.index_select(0, by_expert.div(rule_.per_token, "floor"));
+  const auto order = order_of(choice);
+  const auto ends = at::searchsorted(order.experts, numbers_, /*out_int32=*/true, /*right=*/true);
+  const auto rows = input.index_select(0, order.pairs.div(rule_.per_token, "floor"));
   const auto multiply = [&](const at::Tensor& some, const ExpertStack& stack) {
     const auto product = at::_grouped_mm(some, stack.weight, ends);
-    return stack.bias.defined() ? product.add_(stack.bias.index_select(0, of_pairs.index_select(0, by_expert)))
-                                : product;
+    return stack.bias.defined() ? product.add_(stack.bias.index_select(0, order.experts.to(at::kInt))) : product;
   };
-  return {multiply(activated(specification_, multiply(rows, inner_)), outer_),
-          at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, rule_.per_token})};
+  return {multiply(activated(specification_, multiply(rows, inner_)), outer_), places_in(order)};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, const Choice& choice) const {
@@ -160,11 +186,10 @@ ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, co
 }
 
 ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input, const Choice& choice) const {
-  const auto of_pairs = choice.experts.flatten();
-  const auto by_expert = at::argsort(of_pairs, /*stable=*/true, 0, false);
-  const auto row_of_pair = by_expert.div(rule_.per_token, "floor");
-  const auto each = at::arange(rule_.count, of_pairs.options()).unsqueeze(1);
-  const auto counts = of_pairs.unsqueeze(0).eq(each).sum(1).to(at::kCPU);
+  const auto order = order_of(choice);
+  const auto row_of_pair = order.pairs.div(rule_.per_token, "floor");
+  const auto each = at::arange(rule_.count, order.experts.options()).unsqueeze(1);
+  const auto counts = order.experts.unsqueeze(0).eq(each).sum(1).to(at::kCPU);
   std::vector<at::Tensor> answers;
   std::int64_t begin = 0;
   for (std::size_t expert = 0; expert < experts_.size(); ++expert) {
@@ -179,7 +204,7 @@ ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input,
     }
     begin += count;
   }
-  return {at::cat(answers), at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, rule_.per_token})};
+  return {at::cat(answers), places_in(order)};
 }
 
 at::Tensor ExpertMixture::mix_with_operators(const at::Tensor& input, const at::Tensor& residual) const {

@@ -49,8 +49,12 @@ class ExpertMixture {
 
  private:
   struct Choice;
+  struct Order;
   struct Answers;
   Choice choose(const at::Tensor& input) const;
+  at::ScalarType type_of_numbers() const;
+  Order order_of(const Choice& choice) const;
+  at::Tensor places_in(const Order& order) const;
   Answers answer_together(const at::Tensor& input, const Choice& choice) const;
   Answers answer_densely(const at::Tensor& input, const Choice& choice) const;
   Answers answer_one_by_one(const at::Tensor& input, const Choice& choice) const;
@@ -66,7 +70,7 @@ class ExpertMixture {
   std::vector<FeedForward> experts_;
   ExpertStack inner_;  ///< gated: out is 2 inner
   ExpertStack outer_;
-  at::Tensor numbers_;  ///< [experts, 1]: 0, 1, ..
+  at::Tensor numbers_;  ///< [experts]: 0, 1, ..
   bool in_groups_ = false;
 };
 

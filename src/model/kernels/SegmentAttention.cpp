@@ -3,7 +3,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/_efficient_attention_forward.h>
 #include <ATen/ops/_flash_attention_forward.h>
-#include <ATen/ops/_masked_softmax.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
@@ -17,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -33,9 +33,6 @@ constexpr std::int64_t grouping_query = 1;
 // Of the memory-efficient operator.
 constexpr std::int64_t no_mask = 0;
 constexpr std::int64_t causal_from_the_last = 2;
-
-// Of the masked softmax: a mask of the numbers' own shape.
-constexpr std::int64_t whole_mask = 2;
 
 // Whether torch has the operator for such a device.
 bool has_operator(const char* name, const at::Device& device) {
@@ -383,9 +380,11 @@ at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tens
   if (sinks.defined()) {
     sums.push_back(sinks.view({sums.front().size(0), -1, 1}).expand_as(sums.front()));
   }
-  // By query, since the operator that leaves out what is lacking is one kernel for the last dimension alone.
-  const auto all = at::stack(sums, -1);
-  const auto by_query = lacks.defined() ? at::_masked_softmax(all, lacks, -1, whole_mask) : at::softmax(all, -1);
+  auto all = at::stack(sums, -1);
+  if (lacks.defined()) {
+    all.masked_fill_(lacks, -std::numeric_limits<float>::infinity());
+  }
+  const auto by_query = at::softmax(all, -1);
   const auto weights = by_query.permute({3, 2, 0, 1}).unsqueeze(-1);  // [parts, queries, .., .., 1]
   auto out = at::empty(parts.front().mixed.sizes(), parts.front().mixed.options().dtype(type));
   if (parts.size() == 1) {
