@@ -200,7 +200,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
       at_stop(&RoundNumbers::num_cells));
   constexpr std::array wants = {"sign_round", "equivalence_round", "width_round"};
   for (std::size_t want = 0; want < wants.size(); ++want) {
-    add(Role::n, wants[want], "1", "round that decided it; 0: none did",
+    add(Role::n, wants[want], "1", "round whose mean decided it; 0: none did",
         [want](const DecidedRow& row) { return row.rounds_of_wants[want]; });
   }
   finding.add_flags(Role::status, rows, "status", "what is known, or why nothing is", decision_names(),

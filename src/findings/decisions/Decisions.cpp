@@ -142,6 +142,13 @@ class Family {
 
   std::optional<std::size_t> first_decided(const Member& member, double RoundNumbers::*statistic, double level) const {
     const auto& table = member.row->table;
+    const double nearest = stats::first_boundary(std::min(level, 1.0));  // no boundary is nearer to zero
+    const auto is_possible = [&](const RoundNumbers& round) {
+      return round.is_constant != 0 || round.*statistic > nearest;
+    };
+    if (std::ranges::none_of(std::span(table.rounds).first(seen(member)), is_possible)) {
+      return std::nullopt;
+    }
     const auto looked = looked_at(table, member.num_rounds, statistic);
     if (const auto look = stats::first_beyond(looked.looks, level)) {
       return looked.rounds[*look];
