@@ -26,7 +26,8 @@ struct GroupFailure {
 };
 
 /// Names one algorithm, one protocol and one number of channels in the environment, unless it names some already: left
-/// alone NCCL chooses by what it measures of the machine, and the order of a sum follows from them. For before NCCL is loaded.
+/// alone NCCL chooses by what it measures of the machine, and the order of a sum follows from them. For before NCCL is
+/// loaded.
 void choose_nccl_order();
 
 class NcclSum {

@@ -158,10 +158,10 @@ bool keeps(const Kind& kind, const Figures& figures, double least_same, std::siz
   const auto slack = [&](double percent) {
     return 3 * std::sqrt(percent * (100 - percent) / static_cast<double>(count));
   };
-  return kind.design == Design::told ||
-         (figures.wrong <= 100 * kind.level + slack(100 * kind.level) &&
-          figures.same >= least_same - slack(least_same) && figures.share <= 100 * kind.most_share &&
-          figures.holds >= 95 - slack(95) && figures.always_holds >= 95 - slack(95));
+  return kind.design == Design::told || (figures.wrong <= 100 * kind.level + slack(100 * kind.level) &&
+                                         figures.same >= least_same - slack(least_same) &&
+                                         figures.share <= 100 * kind.most_share + slack(100 * kind.most_share) &&
+                                         figures.holds >= 95 - slack(95) && figures.always_holds >= 95 - slack(95));
 }
 
 std::vector<Kind> kinds() {
@@ -251,6 +251,8 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     is_kept = is_kept && is_good;
   }
-  time_rows(random);
+  if (count >= 1000) {
+    time_rows(random);
+  }
   return is_kept ? 0 : 1;
 }

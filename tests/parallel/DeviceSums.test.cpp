@@ -144,7 +144,8 @@ TEST_F(DeviceSumsTest, WhatNcclReportsReachesAllRanks) {
 TEST_F(DeviceSumsTest, AlgorithmProtocolAndChannelsAreNamedUnlessTheUserNamesOthers) {
   group->join_devices();
   const auto description = nccl_description();
-  EXPECT_THAT(description, HasSubstr(", NCCL_ALGO=Ring, NCCL_PROTO=Simple, NCCL_MIN_NCHANNELS=16, NCCL_MAX_NCHANNELS=16"));
+  EXPECT_THAT(description,
+              HasSubstr(", NCCL_ALGO=Ring, NCCL_PROTO=Simple, NCCL_MIN_NCHANNELS=16, NCCL_MAX_NCHANNELS=16"));
   ::setenv("NCCL_ALGO", "Tree", 1);
   choose_nccl_order();
   EXPECT_THAT(nccl_description(), HasSubstr(", NCCL_ALGO=Tree, NCCL_PROTO=Simple"));

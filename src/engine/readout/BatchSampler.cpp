@@ -419,22 +419,26 @@ std::vector<std::optional<Drawn>> BatchSampler::draw_by_operators(const at::Tens
   }
   std::vector<Choice> choices;
   at::Tensor sums;
-  for (auto& piece : pieces) {
-    const auto rows = rows_of_tasks(piece);
-    const bool is_plain = piece.front().asked->repetition_penalty == 1;
-    const auto matrix = is_plain ? logits : penalized_rows(logits, piece);
-    MatrixDraws draws(matrix, logits, piece, rows);
+  for (std::size_t next = 0; next < pieces.size();) {
     std::vector<at::Tensor> parts;
-    if (!sums.defined()) {
+    if (next == 0) {
       parts.push_back(checked_sums(logits));
     }
-    draws.start(parts);
-    Download numbers(std::move(parts));
-    if (!sums.defined()) {
-      sums = numbers.parts().front();
+    std::vector<MatrixDraws> started;  // the plain ones with the first that have penalties: one wait for both
+    for (bool is_plain = true; is_plain && next < pieces.size(); ++next) {
+      auto& piece = pieces[next];
+      is_plain = piece.front().asked->repetition_penalty == 1;
+      const auto rows = rows_of_tasks(piece);
+      const auto matrix = is_plain ? logits : penalized_rows(logits, piece);  // whose rows the tasks then name
+      started.emplace_back(matrix, logits, piece, rows);
+      started.back().start(parts);
     }
-    const auto some = draws.finish(numbers.parts());
-    choices.insert(choices.end(), some.begin(), some.end());
+    Download numbers(std::move(parts));
+    sums = sums.defined() ? sums : numbers.parts().front();
+    for (auto& draws : started) {
+      const auto some = draws.finish(numbers.parts());
+      choices.insert(choices.end(), some.begin(), some.end());
+    }
   }
   auto next_plain = choices.begin();
   auto next_moved = choices.begin() + std::ssize(plain);
