@@ -48,7 +48,7 @@ TEST(ModelPlanTest, TellsMemoryAndTheSmallestGroup) {
   auto other = half_precision();
   other.model.dtype = query::Dtype::float16;
   EXPECT_THAT(plan_text(other, 80 * gib), HasSubstr("131.4 GiB in float16;"));
-  EXPECT_THAT(text, HasSubstr("tensor_parallel 1: 138.7 GiB (weights 131.4 GiB, batch 4.75 GiB, CUDA 2.50 GiB)"));
+  EXPECT_THAT(text, HasSubstr("tensor_parallel 1: 139.5 GiB (weights 131.4 GiB, batch 4.75 GiB, CUDA 3.38 GiB)"));
   EXPECT_THAT(text, HasSubstr("tensor_parallel 8: "));
   EXPECT_THAT(text, HasSubstr("execution.tensor_parallel: 2 is the smallest that fits GPUs of 80.0 GiB"));
   EXPECT_THAT(text, HasSubstr("too large"));

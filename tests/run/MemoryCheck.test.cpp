@@ -89,7 +89,7 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   job.execution.tensor_parallel = 2;
   EXPECT_EQ(refusal(job, memory), "");
   memory.gpu = 14 * gib;  // weights and batch alone would fit
-  EXPECT_THAT(refusal(job, memory), HasSubstr("parts of attention, logits and CUDA's libraries 1.4 GiB"));
+  EXPECT_THAT(refusal(job, memory), HasSubstr("parts of attention, logits and CUDA's libraries 2.2 GiB"));
   memory.gpu = 15 * gib;
   job.execution.tensor_parallel = 1;
   job.model.dtype = query::Dtype::bfloat16;
