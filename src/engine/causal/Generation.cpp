@@ -97,13 +97,13 @@ class Texts {
     if (kept_ != nullptr) {
       memory_ = kept_->memory ? std::move(kept_->memory) : parts.model.remember(parts.wave_rows);
       memory_->keep_only(tree_.kept_rows());
-    }
-    if (kept_ == nullptr || !all_have_room()) {
-      if (kept_ != nullptr) {
+      if (!all_have_room()) {
         *std::exchange(kept_, nullptr) = {};
+        memory_.reset();
+        tree_ = tree_with({});
       }
-      tree_ = tree_with({});
-      memory_.reset();
+    }
+    if (!memory_) {
       memory_ = parts.model.remember(most_rows);
     }
   }
