@@ -133,6 +133,7 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
                         ? std::optional<std::string>(by_itself || said != nullptr ? "auto" : "none")
                         : read_line(*said, "model.chat", keys.problems(), 100);
   const bool is_own = name == "auto" && (said == nullptr || said->kind != Node::Kind::map);
+  const bool is_missing = is_own && !model.path.empty() && !is_here(model);
   if (said != nullptr && said->kind == Node::Kind::map) {
     read_fields(*said, "model.chat", keys.problems(), model.chat.emplace());
     if (model.chat->label.empty()) {
@@ -141,10 +142,9 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
   } else if (is_own && said != nullptr && model.server) {
     keys.problems().add(said->place("model.chat"), "model.chat: auto beside model.server",
                         "no checkpoint with a template is read", advice);
-  } else if (is_own && !model.path.empty() && keys.problems().size() == num_problems && !keys.pieces().inline_only()) {
-    if (is_here(model)) {
-      read_checkpoint(keys, model, asked);
-    }
+  } else if (is_own && !model.path.empty() && !is_missing && keys.problems().size() == num_problems &&
+             !keys.pieces().inline_only()) {
+    read_checkpoint(keys, model, asked);
   } else if (!is_own && name && *name != "none") {
     model.chat = find_piece(*name, *said, "model.chat", keys.pieces(), keys.problems());
   }
@@ -155,7 +155,7 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
     }
   }
   keys.unless_default().text("system", model.system, "");
-  if (is_own && !model.path.empty() && !model.chat && !is_here(model)) {
+  if (is_missing && !model.chat) {
     return;
   }
   if (keys.problems().size() != num_problems || model.system == "default") {
