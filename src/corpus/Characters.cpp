@@ -142,7 +142,7 @@ std::string normal_form(std::string_view text, std::span<const std::size_t> posi
       const auto before_it = text.substr(done, end - done);
       const auto now = rewritten(before_it, composed);
       auto same = static_cast<std::size_t>(std::ranges::mismatch(before_it, now).in1 - before_it.begin());
-      while (same > 0 && same < now.size() && (static_cast<unsigned char>(now[same]) & 0xC0) == 0x80) {
+      while (same > 0 && same < now.size() && !base::begins_character(now[same])) {
         --same;
       }
       keep(done + same);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/Utf8.hpp"
 #include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
@@ -25,29 +26,9 @@ char32_t fold(char32_t character);
 /// What all characters fold to, up to the last one that changes.
 std::span<const char32_t> foldings();
 
-/// The character at `position` of valid UTF-8; moves `position` behind it. Of invalid bytes: any value, but never
-/// beyond the text.
-inline char32_t next_character(std::string_view text, std::size_t& position) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const char32_t lead = byte(position++);
-  if (lead < 0x80) {
-    return lead;
-  }
-  int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-  char32_t value = lead & (0x3Fu >> more);
-  for (; more > 0 && position < text.size(); --more) {
-    value = value << 6 | (byte(position++) & 0x3Fu);
-  }
-  return value;
-}
+using base::next_character;
+using base::previous_character;
 inline char32_t character_at(std::string_view text, std::size_t position) { return next_character(text, position); }
-/// Start of the character that ends before `position` (> 0).
-inline std::size_t previous_character(std::string_view text, std::size_t position) {
-  do {
-    --position;
-  } while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80);
-  return position;
-}
 
 /// NFC of `text`, without unseen characters: soft hyphens, joiners, direction marks and zero-width spaces (but these
 /// stay where they part words of Thai, Lao, Burmese and Khmer). `positions`: of its unsettled characters, ascending;

@@ -7,6 +7,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/text/Utf8.hpp"
 #include "corpus/Characters.hpp"
 
 namespace stereosweep::corpus {
@@ -42,7 +43,7 @@ void refuse_if(bool is_wrong, std::string_view why) {
 }
 
 bool is_inside_character(std::string_view text, std::size_t position) {
-  return position < text.size() && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80;
+  return position < text.size() && !base::begins_character(text[position]);
 }
 
 std::string read_text(base::ByteReader& reader) {

@@ -8,6 +8,7 @@
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "base/text/Utf8.hpp"
 
 namespace stereosweep::results {
 
@@ -19,17 +20,13 @@ constexpr std::size_t least_name = 20;   ///< names are not broken below this; n
 constexpr std::string_view name_breaks = " _-+/";
 std::size_t columns_of_screen = widest_screen;
 
-bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
-
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
-}
+std::size_t width(std::string_view text) { return base::count_characters(text); }
 
 /// Offset of the code point `number`, or the text's end.
 std::size_t offset_of(std::string_view text, std::size_t number) {
   std::size_t offset = 0;
   for (; offset < text.size(); ++offset) {
-    if (starts_code_point(text[offset]) && number-- == 0) {
+    if (base::begins_character(text[offset]) && number-- == 0) {
       break;
     }
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/files/Sha256.hpp"
+#include "base/text/Utf8.hpp"
 
 namespace stereosweep::base {
 
@@ -292,7 +293,7 @@ std::string excerpt(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) {
     return std::string(text);
   }
-  while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) {
+  while (max_bytes > 0 && !begins_character(text[max_bytes])) {
     --max_bytes;
   }
   return std::string(text.substr(0, max_bytes)) + "...";

@@ -1,6 +1,7 @@
 #include "base/text/WhiteSpace.hpp"
 
 #include "base/text/Text.hpp"
+#include "base/text/Utf8.hpp"
 
 namespace stereosweep::base {
 
@@ -15,7 +16,7 @@ std::size_t size_without_trailing_space(std::string_view text) {
   auto size = text.size();
   while (size > 0) {
     auto start = size - 1;
-    while (start > 0 && size - start < 4 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
+    while (start > 0 && size - start < 4 && !begins_character(text[start])) {
       --start;
     }
     const auto point = decode_utf8(text, start);

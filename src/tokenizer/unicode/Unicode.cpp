@@ -242,11 +242,6 @@ std::vector<Change> normal_form(std::string_view text, Form form, Composition co
   return out;
 }
 
-std::size_t count_characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::size_t end_of_cluster(std::string_view text, std::size_t begin) {
   const auto character_at = [text](std::size_t& position) {
     const auto value = next_character(text, position);

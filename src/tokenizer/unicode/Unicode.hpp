@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/Utf8.hpp"
+
 namespace stereosweep::tokenizer {
 
 /// Bits of `classes_of`.
@@ -57,28 +59,9 @@ enum class Composition { none, composed };
 /// NFD, NFKD, NFC or NFKC (UAX #15) of a valid UTF-8 text, with the change of each character.
 std::vector<Change> normal_form(std::string_view text, Form form, Composition composition);
 
-/// The code point at `position` of valid UTF-8; moves `position` behind it.
-inline char32_t next_character(std::string_view text, std::size_t& position) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const char32_t lead = byte(position++);
-  if (lead < 0x80) {
-    return lead;
-  }
-  int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-  char32_t value = lead & (0x3Fu >> more);
-  for (; more > 0; --more) {
-    value = value << 6 | (byte(position++) & 0x3Fu);
-  }
-  return value;
-}
-/// Start of the character that ends before `position` (> 0).
-inline std::size_t previous_character(std::string_view text, std::size_t position) {
-  do {
-    --position;
-  } while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80);
-  return position;
-}
-std::size_t count_characters(std::string_view text);
+using base::count_characters;
+using base::next_character;
+using base::previous_character;
 /// End of the grapheme cluster (UAX #29) that begins at `begin`.
 std::size_t end_of_cluster(std::string_view text, std::size_t begin);
 /// Where the characters of the wanted classes end that `text` starts with.
