@@ -161,8 +161,14 @@ def literal(words, indent):
     return "\n".join(f'{" " * indent}"{line}{" " if i + 1 < len(lines) else ""}"' for i, line in enumerate(lines))
 
 
+def row(name, parts):
+    """In one line where it fits."""
+    line = f"    {{{name}, " + ", ".join(f'"{" ".join(part)}"' for part in parts) + "},"
+    return line if len(line) <= 120 else f"    {{{name},\n" + ",\n".join(literal(part, 5) for part in parts) + "},"
+
+
 def rows(table):
-    return "\n".join(f"    {{{name},\n" + ",\n".join(literal(part, 5) for part in parts) + "}," for name, parts in table)
+    return "\n".join(row(name, parts) for name, parts in table)
 
 
 def main(path):
