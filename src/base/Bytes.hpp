@@ -21,16 +21,15 @@ static_assert(std::endian::native == std::endian::little, "records are written i
 class ByteWriter {
  public:
   template <class T>
-  requires std::is_arithmetic_v<T> ByteWriter& number(T value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
-    return *this;
+  requires std::is_arithmetic_v<T> ByteWriter& number(T value) { return plain(value); }
+  /// A value without padding, as it lies in memory: a digest, counts of one type.
+  template <class T>
+  requires std::has_unique_object_representations_v<T> || std::is_floating_point_v<T> ByteWriter& plain(
+      const T& value) {
+    return raw(std::as_bytes(std::span(&value, 1)));
   }
   ByteWriter& text(std::string_view value) {
-    number(std::uint64_t{value.size()});
-    const auto* bytes = reinterpret_cast<const std::byte*>(value.data());
-    bytes_.insert(bytes_.end(), bytes, bytes + value.size());
-    return *this;
+    return number(std::uint64_t{value.size()}).raw(std::as_bytes(std::span(value)));
   }
   ByteWriter& raw(std::span<const std::byte> value) {
     bytes_.insert(bytes_.end(), value.begin(), value.end());
@@ -53,7 +52,9 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : left_(bytes) {}
   template <class T>
-  requires std::is_arithmetic_v<T> T number() {
+  requires std::is_arithmetic_v<T> T number() { return plain<T>(); }
+  template <class T>
+  requires std::has_unique_object_representations_v<T> || std::is_floating_point_v<T> T plain() {
     T value{};
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;

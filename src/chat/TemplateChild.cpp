@@ -19,7 +19,6 @@
 #include "base/files/File.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/process/Environment.hpp"
-#include "base/process/Python.hpp"
 #include "base/text/Text.hpp"
 #include "chat/TemplateScript.hpp"
 

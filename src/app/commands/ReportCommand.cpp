@@ -13,7 +13,6 @@
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/process/Environment.hpp"
-#include "base/process/Python.hpp"
 
 namespace stereosweep::app {
 namespace {

@@ -1,5 +1,7 @@
 #include "base/process/Environment.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -45,6 +47,22 @@ std::string utc_now() {
   std::tm utc{};
   ::gmtime_r(&now, &utc);
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+bool can_be_run(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::filesystem::path python_of_build() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  return program.parent_path().parent_path().parent_path() / "python";
+}
+
+std::string own_python() {
+  const auto named = text_from_environment("STEREOSWEEP_PYTHON");
+  const auto python = python_of_build();
+  return named.empty() && can_be_run(python) ? python.string() : named;
 }
 
 }  // namespace stereosweep::base

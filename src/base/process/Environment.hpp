@@ -1,6 +1,7 @@
 // Numbers that come from the environment: limits of waiting and intervals, never anything that enters a result.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace stereosweep::base {
@@ -15,5 +16,14 @@ bool is_requeued();
 std::string granted_gpus();
 /// "2026-11-21T05:00:00Z"
 std::string utc_now();
+
+// The Python that belongs to this program.
+
+/// Whether a regular file may be executed.
+bool can_be_run(const std::filesystem::path& path);
+/// Where build/python, which env/setup.sh makes above this program's build/NAME/bin, is expected.
+std::filesystem::path python_of_build();
+/// $STEREOSWEEP_PYTHON; else python_of_build() where it is; else "".
+std::string own_python();
 
 }  // namespace stereosweep::base

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 
 #include "base/Error.hpp"
