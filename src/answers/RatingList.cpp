@@ -6,7 +6,7 @@
 
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
-#include "answers/text/Names.hpp"
+#include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 

@@ -7,7 +7,6 @@
 #include "answers/Keywords.hpp"
 #include "answers/RatingParser.hpp"
 #include "answers/refusal/Refusal.hpp"
-#include "answers/text/Names.hpp"
 #include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

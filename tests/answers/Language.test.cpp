@@ -1,10 +1,9 @@
-#include "answers/text/Language.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "answers/Rating.hpp"
+#include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "answers/Rating.hpp"
 #include "answers/refusal/Refusal.hpp"
-#include "answers/text/Language.hpp"
 #include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {

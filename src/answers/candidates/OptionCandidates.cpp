@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "answers/candidates/Candidates.hpp"
-#include "answers/text/Names.hpp"
+#include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
 
 namespace stereosweep::answers {

@@ -1,10 +1,6 @@
-#include "answers/text/JsonText.hpp"
-
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "answers/text/PlainText.hpp"
 #include "base/Error.hpp"

@@ -1,9 +1,6 @@
-#include "answers/text/Language.hpp"
-
 #include <algorithm>
-#include <string_view>
 
-#include "base/Lists.hpp"
+#include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {
 namespace {

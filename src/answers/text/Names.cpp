@@ -1,8 +1,4 @@
-#include "answers/text/Names.hpp"
-
-#include <string_view>
-
-#include "base/Lists.hpp"
+#include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {
 namespace {

@@ -4,8 +4,6 @@
 #include <cctype>
 #include <utility>
 
-#include "answers/text/JsonText.hpp"
-#include "answers/text/TableText.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -107,5 +108,50 @@ struct ListMark {
   std::string_view rest;  ///< the line behind the mark
 };
 ListMark list_mark(std::string_view line);
+
+// JSON in an answer as lines of text, so that one set of rules reads lists and JSON.
+
+/// The answer with its JSON object or array, where one begins a line and is whole, as lines: "key: value"; "- value"
+/// for each entry of a list; "- name: value" for an object in a list that has a name. Anything else stays as it is.
+std::string with_json_as_lines(std::string_view answer);
+
+// Tables in an answer as lines of text, so that one set of rules reads lists and tables.
+
+/// A plain text with its tables (two lines or more with "|") as lines "- name: value - other cells": the name is the
+/// first cell with words, the value that of the column whose head says so ("Rating"), else the first one behind the
+/// name; cells that count the rows are left out. A head that names what is rated gives lines "name: value", a tick
+/// below a number that number. Lines with one "|" alone stay as they are. The text ends with a line end.
+std::string with_tables_as_lines(std::string_view plain);
+
+// Whether a text is in the language that the rules know. Pure functions.
+
+enum class Language : std::uint8_t { english, unknown };
+
+/// Whether the word is a frequent English one, or has an English ending.
+bool is_frequent(const Token& word);
+
+/// `unknown`: more words of other languages than frequent English ones (words beyond ASCII are such), or five words and
+/// no frequent one, or many words with few of them.
+Language language_of(std::span<const Token> tokens);
+
+// Names that a question gives (items, options, keywords) in the text of an answer. Pure functions.
+
+/// The words and numbers of each name as one word, lower case: "highstatus".
+std::vector<std::string> joined_names(std::span<const std::string> names);
+
+/// How a name may be written: "friendly", or "friendliness" for it.
+enum class NameForm : std::uint8_t { exact, same_stem };
+
+/// A name in the text: tokens [first, last).
+struct NameMention {
+  std::size_t name;  ///< index into the names
+  std::size_t first;
+  std::size_t last;
+};
+
+/// The longest name that begins at `at`, the first one of several. Signs between words do not count: "high-status",
+/// "high status" and "highstatus" are one name. `names`: joined.
+std::optional<NameMention> name_at(std::span<const Token> tokens, std::size_t at, std::span<const std::string> names,
+                                   NameForm form = NameForm::exact);
 
 }  // namespace stereosweep::answers

@@ -1,7 +1,4 @@
-#include "answers/text/TableText.hpp"
-
 #include <algorithm>
-#include <vector>
 
 #include "answers/text/PlainText.hpp"
 #include "base/text/Text.hpp"
