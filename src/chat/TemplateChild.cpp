@@ -20,7 +20,6 @@
 #include "base/files/Sha256.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
-#include "chat/TemplateScript.hpp"
 
 namespace stereosweep::chat {
 namespace {

@@ -40,6 +40,9 @@ using Rendered = std::variant<std::string, Refusal>;
 std::vector<Rendered> render_with_template(const TemplateSource& source, const TemplateSettings& settings,
                                            std::span<const std::vector<Message>> conversations);
 
+/// The text of analysis/stereosweep_analysis/chat_template.py, so that an installed program needs no file of it.
+std::string_view template_script();
+
 /// The settings with which pieces were made.
 TemplateSettings settings_of(const TemplateOrigin& origin);
 
