@@ -1,6 +1,7 @@
 // Whole chunks of an array, compressed here and handed to HDF5 as they lie in the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,6 +9,15 @@
 #include "hdf5/DataSet.hpp"
 
 namespace stereosweep::hdf5 {
+
+// zlib's format for numbers whose bytes were shuffled: plane after plane, most of them noise.
+
+/// What files say of their chunks (1, fast, to 9).
+constexpr int deflate_level = 1;
+
+/// A zlib stream (RFC 1950) that any inflate turns back into `bytes`; equal input gives equal output. Of every `plane`
+/// bytes (1 or more), noise is stored, and repetitions are searched where neighbours are often equal.
+std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::size_t plane);
 
 /// A chunk as it lies in the file.
 struct CompressedChunk {

@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/process/Environment.hpp"
-#include "hdf5/Deflate.hpp"
+#include "hdf5/Chunks.hpp"
 
 namespace stereosweep::hdf5 {
 

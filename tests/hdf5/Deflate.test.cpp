@@ -1,5 +1,3 @@
-#include "hdf5/Deflate.hpp"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -8,6 +6,8 @@
 #include <functional>
 #include <random>
 #include <vector>
+
+#include "hdf5/Chunks.hpp"
 
 namespace stereosweep::hdf5 {
 namespace {
