@@ -13,7 +13,7 @@
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Job.hpp"
-#include "sweep/KeyFault.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::config {
 

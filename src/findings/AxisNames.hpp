@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "findings/Scores.hpp"
-#include "sweep/Selection.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::findings {
 

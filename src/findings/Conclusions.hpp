@@ -8,7 +8,7 @@
 #include "findings/Finding.hpp"
 #include "results/ScoreTable.hpp"
 #include "sweep/Comparison.hpp"
-#include "sweep/KeyFault.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::findings {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sweep/KeyFault.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::sweep {
 

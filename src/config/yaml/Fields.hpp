@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "config/yaml/Node.hpp"
-#include "sweep/KeyFault.hpp"
-#include "sweep/Selection.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::config {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "findings/Cells.hpp"
-#include "sweep/Selection.hpp"
+#include "sweep/Keys.hpp"
 
 namespace stereosweep::findings {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sweep/People.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
