@@ -4,17 +4,13 @@
 #include <array>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/text/Text.hpp"
-#include "tokenizer/Field.hpp"
-#include "tokenizer/TokenizerClass.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

@@ -1,8 +1,7 @@
-#include "tokenizer/TokenizerClass.hpp"
-
 #include <algorithm>
 
 #include "base/text/Text.hpp"
+#include "tokenizer/Definition.hpp"
 
 namespace stereosweep::tokenizer {
 
