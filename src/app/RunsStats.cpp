@@ -8,7 +8,6 @@
 #include "base/Error.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/runs/RunLabels.hpp"
 #include "results/ScoreFile.hpp"

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/text/Json.hpp"
 #include "chat/ChatTemplate.hpp"

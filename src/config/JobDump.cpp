@@ -1,10 +1,7 @@
-#include "config/JobDump.hpp"
-
 #include <map>
 #include <set>
 
 #include "config/JobLoader.hpp"
-#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {
 namespace {

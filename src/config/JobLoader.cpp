@@ -11,7 +11,6 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
 #include "config/axes/Pieces.hpp"
 #include "config/yaml/Fields.hpp"
 #include "sweep/Product.hpp"

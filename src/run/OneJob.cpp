@@ -14,7 +14,7 @@
 #include "base/process/Profile.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/ProbeFormat.hpp"
 #include "engine/EngineFactory.hpp"
 #include "hdf5/File.hpp"

@@ -11,7 +11,6 @@
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "model/checkpoint/Safetensors.hpp"
 #include "parallel/GpuBinding.hpp"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "support/ProcessorTime.hpp"
 #include "support/RegisteredProbes.hpp"

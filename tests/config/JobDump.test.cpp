@@ -1,8 +1,7 @@
-#include "config/JobDump.hpp"
-
 #include <gmock/gmock.h>
 
 #include "base/files/Sha256.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/contexts/Contexts.hpp"

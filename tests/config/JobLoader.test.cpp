@@ -7,7 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "config/JobDump.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/rating/RatingSettings.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
 #include "support/Places.hpp"

@@ -19,7 +19,6 @@
 #include "base/files/Sha256.hpp"
 #include "base/process/Allocation.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
 #include "findings/runs/RunLabels.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,5 +58,11 @@ class LanguageTable {
   std::vector<std::string> people_;
   std::vector<std::string> function_words_;
 };
+
+// Whether a job's sentences are English: what the program itself adds to them is.
+
+/// Judged by the commonest words of English and of other languages, without what stands in braces. True where the
+/// words are too few to tell.
+bool seems_english(std::span<const std::string> texts);
 
 }  // namespace stereosweep::config

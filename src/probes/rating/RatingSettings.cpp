@@ -8,7 +8,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
-#include "config/language/Language.hpp"
+#include "config/language/LanguageTable.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

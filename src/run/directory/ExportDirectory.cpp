@@ -14,7 +14,7 @@
 #include "base/process/Processors.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"

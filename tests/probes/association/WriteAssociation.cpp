@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/files/File.hpp"
-#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationProbe.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "support/Places.hpp"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceSentences.hpp"

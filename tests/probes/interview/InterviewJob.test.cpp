@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/Error.hpp"
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/interview/Interview.hpp"
 #include "support/Places.hpp"

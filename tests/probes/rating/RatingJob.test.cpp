@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/Error.hpp"
-#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/rating/RatingScores.hpp"
 #include "probes/rating/RatingSettings.hpp"
