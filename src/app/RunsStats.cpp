@@ -10,7 +10,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/runs/RunLabels.hpp"
-#include "results/ScoreFile.hpp"
+#include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {

@@ -12,7 +12,6 @@
 #include "findings/sharing/KeptWork.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
-#include "results/ScoreFile.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/RateInterval.hpp"
 

@@ -13,21 +13,17 @@
 #include <future>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <regex>
 #include <string_view>
 
-#include "base/Bytes.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
-#include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
-#include "results/Checksum.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -62,8 +58,7 @@ void try_to_write_index(const std::filesystem::path& journal, const JournalIndex
 
 std::vector<std::byte> encode_header(const JournalHeader& header) {
   base::ByteWriter content;
-  content.number(version).raw(std::as_bytes(std::span(header.job_hash)));
-  content.text(header.settings).text(header.facts).text(header.attempt);
+  content.number(version).plain(header.job_hash).text(header.settings).text(header.facts).text(header.attempt);
   base::ByteWriter out;
   out.raw(std::as_bytes(std::span(file_magic))).number(static_cast<std::uint32_t>(content.bytes().size()));
   out.raw(content.bytes());
@@ -126,10 +121,7 @@ JournalWriter::~JournalWriter() {
 void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
   base::ByteWriter head;
   head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
-  head.raw(std::as_bytes(std::span(id.key))).number(id.block_index).number(id.num_contexts);
-  for (const auto field : query::EngineCounts::fields()) {
-    head.number(id.cost.*field);
-  }
+  head.plain(id.key).number(id.block_index).number(id.num_contexts).plain(id.cost);
   const auto head_crc = crc_of(head.bytes());
   head.number(head_crc);
   index_.last_record_checksum = crc_of(payload, head_crc);
@@ -264,20 +256,18 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
         "complete can be read as they are."));
   }
   JournalHeader header;
-  const auto hash = in.take(header.job_hash.size());
-  std::memcpy(header.job_hash.data(), hash.data(), hash.size());
+  header.job_hash = in.plain<base::Digest>();
   header.settings = in.text();
   header.facts = in.text();
   header.attempt = in.text();
   return header;
 }
 
-query::EngineCounts decode_cost(base::ByteReader& in) {
-  query::EngineCounts cost;
-  for (const auto field : query::EngineCounts::fields()) {
-    cost.*field = in.number<std::uint64_t>();
-  }
-  return cost;
+template <class File>
+std::uint32_t checksum_at(const File& file, std::uint64_t offset) {
+  std::uint32_t stored = 0;
+  file.read(offset, std::as_writable_bytes(std::span(&stored, 1)));
+  return stored;
 }
 
 enum class RecordState { intact, damaged, cut };
@@ -306,10 +296,10 @@ FoundRecord read_head(const File& file, std::uint64_t offset) {
     return found;
   }
   record.size = in.number<std::uint64_t>();
-  std::memcpy(record.key.data(), in.take(record.key.size()).data(), record.key.size());
+  record.key = in.plain<base::Digest>();
   record.block_index = in.number<std::uint64_t>();
   record.num_contexts = static_cast<std::uint32_t>(in.number<std::uint64_t>());
-  found.cost = decode_cost(in);
+  found.cost = in.plain<query::EngineCounts>();
   record.seed = in.number<std::uint32_t>();
   record.offset = offset + head_size;
   if (record.seed != crc_of(covered)) {
@@ -318,13 +308,6 @@ FoundRecord read_head(const File& file, std::uint64_t offset) {
   const auto left = file.size() - record.offset;
   found.state = left < crc_size || record.size > left - crc_size ? RecordState::cut : RecordState::intact;
   return found;
-}
-
-template <class File>
-bool has_its_payload(const File& file, const JournalRecord& record) {
-  std::uint32_t stored = 0;
-  file.read(record.offset + record.size, std::as_writable_bytes(std::span(&stored, 1)));
-  return stored == file.crc(record.offset, record.size, record.seed);
 }
 
 /// At most `most` records that lie end to end from `offset` on; one that is not intact is the last. Their payloads are
@@ -341,7 +324,8 @@ std::vector<FoundRecord> read_records(const File& file, std::uint64_t offset, st
   const auto check = [&] {
     for (auto index = next++; index < found.size(); index = next++) {
       auto& [state, record, cost] = found[index];
-      if (state == RecordState::intact && !has_its_payload(file, record)) {
+      if (state == RecordState::intact &&
+          checksum_at(file, record.offset + record.size) != file.crc(record.offset, record.size, record.seed)) {
         state = RecordState::damaged;
       }
     }
@@ -395,9 +379,7 @@ std::optional<JournalIndex> index_of_file(const File& file, const ReadHeader& st
       index->covered < start.end + crc_size) {
     return std::nullopt;
   }
-  std::uint32_t last = 0;
-  file.read(index->covered - crc_size, std::as_writable_bytes(std::span(&last, 1)));
-  return last == index->last_record_checksum ? index : std::nullopt;
+  return checksum_at(file, index->covered - crc_size) == index->last_record_checksum ? index : std::nullopt;
 }
 
 [[noreturn]] void refuse_damaged(const std::filesystem::path& journal, const JournalRecord& record) {
@@ -538,7 +520,7 @@ void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64
     index->covered = intact_until;
     index->cost = cost_of_file;
     index->records.assign(found.begin(), found.end());
-    file->read(intact_until - crc_size, std::as_writable_bytes(std::span(&index->last_record_checksum, 1)));
+    index->last_record_checksum = checksum_at(*file, intact_until - crc_size);
     try_to_write_index(file->path, *index);
   }
   headers_.push_back(start.header);
@@ -592,16 +574,14 @@ query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
     refuse_damaged(file.path, record);
   }
   base::ByteReader in(std::span<const std::byte>(head).last(crc_size + cost_size));
-  return decode_cost(in);
+  return in.plain<query::EngineCounts>();
 }
 
 std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
   const auto& file = *files_[record.file];
   std::vector<std::byte> payload(record.size);
   file.read(record.offset, payload);
-  std::uint32_t stored = 0;
-  file.read(record.offset + record.size, std::as_writable_bytes(std::span(&stored, 1)));
-  if (stored != crc_of(payload, record.seed)) {
+  if (checksum_at(file, record.offset + record.size) != crc_of(payload, record.seed)) {
     refuse_damaged(file.path, record);
   }
   return payload;

@@ -1,12 +1,9 @@
-#include "results/JournalIndex.hpp"
-
 #include <cstring>
 #include <string_view>
 
-#include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
-#include "results/Checksum.hpp"
+#include "results/Journal.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -20,16 +17,14 @@ JournalIndex decode_index(base::ByteReader& in) {
   index.header_checksum = in.number<std::uint32_t>();
   index.covered = in.number<std::uint64_t>();
   index.last_record_checksum = in.number<std::uint32_t>();
-  for (const auto field : query::EngineCounts::fields()) {
-    index.cost.*field = in.number<std::uint64_t>();
-  }
+  index.cost = in.plain<query::EngineCounts>();
   const auto count = in.number<std::uint64_t>();
   if (count != in.rest().size() / index_record_size || in.rest().size() % index_record_size != 0) {
     throw base::Error("its size is not that of its records");
   }
   index.records.resize(count);
   for (auto& record : index.records) {
-    std::memcpy(record.key.data(), in.take(record.key.size()).data(), record.key.size());
+    record.key = in.plain<base::Digest>();
     record.block_index = in.number<std::uint64_t>();
     record.offset = in.number<std::uint64_t>();
     record.size = in.number<std::uint64_t>();
@@ -51,17 +46,11 @@ std::filesystem::path index_of(const std::filesystem::path& journal) {
 
 void write_index(const std::filesystem::path& journal, const JournalIndex& index, base::PendingFile::Readers readers) {
   base::ByteWriter out;
-  out.raw(std::as_bytes(std::span(index_magic)))
-      .number(index_version)
-      .number(index.header_checksum)
-      .number(index.covered);
-  out.number(index.last_record_checksum);
-  for (const auto field : query::EngineCounts::fields()) {
-    out.number(index.cost.*field);
-  }
+  out.raw(std::as_bytes(std::span(index_magic))).number(index_version).number(index.header_checksum);
+  out.number(index.covered).number(index.last_record_checksum).plain(index.cost);
   out.number(std::uint64_t{index.records.size()});
   for (const auto& record : index.records) {
-    out.raw(std::as_bytes(std::span(record.key))).number(record.block_index).number(record.offset).number(record.size);
+    out.plain(record.key).number(record.block_index).number(record.offset).number(record.size);
     out.number(record.num_contexts).number(record.seed);
   }
   out.number(crc_of(out.bytes()));

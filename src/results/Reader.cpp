@@ -8,7 +8,6 @@
 #include "base/Log.hpp"
 #include "base/process/Trial.hpp"
 #include "base/text/Text.hpp"
-#include "results/AxisReader.hpp"
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
 

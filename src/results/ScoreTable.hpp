@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/Error.hpp"
 #include "base/files/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
@@ -130,5 +132,54 @@ void write_score_table(Layout& layout, const ScoreTable& table);
 /// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
                       const StatisticsTarget& target);
+
+// A statistics file read back: its score table, one measure at a time, and what else stands over its subjects and
+// items.
+
+class FinishedStatistics {
+ public:
+  const std::filesystem::path& path() const { return path_; }
+  /// A root attribute; nothing where it does not exist.
+  std::optional<std::string> text(const std::string& attribute) const { return file_.root().text_attribute(attribute); }
+
+ protected:
+  enum class Of { run, run_or_runs };
+  /// Throws InputError naming the file where it has no intact seal or is no statistics file.
+  FinishedStatistics(const std::filesystem::path& path, Of of);
+  /// What `read` gives; an error of it names the file.
+  template <class Read>
+  auto naming(const Read& read) const {
+    try {
+      return read();
+    } catch (const base::Error& error) {
+      throw base::InputError(base::describe("cannot read '" + path_.string() + "'", error.what()));
+    }
+  }
+
+  std::filesystem::path path_;
+  std::uint64_t file_bytes_ = 0;
+  hdf5::File file_;
+};
+
+/// Means that people gave; `subjects` and `items` as the file spells them.
+struct PeoplesMeans {
+  std::vector<std::string> subjects;
+  std::vector<std::string> items;
+  std::vector<double> means;  ///< [subject, item]; NaN: not rated
+};
+
+class ScoreFile : public FinishedStatistics {
+ public:
+  /// Throws InputError as above, and where its score table does not fit its axes.
+  explicit ScoreFile(const std::filesystem::path& path);
+  const ScoreTableAxes& axes() const { return axes_; }
+  /// [subject, template, rephrasing, replicate, item]; NaN: no score.
+  std::vector<double> read(std::size_t measure) const;
+  /// The variable `people_mean` of all annotators; nothing where the file has none.
+  std::optional<PeoplesMeans> peoples_means() const;
+
+ private:
+  ScoreTableAxes axes_;
+};
 
 }  // namespace stereosweep::results

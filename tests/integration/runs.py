@@ -135,7 +135,7 @@ def records(data):
 
 
 def write_index(journal):
-    """The index that a journal gets where it is large: as results/JournalIndex.hpp describes it."""
+    """The index that a journal gets where it is large: as results/Journal.hpp describes it."""
     data = journal.read_bytes()
     at = 16 + int.from_bytes(data[8:12], "little")
     found, costs = b"", [0, 0, 0, 0]

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "results/Checksum.hpp"
+#include "results/Journal.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 

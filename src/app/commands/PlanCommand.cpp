@@ -29,7 +29,7 @@
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/ServerPlan.hpp"
-#include "results/ScoreFile.hpp"
+#include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 #include "run/Settings.hpp"
 #include "run/checks/MemoryCheck.hpp"

@@ -12,7 +12,7 @@
 #include "findings/people/TableAgreement.hpp"
 #include "findings/runs/JoinedRuns.hpp"
 #include "findings/variance/VarianceShares.hpp"
-#include "results/ScoreFile.hpp"
+#include "results/ScoreTable.hpp"
 #include "results/measures/ShownMeasures.hpp"
 #include "sweep/Comparison.hpp"
 

@@ -9,7 +9,6 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
-#include "results/measures/GlossaryRows.hpp"
 
 namespace stereosweep::results {
 namespace {

@@ -21,4 +21,8 @@ std::optional<Term> find_term(std::string_view kind, std::string_view name);
 /// prior), every word once; words that are not in the glossary have none. Units that these name follow.
 std::string definitions_text(std::span<const std::string> measures);
 
+/// The file's lines of kind, name, title and definition, separated by tabs; the first names them. CMakeLists.txt makes
+/// its definition.
+std::string_view glossary_rows();
+
 }  // namespace stereosweep::results
