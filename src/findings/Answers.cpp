@@ -1,10 +1,8 @@
-#include "findings/Answers.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Finding.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {

@@ -6,13 +6,11 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Answers.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/correlations/Correlations.hpp"
-#include "findings/correlations/Extremes.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "findings/people/People.hpp"

@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include "base/Check.hpp"
 #include "base/text/Json.hpp"

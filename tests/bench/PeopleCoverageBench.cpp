@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "findings/people/TauBootstrap.hpp"
+#include "findings/people/People.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/Correlation.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "findings/people/TauBootstrap.hpp"
+#include "findings/people/People.hpp"
 #include "stats/Bootstrap.hpp"
 
 int main(int argc, char** argv) {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/variance/VarianceShares.hpp"
+#include "findings/variance/Variance.hpp"
 
 namespace {
 

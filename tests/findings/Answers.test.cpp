@@ -1,9 +1,8 @@
-#include "findings/Answers.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 
+#include "findings/Finding.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

@@ -9,7 +9,6 @@
 #include "findings/Means.hpp"
 #include "findings/RandomScores.hpp"
 #include "findings/correlations/Correlations.hpp"
-#include "findings/correlations/Extremes.hpp"
 
 namespace stereosweep::findings {
 namespace {

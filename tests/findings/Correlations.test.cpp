@@ -7,7 +7,6 @@
 
 #include "base/Error.hpp"
 #include "findings/RandomScores.hpp"
-#include "findings/correlations/Extremes.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -1,10 +1,9 @@
-#include "findings/clusters/DimensionMeans.hpp"
-
 #include <gmock/gmock.h>
 
 #include <fstream>
 
 #include "base/Error.hpp"
+#include "findings/people/HumanRatings.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {

@@ -1,11 +1,10 @@
-#include "findings/runs/JoinedRuns.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "base/Error.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/runs/RunComparison.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

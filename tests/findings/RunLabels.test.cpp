@@ -1,9 +1,8 @@
-#include "findings/runs/RunLabels.hpp"
-
 #include <gmock/gmock.h>
 
 #include "base/Error.hpp"
 #include "config/yaml/Yaml.hpp"
+#include "findings/runs/RunComparison.hpp"
 
 namespace stereosweep::findings {
 namespace {

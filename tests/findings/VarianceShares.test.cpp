@@ -1,5 +1,3 @@
-#include "findings/variance/VarianceShares.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <numeric>
 
 #include "base/Random.hpp"
+#include "findings/variance/Variance.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

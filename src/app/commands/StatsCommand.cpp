@@ -21,7 +21,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
-#include "findings/runs/RunLabels.hpp"
+#include "findings/runs/RunComparison.hpp"
 #include "findings/sharing/KeptWork.hpp"
 #include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"

@@ -13,7 +13,6 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
-#include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/HumanRatings.hpp"
 #include "findings/sharing/Sharing.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "findings/AxisNames.hpp"
+#include "findings/Names.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {

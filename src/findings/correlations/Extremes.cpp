@@ -1,12 +1,10 @@
-#include "findings/correlations/Extremes.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/correlations/SubjectScores.hpp"
+#include "findings/correlations/Correlations.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/Lists.hpp"
-#include "findings/AxisNames.hpp"
+#include "findings/Names.hpp"
 
 namespace stereosweep::findings {
 std::vector<std::string> names_of(const std::vector<ItemGroup>& groups) {

@@ -1,10 +1,9 @@
-#include "findings/intersections/Emergence.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/Lists.hpp"
+#include "findings/intersections/Intersections.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 #include "stats/RateInterval.hpp"

@@ -2,16 +2,191 @@
 // stereotypes. Knows no probe.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/intersections/Emergence.hpp"
-#include "findings/intersections/KnownTraits.hpp"
-#include "findings/intersections/Order.hpp"
-#include "findings/intersections/Parts.hpp"
+#include "findings/Scores.hpp"
+#include "parallel/Communicator.hpp"
+#include "stats/Correlation.hpp"
+#include "stats/Summary.hpp"
+#include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
+
+// Which subjects of a score table are intersections of two groups, and where their parts stand in it. Knows no probe.
+
+/// A subject of kind `intersection` with its coordinates `first` and `second`. Places are on the axis of subjects.
+struct Intersection {
+  std::size_t subject = 0;
+  std::optional<std::size_t> first;     ///< subject of kind `group` that is its first part
+  std::optional<std::size_t> second;    ///< and its second
+  std::optional<std::size_t> reversed;  ///< the intersection of the same parts in the other order
+  bool has_parts() const { return first && second; }
+};
+
+struct IntersectionParts {
+  std::vector<Intersection> intersections;  ///< in the table's order
+  /// The only subject of kind `baseline`: what is scored where no group is named.
+  std::optional<std::size_t> baseline;
+  std::vector<std::string> domains;  ///< [subject]
+};
+
+/// Where several subjects could be a part (one for each place of a marker), the one that shares most of the other
+/// coordinates with the intersection is; none where two share as many. Throws InputError where no subject is an
+/// intersection.
+IntersectionParts parts_of(const results::AxisSchema& subjects);
+
+/// Scores of one measure, replicates averaged: [subject, cell, item], a cell is one (template, rephrasing).
+struct CellScores {
+  std::size_t num_templates = 0;
+  std::size_t num_rephrasings = 0;
+  std::size_t num_items = 0;
+  std::vector<double> values;              ///< NaN: none
+  std::optional<stats::ScaleEnds> ends{};  ///< between which scores lie
+  std::size_t num_cells() const { return num_templates * num_rephrasings; }
+  double at(std::size_t subject, std::size_t cell, std::size_t item) const {
+    return values[(subject * num_cells() + cell) * num_items + item];
+  }
+};
+
+CellScores cells_of_items(const Scores& scores, std::size_t measure);
+/// The same of the poles; `scores.poles` must be there.
+CellScores cells_of_poles(const Scores& scores, std::size_t measure);
+
+// What an intersection's score has that its parts' scores do not: scores beyond both parts' (cao2022 §5.2, Q3, table
+// A10), and what is left beyond their sum. Knows no probe.
+
+/// One intersection and one item (or pole). All is over the cells (template, rephrasing) in which the intersection,
+/// both parts and, where the table has one, the baseline have a score: each is one subject, so that this is the equal
+/// composition of contrasts. Every p is that of stats::test_cells, over other templates and rephrasings.
+struct EmergenceRow {
+  double score = stats::nan;       ///< mean of the intersection, in the measure's unit
+  double first = stats::nan;       ///< of its first part
+  double second = stats::nan;      ///< of its second part
+  double emerge_max = stats::nan;  ///< score - max(first, second)
+  double emerge_min = stats::nan;  ///< score - min(first, second)
+  /// Two-sided: the larger of the p of the differences to both parts. 1 where the score is not beyond both parts' on
+  /// the same side.
+  double p = stats::nan;
+  double p_holm = stats::nan;       ///< adjusted over all rows
+  double degrees = stats::nan;      ///< of freedom, the fewer of both differences
+  double interaction = stats::nan;  ///< score - first - second (+ baseline)
+  double interaction_low = stats::nan;
+  double interaction_high = stats::nan;
+  double interaction_p = stats::nan;       ///< two-sided
+  double interaction_p_holm = stats::nan;  ///< adjusted over all rows
+  double interaction_degrees = stats::nan;
+  std::int32_t num_templates = 0;
+  std::int32_t num_cells = 0;
+  stats::Reason reason = stats::Reason::no_values;  ///< of the differences to both parts, as CellsTest
+  stats::Reason interaction_reason = stats::Reason::no_values;
+
+  /// 1: above both parts, -1: below both, 0: neither, or no score.
+  int side() const { return emerge_max > 0 ? 1 : emerge_min < 0 ? -1 : 0; }
+};
+
+/// Rows [intersection, item]. A family of tests is all that is returned. Collective over `ranks`, which share the
+/// intersections.
+std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
+                                       const Workers& ranks);
+
+// Emergent traits held against a user's table of known stereotypes (cao2022 §5.2: precision and recall against the
+// traits that Ghavami and Peplau found). Knows no probe.
+
+/// Entries of the table about items, or about poles. The universe: each intersection of an entry with each item of an
+/// entry, higher and lower.
+struct KnownTraits {
+  std::vector<std::size_t> intersections;  ///< places in IntersectionParts, each once
+  std::vector<std::size_t> items;          ///< places on the axis of items (poles), each once
+  std::vector<bool> higher;                ///< [intersection, item] of these lists: known to be higher
+  std::vector<bool> lower;
+};
+
+struct KnownTable {
+  KnownTraits items;
+  KnownTraits poles;
+};
+
+/// Columns `intersection` (a subject's label), `item` (an item's or a pole's), `direction`: higher, lower (than of both
+/// parts), or none: in the universe, and known for nothing. Names are compared as in a table of human ratings. Throws
+/// InputError with every bad row: a name that the score table does not have, a direction twice or beside `none`.
+KnownTable read_known_traits(const std::string& path, const Scores& scores, const IntersectionParts& parts);
+
+struct KnownCounts {
+  std::int32_t num_universe = 0;   ///< with a score; each (intersection, item) is two, higher and lower
+  std::int32_t num_unscored = 0;   ///< of the universe, without: counted nowhere else
+  std::int32_t num_known = 0;      ///< in the table
+  std::int32_t num_predicted = 0;  ///< emerge: beyond both parts' by more than `emergence`, and p at most `level`
+  std::int32_t num_hits = 0;       ///< both
+  double precision() const;        ///< hits / predicted; NaN: nothing predicted
+  double recall() const;           ///< hits / known; NaN: nothing known
+  double prevalence() const;       ///< known / universe: precision of saying yes always (whose recall is 1)
+};
+
+/// `rows` [intersection, item] as `emergence_of` gives them.
+KnownCounts count_known(std::span<const EmergenceRow> rows, std::size_t num_items, const KnownTraits& known,
+                        const sweep::IntersectionQuestions& questions);
+
+// How alike the scores of an intersection are to those of its parts and of the other order, and which domain's part it
+// resembles more (cao2022 §5.2, Q1 and Q2; tables A8 and A9). Knows no probe.
+
+/// Kendall's tau-b over items. An item's two scores are means over the cells in which both subjects have one.
+struct OrderRow {
+  stats::Correlation reversed;  ///< with the other order of the same parts
+  stats::Correlation first;
+  stats::Correlation second;
+  /// The larger of `first` and `second`; NaN unless both exist.
+  double nearer() const;
+};
+
+/// In the order of `order_comparison_names`.
+constexpr std::size_t num_order_comparisons = 4;
+extern const std::vector<std::string> order_comparison_names;
+
+/// Mean over intersections of a tau-b that exists, and over how many.
+struct OrderMean {
+  double mean = stats::nan;
+  std::int32_t num_intersections = 0;
+  double mean_both_orders = stats::nan;  ///< of the intersections whose other order is scored, too
+  std::int32_t num_both_orders = 0;
+};
+
+struct Order {
+  std::vector<OrderRow> rows;  ///< [intersection]
+  std::array<OrderMean, num_order_comparisons> means;
+};
+
+/// Collective over `ranks`, which share the intersections.
+Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks);
+
+/// Of a rule or an interval: none or which of the two domains.
+enum class Dominant : std::uint8_t { neither, first, second, unknown };
+
+/// Two domains whose groups are crossed, in the order in which the table has them first.
+struct DominanceRow {
+  std::string first;
+  std::string second;
+  double tau_first = stats::nan;   ///< mean over intersections of tau-b with the part of the first domain
+  double tau_second = stats::nan;  ///< over the same intersections, those that have both
+  double difference = stats::nan;  ///< of the two means
+  double low = stats::nan;         ///< stats::test_cells over other groups of both domains, which are crossed
+  double high = stats::nan;
+  std::int32_t num_intersections = 0;  ///< both orders count
+  std::int32_t num_first = 0;          ///< groups of the first domain
+  std::int32_t num_second = 0;
+  Dominant rule = Dominant::unknown;                ///< whose mean is larger by at least the threshold
+  Dominant beyond = Dominant::unknown;              ///< on whose side of zero the whole interval lies
+  stats::Reason reason = stats::Reason::no_values;  ///< why there is no interval, as CellsTest; one group in a domain
+};
+
+std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionParts& parts,
+                                       const sweep::Comparison& comparison);
 
 struct IntersectionsOfMeasure {
   std::string measure;

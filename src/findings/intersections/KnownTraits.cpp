@@ -1,5 +1,3 @@
-#include "findings/intersections/KnownTraits.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
+#include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {
 namespace {

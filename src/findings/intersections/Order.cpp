@@ -1,11 +1,10 @@
-#include "findings/intersections/Order.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
 #include "base/Lists.hpp"
+#include "findings/intersections/Intersections.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/RateInterval.hpp"
 

@@ -1,13 +1,11 @@
-#include "findings/intersections/Parts.hpp"
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"
+#include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {
 namespace {

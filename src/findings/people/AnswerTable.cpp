@@ -1,12 +1,10 @@
-#include "findings/people/AnswerTable.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/Lists.hpp"
 #include "findings/Streams.hpp"
-#include "stats/Bootstrap.hpp"
+#include "findings/people/People.hpp"
 #include "stats/CrossedTable.hpp"
 
 namespace stereosweep::findings {

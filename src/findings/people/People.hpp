@@ -6,16 +6,140 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "findings/Finding.hpp"
 #include "findings/people/TableAgreement.hpp"
-#include "findings/people/TauBootstrap.hpp"
+#include "findings/sharing/KeptWork.hpp"
 #include "stats/Bootstrap.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
+
+// People's answers about subjects on items: their means, and the means of annotators drawn with replacement.
+
+/// By places; a mean is the answer of one annotator.
+struct PlacedAnswer {
+  std::size_t subject = 0;
+  std::size_t item = 0;
+  std::size_t annotator = 0;
+  double value = 0;  ///< on the table's scale
+};
+
+struct AnswerScale {
+  double low = 0;  ///< at the left pole
+  double high = 100;
+};
+
+/// Which replicates of a bootstrap.
+struct Replicates {
+  std::size_t first = 0;  ///< a multiple of a power of two that is at least `count`
+  std::size_t count = 0;
+  std::uint64_t seed = 0;
+};
+
+/// What a bootstrap draws around, by cells.
+struct DrawnCells {
+  std::vector<double> means;
+  std::vector<double> noise;      ///< variance of each mean over other draws of as many; 0: nothing to draw
+  std::vector<double> expansion;  ///< sqrt(n / (n - 1)) of n to draw from: by so much a replicate varies too little
+};
+
+/// Draws of annotators.
+struct DrawnAnswers {
+  std::vector<double> means;   ///< [replicate, subject, item], on the table's scale
+  std::vector<double> levels;  ///< [subject, replicate]: ClusterBootstrap::noise_level
+};
+
+class AnswerTable {
+ public:
+  AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
+              const AnswerScale& scale);
+
+  /// [subject, item], 0 (left pole) .. 100 (right pole); NaN: nobody answered. Averaged on the table's scale, so that
+  /// equal means of whole numbers are equal.
+  std::vector<double> means() const;
+  /// Answers by subject and by annotator: several annotators answered about one subject.
+  bool has_several_annotators() const;
+  /// 0: nobody answered about the subject.
+  std::size_t num_annotators(std::size_t subject) const { return subjects_[subject].num_annotators; }
+  /// Each subject's annotators are drawn with replacement, each with all its answers about the subject. An annotator of
+  /// several subjects is drawn for each of them by itself.
+  DrawnAnswers drawn(const Replicates& replicates) const;
+  /// Of drawn means, on the table's scale: [subject, item].
+  DrawnCells drawn_cells() const;
+  std::size_t num_items() const { return num_items_; }
+  std::size_t num_subjects() const { return subjects_.size(); }
+
+ private:
+  struct Subject {
+    std::size_t num_annotators = 0;
+    std::vector<double> values;   ///< [annotator, item]; 0: no answer
+    std::vector<double> present;  ///< the same: 1 or 0
+  };
+  double rescaled(long double sum, double count) const;
+
+  std::size_t num_items_;
+  AnswerScale scale_;
+  std::vector<Subject> subjects_;
+};
+
+// Tau-b of scores with people's means under draws of annotators, templates and rephrasings.
+
+struct BootstrapSettings {
+  bool draws_annotators = false;
+  bool draws_templates = false;
+  bool draws_rephrasings = false;
+  std::size_t replicates = 2000;
+  std::uint64_t seed = 0;
+  unsigned num_threads = 1;  ///< the numbers do not depend on it
+};
+
+/// Scores of one measure, [template, rephrasing, subject, item] (replicates averaged); NaN: none.
+struct ScoreCells {
+  std::size_t num_templates = 1;
+  std::size_t num_rephrasings = 1;
+  std::vector<double> values;
+
+  std::size_t num_cells() const { return values.size() / (num_templates * num_rephrasings); }
+  /// Means over templates and rephrasings, [subject, item].
+  std::vector<double> means() const;
+  /// Of those means, where templates, rephrasings or both are drawn.
+  DrawnCells drawn_cells(const BootstrapSettings& settings) const;
+  /// Means over rephrasings, [template][subject, item].
+  std::vector<std::vector<double>> by_template() const;
+};
+
+/// A list of cells: places in [subject, item].
+using CellList = std::vector<std::size_t>;
+
+/// Tau-b of the cells of each list, [list][replicate]; NaN where a replicate has none. Replicate r draws the same for
+/// all measures and lists (streams: findings/Streams.hpp). Templates and rephrasings are drawn independently of each
+/// other, annotators within each subject. Collective over `ranks`, which share the replicates.
+///
+/// A replicate of the means themselves would carry their noise twice, and its tau-b would vary less than that of means.
+/// So the means of a list's cells are first drawn together until they vary as means without noise do (a thousandth of
+/// their variance is left at least), and the deviations of a draw are expanded by sqrt(n / (n - 1)): replicates then
+/// vary as the means do (the shrunk smoothed bootstrap: Silverman and Young 1987, Biometrika 74). Nothing drawn: the
+/// means as they are.
+/// A draw that takes one template five times leaves more noise than one that takes five; noise lowers tau-b, and means
+/// have one amount of it. What tau-b follows of these amounts linearly is taken out, its mean over the replicates stays
+/// (control variates: Davison and Hinkley 1997, Bootstrap Methods and their Application, §9.3).
+std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
+                                               std::span<const CellList> lists, const BootstrapSettings& settings,
+                                               const Workers& ranks = {});
+
+/// Degrees of freedom of what is drawn, the fewest: templates - 1, rephrasings - 1, annotators of the list's subjects
+/// less one for each subject. Infinite where nothing is drawn.
+double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
+                     const BootstrapSettings& settings);
+
+/// Of the tau-b that other draws of as many annotators, templates and rephrasings would have on average: the
+/// replicates' percentiles less their mean, times Student's t over the normal quantile, plus `tau`; within [-1, 1].
+/// Reasons as stats::percentile_interval; `constant`: all replicates are equal.
+stats::Interval tau_interval(std::span<const double> replicates, double tau, double degrees, double confidence);
 
 /// Which cells: all, those of the items of one dimension, those of one subject.
 struct PeopleRow {

@@ -1,5 +1,3 @@
-#include "findings/people/TauBootstrap.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,6 +10,7 @@
 #include "base/Lists.hpp"
 #include "findings/Scores.hpp"
 #include "findings/Streams.hpp"
+#include "findings/people/People.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"

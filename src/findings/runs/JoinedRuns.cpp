@@ -1,5 +1,3 @@
-#include "findings/runs/JoinedRuns.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,6 +7,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
+#include "findings/runs/RunComparison.hpp"
 #include "results/TextTable.hpp"
 #include "stats/Summary.hpp"
 

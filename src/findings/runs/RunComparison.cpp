@@ -5,12 +5,11 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "base/Lists.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Answers.hpp"
+#include "findings/Finding.hpp"
 #include "findings/Names.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "hdf5/File.hpp"

@@ -1,7 +1,4 @@
-#include "findings/runs/RunLabels.hpp"
-
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -10,6 +7,7 @@
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
+#include "findings/runs/RunComparison.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {

@@ -1,11 +1,10 @@
-#include "findings/variance/MeanSquares.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
 
 #include "base/Check.hpp"
+#include "findings/variance/Variance.hpp"
 
 namespace stereosweep::findings {
 namespace {

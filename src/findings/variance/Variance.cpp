@@ -1,7 +1,6 @@
 #include "findings/variance/Variance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>

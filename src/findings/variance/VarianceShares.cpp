@@ -1,14 +1,12 @@
-#include "findings/variance/VarianceShares.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "findings/variance/Variance.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 namespace {

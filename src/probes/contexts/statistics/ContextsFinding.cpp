@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/text/Text.hpp"
-#include "findings/Answers.hpp"
+#include "findings/Finding.hpp"
 #include "findings/Means.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
