@@ -77,4 +77,10 @@ struct CausalPlan {
 /// The whole plan. Throws InputError where the model is no causal one.
 void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& probe, const PlanRequest& request);
 
+// What a job that asks a server will cost: requests and tokens, counted from its questions.
+
+/// `prompts`: of how many contexts the first questions are printed; nothing: of none. Throws InputError where the job
+/// cannot be asked.
+void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std::optional<std::uint64_t> prompts);
+
 }  // namespace stereosweep::probes

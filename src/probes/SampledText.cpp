@@ -5,7 +5,6 @@
 
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
-#include "base/files/Sha256.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"

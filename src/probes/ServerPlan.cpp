@@ -1,12 +1,8 @@
-#include "probes/ServerPlan.hpp"
-
 #include <algorithm>
 #include <ostream>
 
 #include "base/text/Text.hpp"
 #include "probes/PlanText.hpp"
-#include "probes/ProbeKind.hpp"
-#include "sweep/Product.hpp"
 
 namespace stereosweep::probes {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/vectors/RunFiles.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"

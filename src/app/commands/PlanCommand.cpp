@@ -28,7 +28,6 @@
 #include "parallel/GpuBinding.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
-#include "probes/ServerPlan.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 #include "run/Settings.hpp"

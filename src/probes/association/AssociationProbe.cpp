@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "base/Check.hpp"

@@ -1,12 +1,10 @@
-#include "probes/association/TargetPlan.hpp"
-
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
+#include "probes/association/AssociationProbe.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::association {

@@ -24,7 +24,6 @@
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "probes/contexts/vectors/ContextSample.hpp"
-#include "probes/contexts/vectors/RunFiles.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
 
 namespace stereosweep::probes::contexts {

@@ -8,7 +8,6 @@
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/vectors/ContextSample.hpp"
-#include "probes/contexts/vectors/RunFiles.hpp"
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
 #include "results/Seal.hpp"

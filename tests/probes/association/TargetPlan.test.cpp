@@ -1,11 +1,11 @@
 // Which queries a list of words needs: shared prefixes once, only the subwords that a measure reads.
-#include "probes/association/TargetPlan.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
+
+#include "probes/association/AssociationProbe.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "probes/TinyTokenizers.hpp"
-#include "probes/association/TargetPlan.hpp"
+#include "probes/association/AssociationProbe.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

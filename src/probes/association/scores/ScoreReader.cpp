@@ -1,5 +1,3 @@
-#include "probes/association/scores/ScoreReader.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +6,7 @@
 #include <span>
 
 #include "base/Error.hpp"
+#include "probes/association/scores/Statistics.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::probes::association {

@@ -1,11 +1,8 @@
 #include "probes/association/scores/Statistics.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/Bytes.hpp"
 #include "base/text/Text.hpp"

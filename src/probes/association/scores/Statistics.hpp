@@ -1,15 +1,125 @@
 // `stats`: raw numbers -> the table of scores, and why scores are missing.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "parallel/Communicator.hpp"
+#include "probes/Probe.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/scores/ScoreReader.hpp"
+#include "results/RawBlock.hpp"
+#include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/measures/ShownMeasures.hpp"
+#include "stats/IncreasedLogProbability.hpp"
 
 namespace stereosweep::probes::association {
+
+// Scores of an association result, a slab of sentences at a time: words -> poles -> trait pairs.
+
+/// A measure of the score table: a variant of the score and a prior.
+struct Variant {
+  stats::Measure measure;
+  std::string prior;
+  /// "ilps_star prior_word"
+  std::string label() const { return std::string(stats::name_of(measure)) + " " + prior; }
+};
+
+/// Each measure whose raw numbers the result has with each of its priors.
+std::vector<Variant> variants_of(const results::RawSchema& schema);
+
+/// Cells of groups by the file's status; scores of words by stats::ScoreStatus.
+struct StatusCounts {
+  std::vector<std::uint64_t> cells;
+  std::vector<std::array<std::uint64_t, stats::score_status_names.size()>> scores;  ///< [variant]
+  void add(const StatusCounts& other);
+};
+
+/// Scores of one group in consecutive sentences.
+struct ScoreSlab {
+  results::ScoreTableWriter::Part poles;  ///< items: poles
+  results::ScoreTableWriter::Part pairs;  ///< items: trait pairs
+  StatusCounts counts;
+};
+
+/// Poles and trait pairs, as the axis of words says.
+class TraitPairs {
+ public:
+  struct Pole {
+    std::string label;
+    std::size_t pair = 0;
+    std::string side;  ///< "left", "right"
+    std::vector<std::size_t> words;
+  };
+  struct Pair {
+    std::string label;
+    std::string dimension;
+    std::size_t left = 0;  ///< poles
+    std::size_t right = 0;
+  };
+  /// From the word axis with its coordinates pair, pole, side, dimension. Throws InputError if one is missing,
+  /// base::Error if a pair lacks a pole.
+  explicit TraitPairs(const results::AxisSchema& words);
+  const std::vector<Pole>& poles() const { return poles_; }
+  const std::vector<Pair>& pairs() const { return pairs_; }
+  results::AxisSchema pole_axis() const;
+  /// Of the score table: items.
+  results::AxisSchema item_axis() const;
+
+ private:
+  std::vector<Pole> poles_;
+  std::vector<Pair> pairs_;
+};
+
+/// Reads with bounded memory: a slab of the group, and the same sentences of the priors.
+class ScoreReader {
+ public:
+  /// `file` is borrowed. Throws InputError if it is no association result or has no priors.
+  ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate);
+  const TraitPairs& traits() const { return traits_; }
+  const std::vector<Variant>& variants() const { return variants_; }
+  /// Of the file's status cube, in the order of its numbers.
+  const std::vector<std::string>& cell_status_names() const {
+    return file_.schema().cubes[status_column_].flag_meanings;
+  }
+  StatusCounts no_counts() const;
+  /// All slabs, in canonical order.
+  void for_each(const std::function<void(const ScoreSlab&)>& use) const { for_each(0, 1, use); }
+  /// Of `num_shares` shares of the slabs, which are dealt in turn, share `share`.
+  void for_each(std::uint64_t share, std::uint64_t num_shares, const std::function<void(const ScoreSlab&)>& use) const;
+  std::uint64_t num_slabs() const;
+
+ private:
+  /// Folded numbers of one side: [measure, sentence, word].
+  using Side = std::vector<stats::Score>;
+  Side fold(const results::RawBlock& block, std::uint64_t num_sentences) const;
+  ScoreSlab score(const results::RawBlock& block, std::uint64_t num_sentences,
+                  const std::vector<Side>& prior_sides) const;
+  std::uint64_t sentences_of_slab() const;
+
+  const results::ResultFile& file_;
+  Statistics::Aggregate aggregate_;
+  TraitPairs traits_;
+  std::vector<stats::Measure> measures_;
+  std::uint64_t num_priors_ = 0;
+  std::vector<Variant> variants_;
+  std::uint64_t num_groups_ = 0;
+  std::uint64_t num_sentences_ = 0;
+  std::uint64_t num_words_ = 0;
+  std::uint64_t num_subwords_ = 0;
+  std::size_t num_subwords_column_ = 0;
+  std::size_t status_column_ = 0;
+  std::size_t not_scored_ = 0;  ///< number of that status; their number where there is none
+  std::optional<std::size_t> logprob_;
+  std::optional<std::size_t> initial_;
+  std::optional<std::size_t> continuation_;
+  std::optional<std::size_t> distance_bias_;
+  std::optional<std::size_t> distance_plain_;
+};
 
 /// Of the table of scores, by the axes and cubes of the result.
 results::ScoreTableAxes score_axes(const results::RawSchema& schema);

@@ -17,8 +17,6 @@
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
-#include "probes/contexts/effects/EmbeddingTests.hpp"
-#include "probes/contexts/vectors/RunFiles.hpp"
 #include "results/Journal.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Wording.hpp"

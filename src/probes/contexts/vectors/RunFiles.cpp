@@ -1,11 +1,9 @@
-#include "probes/contexts/vectors/RunFiles.hpp"
-
 #include <algorithm>
-#include <cstring>
 
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
 #include "results/Seal.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -56,14 +54,10 @@ bool WordsFile::operator==(const WordsFile& other) const { return encode(*this) 
 
 std::vector<std::byte> encode(const WordsFile& content) {
   base::ByteWriter out;
-  out.text(words_magic).text(content.settings).number(content.dimension);
-  for (const auto field : query::EngineCounts::fields()) {
-    out.number(content.cost.*field);
-  }
+  out.text(words_magic).text(content.settings).number(content.dimension).plain(content.cost);
   out.number(std::uint64_t{content.words.size()});
   for (const auto& word : content.words) {
-    out.text(word.word).number(word.found).number(word.stored).number(word.usable);
-    out.raw(std::as_bytes(std::span(word.digest)));
+    out.text(word.word).number(word.found).number(word.stored).number(word.usable).plain(word.digest);
   }
   if (std::ranges::any_of(content.words, [](const auto& word) { return !word.frames.empty(); })) {
     for (const auto& word : content.words) {
@@ -81,17 +75,14 @@ WordsFile decode_words(std::span<const std::byte> bytes) {
   WordsFile content;
   content.settings = in.text();
   content.dimension = in.number<std::uint64_t>();
-  for (const auto field : query::EngineCounts::fields()) {
-    content.cost.*field = in.number<std::uint64_t>();
-  }
+  content.cost = in.plain<query::EngineCounts>();
   for (auto left = in.number<std::uint64_t>(); left > 0; --left) {
     auto& word = content.words.emplace_back();
     word.word = in.text();
     word.found = in.number<std::uint64_t>();
     word.stored = in.number<std::uint64_t>();
     word.usable = in.number<std::uint64_t>();
-    const auto digest = in.take(word.digest.size());
-    std::memcpy(word.digest.data(), digest.data(), digest.size());
+    word.digest = in.plain<base::Digest>();
   }
   if (!in.rest().empty()) {
     for (auto& word : content.words) {
