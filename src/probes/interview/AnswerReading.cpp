@@ -1,11 +1,10 @@
-#include "probes/interview/AnswerReading.hpp"
-
 #include <algorithm>
 #include <tuple>
 
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
 #include "base/Lists.hpp"
+#include "probes/interview/InterviewProbe.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -17,12 +16,13 @@ answers::End end_of(const SampledText& sampled) {
 std::uint8_t code_of(answers::Status status) { return static_cast<std::uint8_t>(status); }
 
 answers::Scale scale_of(const RatingScale& scale) {
-  return {static_cast<double>(scale.low), static_cast<double>(scale.high), scale.options};
+  return {static_cast<double>(scale.low), static_cast<double>(scale.high),
+          base::mapped(scale.options, &RatingScale::Answer::text)};
 }
 
 ReadRating rating_of(const answers::Rating& parsed, const RatingScale& scale) {
   const auto value_of = [&](double value) {
-    return scale.options.empty() || !(value >= 0) ? value : scale.values.at(static_cast<std::size_t>(value));
+    return scale.options.empty() || !(value >= 0) ? value : scale.options.at(static_cast<std::size_t>(value)).value;
   };
   ReadRating rating{.status = code_of(parsed.status)};
   if (parsed.status == answers::Status::answered) {

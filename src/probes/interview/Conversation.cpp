@@ -1,11 +1,9 @@
-#include "probes/interview/Conversation.hpp"
-
-#include <iterator>
 #include <set>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxisSource.hpp"
+#include "probes/interview/Interview.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -28,13 +26,15 @@ RatingScale read_options(const Node& node, const std::string& key, base::Problem
       problems.add(entry.place(place), "'" + pair->second.substr(0, 40) + "' is no number",
                    "an option is [text, value]");
     } else if (pair) {
-      if (base::contains(scale.options, pair->first) || base::contains(scale.values, *value)) {
-        problems.add(entry.place(place), "option '" + pair->first + "' repeats a text or a value",
+      const RatingScale::Answer option{pair->first, *value};
+      if (std::ranges::any_of(scale.options, [&](const auto& other) {
+            return other.text == option.text || other.value == option.value;
+          })) {
+        problems.add(entry.place(place), "option '" + option.text + "' repeats a text or a value",
                      "options must differ");
       }
-      config::check_surface(entry, place, pair->first, problems);
-      scale.options.push_back(pair->first);
-      scale.values.push_back(*value);
+      config::check_surface(entry, place, option.text, problems);
+      scale.options.push_back(option);
     }
   });
   if (node.children.size() < 2 || node.children.size() > 26) {
@@ -125,8 +125,7 @@ void check_order(const Node& node, const std::string& key, const Conversation& c
   }
 }
 
-/// The turn that is asked first must say who is spoken of, also in forms
-/// without steps.
+/// The turn that is asked first must say who is spoken of, also in forms without steps.
 void check_first(const Node& node, const std::string& key, const Conversation& conversation, base::Problems& problems) {
   const auto speaks = [](const Turn& turn) {
     return base::count_of(turn.ask, "{group}") > 0 ||
@@ -166,18 +165,15 @@ std::vector<Conversation> expanded(Conversation conversation) {
 }  // namespace
 
 double RatingScale::least() const {
-  return options.empty() ? static_cast<double>(low) : *std::ranges::min_element(values);
+  return options.empty() ? static_cast<double>(low) : std::ranges::min(options, {}, &Answer::value).value;
 }
 
 double RatingScale::greatest() const {
-  return options.empty() ? static_cast<double>(high) : *std::ranges::max_element(values);
+  return options.empty() ? static_cast<double>(high) : std::ranges::max(options, {}, &Answer::value).value;
 }
 
 std::vector<RatingScale::Answer> RatingScale::answers() const {
-  std::vector<Answer> all;
-  std::ranges::transform(options, values, std::back_inserter(all), [](const std::string& text, double value) {
-    return Answer{text, value};
-  });
+  auto all = options;
   for (auto number = low; options.empty() && number <= high; ++number) {
     all.push_back({std::to_string(number), static_cast<double>(number)});
   }
@@ -244,11 +240,8 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
 }
 
 void scale_key(config::FieldsDump& keys, const RatingScale& scale) {
-  Node list = Node::list();
-  for (std::size_t i = 0; i < scale.options.size(); ++i) {
-    list.add(config::texts({scale.options[i], base::format_double(scale.values[i])}));
-  }
-  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : std::move(list));
+  const auto dump = [](const auto& option) { return config::texts({option.text, base::format_double(option.value)}); };
+  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : config::list_of(scale.options, dump));
 }
 
 void scale_key(config::FieldsSchema& keys, const RatingScale& /*scale*/) {

@@ -27,8 +27,7 @@ std::vector<PromptForm> read_forms(const Node& node, const config::Fields& job) 
       });
 }
 
-/// A wrapper is put around every question, so that full texts for single
-/// templates have no place.
+/// A wrapper is put around every question, so that full texts for single templates have no place.
 void check_wrappers(const config::Fields& axes, const Interview& settings) {
   for (const auto& rephrasing : settings.rephrasings) {
     if (!rephrasing.alternatives.empty()) {

@@ -1,15 +1,15 @@
-// What an interview job needs besides model and execution (stereomap, appendix
-// D): who is asked about, in which conversations, in which forms of a prompt,
-// how answers are sampled. Plain values, and how they are read.
+// What an interview job needs besides model and execution (stereomap, appendix D): who is asked about, in which
+// conversations, in which forms of a prompt, how answers are sampled. Plain values, and how they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "config/axes/Pieces.hpp"
 #include "probes/SampledText.hpp"
-#include "probes/interview/Conversation.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes {
@@ -18,8 +18,123 @@ class ProbeKind;
 
 namespace stereosweep::probes::interview {
 
-/// How the first message of a conversation is put: with or without
-/// instructions, with or without the turns before it.
+// A conversation: turns that are asked one after the other, each with the
+// answers so far before it. Plain values, and how they are read.
+
+/// What is rated.
+struct RatedItem {
+  enum class Polarity : std::uint8_t { positive, negative };
+  inline static const std::vector<std::string> polarity_names = {"positive", "negative"};
+  std::string label;                       ///< unique in the job
+  std::string text;                        ///< as it stands in a question, and as an answer names it
+  std::string dimension;                   ///< "warmth", "competence", "status", ...
+  std::string facet;                       ///< "sociability", "morality", ...; may be empty
+  Polarity polarity = Polarity::positive;  ///< of the dimension; negative: scores are turned round
+  std::string definition;                  ///< may be empty
+  std::string question;                    ///< in place of the turn's text; may be empty
+  bool operator==(const RatedItem&) const = default;
+  static constexpr const char* key_form = "{label: friendly, dimension: warmth}";
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label, "unique in the job");
+    keys.line("text", self.text, "as it stands in a question; else the label");
+    keys.required_line("dimension", self.dimension, "warmth, competence, ...");
+    keys.line("facet", self.facet, "sociability, morality, ...");
+    keys.choice("polarity", self.polarity, polarity_names, "negative: scores are turned round");
+    keys.line("definition", self.definition);
+    keys.text("question", self.question, "in place of the turn's text");
+  }
+};
+
+struct Turn {
+  /// keywords: a list of words. reasons: one for each of these words. rating:
+  /// of one item. ratings: of several items in one answer. text: kept as it is.
+  enum class Kind : std::uint8_t { keywords, reasons, rating, ratings, text };
+  inline static const std::vector<std::string> kind_names = {"keywords", "reasons", "rating", "ratings", "text"};
+  enum class When : std::uint8_t { always, with_steps };
+  inline static const std::vector<std::string> when_names = {"always", "with_steps"};
+  /// Whether the probabilities of the scale's answers are asked, too: a second opinion beside the sampled text.
+  enum class Options : std::uint8_t { left_out, asked };
+  inline static const std::vector<std::string> options_names = {"false", "true"};
+  std::string label;
+  Kind kind = Kind::text;
+  When when = When::always;  ///< with_steps: only in forms that ask the steps
+  std::string ask;           ///< with {group}, {item}, {items}, {scale}
+  std::int64_t most = 10;    ///< keywords that are kept
+  Options options = Options::left_out;
+  std::vector<RatedItem> items;
+  bool operator==(const Turn&) const = default;
+  static constexpr const char* key_form = "{label: keywords, kind: keywords, ask: 'Which words ... {group}?'}";
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.needed().choice("kind", self.kind, kind_names);
+    keys.choice("when", self.when, when_names, "with_steps: only in forms that ask the steps");
+    keys.text("ask", self.ask, "with {group}, {item}, {items}, {scale}");
+    keys.integer("most", self.most, 1, 100, "keywords that are kept");
+    keys.choice("options", self.options, options_names, "whether the probabilities of the scale's answers are asked");
+    keys.unless_default().items("items", self.items, "what is rated");
+  }
+};
+
+/// Numbers from `low` to `high`, or options in words.
+struct RatingScale {
+  struct Answer {
+    std::string text;  ///< as an answer would write it
+    double value;
+    bool operator==(const Answer&) const = default;
+  };
+  std::int64_t low = 1;
+  std::int64_t high = 5;
+  std::string low_label = {};        ///< "not at all"; may be empty
+  std::string high_label = {};       ///< "extremely"; may be empty
+  std::vector<Answer> options = {};  ///< in place of numbers
+  bool operator==(const RatingScale&) const = default;
+  /// Of a scale of numbers.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().integer("from", self.low, -1000, 1000);
+    keys.needed().integer("to", self.high, -1000, 1000);
+    keys.line("low", self.low_label, "what the lowest number means");
+    keys.line("high", self.high_label, "what the highest number means");
+  }
+  double least() const;
+  double greatest() const;
+  std::vector<Answer> answers() const;  ///< what can be answered, in order
+};
+
+/// The key `scale`: {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text, value].
+void scale_key(config::Fields& keys, RatingScale& scale);
+void scale_key(config::FieldsDump& keys, const RatingScale& scale);
+void scale_key(config::FieldsSchema& keys, const RatingScale& scale);
+
+struct Conversation {
+  std::string label;
+  std::string instructions;  ///< may be empty; with {group}
+  RatingScale scale;
+  std::vector<Turn> turns;
+  bool operator==(const Conversation&) const = default;
+  bool rates() const {
+    return std::ranges::any_of(turns, [](const Turn& turn) { return !turn.items.empty(); });
+  }
+  static constexpr const char* key_form = "{label: traits, turns: [...]}";
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.text("instructions", self.instructions, "before the first question; with {group}");
+    scale_key(keys, self.scale);
+    keys.needed().items("turns", self.turns, "what is asked, one after the other");
+  }
+};
+
+/// Reads `axes.conversations`. One whose `rating` turn has several items becomes one for each, "LABEL ITEM".
+std::vector<Conversation> read_conversations(const config::Node& node, const config::Fields& job);
+
+/// Reports unless every brace of `text` belongs to one of `known`, as "{group}".
+void check_braces(const config::Node& node, const std::string& key, const std::string& text,
+                  const std::vector<std::string>& known, base::Problems& problems);
+
+/// How the first message of a conversation is put: with or without instructions, with or without the turns before it.
 struct PromptForm {
   enum class Steps : std::uint8_t { asked, left_out };
   inline static const std::vector<std::string> steps_names = {"asked", "left_out"};
@@ -58,8 +173,7 @@ struct Interview {
   static constexpr const char* probe_name = "interview";
   std::vector<sweep::Group> groups;
   sweep::IntersectionRule intersections;
-  std::vector<Conversation> conversations;  ///< each rates in one turn at most
-                                            ///< one item, or several together
+  std::vector<Conversation> conversations;  ///< each rates in one turn at most one item, or several together
   std::vector<PromptForm> forms;            ///< the templates
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
   InterviewSampling sampling;

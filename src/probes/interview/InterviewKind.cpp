@@ -95,8 +95,7 @@ std::string rules_warning() {
          ": stereosweep stats DIR --reparse reads the texts again";
 }
 
-/// Answers, ratings and keywords by status, and the rules by which they were
-/// read.
+/// Answers, ratings and keywords by status, and the rules by which they were read.
 std::string statuses_text(const InterviewResult& result) {
   auto text = answers_line("turns", result.answer_statuses, result.answer_counts);
   if (std::ranges::any_of(result.rating_counts, [](auto count) { return count > 0; })) {
@@ -113,8 +112,7 @@ std::string statuses_text(const InterviewResult& result) {
   return text;
 }
 
-/// The conversations of the groups that the request names, at most
-/// `request.top`.
+/// The conversations of the groups that the request names, at most `request.top`.
 std::string answers_text(const AnswersRequest& request) {
   const auto& schema = request.file.schema();
   cube_index(schema, "answer_text");
@@ -152,8 +150,7 @@ void print_format(const sweep::Job& job) {
   }
 }
 
-/// What turns after the first can cost: their prompts hold answers that are not
-/// there yet.
+/// What turns after the first can cost: their prompts hold answers that are not there yet.
 struct LaterTurns {
   PlanSample sample;
   std::uint64_t answers = 0;

@@ -476,8 +476,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
     for (std::size_t step = 0; step < asked.size(); ++step) {
       hash.number(turns[step]).field(asked[step]);
     }
-    // Answers stand where they will: what the chat template writes around them
-    // is told by one that is empty.
+    // Answers stand where they will: what the chat template writes around them is told by one that is empty.
     const std::vector<std::string> none(asked.size() - 1, job_.model.chat && job_.model.chat->origin ? "-" : "");
     hash.field(prompt_of(job_, asked, none));
     const auto& conversation = settings().conversations[cell(context).conversation];

@@ -2,20 +2,92 @@
 // sampled one after the other (definitions: README.md).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "probes/Probe.hpp"
-#include "probes/interview/AnswerReading.hpp"
 #include "probes/interview/Interview.hpp"
-#include "probes/interview/Prompts.hpp"
+#include "query/Query.hpp"
+#include "stats/Summary.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::interview {
 
-/// What became of a turn.
-/// truncated_thought: what the model thinks before it answers has no end. not_written: the chat template looks for
-/// something that an answer before holds, and its pieces do not write the conversation.
+// What the texts of a conversation say: its ratings, keywords and reasons, by the rules of the room answers. Used when
+// a block is folded, and again by `stats --reparse`.
+
+/// What ended a text; `none`: there is no text.
+enum class AnswerEnding : std::uint8_t { end_token, stop, length, none };
+inline const std::vector<std::string> ending_names = {"end_token", "stop", "length", "none"};
+
+/// A sampled text as the file keeps it.
+struct SampledText {
+  std::string text;
+  AnswerEnding ending = AnswerEnding::none;
+};
+
+/// The statuses of parsed answers (answers::status_names), then those of answers that there are not.
+const std::vector<std::string>& reading_names();
+/// Names in `reading_names`.
+std::uint8_t no_text();    ///< the turn has no text: it failed, or an earlier one did
+std::uint8_t not_asked();  ///< the form or the conversation has no such turn
+
+struct ReadRating {
+  std::uint8_t status = 0;  ///< in `reading_names`
+  double value = stats::nan;
+  double low = stats::nan;  ///< of a range
+  double high = stats::nan;
+};
+
+struct ReadReason {
+  std::uint8_t status = 0;
+  std::string text;
+};
+
+struct ReadConversation {
+  std::vector<ReadRating> ratings;  ///< by the items of the conversation's turns, in order
+  std::uint8_t keyword_status = 0;
+  std::vector<std::string> keywords;  ///< at most as many as the turn keeps
+  std::vector<ReadReason> reasons;    ///< by keyword; empty where no turn asks for them
+};
+
+/// `texts`: by turn; nothing where the turn was not asked.
+ReadConversation read_answers(const Conversation& conversation, std::span<const std::optional<SampledText>> texts);
+
+/// Version of the parsers' rules in this program.
+std::int32_t rules_version();
+
+// The texts of an interview: what the user's side says at each turn, and a conversation so far as one prompt.
+
+/// One cell of the product, as indices into the settings.
+struct Cell {
+  std::size_t subject = 0;
+  std::size_t conversation = 0;
+  std::size_t form = 0;
+  std::size_t rephrasing = 0;
+};
+
+/// Turns of a conversation that a form asks, as indices, in order.
+std::vector<std::size_t> asked_turns(const Conversation& conversation, const PromptForm& form);
+
+/// What the user's side says at these turns (README.md, «What is said»).
+std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell);
+
+/// A conversation as the model's prompt: `asked` has one message more than there are `answers`. With the job's chat
+/// template, or as plain text (README.md).
+std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked, std::span<const std::string> answers);
+
+/// Asks how likely each answer of the scale to one item of a rating turn is, after the turn's own prompt: as the whole
+/// answer, or of several items as though the answer began with "ITEM:".
+query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
+                         const RatingScale& scale);
+
+/// What became of a turn. truncated_thought: what the model thinks before it answers has no end. not_written: the chat
+/// template looks for something that an answer before holds, and its pieces do not write the conversation.
 enum class AnswerStatus : std::uint8_t {
   ok,
   too_long,
@@ -28,15 +100,13 @@ enum class AnswerStatus : std::uint8_t {
 inline const std::vector<std::string> answer_status_names = {
     "ok", "too_long", "engine_error", "not_reached", "not_asked", "truncated_thought", "not_written"};
 
-/// Why the options' log-probabilities are what they are. not_asked: the turn
-/// asks for none, or was not reached.
+/// Why the options' log-probabilities are what they are. not_asked: the turn asks for none, or was not reached.
 enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
 inline const std::vector<std::string> option_status_names = {"ok", "too_long", "not_finite", "engine_error",
                                                              "not_asked"};
 
-/// Contexts are [group, conversation, template, rephrasing]; each has `rounds`
-/// conversations. Step s of a block asks the s-th asked turn of every
-/// conversation that has come so far.
+/// Contexts are [group, conversation, template, rephrasing]; each has `rounds` conversations. Step s of a block asks
+/// the s-th asked turn of every conversation that has come so far.
 class InterviewProbe final : public Probe {
  public:
   /// `tokenizer`, which counts the tokens of thoughts, is borrowed.
@@ -58,8 +128,7 @@ class InterviewProbe final : public Probe {
   std::size_t num_rounds() const { return static_cast<std::size_t>(settings().sampling.rounds); }
 
  private:
-  /// A conversation of a block: its context there, its round, and the answers
-  /// to the turns that were asked.
+  /// A conversation of a block: its context there, its round, and the answers to the turns that were asked.
   struct Course {
     std::size_t context = 0;
     std::size_t round = 0;
@@ -93,8 +162,7 @@ class InterviewProbe final : public Probe {
 /// What a run of these settings writes.
 results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects);
 
-/// The index of a cube in a schema. Throws InputError where there is none: the
-/// file is no interview.
+/// The index of a cube in a schema. Throws InputError where there is none: the file is no interview.
 std::size_t cube_index(const results::RawSchema& schema, const std::string& name);
 /// Its column of a block.
 template <class Value, class Block>
@@ -104,8 +172,7 @@ auto& column_named(Block& block, const results::RawSchema& schema, const std::st
 /// Of the outer axes. Throws InputError where there are not four.
 sweep::Product product_of(const results::RawSchema& schema);
 
-/// Throws InputError with everything that keeps the job from being asked of
-/// this tokenizer.
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer.
 std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer);
 
 }  // namespace stereosweep::probes::interview

@@ -7,7 +7,6 @@
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "probes/interview/InterviewProbe.hpp"
 #include "stats/OptionProbabilities.hpp"
 
 namespace stereosweep::probes::interview {

@@ -1,5 +1,4 @@
-// The file of an interview -> the score table, and how many answers have which
-// status.
+// The file of an interview -> the score table, and how many answers have which status.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +7,22 @@
 #include <vector>
 
 #include "probes/ProbeKind.hpp"
-#include "probes/interview/AnswerReading.hpp"
+#include "probes/interview/InterviewProbe.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::interview {
 
-/// The measures of the table, in this order.
-/// The last two only where options are asked.
+/// The measures of the table, in this order. The last two only where options are asked.
 enum class Measure : std::uint8_t { rating, rating_complete_answers, usable, refused, option_rating, option_share };
 
 struct InterviewResult {
   results::ScoreTable table;
   std::vector<std::string> answer_statuses;   ///< that a turn can have in this file
   std::vector<std::uint64_t> answer_counts;   ///< [status of a turn, the file's "not_scored" last]
-  std::vector<std::uint64_t> rating_counts;   ///< [status of a rating]; those that were not asked are
-                                              ///< left out
-  std::vector<std::uint64_t> keyword_counts;  ///< [status of a list of keywords]; empty where none is
-                                              ///< asked
+  std::vector<std::uint64_t> rating_counts;   ///< [status of a rating]; those that were not asked are left out
+  std::vector<std::uint64_t> keyword_counts;  ///< [status of a list of keywords]; empty where none is asked
   std::set<std::int32_t> rules;               ///< versions of the rules by which the answers were read
 };
 
@@ -36,9 +32,8 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
 /// What else is made of the contexts: called for each, in order, with its place in the block.
 using ContextVisitor = std::function<void(std::uint64_t context, const results::RawBlock& block, std::uint64_t place)>;
 
-/// Reads the whole file once. `again`: reads the texts by the rules of this
-/// program, for which it needs the job. Throws InputError if it is no
-/// interview, or not one of this job.
+/// Reads the whole file once. `again`: reads the texts by the rules of this program, for which it needs the job. Throws
+/// InputError if it is no interview, or not one of this job.
 InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
                                const ContextVisitor& visit = {});
 

@@ -1,9 +1,8 @@
-#include "probes/interview/Prompts.hpp"
-
 #include "base/Check.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
+#include "probes/interview/InterviewProbe.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {
@@ -21,7 +20,7 @@ std::string scale_text(const RatingScale& scale) {
     return std::to_string(number) + (label.empty() ? "" : " (" + label + ")");
   };
   return scale.options.empty() ? end(scale.low, scale.low_label) + " to " + end(scale.high, scale.high_label)
-                               : base::join(scale.options, ", ");
+                               : base::join(base::mapped(scale.options, &RatingScale::Answer::text), ", ");
 }
 
 /// The format of a conversation for models without a chat template.
