@@ -9,7 +9,6 @@
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "findings/runs/RunComparison.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 

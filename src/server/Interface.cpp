@@ -1,10 +1,7 @@
 #include "server/Interface.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
