@@ -1,6 +1,7 @@
 #include "parallel/NcclSum.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -58,6 +59,9 @@ struct Symbol {
 Symbol find(const char* name) {
   static void* const library = [] {
     choose_nccl_order();
+    // Either would make a rank wait for one that is gone.
+    ::unsetenv("NCCL_COMM_BLOCKING");
+    ::unsetenv("NCCL_COMM_SPLIT_SHARE_RESOURCES");
     return ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   }();
   if (library == nullptr) {
@@ -75,6 +79,7 @@ Symbol find(const char* name) {
 struct Library {
   decltype(&ncclGetUniqueId) get_unique_id = find("ncclGetUniqueId");
   decltype(&ncclCommInitRankConfig) init_rank = find("ncclCommInitRankConfig");
+  decltype(&ncclCommSplit) split = find("ncclCommSplit");
   decltype(&ncclAllReduce) all_reduce = find("ncclAllReduce");
   decltype(&ncclCommGetAsyncError) state_of = find("ncclCommGetAsyncError");
   decltype(&ncclCommFinalize) finalize = find("ncclCommFinalize");
@@ -97,8 +102,6 @@ void check(ncclResult_t status, const char* call) {
 
 constexpr std::chrono::milliseconds look_every{20};
 constexpr std::chrono::seconds longest_goodbye{5};
-// A thread of NCCL's enqueues a sum, in microseconds: sleeping would take longer than that.
-constexpr std::chrono::microseconds longest_spin{100};
 
 }  // namespace
 
@@ -113,58 +116,58 @@ std::string nccl_description() {
   return text;
 }
 
-/// NCCL's functions take no lock of their own: whoever asks for the state frees what the last sum began with. So all
-/// use of `value` is under the mutex, once the watcher runs. Nobody holds it for long: whoever waits for a sum to be
-/// enqueued gives up as soon as a failure is known.
+/// Two of NCCL's communicators. The first does not block, so that joining can be given up. On such a one each sum would
+/// be a thread of NCCL's own; so sums go through the second, which is split from it and blocks. Both share the flag
+/// that ends kernels and waits: whoever aborts the first frees a thread that is inside of a sum, and leaves the second
+/// in memory. NCCL's functions take no lock of their own, and need none here: once the ranks have joined, the first
+/// belongs to the watcher and the second to the thread that adds up.
 struct NcclSum::Communicator {
   explicit Communicator(GroupFailure group_failure) : failure(std::move(group_failure)) {}
 
-  ncclResult_t state() const {
-    ncclResult_t now = ncclSuccess;
-    const auto status = library().state_of(value, &now);
-    return status == ncclSuccess ? now : status;
-  }
-
-  /// Until what was begun is done. Throws where it, or a rank, has failed.
-  void finish(ncclResult_t status, const char* call) const {
+  /// Until what was begun on the first is done: a split says at once that it has succeeded. Throws where it, or a rank,
+  /// has failed.
+  void finish(ncclResult_t begun, const char* call) const {
+    check(begun == ncclInProgress ? ncclSuccess : begun, call);
     const Backoff backoff;
-    const auto start = Backoff::Clock::now();
+    auto status = state();
     for (; status == ncclInProgress; status = state()) {
       if (failure.is_known()) {
         throw base::Error(base::describe(std::string(call) + " was given up", "a rank of the group has failed"));
       }
-      if (Backoff::Clock::now() - start > longest_spin) {
-        backoff.sleep();
-      }
+      backoff.sleep();
     }
     check(status, call);
   }
 
-  void abort() {
-    aborted = true;
-    library().abort(value);
+  ncclResult_t state() const {
+    ncclResult_t now = ncclSuccess;
+    const auto status = library().state_of(first, &now);
+    return status == ncclSuccess ? now : status;
   }
 
   void watch() {
     std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, look_every, [this] { return ending; })) {
+    while (!changed.wait_for(lock, look_every, [this] { return has_left; })) {
       const auto now = state();
       if (now != ncclSuccess && now != ncclInProgress) {
         failure.announce(base::describe("NCCL has failed", library().error_text(now)));
       }
-      if (failure.is_known()) {
-        abort();
+      if (failure.is_known() || std::chrono::steady_clock::now() > leaves_by.load()) {
+        aborted = true;
+        library().abort(first);
         return;
       }
     }
   }
 
-  ncclComm_t value = nullptr;
+  ncclComm_t first = nullptr;
+  ncclComm_t second = nullptr;
   const GroupFailure failure;
+  std::atomic<bool> aborted = false;
+  std::atomic<std::chrono::steady_clock::time_point> leaves_by = std::chrono::steady_clock::time_point::max();
   std::mutex mutex;
   std::condition_variable changed;
-  bool aborted = false;
-  bool ending = false;
+  bool has_left = false;  // under the mutex
   std::thread watcher;
 };
 
@@ -182,13 +185,16 @@ NcclSum::NcclSum(const NcclName& name, int rank, int size, GroupFailure failure)
   std::memcpy(&id, name.data(), sizeof(id));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  config.splitShare = 1;
   auto& own = *communicator_;
-  const auto status = library().init_rank(&own.value, size, id, rank, &config);
+  const auto status = library().init_rank(&own.first, size, id, rank, &config);
   try {
     own.finish(status, "ncclCommInitRankConfig");
+    config.blocking = 1;
+    own.finish(library().split(own.first, 0, rank, &own.second, &config), "ncclCommSplit");
   } catch (...) {
-    if (own.value != nullptr) {
-      own.abort();
+    if (own.first != nullptr) {
+      library().abort(own.first);
     }
     throw;
   }
@@ -197,39 +203,35 @@ NcclSum::NcclSum(const NcclName& name, int rank, int size, GroupFailure failure)
 
 NcclSum::~NcclSum() {
   auto& own = *communicator_;
+  // The others may still read this rank's part of the last sum. Where one fails, or is not heard of, the watcher ends
+  // the wait.
+  own.leaves_by = std::chrono::steady_clock::now() + longest_goodbye;
+  const bool left = !own.failure.is_known() && library().finalize(own.second) == ncclSuccess;
   {
     const std::lock_guard lock(own.mutex);
-    own.ending = true;
+    own.has_left = true;
   }
   own.changed.notify_all();
   own.watcher.join();
-  if (own.aborted) {
+  if (left && !own.aborted) {
+    library().destroy(own.second);
+    library().destroy(own.first);
     return;
   }
-  // The others may still read this rank's part of the last sum. After a failure nobody ends what is under way.
-  auto state = own.failure.is_known() ? ncclInProgress : library().finalize(own.value);
-  const Backoff backoff;
-  const auto start = Backoff::Clock::now();
-  while (state == ncclInProgress && !own.failure.is_known() && Backoff::Clock::now() - start < longest_goodbye) {
-    backoff.sleep();
-    state = own.state();
+  if (!own.aborted) {
+    library().abort(own.first);
   }
-  if (state == ncclSuccess) {
-    library().destroy(own.value);
-  } else {
-    own.abort();
-  }
+  library().abort(own.second);
 }
 
 void NcclSum::add_up(float* numbers, std::int64_t count, void* stream) {
   auto& own = *communicator_;
-  const std::lock_guard lock(own.mutex);
   if (own.aborted) {
     throw base::Error(base::describe("NCCL adds up no more", "a rank of the group has failed"));
   }
-  own.finish(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), ncclFloat32, ncclSum, own.value,
-                                  static_cast<cudaStream_t>(stream)),
-             "ncclAllReduce");
+  check(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), ncclFloat32, ncclSum, own.second,
+                             static_cast<cudaStream_t>(stream)),
+        "ncclAllReduce");
 }
 
 #else

@@ -1,8 +1,9 @@
 // Sums over GPUs through the NCCL that torch's wheel brings, loaded when it is needed. For the room's own sources only.
 //
 // A sum waits on the GPU for all ranks, and so does whoever waits for the stream. Nothing here waits for a rank that
-// has failed: communicators do not block, and a thread that sees a failure aborts them, which ends their kernels and
-// lets the stream go on, with wrong numbers. So numbers count only where no rank has failed after they were read.
+// has failed: a thread that sees a failure aborts the communicators, which ends their kernels and whatever waits inside
+// of NCCL, and lets the stream go on, with wrong numbers. So numbers count only where no rank has failed after they
+// were read.
 #pragma once
 
 #include <array>

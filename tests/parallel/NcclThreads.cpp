@@ -51,10 +51,30 @@ class Rounds {
  private:
   microseconds random_time(int most) { return microseconds(std::uniform_int_distribution<int>(0, most)(numbers_)); }
 
+  void refused(const base::Error& error, bool has_failed) {
+    if (!has_failed) {
+      announced_ = error.what();
+    }
+  }
+
+  // How many; 0 are wanted: until they are refused.
+  long add_up(parallel::NcclSum& sum, long wanted, const std::atomic<bool>& failed) {
+    float number = 0;
+    long sums = 0;
+    try {
+      for (; wanted == 0 || sums < wanted; ++sums) {
+        const auto start = std::chrono::steady_clock::now();
+        sum.add_up(&number, 1, nullptr);
+        times_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+      }
+    } catch (const base::Error& error) {
+      refused(error, failed);
+    }
+    return sums;
+  }
+
   Round run_one(long most) {
     std::atomic<bool> failed = false;
-    parallel::NcclSum sum(parallel::NcclSum::make_name(), 0, 1,
-                          {[&] { return failed.load(); }, [this](const std::string& cause) { announced_ = cause; }});
     const auto moment = random_time(100'000);
     const auto pause = random_time(40'000);
     std::thread breaker([&] {
@@ -64,20 +84,17 @@ class Rounds {
     Round round;
     const long wanted =
         std::min<long>(most, std::uniform_int_distribution<long>(1, 999)(numbers_) * (moment.count() % 3));
-    float number = 0;
     try {
-      for (; wanted == 0 || round.sums < wanted; ++round.sums) {
-        const auto start = std::chrono::steady_clock::now();
-        sum.add_up(&number, 1, nullptr);
-        times_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+      parallel::NcclSum sum(parallel::NcclSum::make_name(), 0, 1,
+                            {[&] { return failed.load(); }, [this](const std::string& cause) { announced_ = cause; }});
+      round.sums = add_up(sum, wanted, failed);
+      if (failed) {
+        std::this_thread::sleep_for(pause);  // the communicators are aborted meanwhile, or end with the round
       }
     } catch (const base::Error& error) {
-      round.was_ended = failed;
-      if (!failed) {
-        announced_ = error.what();
-      }
-      std::this_thread::sleep_for(pause);  // the communicator is aborted meanwhile, or ends with the round
+      refused(error, failed);
     }
+    round.was_ended = failed;
     breaker.join();
     return round;
   }

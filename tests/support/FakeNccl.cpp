@@ -1,5 +1,6 @@
 // NCCL between processes of one machine, on host memory: a sum is enqueued at once and done in fake_stream_wait(),
-// which waits for all ranks as a stream does, until the communicator is aborted; or where the test does it.
+// which waits for all ranks as a stream does, until the communicator is aborted; or where the test does it. A
+// communicator that is split from another shares what aborts it.
 #include "support/FakeNccl.hpp"
 
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -23,6 +25,7 @@ constexpr int most_numbers = 64;
 // Zeroed memory is its starting state.
 struct Shared {
   std::atomic<int> joined;
+  std::atomic<int> split;
   std::atomic<int> left;
   std::atomic<int> arrived[most_sums];
   float numbers[most_sums][most_ranks][most_numbers];
@@ -55,8 +58,8 @@ struct ncclComm {
   int rank = 0;
   int size = 0;
   int sums = 0;
-  bool leaving = false;
-  std::atomic<bool> aborted{false};
+  bool splitting = false;
+  std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
   std::vector<Sum> waiting;
 };
 
@@ -74,7 +77,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank, ncclConfig_t* config) {
-  if (config->blocking != 0 || size > most_ranks) {
+  if (config->blocking != 0 || config->splitShare != 1 || size > most_ranks) {
     return ncclInvalidArgument;  // would wait here for ever
   }
   auto* made = new ncclComm;
@@ -88,15 +91,25 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
   if (++made->shared->joined == size) {
     ::shm_unlink(id.internal);
   }
-  *comm = current = made;
+  *comm = made;
   return ncclInProgress;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int, int, ncclComm_t* made, ncclConfig_t* config) {
+  if (config->blocking != 1) {
+    return ncclInvalidArgument;  // a sum would be a thread
+  }
+  *made = current = new ncclComm(*comm);
+  comm->splitting = true;
+  ++comm->shared->split;
+  return ncclSuccess;  // though others are yet to come
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
   if (next_error != 0) {
     *state = static_cast<ncclResult_t>(next_error.load());
   } else {
-    const int there = comm->leaving ? comm->shared->left : comm->shared->joined;
+    const int there = comm->splitting ? comm->shared->split : comm->shared->joined;
     *state = there == comm->size ? ncclSuccess : ncclInProgress;
   }
   return ncclSuccess;
@@ -126,7 +139,7 @@ void fake_stream_wait() {
   auto& comm = *current;
   for (std::size_t i = 0; i < comm.waiting.size(); ++i) {
     const int place = comm.sums - static_cast<int>(comm.waiting.size() - i);
-    while (comm.shared->arrived[place] < comm.size && !comm.aborted) {
+    while (comm.shared->arrived[place] < comm.size && !*comm.aborted) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const auto& sum = comm.waiting[i];
@@ -147,15 +160,17 @@ int fake_nccl_aborts() { return aborts; }
 void fake_nccl_add_by(void (*add)(float* numbers, std::size_t count)) { add_by = add; }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-  comm->leaving = true;
   ++comm->shared->left;
-  return ncclInProgress;
+  while (comm->shared->left < comm->size && !*comm->aborted) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return ncclSuccess;
 }
 
 // Its memory stays: whoever waits for the stream may look at it again.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   ::shm_unlink(comm->id.internal);  // of those who never joined, too
-  comm->aborted = true;
+  *comm->aborted = true;
   ++aborts;
   return ncclSuccess;
 }
