@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # From a fresh machine to scored models: set-up, build, six jobs on two ranks, tables, pictures, findings.
-#   env/quickstart.sh        the second call finds everything done and prints the findings again
+#   env/quickstart.sh [cpu|cuda|auto]   the second call finds everything done and prints the findings again
+# The word is env/setup.sh's: cuda builds for GPUs on a machine that has none, as a login node.
 # Needs git, python3 and, to install packages, root. Results go to results/NAME of each job; what the steps print goes
 # to build/quickstart.log.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+flavour=${1:-auto}
 began=$SECONDS
 log=build/quickstart.log
 mkdir -p build
@@ -28,7 +30,7 @@ trap failed ERR
 finding() { printf '\n%s\n' "$*"; }
 
 set_up() {
-  bash env/setup.sh auto >build/quickstart.python
+  bash env/setup.sh "$flavour" >build/quickstart.python
   cat build/quickstart.python
 }
 step "set-up (Debian packages, Python environment)" set_up

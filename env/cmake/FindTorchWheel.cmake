@@ -17,6 +17,14 @@ endif()
 string(REPLACE "\n" ";" _torch_answer "${_torch_answer}")
 list(GET _torch_answer 0 TorchWheel_SITE)
 list(GET _torch_answer 1 TorchWheel_VERSION)
+# The rooms model and engine call a few of torch's private operators, whose arguments change between versions. Built and
+# tested with 2.10, 2.11 and 2.15, and taken from the first to the last; AMD's wheels (+rocm) have no libtorch_cuda.so.
+if(TorchWheel_VERSION VERSION_LESS 2.10 OR TorchWheel_VERSION VERSION_GREATER_EQUAL 2.16 OR
+   TorchWheel_VERSION MATCHES "rocm")
+  message(FATAL_ERROR "torch ${TorchWheel_VERSION} behind ${STEREOSWEEP_PYTHON} is none of those that this program takes: "
+                      "2.10 to 2.15, for the processor or for CUDA. Run env/setup.sh, which installs the tested one, "
+                      "or STEREOSWEEP_TORCH=2.10 bash env/setup.sh (env/torch/README.md)")
+endif()
 set(TorchWheel_LIB "${TorchWheel_SITE}/torch/lib")
 set(TorchWheel_INCLUDE "${TorchWheel_SITE}/torch/include")
 file(GLOB TorchWheel_NVIDIA_LIBS LIST_DIRECTORIES true "${TorchWheel_SITE}/nvidia/*/lib")
@@ -51,7 +59,7 @@ if(STEREOSWEEP_USE_CUDA)
   endif()
   target_compile_definitions(TorchWheel::cuda INTERFACE STEREOSWEEP_WITH_CUDA=1)
   target_link_libraries(TorchWheel::cuda INTERFACE "${_torch_cudart}")
-  foreach(_inc IN ITEMS cu13/include cuda_runtime/include nccl/include)
+  foreach(_inc IN ITEMS cu13/include cuda_runtime/include nccl/include)  # cu13 since CUDA 13
     if(EXISTS "${TorchWheel_SITE}/nvidia/${_inc}")
       target_include_directories(TorchWheel::cuda SYSTEM INTERFACE "${TorchWheel_SITE}/nvidia/${_inc}")
     endif()
