@@ -124,3 +124,14 @@ def test_spack_environment_asks_for_the_recipe():
     environment = yaml.safe_load((PACKAGES / "spack/spack.yaml").read_text())["spack"]
     assert environment["specs"] == [path.name for path in (PACKAGES / "spack/packages").iterdir()]
     assert yaml.safe_load((PACKAGES / "spack/repo.yaml").read_text())["repo"]["namespace"] == "stereosweep"
+
+
+def test_setup_knows_the_versions_of_torch_that_have_a_file():
+    """Before it installs anything."""
+    known = {re.search(r"^torch==(\d+\.\d+)", file.read_text(), re.M)[1]: file.stem
+             for file in [runs.ROOT / "env/requirements.txt", *(runs.ROOT / "env/torch").glob("*.txt")]}
+    assert all(name in (version, "requirements") for version, name in known.items()), known
+    done = subprocess.run(["bash", runs.ROOT / "env/setup.sh", "cpu"], capture_output=True, text=True,
+                          env={**os.environ, "STEREOSWEEP_TORCH": "2.1"})
+    assert done.returncode == 1, done
+    assert "STEREOSWEEP_TORCH=2.1 (there are: " + " ".join(sorted(known, key=lambda v: int(v[2:]))) + ")" in done.stderr
