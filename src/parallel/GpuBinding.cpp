@@ -31,6 +31,15 @@ std::string version_text(int number) {
   return number == 0 ? "none" : std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+/// A driver runs programs of its own CUDA and older ones, and those of the same first number.
+std::string advice_for_old_driver() {
+  const auto compatibility =
+      "cuda-compat-" + std::to_string(CUDART_VERSION / 1000) + "-" + std::to_string(CUDART_VERSION % 1000 / 10);
+  return std::string("install NVIDIA's driver ") + (CUDART_VERSION < 13000 ? "525" : "580") +
+         " or newer, or, on a data centre's GPU, its package " + compatibility +
+         " (forward compatibility), or build with an older torch (env/torch/README.md)";
+}
+
 [[noreturn]] void refuse_gpu(cudaError_t status) {
   int driver = 0;
   cudaDriverGetVersion(&driver);
@@ -39,7 +48,7 @@ std::string version_text(int number) {
       base::describe("CUDA cannot use this machine's GPU",
                      std::string(cudaGetErrorString(status)) + "; CUDA of the driver: " + version_text(driver) +
                          ", of this program: " + version_text(CUDART_VERSION),
-                     std::string(is_old ? "install NVIDIA's driver 580 or newer" : "see what nvidia-smi says") +
+                     (is_old ? advice_for_old_driver() : "see what nvidia-smi says") +
                          ", or compute on the processor: execution.device: cpu (of a query: --device cpu)"));
 }
 

@@ -35,7 +35,7 @@ def test_without_a_gpu_the_processor_computes(machine, tmp_path):
 
 
 @pytest.mark.parametrize("machine, words", [
-    ("status=35 devices=0 driver=12040 node=1", ["CUDA of the driver: 12.4, of this program: 13.0", "driver 580 or newer"]),
+    ("status=35 devices=0 driver=11040 node=1", ["CUDA of the driver: 11.4, of this program: 1", "or newer", "cuda-compat-1"]),
     ("status=999 devices=0 driver=13000 node=1", ["nvidia-smi"]),
     ("status=3 devices=0 driver=13000 node=1", ["nvidia-smi"]),
 ])
@@ -121,7 +121,7 @@ def test_elmo_binds_no_gpu(tmp_path):
 
 def test_a_query_is_refused_the_same_way():
     model = runs.ROOT / "tests/models/planted"
-    for machine, problem in {"status=35 devices=0 driver=12040 node=1": "driver 580", "capability=61": "is too old"}.items():
+    for machine, problem in {"status=35 devices=0 driver=11040 node=1": "NVIDIA's driver 5", "capability=61": "is too old"}.items():
         process = runs.start_program("query", "--model", model,
                                      environment={"LD_PRELOAD": str(FAKE), "STEREOSWEEP_FAKE_CUDA": machine})
         _, err = process.communicate(timeout=300)
