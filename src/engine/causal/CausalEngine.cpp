@@ -3,6 +3,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -16,18 +17,17 @@
 
 namespace stereosweep::engine {
 
+struct CausalParts {
+  std::unique_ptr<model::CausalModel> model;
+  const tokenizer::Tokenizer& tokenizer;
+  CausalSettings settings;
+  InputLimits limits = limits_of(model->shape());
+  mutable std::once_flag warned = {};  ///< of keys that texts do not follow
+};
+
 namespace {
 
 using base::profile::timed;
-
-// What calls work with; borrowed from their engine.
-struct CausalParts {
-  const model::CausalModel& model;
-  const tokenizer::Tokenizer& tokenizer;
-  const CausalSettings& settings;
-  const InputLimits& limits;
-  std::once_flag& warned;
-};
 
 // One forward pass.
 struct CausalBatch {
@@ -67,8 +67,8 @@ class CausalCall : public query::Call {
         queries_(queries),
         kept_(kept),
         plan_(plan_causal(queries, parts.tokenizer, parts.limits)),
-        queue_(parts.model.shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }),
-        reader_(parts.model.shape().vocabulary, parts.model.shape().kernels) {
+        queue_(parts.model->shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }),
+        reader_(parts.model->shape().vocabulary, parts.model->shape().kernels) {
     cost_.queries = queries.size();
     const std::span<const CausalSequence> all = plan_.sequences;
     for (const auto& range : cut_trees(all, parts.settings.batch_tokens)) {
@@ -87,7 +87,7 @@ class CausalCall : public query::Call {
       return;
     }
     std::call_once(parts_.warned, warn_of_generation, parts_.settings.generation, queries_);
-    const GenerationParts parts{parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
+    const GenerationParts parts{*parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
                                 batches_per_wave * parts_.settings.batch_tokens};
     within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
                          [&] { generate(parts, queries_, plan_.openings, plan_.answers, cost_, kept_); });
@@ -106,14 +106,14 @@ class CausalCall : public query::Call {
 
   void run_batches() {
     for (const auto& [tree, layer, rows, readers] : batches_) {
-      queue_.add(timed("body", [&] { return parts_.model.hidden(tree, layer, rows); }), readers);
+      queue_.add(timed("body", [&] { return parts_.model->hidden(tree, layer, rows); }), readers);
     }
-    queue_.close(plan_.input_rows, [this](auto ids) { return parts_.model.input_embeddings(ids); });
+    queue_.close(plan_.input_rows, [this](auto ids) { return parts_.model->input_embeddings(ids); });
   }
 
   Later<void> project(Queue::Rows rows) {
     cost_.head_rows += static_cast<std::uint64_t>(rows.count);
-    const auto logits = timed("head", [&] { return parts_.model.logits(rows.hidden); });
+    const auto logits = timed("head", [&] { return parts_.model->logits(rows.hidden); });
     const base::profile::Span span("reading");
     std::vector<TokenAtRow> wanted;
     for (const auto& [row, use] : rows.uses) {
@@ -134,13 +134,13 @@ class CausalCall : public query::Call {
       return;  // another token of this query already failed
     }
     if (!std::isfinite(value)) {
-      plan_.answers[use.query] = not_finite_error(parts_.model.shape().dtype);
+      plan_.answers[use.query] = not_finite_error(parts_.model->shape().dtype);
       return;
     }
     answer->logprob[use.continuation][use.place] = value;
   }
 
-  CausalParts parts_;
+  const CausalParts& parts_;
   std::span<const query::Query> queries_;
   KeptTexts* kept_;
   TokenTreePlan plan_;
@@ -160,7 +160,7 @@ class CausalSession : public query::Session {
   }
 
  private:
-  CausalParts parts_;
+  const CausalParts& parts_;
   KeptTexts kept_;
 };
 
@@ -168,25 +168,21 @@ class CausalSession : public query::Session {
 
 CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
                            CausalSettings settings)
-    : model_(std::move(model)),
-      tokenizer_(tokenizer),
-      settings_(std::move(settings)),
-      limits_(limits_of(model_->shape())) {}
+    : parts_(new CausalParts{std::move(model), tokenizer, std::move(settings)}) {}
 
 std::unique_ptr<query::Call> CausalEngine::plan(std::span<const query::Query> queries) const {
   const base::profile::Span span("tokenizing and planning");
-  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_}, queries, nullptr);
+  return std::make_unique<CausalCall>(*parts_, queries, nullptr);
 }
 
-std::unique_ptr<query::Session> CausalEngine::begin_session() const {
-  return std::make_unique<CausalSession>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_});
-}
+std::unique_ptr<query::Session> CausalEngine::begin_session() const { return std::make_unique<CausalSession>(*parts_); }
 
 std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {
   if (asked == query::Prediction::masked) {
     return "it is a causal model";
   }
-  return limits_.has_head ? std::nullopt : std::optional<std::string>("its checkpoint has no language-model head");
+  return parts_->limits.has_head ? std::nullopt
+                                 : std::optional<std::string>("its checkpoint has no language-model head");
 }
 
 }  // namespace stereosweep::engine

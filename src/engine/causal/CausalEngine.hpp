@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +21,8 @@ struct CausalSettings {
   base::Json generation = {};  ///< generation_config.json: a warning names once, at a text, what that does not follow
 };
 
+struct CausalParts;  ///< what an engine lends to its calls
+
 /// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
 /// on the settings. A caller who wants answers that do not depend on neighbours asks one query a call.
 class CausalEngine : public query::Engine {
@@ -35,11 +36,7 @@ class CausalEngine : public query::Engine {
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
-  std::unique_ptr<model::CausalModel> model_;
-  const tokenizer::Tokenizer& tokenizer_;
-  CausalSettings settings_;
-  InputLimits limits_;
-  mutable std::once_flag warned_;  ///< of keys that texts do not follow
+  std::shared_ptr<const CausalParts> parts_;
 };
 
 }  // namespace stereosweep::engine
