@@ -99,7 +99,7 @@ void ask_planted_models(query::Dtype dtype) {
 void ask_decoders(const at::TensorOptions& options) {
   const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
   for (const auto& specification : testing::decoder_shapes()) {
-    auto weights = model::testing::weights_of(model::testing::random_model(specification, {}, 0.1), options);
+    auto weights = model::testing::weights_of(testing::drawn_model(specification), options);
     CausalEngine engine(model::make_causal_model(specification, std::move(weights)), tokenizer, CausalSettings{64, {}});
     for (const auto& answer : engine.answer(causal_queries())) {
       ASSERT_FALSE(std::holds_alternative<query::QueryError>(answer)) << std::get<query::QueryError>(answer).message;

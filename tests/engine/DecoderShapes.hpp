@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/CausalReference.hpp"
 #include "model/causal/CausalSpecification.hpp"
 
 namespace stereosweep::engine::testing {
@@ -61,7 +62,29 @@ inline std::vector<model::CausalSpecification> decoder_shapes() {
     s.norm = model::NormKind::rms_late;
     s.query_key_norm = model::QueryKeyNorm::whole;
   });
+  add([](auto& s) {  // bloom
+    s.position = model::PositionKind::alibi;
+    s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
+    s.alibi_rounding = model::AlibiRounding::model;
+    s.activation = model::Activation::gelu_tanh;
+    s.names.embedding_norm = "norm";
+  });
+  add([](auto& s) {  // gpt_oss
+    s.norm = model::NormKind::rms_late;
+    s.num_key_heads = 2;
+    s.gated = true;
+    s.activation = model::Activation::clipped_silu;
+    s.experts = {5, 2, true};
+    s.layers = {{5, 0}, {0, 0}};
+    s.names.sinks = "sinks";
+  });
   return all;
+}
+
+/// A model of such a shape.
+inline model::testing::PlainModel drawn_model(const model::CausalSpecification& shape) {
+  return model::testing::random_model(
+      shape, {.embedding = !shape.names.embedding_norm.empty(), .sinks = !shape.names.sinks.empty()}, 0.1);
 }
 
 }  // namespace stereosweep::engine::testing

@@ -41,6 +41,18 @@ inline std::vector<model::MaskedSpecification> encoder_shapes() {
     shape.layers = {{0, 0}, {2, 1}, {0, 0}};
   });
   add([](auto& shape) { shape.embedding = 16; });  // narrow words
+  add([](auto& shape) {                            // eurobert; keys are repeated where they are read
+    shape.names.positions.clear();
+    shape.names.embedding_norm.clear();
+    shape.norm = model::NormPlace::before;
+    shape.norm_kind = model::NormKind::rms;
+    shape.activation = model::Activation::silu;
+    shape.attention_bias = false;
+    shape.inner_bias = false;
+    shape.norm_bias = false;
+    shape.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1}};
+    shape.layers.assign(static_cast<std::size_t>(shape.num_layers), model::LayerKind{});
+  });
   return all;
 }
 
@@ -57,7 +69,9 @@ class DrawnEncoder {
     if (!shape_.names.positions.empty()) {
       weights.positions = draw({shape_.positions, width}, 0.5);
     }
-    weights.embedding_norm = norm(width);
+    if (!shape_.names.embedding_norm.empty()) {
+      weights.embedding_norm = norm(width);
+    }
     if (width != shape_.hidden) {
       weights.embedding_projection = linear(shape_.hidden, width, true);
     }
@@ -91,7 +105,7 @@ class DrawnEncoder {
     model::MaskedLayer layer;
     layer.query_key_value = linear(3 * shape_.hidden, shape_.hidden, shape_.attention_bias);
     layer.attention_output = linear(shape_.hidden, shape_.hidden, shape_.attention_bias);
-    if (!is_gated || number > 0) {
+    if (!is_gated || number > 0 || shape_.names.embedding_norm.empty()) {
       layer.attention_norm = norm(shape_.hidden);
     }
     layer.inner = linear((is_gated ? 2 : 1) * shape_.inner, shape_.hidden, shape_.inner_bias);

@@ -29,6 +29,7 @@
 #include "engine/DecoderShapes.hpp"
 #include "engine/DeviceWork.hpp"
 #include "engine/EncoderShapes.hpp"
+#include "engine/GptOssFiles.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
@@ -105,6 +106,16 @@ TEST(FakeDevice, BringsNumbersNoEarlierThanTheNextWait) {
   EXPECT_EQ(down.const_data_ptr<float>()[0], 6);
   event.synchronize();
   EXPECT_EQ(device_counts().blocking_copies(), 1);
+}
+
+TEST(FakeDevice, ANewBlockHoldsNoZeros) {
+  EXPECT_TRUE(at::empty({3}, on_fake(at::kBFloat16)).isnan().all().item<bool>());
+  EXPECT_TRUE(at::empty({3}, on_fake(at::kLong)).eq(-1).all().item<bool>());
+}
+
+TEST(FakeDevice, RefusesASecondStream) {
+  const c10::impl::VirtualGuardImpl guard(c10::DeviceType::PrivateUse1);
+  EXPECT_THAT(refusal([&] { guard.getStreamFromGlobalPool(fake_device()); }), HasSubstr("a second stream"));
 }
 
 TEST(FakeDevice, FindsPinnedMemoryThatIsWrittenTooEarly) {
@@ -285,7 +296,7 @@ TEST_P(OfDtypes, DecodersAnswerAsOnTheProcessor) {
   for (const auto& shape : testing::decoder_shapes()) {
     SCOPED_TRACE("shape " + std::to_string(number));
     stereosweep::testing::draw_from(static_cast<std::uint64_t>(++number));
-    const auto plain = model::testing::random_model(shape, {}, 0.1);
+    const auto plain = testing::drawn_model(shape);
     const auto answers_on = [&](const at::TensorOptions& options) {
       CausalEngine engine(model::make_causal_model(shape, model::testing::weights_of(plain, options)), tokenizer,
                           CausalSettings{64, {}});
@@ -294,6 +305,45 @@ TEST_P(OfDtypes, DecodersAnswerAsOnTheProcessor) {
     reset_device_counts();
     expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
     EXPECT_GT(device_counts().all_launches(), 0);
+  }
+}
+
+TEST_P(OfDtypes, ExpertsInBlocksOfFourBitsAnswerAsOnTheProcessor) {
+  const auto type = GetParam();
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  const auto files = testing::gpt_oss_files();
+  const auto shape = model::read_causal_specification(files);
+  const auto answers_on = [&](const at::TensorOptions& options) {
+    const c10::InferenceMode guard;
+    CausalEngine engine(model::make_causal_model(shape, model::load_causal_weights(files, shape, options)), tokenizer,
+                        CausalSettings{64, {}});
+    return engine.answer(causal_queries(type));
+  };
+  expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
+}
+
+// Several calls, since what one leaves in pinned memory the next one uses.
+TEST_P(OfDtypes, AnswersDoNotFollowTheMomentsOfCopies) {
+  const auto type = GetParam();
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  const auto queries = causal_queries(at::kFloat);
+  std::uint64_t number = 0;
+  for (const auto& shape : testing::decoder_shapes()) {
+    SCOPED_TRACE("shape " + std::to_string(number));
+    stereosweep::testing::draw_from(++number);
+    const auto plain = testing::drawn_model(shape);
+    const auto answers_at = [&](std::uint64_t seed) {
+      stereosweep::testing::set_copy_order(seed);
+      CausalEngine engine(model::make_causal_model(shape, model::testing::weights_of(plain, on_fake(type))), tokenizer,
+                          CausalSettings{16, {}});
+      auto answers = engine.answer(queries);
+      for (auto& more : engine.answer(queries)) {
+        answers.push_back(std::move(more));
+      }
+      stereosweep::testing::set_copy_order(0);
+      return answers;
+    };
+    expect_near(answers_at(number), answers_at(0), 0);
   }
 }
 

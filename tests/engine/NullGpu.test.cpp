@@ -21,9 +21,12 @@
 #include "engine/DecoderShapes.hpp"
 #include "engine/DeviceWork.hpp"
 #include "engine/EncoderShapes.hpp"
+#include "engine/GptOssFiles.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
+#include "model/causal/CausalWeights.hpp"
+#include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "support/Rounding.hpp"
 
@@ -106,8 +109,8 @@ TEST_F(NullGpu, TakesEveryDecoderTypeAndQuery) {
   for (const auto type : all_types) {
     for (std::size_t number = 0; number < shapes.size(); ++number) {
       SCOPED_TRACE(std::string(at::toString(type)) + ", shape " + std::to_string(number));
-      auto plain = model::testing::random_model(shapes[number], {}, 0.1);
-      if (shapes[number].experts.count > 0) {
+      auto plain = testing::drawn_model(shapes[number]);
+      if (shapes[number].experts.count > 0 && shapes[number].names.sinks.empty()) {
         plain = model::testing::without_biases(std::move(plain));
       }
       CausalEngine engine(
@@ -117,6 +120,22 @@ TEST_F(NullGpu, TakesEveryDecoderTypeAndQuery) {
       EXPECT_NO_THROW(ask(engine, every_causal_query()));
       EXPECT_GT(null_gpu_total(), 100);
     }
+  }
+}
+
+TEST_F(NullGpu, TakesExpertsInBlocksOfFourBits) {
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  const auto files = testing::gpt_oss_files();
+  const auto shape = model::read_causal_specification(files);
+  for (const auto type : all_types) {
+    SCOPED_TRACE(at::toString(type));
+    const c10::InferenceMode guard;
+    reset_null_gpu();
+    CausalEngine engine(
+        model::make_causal_model(shape, model::load_causal_weights(files, shape, testing::on_gpu(type))), tokenizer,
+        CausalSettings{64, {}});
+    EXPECT_GT(null_gpu_launches()["copy to device"], 30);
+    EXPECT_NO_THROW(ask(engine, every_causal_query()));
   }
 }
 

@@ -50,6 +50,7 @@ struct PlainLayer {
   PlainMatrix query, key, value, output;
   at::Tensor sinks;  // [num_heads] or undefined
   at::Tensor router;
+  at::Tensor router_bias;                 // or undefined
   std::vector<PlainFeedForward> experts;  // one without experts
 };
 
@@ -57,7 +58,7 @@ struct PlainLayer {
 struct PlainNorms {
   bool attention = true, attention_output = false, feed_forward = true, feed_forward_output = false;
   bool embedding = false;  // behind the embeddings
-  bool sinks = false;      // not a norm, but optional, too
+  bool sinks = false;      // no norm, but optional, too; with experts, the router's bias as well (GPT-OSS)
 };
 
 /// Numbers that float32 and bfloat16 hold exactly, as float32 tensors.
@@ -111,6 +112,7 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
     const auto count = std::max<std::int64_t>(1, specification.experts.count);
     if (specification.experts.count > 0) {
       layer.router = random_numbers({count, hidden}, spread);
+      layer.router_bias = norms.sinks ? random_numbers({count}, 0.1) : at::Tensor();
     }
     for (std::int64_t expert = 0; expert < count; ++expert) {
       PlainFeedForward forward;
@@ -190,6 +192,7 @@ inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions
     }
     if (plain.router.defined()) {
       layer.router = tensor(plain.router);
+      layer.router_bias = tensor(plain.router_bias);
       layer.experts = experts;
     } else {
       layer.feed_forward = experts.front();
@@ -306,7 +309,11 @@ class PlainForward {
     if (!layer.router.defined()) {
       return feed(x, layer.experts.front());
     }
-    const auto chances = at::softmax(at::matmul(x, layer.router.to(at::kDouble).t()), -1);
+    auto scores = at::matmul(x, layer.router.to(at::kDouble).t());
+    if (layer.router_bias.defined()) {
+      scores = scores.add(layer.router_bias.to(at::kDouble));
+    }
+    const auto chances = at::softmax(scores, -1);
     const auto [top, which] = at::topk(chances, specification_.experts.per_token, -1);
     const auto weights = specification_.experts.renormalize ? top.div(top.sum(-1, true)) : top;
     std::vector<at::Tensor> rows;

@@ -21,6 +21,7 @@ namespace {
 
 constexpr auto device_type = c10::DeviceType::PrivateUse1;
 constexpr std::size_t alignment = 64;
+constexpr int poison = 0xFF;  // NaN in every floating type, -1 in every other
 
 std::mutex& memory_mutex() {
   static std::mutex mutex;
@@ -38,9 +39,11 @@ class DeviceAllocator : public c10::Allocator {
     if (bytes == 0) {
       return {nullptr, device};
     }
-    auto* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    auto* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     TORCH_CHECK(memory != MAP_FAILED, "mmap of ", bytes, " bytes: ", std::strerror(errno));
+    std::memset(memory, poison, bytes);
     auto* block = new DeviceBlock{memory, bytes};
+    protect(*block, PROT_NONE);
     return {memory, block, &release, device};
   }
   void copy_data(void*, const void*, std::size_t) const override { TORCH_CHECK(false, "nobody copies so"); }
@@ -75,6 +78,7 @@ struct FakeGuard final : c10::impl::DeviceGuardImplInterface {
   using Stream = c10::Stream;
   using Mark = FakeStream::Mark;
   static c10::Device only() { return {device_type, 0}; }
+  static Stream refuse() { TORCH_CHECK(false, "a second stream: nothing here knows what runs before what on two"); }
   c10::DeviceType type() const override { return device_type; }
   c10::Device exchangeDevice(c10::Device) const override { return only(); }
   c10::Device getDevice() const override { return only(); }
@@ -82,8 +86,8 @@ struct FakeGuard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device) const noexcept override {}
   Stream getStream(c10::Device) const override { return Stream(Stream::DEFAULT, only()); }
   Stream getDefaultStream(c10::Device) const override { return Stream(Stream::DEFAULT, only()); }
-  Stream getStreamFromGlobalPool(c10::Device, bool) const override { return Stream(Stream::DEFAULT, only()); }
-  Stream getNewStream(c10::Device, int) const override { return Stream(Stream::DEFAULT, only()); }
+  Stream getStreamFromGlobalPool(c10::Device, bool) const override { return refuse(); }
+  Stream getNewStream(c10::Device, int) const override { return refuse(); }
   Stream exchangeStream(Stream) const override { return Stream(Stream::DEFAULT, only()); }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
   bool queryStream(const Stream&) const override { return fake_stream().is_done(fake_stream().mark()); }
@@ -214,10 +218,11 @@ FakeStream& fake_stream() {
 }
 
 void FakeStream::launch(const std::string& name, std::int64_t times) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (times == 0) {
     return;
   }
+  finish_some(lock);
   counts_.operators.insert(name);
   const auto begin = name.find("::") + 2;
   counts_.launches[name.substr(begin, name.find('.') - begin)] += times;
@@ -313,6 +318,19 @@ void FakeStream::finish(std::int64_t number, Clock::time_point time, std::unique
   TORCH_CHECK(!overwritten, "the host wrote into pinned memory that a copy was still to read");
 }
 
+// The device comes as far as it likes.
+void FakeStream::finish_some(std::unique_lock<std::mutex>& lock) {
+  if (!copies_are_late_ && done_ < issued_ && moments_() % 4 == 0) {
+    finish(std::uniform_int_distribution<std::int64_t>(done_, issued_)(moments_), {}, lock);
+  }
+}
+
+void FakeStream::set_copy_order(std::uint64_t seed) {
+  const std::lock_guard lock(mutex_);
+  copies_are_late_ = seed == 0;
+  moments_.seed(static_cast<std::minstd_rand::result_type>(seed));
+}
+
 void FakeStream::release_pinned(void* memory) {
   {
     const std::lock_guard lock(memory_mutex());
@@ -367,5 +385,6 @@ at::Device fake_device() {
 DeviceCounts device_counts() { return fake_stream().counts(); }
 void reset_device_counts() { fake_stream().reset_counts(); }
 void set_busy_time(std::chrono::microseconds time) { fake_stream().set_busy_time(time); }
+void set_copy_order(std::uint64_t seed) { fake_stream().set_copy_order(seed); }
 
 }  // namespace stereosweep::testing

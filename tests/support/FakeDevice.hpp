@@ -1,13 +1,15 @@
 // A device of torch's for tests: to those who call it, it is what a GPU is, but the processor computes.
-//   memory    cannot be touched by the host outside of the device's kernels and copies: the process dies by SIGSEGV
+//   memory    cannot be touched by the host outside of the device's kernels and copies: the process dies by SIGSEGV, as
+//             where a freed block is touched; a new block holds NaN or -1, never the zeros that a GPU's may not have
 //   kernels   those of the CPU, on the same memory; attention and products that only CUDA has are written here,
 //   plainly,
 //             in float32, and throw where CUDA's break their rules
 //   devices   a tensor of the CPU beside one of the device throws as on CUDA: numbers without dimension are allowed
 //             where CUDA allows them
 //   order     a copy that does not wait is done as late as a GPU may do it: what it brings to the host is there after
-//             the next wait (and 0xFF until then), and what it reads from the host must stay until then
-//   threads   all may use it; there is one stream
+//             the next wait (and 0xFF until then), and what it reads from the host must stay until then; or at a moment
+//             of the device's own (set_copy_order)
+//   threads   all may use it; there is one stream, and whoever asks for a second is refused
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -49,6 +51,10 @@ void reset_device_counts();
 /// From the first kernel after a download on the device is busy so long, one batch after the other; who waits for it
 /// waits for that. 0 at first.
 void set_busy_time(std::chrono::microseconds time);
+
+/// When copies that do not wait are done: 0, at first, as late as they may be; else at moments drawn from this seed, in
+/// the order of the stream.
+void set_copy_order(std::uint64_t seed);
 
 /// A kernel of another library's: counts as a launch of `name` and may touch these `bytes`.
 void run_on_device(const std::string& name, void* memory, std::size_t bytes, const std::function<void()>& kernel);

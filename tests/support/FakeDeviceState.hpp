@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class FakeStream {
   DeviceCounts counts();
   void reset_counts();
   void set_busy_time(std::chrono::microseconds time);
+  void set_copy_order(std::uint64_t seed);
   /// Memory of the host that nobody holds any more, from now or when the copies are done.
   void release_pinned(void* memory);
 
@@ -81,6 +83,7 @@ class FakeStream {
     std::vector<char> bytes;
   };
   void finish(std::int64_t number, Clock::time_point time, std::unique_lock<std::mutex>& lock);
+  void finish_some(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   DeviceCounts counts_;
@@ -91,6 +94,8 @@ class FakeStream {
   std::chrono::microseconds busy_time_{0};
   Clock::time_point busy_until_{};
   bool batch_is_open_ = false;
+  bool copies_are_late_ = true;
+  std::minstd_rand moments_;
 };
 
 FakeStream& fake_stream();

@@ -443,7 +443,11 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t*, const cudaGraphNode_t**, const cudaGraphEdgeData**, size_t*) {
+                                     cudaGraph_t*, const cudaGraphNode_t**,
+#if CUDART_VERSION >= 13000
+                                     const cudaGraphEdgeData**,
+#endif
+                                     size_t*) {
   *status = cudaStreamCaptureStatusNone;
   if (id != nullptr) {
     *id = 0;
