@@ -15,7 +15,7 @@ from .aggregate import order_by_domain
 from .glossary import title_of
 from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
-from .pictures.plane import name_points
+from .pictures.plane import alignment_scatter
 from .tables import number_text, p_text
 from .views import measures_of, recommended_measures, texts
 
@@ -196,50 +196,21 @@ def people_means(statistics: xr.Dataset) -> xr.DataArray:
 
 
 def _scatter(
-    statistics: xr.Dataset,
-    reference: xr.DataArray,
-    measure: str | None,
-    middle: float,
-    x_label: str,
-    headline: str,
+    statistics: xr.Dataset, reference: xr.DataArray, measure: str | None, middle: float, x_label: str, headline: str
 ) -> Figure:
     measure = measure or default_measure(statistics)
     scores = mean_scores(statistics, measure)
-    reference = reference.sel(subject=scores["subject"], item=scores["item"])
-    x_all = reference.transpose("subject", "item").values
-    good = np.isfinite(x_all) & np.isfinite(scores.values)
-    figure, axes = plt.subplots(figsize=(8.5, 6.8), layout="constrained")
-    dimensions = scores["item_dimension"].values
-    colors = plt.get_cmap("Dark2")(range(8))
-    markers = "osD^vP*X"
-    unnamed = "all" if (dimensions == "").all() else "no dimension"
-    for number, dimension in enumerate(dict.fromkeys(dimensions)):
-        cells = good & (dimensions == dimension)[np.newaxis, :]
-        axes.scatter(
-            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=literal(dimension) or unnamed,
-            color=colors[number % len(colors)], marker=markers[number % len(markers)],
-        )  # fmt: skip
-    axes.axhline(0, color="0.6", linewidth=0.8)
-    axes.axvline(middle, color="0.6", linewidth=0.8)
-    x, y = x_all[good], scores.values[good]
-    if x.size > 2 and np.ptp(x) > 0:
-        slope, intercept = np.polyfit(x, y, 1)
-        ends = np.array([x.min(), x.max()])
-        axes.plot(ends, slope * ends + intercept, color="0.3", linewidth=1.2, linestyle="--", label="least squares")
-    left, right = pole_names(statistics, scores)
-    poles = np.where(x_all > middle, right, left)
-    groups = scores["subject"].values
-    names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(f"model: trait-pair score ({unit(statistics, measure)}), right pole minus left pole")
-    axes.margins(x=0.12)
-    figure.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=5)
-    axes.spines[["top", "right"]].set_visible(False)
-    found = _tau_text(statistics, reference, measure, int(good.sum()))
-    text = f"{headline}\n{subtitle(statistics, measure)}\n{found}"
-    axes.set_title(text, fontsize=11, loc="left")
-    name_points(figure, axes, np.stack([x, y], 1), names[good], 12)
-    return figure
+    reference = reference.sel(subject=scores["subject"], item=scores["item"]).transpose("subject", "item")
+    cells = np.isfinite(reference.values) & np.isfinite(scores.values)
+    poles = np.where(reference.values > middle, *reversed(pole_names(statistics, scores)))
+    names = [f"{group}: {pole}" for group, row in zip(scores["subject"].values, poles, strict=True) for pole in row]
+    dimensions = np.broadcast_to(scores["item_dimension"].values, scores.shape)
+    found = _tau_text(statistics, reference, measure, int(cells.sum()))
+    return alignment_scatter(
+        reference.values.ravel(), scores.values.ravel(), names, dimensions.ravel(),
+        (x_label, f"model: trait-pair score ({unit(statistics, measure)}), right pole minus left pole"), middle,
+        f"{headline}\n{subtitle(statistics, measure)}\n{found}",
+    ).figure  # fmt: skip
 
 
 def human_scatter(statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None) -> Figure:

@@ -82,7 +82,7 @@ def _open(path: Path, schema: str, engine: Engine, incomplete_is_fine: bool) -> 
     with contextlib.ExitStack() as on_error:
         on_error.callback(dataset.close)
         kind = str(dataset.attrs.get("schema", ""))
-        if not kind.startswith(schema + "/"):
+        if kind.split("/")[0] != schema:
             opener = OPENERS.get(kind.split("/")[0])
             advice = f": open it with {opener}" if opener else ""
             raise ResultError(f"'{path}' has the schema '{kind}', not '{schema}/...'{advice}")
@@ -116,6 +116,11 @@ def open_vectors(path: PathLike, *, engine: Engine = "h5netcdf", allow_incomplet
         found.close()
         raise ResultError(f"'{path}' holds no vectors: name the run directory or its contexts{VECTORS_ENDING}")
     return found
+
+
+def open_comparison(path: PathLike) -> xr.Dataset:
+    """What `stereosweep stats` wrote of several runs. Raises ResultError."""
+    return _open(find_file(path, STATISTICS_ENDING, "stats"), "stereosweep-runs", "h5netcdf", False)
 
 
 def open_statistics(path: PathLike, *, engine: Engine = "h5netcdf") -> xr.Dataset:

@@ -247,7 +247,7 @@ def test_a_page_of_a_sweep_begins_with_the_differences(browser, tmp_path):
     differing = np.array([f"m={place}" for place in range(12)], dtype=object)
     comparison = comparison.assign_coords(
         run=differing, run_name=("run", np.array(names, dtype=object))
-    ).assign_attrs(schema="stereosweep-runs")  # fmt: skip
+    ).assign_attrs(schema="stereosweep-runs", schema_version="1.0", complete=1)  # fmt: skip
     comparison = add_finding(comparison, tuple(labels), arrays, [view("Differences in ", columns, "run_p_holm")])
     comparison.to_netcdf(tmp_path / "runs.stats.h5", engine="h5netcdf")
     text = within_limits(browser, report(tmp_path))

@@ -6,7 +6,7 @@ from matplotlib.patches import Patch
 
 from ..labels import literal
 from .dots import HEAD, LONGEST_LABEL, ROW_HEIGHT
-from .style import LETTER, PAGE, QUIET, SERIES, page_style, wrapped
+from .style import LETTER, PAGE, QUIET, SERIES, page_style, plain_rows, wrapped
 
 
 def supported_bars(labels, values, is_supported, x_label, names):
@@ -18,10 +18,7 @@ def supported_bars(labels, values, is_supported, x_label, names):
         axes.axvline(0, color=QUIET, linewidth=0.7)
         axes.set_yticks(-np.arange(len(labels)), [literal(label, LONGEST_LABEL) for label in labels])
         axes.set_ylim(-len(labels) + 0.4, 0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color="0.92", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines["left"].set_visible(False)
+        plain_rows(axes)
         axes.set_xlabel(wrapped(x_label, PAGE - LETTER * min(max(map(len, labels)), LONGEST_LABEL) - 0.3))
         kinds = [Patch(facecolor=colour, edgecolor=SERIES[0], label=name)
                  for colour, name in zip((SERIES[0], "white"), names, strict=True)]  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..labels import literal
 from . import style
-from .style import LETTER, MARKS, MOST_SERIES, PAGE, PAGE_HEIGHT, QUIET, SERIES, page_style, wrapped
+from .style import LETTER, MARKS, MOST_SERIES, PAGE, PAGE_HEIGHT, QUIET, SERIES, page_style, plain_rows, wrapped
 
 ROW_HEIGHT = 0.19
 HEAD = 0.9  # inches of legend and axis
@@ -52,13 +52,7 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     heights, ticks, heads = rows_of(dots)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, HEAD + ROW_HEIGHT * (len(ticks) + len(heads))))
-        for place, name in enumerate(series):
-            shift = 0.0 if len(series) == 1 else min(0.3, 0.08 * len(series)) * (1 - 2 * place / (len(series) - 1))
-            chosen = [dot for dot in dots if dot.series == name]
-            y = np.array([heights[dot.group, dot.label] for dot in chosen]) + shift
-            value, low, high = (np.array([getattr(dot, field) for dot in chosen]) for field in ("value", "low", "high"))
-            axes.hlines(y, low, high, color=SERIES[place], linewidth=1.3)
-            axes.plot(value, y, MARKS[place], color=SERIES[place], markersize=4, linestyle="none", label=literal(name))
+        mark_series(axes, dots, series, heights)
         if centre is not None:
             axes.axvline(centre, color=QUIET, linewidth=0.7, zorder=0)
         axes.set_yticks([height for height, _ in ticks], [literal(label, LONGEST_LABEL) for _, label in ticks])
@@ -69,15 +63,23 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
                 literal(name, int(wide / LETTER)), (0, height), xycoords=("axes fraction", "data"), xytext=(4, 0),
                 textcoords="offset points", va="center", style="italic", color="0.3",
             )  # fmt: skip
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color="0.92", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines["left"].set_visible(False)
+        plain_rows(axes)
         axes.set_xlabel(wrapped(x_label, wide))
         if len(series) > 1:
             figure.legend(loc="outside upper center", ncols=_legend_columns(series))
     missing = style.left_out_text(weaker_rows=left_out, series_beyond_the_eighth=len(every) - len(series))
     return style.Drawn(figure, missing)
+
+
+def mark_series(axes, dots, series, heights):
+    """Marks and lines of the dots whose rows have a height, those of one row side by side in the order of `series`."""
+    for place, name in enumerate(series):
+        shift = 0.0 if len(series) == 1 else min(0.3, 0.08 * len(series)) * (1 - 2 * place / (len(series) - 1))
+        chosen = [dot for dot in dots if dot.series == name and (dot.group, dot.label) in heights]
+        y = np.array([heights[dot.group, dot.label] for dot in chosen]) + shift
+        value, low, high = (np.array([getattr(dot, field) for dot in chosen]) for field in ("value", "low", "high"))
+        axes.hlines(y, low, high, color=SERIES[place], linewidth=1.3)
+        axes.plot(value, y, MARKS[place], color=SERIES[place], markersize=4, linestyle="none", label=literal(name))
 
 
 def _legend_columns(series):

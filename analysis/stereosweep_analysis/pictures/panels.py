@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..labels import literal
-from .dots import ROW_HEIGHT, rows_of, strongest
-from .style import MARKS, MOST_SERIES, PAGE, SERIES, Drawn, left_out_text, page_style
+from .dots import ROW_HEIGHT, mark_series, rows_of, strongest
+from .style import MOST_SERIES, PAGE, SERIES, Drawn, left_out_text, page_style, plain_rows
 
 
 def dot_panels(panels, x_label):
@@ -13,31 +13,18 @@ def dot_panels(panels, x_label):
     Series have their colours in the order of the alphabet."""
     every = [dot for _, dots, _ in panels for dot in dots]
     kept, left_out = strongest(every, float(np.mean([dot.value for dot in every])))
-    rows = {(dot.group, dot.label) for dot in kept}
     heights, ticks, heads = rows_of(kept)
     series = sorted({dot.series for dot in every})[:MOST_SERIES]  # the same colours in every picture
     with page_style():
         high = 0.9 + ROW_HEIGHT * (len(ticks) + len(heads))
         figure, all_axes = plt.subplots(1, len(panels), figsize=(PAGE, high), sharey=True, sharex=True, squeeze=False)
         for axes, (title, dots, lines) in zip(all_axes[0], panels, strict=True):
+            mark_series(axes, dots, series, heights)
             for place, name in enumerate(series):
-                chosen = [dot for dot in dots if dot.series == name and (dot.group, dot.label) in rows]
-                shift = 0.0 if len(series) == 1 else 0.24 * (1 - 2 * place / (len(series) - 1))
-                y = np.array([heights[dot.group, dot.label] for dot in chosen]) + shift
-                value, low, high = (
-                    np.array([getattr(dot, field) for dot in chosen]) for field in ("value", "low", "high")
-                )
-                axes.hlines(y, low, high, color=SERIES[place], linewidth=1.1)
-                axes.plot(
-                    value, y, MARKS[place], color=SERIES[place], markersize=3.6, linestyle="none", label=literal(name)
-                )
                 if name in lines:
                     axes.axvline(lines[name], color=SERIES[place], linewidth=0.9, linestyle="--", zorder=0)
             axes.set_title(literal(title))
-            axes.tick_params(axis="y", length=0)
-            axes.grid(axis="x", color="0.92", linewidth=0.6)
-            axes.set_axisbelow(True)
-            axes.spines["left"].set_visible(False)
+            plain_rows(axes)
             axes.set_xlabel(x_label)
         first = all_axes[0][0]
         labels = [(height, literal(label, 30)) for height, label in ticks]

@@ -48,9 +48,9 @@ def cluster_plane(points, names, clusters, centres, axis_names, limits=None):
     return Drawn(figure, left_out_text(names_beside_marks=unnamed, clusters_beyond_the_eighth=len(every[MOST_SERIES:])))
 
 
-def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
+def alignment_scatter(reference, scores, names, kinds, labels, middle=None, title=""):
     """`reference`, `scores`: a number for each cell; `names`: of the cells; `kinds`: one mark for each (dimension);
-    `labels`: of both axes; `middle`: where the reference changes sides."""
+    `labels`: of both axes; `middle`: where the reference changes sides. The line is that of least squares."""
     reference, scores = np.asarray(reference, dtype=float), np.asarray(scores, dtype=float)
     good = np.isfinite(reference) & np.isfinite(scores)
     kinds = np.asarray(kinds, dtype=object)
@@ -69,9 +69,13 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
         axes.margins(0.08)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
+        axes.set_title(title, loc="left")
         if len(found) > 1:
-            figure.legend(loc="outside upper center", ncols=4)
+            figure.legend(loc="outside lower center", ncols=4)
         points = np.stack([reference[good], scores[good]], 1)
+        if len(points) > 2 and np.ptp(points[:, 0]) > 0:
+            ends = np.array([points[:, 0].min(), points[:, 0].max()])
+            axes.plot(ends, np.polyval(np.polyfit(*points.T, 1), ends), color=QUIET, linewidth=1, linestyle="--")
         name_points(figure, axes, points, [name for name, is_good in zip(names, good, strict=True) if is_good], 12)
     left_out = left_out_text(dimensions_beyond_the_eighth=len(found[MOST_SERIES:]))
     return Drawn(figure, f"Names: at most 12 of {len(points):,} marks, those farthest out. {left_out}".strip())

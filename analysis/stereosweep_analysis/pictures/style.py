@@ -52,6 +52,14 @@ def page_style():
         yield
 
 
+def plain_rows(axes):
+    """Rows with names at their left: no ticks there, a grid of numbers behind."""
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="0.92", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines["left"].set_visible(False)
+
+
 def wrapped(text, inches):
     """The text in lines of about this width."""
     return textwrap.fill(text, max(int(inches / LETTER), 12), break_on_hyphens=False)

@@ -63,8 +63,8 @@ def agreement(statistics):
     )  # fmt: skip
     pooled = statistics["people_tau"].sel({axes[1]: measure, "people_group": "all", "people_row": "pooled"})
     tau = number_text(float(pooled))
-    caption = f"People's mean ratings and the model's scores, one mark a subject and item; tau-b {tau}."
-    return [picture_of(drawn, "Agreement with people", caption)]
+    caption = f"People's mean ratings and the model's scores, one mark a subject and item; tau-b {tau}. Dashed: "
+    return [picture_of(drawn, "Agreement with people", caption + "least squares.")]
 
 
 def detection(statistics):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import h5py
 import xarray as xr
 
-from ..open import STATISTICS_ENDING, ResultError, check_seal, find_file, open_result, open_statistics
+from ..open import STATISTICS_ENDING, ResultError, find_file, open_result, open_statistics
+from ..open import open_comparison as file_of_runs
 
 LONGEST_OUTPUT = 500
 COMPARISON = f"runs{STATISTICS_ENDING}"
@@ -85,12 +86,8 @@ def open_comparison(paths):
         return None
     path = sweep / COMPARISON if sweep.is_dir() else sweep.with_name(f"{sweep.name}.{COMPARISON}")
     if program() is None:
-        return _open_comparison(path) if path.exists() else None
-    try:
-        return _open_comparison(path)
-    except ResultError:  # missing or damaged
-        _compute_statistics(sweep)
-        return _open_comparison(path)
+        return file_of_runs(path) if path.exists() else None
+    return _opened_or_computed(file_of_runs, path, sweep)
 
 
 def with_names_of(comparison, runs):
@@ -106,28 +103,11 @@ def with_names_of(comparison, runs):
     return runs, comparison.assign_attrs({"recommended_measures": measures} | comparison.attrs)
 
 
-def _open_comparison(path):
-    if not path.is_file():
-        raise ResultError(f"there is no '{path}'")
-    check_seal(path)
-    try:
-        dataset = xr.open_dataset(path, engine="h5netcdf")
-    except (OSError, ValueError) as error:
-        raise ResultError(f"'{path}' cannot be opened: {error}") from error
-    if str(dataset.attrs.get("schema", "")) != "stereosweep-runs":
-        raise ResultError(f"'{path}' is no comparison of runs: write it anew with 'stereosweep stats {path.parent}'")
-    return dataset
-
-
 def _statistics_of(path):
     """With what a page needs: statistics, and means of the measures that come first. What was asked before stays."""
     if not path.is_dir() or program() is None:
         return open_statistics(path)
-    try:
-        found = open_statistics(path)
-    except ResultError:  # missing or damaged
-        _compute_statistics(path)
-        return open_statistics(path)
+    found = _opened_or_computed(open_statistics, path, path)
     asked = found.attrs.get("statistics_arguments")
     if asked is None or "mean_score" in found or "score" not in found:
         return found
@@ -135,6 +115,15 @@ def _statistics_of(path):
     with contextlib.suppress(ResultError):  # a table of people may lie elsewhere now: the page says what lacks
         _compute_statistics(path, *str(asked).splitlines())
     return open_statistics(path)
+
+
+def _opened_or_computed(opener, path, run):
+    """What is missing or damaged is computed first."""
+    try:
+        return opener(path)
+    except ResultError:
+        _compute_statistics(run)
+        return opener(path)
 
 
 def program():
