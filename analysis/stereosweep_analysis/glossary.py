@@ -53,6 +53,14 @@ def words_without_term(text: str, pattern: re.Pattern[str] = WORD) -> set[str]:
     return {word for word in pattern.findall(text) if word.lower() not in _words()}
 
 
+def terms_in(text: str, *kinds: str) -> list[Term]:
+    """Of the names of these kinds that the text holds, alone or in the plural."""
+    return [
+        entry for (kind, name), entry in glossary().items()
+        if kind in kinds and re.search(rf"(?<!\w){re.escape(name)}s?(?!\w)", text)
+    ]  # fmt: skip
+
+
 def title_of(kind: str, name: str) -> str:
     """The term's title, or the name itself."""
     found = measure_term(name) if kind == "measure" else term(kind, name)

@@ -57,6 +57,10 @@ BUNDLED = {
         "statistics.means=all", "statistics.intersections=all", "statistics.inference={replicates: 200, draws: 2000}",
         "statistics.correlations=[{name: all, rows: {item.dimension: [agency]}, columns: {item.dimension: [beliefs]}}]",
     )),
+    "set": ("10_planted", (
+        "axes.groups={file: abc_groups, only: [women, men, teenagers]}", "measures=[set]",
+        "axes.templates={file: abc_templates, only: [one_of_them, often, quite]}",
+    ), ("statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]",)),
     "contexts": ("02_example_contexts", ("samples=50",), ()),
     "coreference": (
         "41_crossed_markers", ("axes.augmentations=[baseline, aug1]",), ("statistics.means={measures: [share]}",),

@@ -13,8 +13,8 @@ from report_files import add_contrasts, add_finding, add_means, result_dataset, 
 
 from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
-from stereosweep_analysis.reports import audit, page
-from stereosweep_analysis.reports.blocks import Paragraph
+from stereosweep_analysis.reports import audit, head, page
+from stereosweep_analysis.reports.blocks import Folded, Paragraph, Picture, Points
 from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
@@ -378,7 +378,7 @@ def test_an_interval_is_that_of_its_own_number():
     (picture,) = interval_picture(found.tables[0])
     plt.close(picture.figure)
     axes = picture.figure.axes[0]
-    assert axes.get_xlim()[1] < 2 and axes.get_xlabel().startswith("effect: ")
+    assert axes.get_xlim()[1] < 2 and axes.get_xlabel() == "Tests: effect"
     assert points(found.tables[0])[1].rows[0] == "subject 0: 0.500, 0.100 to 0.800"
 
 
@@ -412,9 +412,37 @@ def test_many_tables_of_a_section_unfold_together():
     tables = [Table(f"table {place}", [Column("a")], [("x",)]) for place in range(1 + page.MOST_FOLDS + 3)]
     kept = page._folded([*tables, Paragraph("note")], 10)
     folded = [f"table {1 + place}" for place in range(page.MOST_FOLDS)]
-    assert kept[0] is tables[0] and [block.title for block in kept[1:-2]] == folded
-    assert kept[-2].text == "note" and kept[-1].title == "3 more tables and pictures"
+    assert kept[0] is tables[0] and [block.title for block in kept[1:-1]] == folded
+    assert kept[-1].title == "3 more tables and pictures" and kept[-1].blocks[-1].blocks[-1].text == "note"
     assert [name for name, block in page._named(kept, "s") if block is tables[-1]] == [f"s-{len(kept)}-3-1"]
+
+
+def test_a_table_unfolds_with_its_picture_and_is_named_once():
+    def pair(title):
+        return Picture(plt.figure(), title, "seen"), Table(title, [Column("a")], [("x",)] * 30)
+
+    pairs = [pair(title) for title in ("one", "two", "three")]
+    plt.close("all")
+    kept = page._folded([block for both in pairs for block in both], 30)
+    assert kept[:2] == list(pairs[0]) and [block.title for block in kept[2:]] == ["two", "three"]
+    assert [type(block) for block in kept[2].blocks] == [Picture, Table] and len(kept[2].blocks[1].rows) == 10
+    first = [Points(["answer"]), Folded("terms", []), Paragraph("how to read it")]
+    assert page._folded(first, 30) == first
+
+
+def test_answers_explain_their_terms_and_findings_of_a_heading_share_notes():
+    statistics = statistics_dataset(values(), title="x")
+    for name in ("one", "two"):
+        views = [view(name, [("subject", "subject"), (name, "number")])]
+        arrays = {name: (np.arange(3.0), "value")}
+        statistics = add_finding(statistics, ("subject",), arrays, views, "The same note.")
+        statistics[name].attrs |= {"heading": "Both", "answers": "\ta leans further than aug2 b: 0.5 nat."}
+    found = findings(statistics)
+    ((_, _, blocks),) = [section for section in page._finding_sections(statistics, found) if section[2]]
+    assert [block.text for block in blocks if isinstance(block, Paragraph)] == ["The same note."]
+    points, folded = head.terms_of(head.answers_of(found)), head.terms_of(["nothing said"])
+    assert not folded and points[0].title == "What these words mean: nat, aug2"
+    assert [title for title, _ in points[0].blocks[0].rows] == ["nat", "aug2"]
 
 
 def test_the_glossary_has_sentences():

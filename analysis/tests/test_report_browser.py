@@ -5,6 +5,7 @@ from importlib import resources
 import numpy as np
 import pytest
 from browser import HEIGHTS, Browser
+from conftest import BUILD, ROOT, call
 from report_files import add_contrasts, add_finding, add_means, result_dataset, statistics_dataset, view, write
 from test_report import HOSTILE
 
@@ -14,6 +15,8 @@ SIDES = [("subject 5", "subject 7"), ("subject 6", "subject 8")]  # of the contr
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 AXE = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 OPEN_ALL = "document.querySelectorAll('details').forEach((part) => { part.open = true; });"
+FIRST_ANSWER = "return document.querySelector('ul li').getBoundingClientRect().bottom"
+MOST_HIGH = 6000
 READY = "document.querySelector('tbody button')"  # rows can be opened
 FIRST_LINE = "const it = document.querySelector('li'); return [it.textContent, it.getBoundingClientRect().bottom]"
 WIDEST = """
@@ -221,9 +224,60 @@ def within_limits(browser, page):
     for width in (1280, 390):
         browser.open(page, width, end=READY)
         assert browser.processor_seconds() < 2
-        assert browser.ask("return document.documentElement.scrollHeight") < 6000
+        assert browser.ask("return document.documentElement.scrollHeight") < MOST_HIGH
         assert browser.ask("return document.documentElement.scrollWidth") <= width
     return browser.ask("return document.body.innerText")
+
+
+PAGES = ("association", "set", "contexts", "coreference", "rating", "interview", "a sweep", "runs side by side")
+TITLES = """
+  const parents = new Set([...document.querySelectorAll("details")].map((part) => part.parentElement));
+  return [...parents].map((parent) => [...parent.children].filter((part) => part.matches("details:not(.note)"))
+    .map((part) => part.firstElementChild.innerText));
+"""
+AXE_RUN = AXE + ";" + OPEN_ALL + """
+  const found = (await axe.run(document, { resultTypes: ["violations"] })).violations;
+  return found.map((rule) => `${rule.id}: ${rule.nodes[0].html.slice(0, 200)}`);
+"""
+
+
+@pytest.fixture(scope="module")
+def runs_of_two(tmp_path_factory):
+    """A sweep of two number formats."""
+    folder = tmp_path_factory.mktemp("sweep") / "formats"
+    call(
+        BUILD / "bin" / "stereosweep", "run", ROOT / "jobs/10_planted.yaml", "--output", folder, "measures=[ilps_star]",
+        "axes.groups={file: abc_groups, only: [women, men, teenagers]}", "sweep.model.dtype=[float32, bfloat16]",
+        "axes.templates={file: abc_templates, only: [one_of_them, often, quite, the_word]}",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def made_page(request, bundled, runs_of_two, tmp_path_factory):
+    places = {"a sweep": [runs_of_two], "runs side by side": sorted(runs_of_two.glob("*/"))}
+    of = places[request.param] if request.param in places else [bundled(request.param)]
+    return report(*of, out=tmp_path_factory.mktemp("made") / "page.html")
+
+
+def test_the_page_of_every_kind_of_result(browser, made_page):
+    """Answers first, nothing wider than the screen, no finding of axe, no title twice, reached by keys alone."""
+    for width, scheme in SCREENS:
+        browser.open(made_page, width, scheme, READY)
+        assert browser.ask("return document.documentElement.scrollHeight") < MOST_HIGH
+        assert browser.ask(FIRST_ANSWER) < HEIGHTS[width]
+        assert browser.ask(AXE_RUN) == []
+        assert browser.ask("return document.documentElement.scrollWidth") <= width
+        assert browser.ask(WIDEST.replace("WIDTH", str(width))) == []
+        listed = browser.ask(TITLES)
+        assert sum(map(len, listed)) > 8 and all(len(set(titles)) == len(titles) for titles in listed), listed
+    browser.open(made_page, 390, "light", READY)
+    assert focus_until(browser, "it.matches('a.skip')") == 1
+    focus_until(browser, "it.matches('tbody button')")
+    browser.press("Enter")
+    assert "wordings, from the lowest to the highest score" in said(browser)
+    browser.press("Escape")
+    assert said(browser) is None and browser.ask("return document.activeElement.matches('tbody button')")
 
 
 def test_a_page_of_a_million_scores_is_small(browser, tmp_path):

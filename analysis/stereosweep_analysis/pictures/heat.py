@@ -13,6 +13,7 @@ LEAST_HEIGHT = 2.2
 MOST_COLUMNS = 34
 LONGEST_HEAD = 34
 NO_NUMBER = "0.85"
+MOST_VECTORS = 2000  # cells; more are drawn as pixels
 MOST_ROWS_OF_LONG_BAR = 16
 
 
@@ -35,7 +36,7 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         is_turned = longest > 4
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
         high = 0.5 + ROW_HEIGHT * len(rows) + (HEAD_HEIGHT * longest if is_turned else 0.2)
-        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)))
+        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)), dpi=200)
         finite = values[np.isfinite(values)]
         ends = ends or ((finite.min(), finite.max()) if finite.size else (0, 1))
         if centre is None:
@@ -46,7 +47,7 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         axes.set_facecolor(NO_NUMBER)
         image = axes.pcolormesh(
             np.ma.masked_invalid(values), cmap=colours, norm=norm, edgecolors="white", linewidth=0.4,
-            rasterized=values.size > 4000,
+            rasterized=values.size > MOST_VECTORS,
         )  # fmt: skip
         axes.invert_yaxis()
         axes.set_yticks(np.arange(len(rows)) + 0.5, names)

@@ -11,7 +11,7 @@ from .style import LETTER, PAGE, SERIES, page_style, wrapped
 MOST_PANELS = 4
 MOST_NAMED = 4  # wordings whose names fit below a panel
 LONGEST_LINE = 18  # of a panel's title
-MOST_VECTORS = 2000  # points of a panel; more are drawn as pixels
+MOST_VECTORS = 1000  # points of a panel; more are drawn as pixels
 
 
 def wording_lines(values, wordings, items, label):

@@ -2,17 +2,18 @@
 
 import json
 
+from ..glossary import terms_in
 from ..labels import words_of
 from ..tables import Column, Table, cut
 from ..views import measure_label, measures_of, recommended_measure, recommended_measures, texts
-from .blocks import Folded, Paragraph, Points
+from .blocks import Facts, Folded, Paragraph, Points
 from .probes import words_of_probe
 from .runs import is_complete
 from .shown import points
 
 FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows are drawn where no sentence answers
 MOST_ROWS = 3  # of such a finding, of tests, of warnings before those that unfold
-LONGEST_SETS = 300  # letters of the words of a test
+LONGEST_SET = 80  # letters of the words of a set
 ATTRIBUTES = ("model", "dtype", "created", "job_sha256")
 UNFINISHED = "This run has not ended: the numbers are those of a part of it."
 
@@ -22,7 +23,7 @@ def head_blocks(run, found):
     statistics, words = run.statistics, words_of_probe(run.probe)
     blocks = [Paragraph(UNFINISHED, "warning")] if not is_complete(run) else []
     answers = answers_of(found)
-    blocks += [Points(answers, "answer")] if answers else []
+    blocks += [Points(answers, "answer"), *terms_of(answers)] if answers else []
     read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name == "answers_read"]
     for name in () if answers else FIRST:
         rows = [one.tables[0] for one in found if one.name.startswith(name)]
@@ -36,9 +37,12 @@ def head_blocks(run, found):
 def _sets(statistics):
     """Of the first tests of word sets: what X, Y, A and B are."""
     rows = [row for table in word_sets(statistics) for row in table.rows]
-    lines = [f"{test}: X {x}; Y {y}; A {a}; B {b}".replace("Y none; ", "") for test, x, y, a, b, _ in rows[:MOST_ROWS]]
+    lines = []
+    for test, *sets, _ in rows[:MOST_ROWS]:
+        named = [(name, cut(words, LONGEST_SET)) for name, words in zip("XYAB", sets, strict=True) if words != "none"]
+        lines.append(f"{test}: {'; '.join(map(' '.join, named))}")
     more = f" of the first {MOST_ROWS} of {len(rows)} tests" if len(rows) > MOST_ROWS else ""
-    said = [Paragraph(f"The words{more} that took part:"), Points([cut(line, LONGEST_SETS) for line in lines])]
+    said = [Paragraph(f"The words{more} that took part:"), Points(lines)]
     return said if rows else []
 
 
@@ -54,6 +58,13 @@ def word_sets(statistics):
     ]  # fmt: skip
     columns = [Column("test"), *(Column(title) for title in ("X", "Y", "A", "B", "left out"))]
     return [Table("Words of the tests", columns, rows, "left out: words that the text or the vectors lack.")]
+
+
+def terms_of(answers):
+    """What the technical terms of sentences mean, on request."""
+    terms = terms_in(" ".join(answers), "term")
+    names = ", ".join(entry.title for entry in terms)
+    return [Folded(f"What these words mean: {names}", [Facts(terms)])] if terms else []
 
 
 def answers_of(found):

@@ -11,7 +11,7 @@ import markupsafe
 import matplotlib.pyplot as plt
 
 from ..citations import citations, program_citation
-from ..glossary import glossary, measure_term, term
+from ..glossary import measure_term, term, terms_in
 from ..papers.command import PAPERS
 from ..papers.printed import card
 from ..tables import MOST_ROWS, Table, cell_text, cut_table
@@ -130,14 +130,21 @@ def _named(blocks, name):
 
 
 def _folded(blocks, most):
-    """The first picture and the first table of a section stand open; others unfold, those beyond MOST_FOLDS at its end
-    together. `most`: rows of a table."""
-    kept, seen = [], set()
+    """The first picture and the first table of a section stand open; others unfold, those of one title and what is said
+    below them together, those beyond MOST_FOLDS at its end together. `most`: rows of the open table, of others a
+    third."""
+    kept, seen, own = [], set(), None
     for block in blocks:
-        cut = cut_table(block, most) if isinstance(block, Table) else block
-        title = cut.caption if isinstance(cut, Table) else cut.title if isinstance(cut, Picture) else ""
-        kept.append(Folded(title, [cut]) if title and type(cut) in seen else cut)
-        seen.add(type(cut))
+        title = block.caption if isinstance(block, Table) else block.title if isinstance(block, Picture) else ""
+        is_folded = title and (type(block) in seen or Table in seen)
+        is_below = isinstance(block, Paragraph) and not block.kind
+        cut = cut_table(block, most // 3 if is_folded else most) if isinstance(block, Table) else block
+        if own and (is_below or (is_folded and own.title == title)):
+            own.blocks.append(cut)
+        else:
+            own = Folded(title, [cut]) if is_folded else None
+            kept.append(own or cut)
+        seen.add(type(block))
     more = [block for block in kept if isinstance(block, Folded)][MOST_FOLDS:]
     rest = [Folded(f"{len(more)} more tables and pictures", more)] if more else []
     return [block for block in kept if all(block is not other for other in more)] + rest
@@ -233,7 +240,8 @@ def _finding_sections(statistics, found):
     blocks = {heading: [] for heading in ORDER}
     for finding in found:
         if not finding.name.startswith("mean_score"):
-            blocks.setdefault(finding.heading, []).extend(finding_blocks(finding))
+            known = blocks.setdefault(finding.heading, [])  # findings of one heading may share notes
+            known += [one for one in finding_blocks(finding) if not isinstance(one, Paragraph) or one not in known]
     for heading, pictures in OWN_PICTURES.items():
         blocks[heading] = [*pictures(statistics), *blocks[heading]]
     return [(anchors[heading], heading, of) for heading, of in blocks.items()]
@@ -279,13 +287,8 @@ def words_section(runs, sections):
             (axis, found.definition) for axis in map(str, run.statistics["score"].dims) if (found := term("axis", axis))
         ]
     said = " ".join(map(_words_of, sections))
-    rows += [(entry.title, entry.definition) for (kind, name), entry in glossary().items() if is_said(kind, name, said)]
+    rows += terms_in(said, "number", "term")
     return Section("words", "What the words mean", [Facts(list(dict.fromkeys(rows)))])
-
-
-def is_said(kind, name, text):
-    """Whether the text holds a number's name, or a technical term, alone or in the plural."""
-    return kind in ("number", "term") and re.search(rf"(?<!\w){re.escape(name)}s?(?!\w)", text) is not None
 
 
 def _words_of(block):

@@ -11,11 +11,13 @@ MOST_SERIES = 3  # labels that share a row of a picture
 
 
 def finding_blocks(finding, pictures=()):
-    """What they come to, pictures, tables, how the numbers were computed, warnings."""
-    drawn = list(pictures) or [picture for table in finding.tables for picture in interval_picture(table)]
-    notes = [Paragraph(finding.notes)] if finding.notes else []
-    said = [Points(finding.sentences)] if finding.sentences else []
-    return [*said, *drawn, *finding.tables, *notes, *(Paragraph(text, "warning") for text in finding.warnings)]
+    """What they come to, pictures, tables, each behind its own picture, warnings; below the first table how the numbers
+    were computed."""
+    blocks = [*([Points(finding.sentences)] if finding.sentences else []), *pictures]
+    for table in finding.tables:
+        blocks += [*([] if pictures else interval_picture(table)), table]
+        blocks += [Paragraph(finding.notes)] if finding.notes and table is finding.tables[0] else []
+    return [*blocks, *(Paragraph(text, "warning") for text in finding.warnings)]
 
 
 def interval_picture(table):
@@ -27,7 +29,7 @@ def interval_picture(table):
     dots = _dots(rows, table.labels, value, low, high)
     column = table.columns[value]
     is_signed = column.is_difference or any(row[value] < 0 for row in rows)
-    drawn = interval_dots(dots, f"{column.title}: {column.definition or table.caption}", 0.0 if is_signed else None)
+    drawn = interval_dots(dots, f"{table.caption}: {column.title}", 0.0 if is_signed else None)
     lines = interval_text(table.columns[low].definition) or "the table's low and high"
     return [picture_of(drawn, table.caption, f"{table.caption}. Lines: {lines}.")]
 
