@@ -1,6 +1,7 @@
 """The report: what it shows of a file, hostile names, what is missing."""
 
 import csv
+import re
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -443,6 +444,18 @@ def test_answers_explain_their_terms_and_findings_of_a_heading_share_notes():
     points, folded = head.terms_of(head.answers_of(found)), head.terms_of(["nothing said"])
     assert not folded and points[0].title == "What these words mean: nat, aug2"
     assert [title for title, _ in points[0].blocks[0].rows] == ["nat", "aug2"]
+
+
+@pytest.mark.parametrize(("answering", "heading"), [("", "contrast difference"), ("shift", "Shift"), ("mean_score", "Scores")])
+def test_the_section_that_answers_first_is_open(tmp_path, answering, heading):
+    statistics = add_contrasts(add_means(statistics_dataset(values())), ["a"], [1.0], [0.5])
+    arrays = {"shift": (np.arange(3.0), "value")}
+    statistics = add_finding(statistics, ("subject",), arrays, [view("s", [("subject", "subject"), ("shift", "n")])])
+    statistics["shift"].attrs |= {"heading": "Shift"}
+    if answering:
+        statistics[answering].attrs |= {"answers": "\tone answer", "heading": heading}
+    text = report(write(tmp_path / "run", statistics)).read_text(encoding="utf-8")
+    assert re.findall(r'class="section" open><summary>\s*<h2[^>]*>([^<]*)<', text) == [heading]
 
 
 def test_the_glossary_has_sentences():

@@ -89,8 +89,9 @@ def report_sections(runs, comparison=None):
         differences = [block for finding in of_runs for block in finding_blocks(finding)]
         head = [*difference_head(of_runs), *warning_blocks(beside), runs_table(runs, found)]
         sections = [Section("found", "What was found", head, "head")]
-        sections.append(Section("side-by-side", "Side by side", comparison_blocks(runs, comparison), "open"))
-        sections += [Section("differences", "Differences between runs", differences)] if differences else []
+        sections += [Section("differences", "Differences between runs", differences, "open")] if differences else []
+        fold = "closed" if differences else "open"
+        sections.append(Section("side-by-side", "Side by side", comparison_blocks(runs, comparison), fold))
     for place, run in enumerate(runs):
         sections += run_sections(run, found[place], f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
     return sections
@@ -208,8 +209,9 @@ def run_sections(run, found, anchor, prefix):
         ("card", "Beside what the papers print", card_blocks(run)),
         ("run", "What was run, and on what", run_blocks(run)),
     ]
-    asked = next((name for name, _, blocks in own if blocks), "")
-    folds = {"summary": "head", asked or "scores": "open"}
+    first = next((finding.heading for finding in found if finding.answers), "")  # its section stands open
+    asked = next((name for name, heading, blocks in own if blocks and first in ("", heading)), "scores")
+    folds = {"summary": "head", asked: "open"}
     return [
         Section(f"{anchor}-{name}", prefix + title, blocks, folds.get(name, "closed"))
         for name, title, blocks in sections if blocks
