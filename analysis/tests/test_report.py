@@ -446,7 +446,9 @@ def test_answers_explain_their_terms_and_findings_of_a_heading_share_notes():
     assert [title for title, _ in points[0].blocks[0].rows] == ["nat", "aug2"]
 
 
-@pytest.mark.parametrize(("answering", "heading"), [("", "contrast difference"), ("shift", "Shift"), ("mean_score", "Scores")])
+@pytest.mark.parametrize(
+    ("answering", "heading"), [("", "contrast difference"), ("shift", "Shift"), ("mean_score", "Scores")]
+)
 def test_the_section_that_answers_first_is_open(tmp_path, answering, heading):
     statistics = add_contrasts(add_means(statistics_dataset(values())), ["a"], [1.0], [0.5])
     arrays = {"shift": (np.arange(3.0), "value")}

@@ -7,7 +7,7 @@ import numpy as np
 from ..glossary import title_of
 from ..views import measures_of, recommended_measure, texts
 
-NO_INTERVAL = "no interval: there is one wording"
+NO_INTERVAL = "no interval: too few wordings"
 TO_ASK = "'stereosweep stats DIR --means' (or statistics.means of the job) computes them with their intervals"
 SUBJECTS_AT_ONCE = 64
 
@@ -29,7 +29,7 @@ class Means(NamedTuple):
     @property
     def lines(self):
         """What the lines of a picture are."""
-        return "No interval: there is one wording." if self.interval == NO_INTERVAL else f"Lines: {self.interval}."
+        return "No interval: too few wordings." if self.interval == NO_INTERVAL else f"Lines: {self.interval}."
 
     @property
     def label(self):

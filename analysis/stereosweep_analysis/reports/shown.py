@@ -21,10 +21,10 @@ def finding_blocks(finding, pictures=()):
 
 
 def interval_picture(table):
-    """Dots with their intervals, in the table's order; none where it has no interval."""
+    """Dots with their intervals, in the table's order; none where it has no interval, or a single row."""
     value, low, high = _places(table)
     rows = [row for row in table.rows if low is not None and is_number(row[value])]
-    if not any(is_number(row[low]) for row in rows):
+    if len(rows) < 2 or not any(is_number(row[low]) for row in rows):
         return []
     dots = _dots(rows, table.labels, value, low, high)
     column = table.columns[value]
