@@ -37,13 +37,10 @@ void require_one_schema(std::span<const RunSource> sources) {
 }
 
 std::optional<std::size_t> place_of(const std::optional<std::string>& label, const std::vector<std::string>& labels) {
-  if (!label) {
-    return std::nullopt;
-  }
-  const auto found = std::ranges::find(labels, *label);
-  base::refuse_if(found == labels.end(), "--against: there is no run '" + *label + "'",
-                  "the runs are '" + base::join(labels, "', '") + "'", base::did_you_mean(*label, labels));
-  return static_cast<std::size_t>(found - labels.begin());
+  const auto found = label ? results::place_of(labels, *label) : std::nullopt;
+  base::refuse_if(label && !found, "--against: there is no run '" + label.value_or("") + "'",
+                  "the runs are '" + base::join(labels, "', '") + "'", base::did_you_mean(label.value_or(""), labels));
+  return found;
 }
 
 std::string warnings(std::span<const RunSource> sources, const results::AxisSchema& runs) {

@@ -7,6 +7,8 @@ import h5py
 import pytest
 import runs
 
+from stereosweep_analysis.glossary import terms_in
+
 ELSEWHERE = {"01_example", "20_real", "30_roberta_large_gpu", "60_ceat", "72_real_chat"}  # their models are not in the repository
 FEWER = {  # settings that make long jobs short, and leave their question as it is
     "10_planted": ["measures=[ilps_star]", "axes.templates={file: abc_templates, only: [one_of_them, quite, often, over_there, nearly_all]}"],
@@ -53,6 +55,8 @@ def test_the_answer_stands_in_the_first_lines_and_all_fits(folder):
     told = flat(text)
     answers = sentences(path, "answers")
     assert answers and any(flat(answer) in told for _, answer in answers)
+    said = " ".join(flat(answer) for _, answer in answers if flat(answer) in told)
+    assert all(f"\n{entry.title}: " in text for entry in terms_in(said, "term"))
     clusters = [text for _, text in answers if re.search(r" clusters? by ", text)]
     assert all("fitted to these scores (no interval, no p);" in text for text in clusters)
     with h5py.File(path) as file:
@@ -69,6 +73,7 @@ def check_contexts(path, answers):
     """Tests over words answer what means over samples of contexts cannot; words without an interval say so; detections
     are counted."""
     with h5py.File(path) as file:
+        assert not any(re.search(r"\b[XYAB] (are|to|than) ", text) for _, text in answers)  # a set without a name: its words
         if "wefat" in file:
             assert "mean_score" in file and "answers" not in file["mean_score"].attrs
             words = [text for _, text in answers if " is nearer to " in text]

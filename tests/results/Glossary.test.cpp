@@ -38,6 +38,16 @@ TEST(Glossary, DefinesEveryWordOfALabelOnce) {
   EXPECT_EQ(definitions_text(std::vector<std::string>{}), "");
 }
 
+TEST(Glossary, ExplainsTheTermsOfWhatIsSaid) {
+  const std::vector<std::string> share = {"share"};
+  const auto text = definitions_text(share, "higher for aug2 old than without markers: 0.2, adjusted 0.001");
+  for (const auto* term : {"\naug2: ", "\nmarker: ", "\nadjusted: "}) {
+    EXPECT_THAT(text, HasSubstr(term));
+  }
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("aug1: ")));
+  EXPECT_EQ(definitions_text(share, "aug23, readjusted"), definitions_text(share));
+}
+
 TEST(ShownMeasures, AreAllUnlessNamed) {
   EXPECT_TRUE(ShownMeasures().holds("anything"));
   const ShownMeasures one({"share"});

@@ -1,7 +1,6 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,29 +19,10 @@ namespace {
 namespace options = boost::program_options;
 constexpr const char* package_command = "stereosweep-analysis";
 
-bool is_on_path(const std::string& command) {
-  const auto folders = base::text_from_environment("PATH");
-  for (std::size_t begin = 0; begin <= folders.size();) {
-    const auto end = std::min(folders.find(':', begin), folders.size());
-    if (end > begin && base::can_be_run(std::filesystem::path(folders.substr(begin, end - begin)) / command)) {
-      return true;
-    }
-    begin = end + 1;
-  }
-  return false;
-}
-
 /// How the analysis package is started: by the program's own Python, else by the command of an installed package.
-/// Throws InputError where there is none.
 Arguments package_start() {
-  if (const auto python = base::own_python(); !python.empty()) {
-    return {python, "-m", "stereosweep_analysis"};
-  }
-  base::refuse_if(!is_on_path(package_command), "the report cannot be written",
-                  "it is made by the Python package in 'analysis', and there is no STEREOSWEEP_PYTHON, no '" +
-                      base::python_of_build().string() + "' and no " + package_command + " on the path",
-                  "Run env/setup.sh, or install the package with 'pip install ./analysis'.");
-  return {package_command};
+  const auto python = base::own_python();
+  return python.empty() ? Arguments{package_command} : Arguments{python, "-m", "stereosweep_analysis"};
 }
 
 void add_report_options(options::options_description_easy_init add) {
@@ -73,7 +53,12 @@ base::ExitCode execute_report(const CommandLine& line) {
   }
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
-  throw base::Error("'" + words.front() + "' cannot be started: " + std::strerror(errno));
+  const int reason = errno;
+  base::refuse_if(words.front() == package_command && reason == ENOENT, "the report cannot be written",
+                  "it is made by the Python package in 'analysis', and there is no STEREOSWEEP_PYTHON, no '" +
+                      base::python_of_build().string() + "' and no " + package_command + " on the path",
+                  "Run env/setup.sh, or install the package with 'pip install ./analysis'.");
+  throw base::Error("'" + words.front() + "' cannot be started: " + std::strerror(reason));
 }
 
 }  // namespace

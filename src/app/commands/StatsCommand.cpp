@@ -130,14 +130,15 @@ results::ShownMeasures shown_measures(const CommandLine& line, const sweep::Job&
                                                          : results::ShownMeasures(std::move(recommended));
 }
 
-/// Definitions of the measures that are shown, and what others there are.
-std::string measures_text(const std::vector<std::string>& all, const results::ShownMeasures& shown) {
+/// Definitions of the measures that are shown and of what the answers say, and what other measures there are.
+std::string measures_text(const std::vector<std::string>& all, const results::ShownMeasures& shown,
+                          const findings::Told& told) {
   std::vector<std::string> printed;
   std::vector<std::string> others;
   for (const auto& measure : all) {
     (shown.holds(measure) ? printed : others).push_back(measure);
   }
-  auto text = results::definitions_text(printed);
+  auto text = results::definitions_text(printed, base::join(told.answers, " "));
   if (!others.empty()) {
     text += results::wrapped("Other measures, printed with --all-measures: " + base::join(others, ", ") + ".\n", 2);
   }
@@ -288,7 +289,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto head =
       (source.file->complete() ? "" : std::string(incomplete)) + (found.read.empty() ? "" : found.read + "\n");
   const auto tail =
-      measures_text(measures, request.shown) + infinite + (found.status.empty() ? "" : "\n" + found.status);
+      measures_text(measures, request.shown, told) + infinite + (found.status.empty() ? "" : "\n" + found.status);
   const bool asks_for_all = line.has("all") || line.has("all-measures") || !line.values["top"].defaulted();
   return stats_text(head, told, tail, asks_for_all ? Tables::all : Tables::that_fit) +
          "\nwritten: " + target.path.string() + "\n";
@@ -402,6 +403,20 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
   std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << all.places.target.string() << '\n';
 }
 
+/// Collective. Computes the statistics of one result and prints them.
+void tell(const Source& source, const CommandLine& line, const parallel::Communicator& world, Purpose purpose) {
+  const auto text = compute(source, line, world, purpose);
+  if (world.rank() > 0) {
+    return;
+  }
+  if (const auto format = format_of(line)) {
+    std::cerr << (source.file->complete() ? "" : incomplete);
+    print_table(line, source.target, *format, purpose == Purpose::all ? "" : "decide");
+  } else {
+    std::cout << text;
+  }
+}
+
 /// Collective.
 base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
   std::vector<std::string> named = {line.place};
@@ -424,16 +439,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
     found.target = target_of(line, found.file->path(), Purpose::all);
     return found;
   });
-  const auto text = compute(source, line, world);
-  if (world.rank() > 0) {
-    return base::ExitCode::done;
-  }
-  if (const auto format = format_of(line)) {
-    std::cerr << (source.file->complete() ? "" : incomplete);
-    print_table(line, source.target, *format);
-  } else {
-    std::cout << text;
-  }
+  tell(source, line, world, Purpose::all);
   return base::ExitCode::done;
 }
 
@@ -441,7 +447,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
 base::ExitCode replay(const CommandLine& line, const parallel::Communicator& world) {
   require_statistics_keys(line.overrides);
   line.number("top", 1);
-  const auto format = format_of(line);
+  format_of(line);  // before anything is computed
   const auto source = opened(world, [&] {
     auto found = open_source(find_result(line.place), line.overrides);
     base::refuse_if(!probes::kind_of(found.job).comparison(found.job).decide, "nothing says what is to be decided",
@@ -453,16 +459,8 @@ base::ExitCode replay(const CommandLine& line, const parallel::Communicator& wor
     found.target = target_of(line, found.file->path(), Purpose::replay);
     return found;
   });
-  const auto text = compute(source, line, world, Purpose::replay);
-  if (world.rank() > 0) {
-    return base::ExitCode::done;
-  }
-  if (format) {
-    print_table(line, source.target, *format, "decide");
-  } else {
-    std::cout << text;
-  }
-  if (!line.has("output")) {
+  tell(source, line, world, Purpose::replay);
+  if (world.rank() == 0 && !line.has("output")) {
     std::filesystem::remove(source.target);
   }
   return base::ExitCode::done;

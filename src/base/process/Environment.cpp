@@ -49,11 +49,6 @@ std::string utc_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
-bool can_be_run(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
-}
-
 std::filesystem::path python_of_build() {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   return program.parent_path().parent_path().parent_path() / "python";
@@ -62,7 +57,9 @@ std::filesystem::path python_of_build() {
 std::string own_python() {
   const auto named = text_from_environment("STEREOSWEEP_PYTHON");
   const auto python = python_of_build();
-  return named.empty() && can_be_run(python) ? python.string() : named;
+  std::error_code ignored;
+  const bool is_there = std::filesystem::is_regular_file(python, ignored) && ::access(python.c_str(), X_OK) == 0;
+  return named.empty() && is_there ? python.string() : named;
 }
 
 }  // namespace stereosweep::base

@@ -17,10 +17,6 @@ std::string granted_gpus();
 /// "2026-11-21T05:00:00Z"
 std::string utc_now();
 
-// The Python that belongs to this program.
-
-/// Whether a regular file may be executed.
-bool can_be_run(const std::filesystem::path& path);
 /// Where build/python, which env/setup.sh makes above this program's build/NAME/bin, is expected.
 std::filesystem::path python_of_build();
 /// $STEREOSWEEP_PYTHON; else python_of_build() where it is; else "".

@@ -317,12 +317,16 @@ Finding differences_finding(const RunComparison& runs, sweep::Comparison compari
   add_differences(found, runs.differences, comparison);
   found.notes += " Of two models they say nothing of others.";
   const bool has_answers = std::ranges::any_of(runs.num_answers, [](auto number) { return number > 0; });
-  found.views = {{.title = "Differences between runs in ",
-                  .columns = table_columns("runs: run_pair, subject, item, left, right, difference, low, high, "
-                                           "templates: num_templates, p, p adjusted: p_holm" +
-                                           std::string(has_answers ? ", answers: num_answers" : "")),
-                  .by = "p",
-                  .only = "difference"}};
+  const bool is_one = runs.pairs.size() == 1;  // its name stands in the title
+  found.views = {
+      {.title = "Differences between runs in ",
+       .columns = table_columns(std::string(is_one ? "" : "runs: run_pair, ") +
+                                "subject, item, left, right, difference, low, high, templates: "
+                                "num_templates, p, p adjusted: p_holm" +
+                                (has_answers ? ", answers: num_answers" : "")),
+       .by = "p",
+       .each = is_one ? std::vector<std::string>{"measure", "run_pair"} : std::vector<std::string>{"measure"},
+       .only = "difference"}};
   found.question = {{.claims = base::mapped(runs.differences, &ContrastRow::claim),
                      .value = "difference",
                      .counted = "template",
@@ -451,8 +455,9 @@ std::string runs_text(const RunComparison& runs, const sweep::Comparison& compar
   for (const auto& finding : findings_of(runs, comparison)) {
     told.add(told_by(finding, top, shown));
   }
-  text += base::join(told.answers, "\n") + (told.answers.empty() ? "" : "\n") + told.text();
-  return text + '\n' + results::definitions_text(measures);
+  const auto answers = base::join(told.answers, "\n");
+  text += answers + (answers.empty() ? "" : "\n") + told.text();
+  return text + '\n' + results::definitions_text(measures, answers);
 }
 
 }  // namespace stereosweep::findings

@@ -1,6 +1,7 @@
 #include "results/measures/Glossary.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 #include <vector>
@@ -15,43 +16,56 @@ namespace {
 
 using Terms = std::map<std::pair<std::string_view, std::string_view>, Term>;
 
-/// The next field of `line`, which is taken from it.
-std::string_view take_field(std::string_view& line) {
-  const auto end = std::min(line.find('\t'), line.size());
-  const auto field = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return field;
+/// What stands before the next `end` in `text`, from which both are taken.
+std::string_view take(std::string_view& text, char end) {
+  const auto place = std::min(text.find(end), text.size());
+  const auto part = text.substr(0, place);
+  text.remove_prefix(std::min(place + 1, text.size()));
+  return part;
 }
 
 Terms read_terms() {
   Terms terms;
   auto rest = glossary_rows();
-  rest.remove_prefix(std::min(rest.find('\n'), rest.size()));  // the names of the columns
+  take(rest, '\n');  // the names of the columns
   while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    auto line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.empty()) {
-      continue;
-    }
-    const auto kind = take_field(line);
-    const auto name = take_field(line);
-    const auto title = take_field(line);
+    auto line = take(rest, '\n');
+    const auto kind = take(line, '\t');
+    const auto name = take(line, '\t');
+    const auto title = take(line, '\t');
     STEREOSWEEP_ASSERT(!line.empty(), "a row of the glossary lacks a field");
     terms[{kind, name}] = {title, line};
   }
   return terms;
 }
 
+const Terms& all_terms() {
+  static const Terms terms = read_terms();
+  return terms;
+}
+
+/// Whether the text holds the word, alone or in the plural.
+bool is_said(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(end + (text.substr(end).starts_with('s') ? 1 : 0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Term> find_term(std::string_view kind, std::string_view name) {
-  static const Terms terms = read_terms();
-  const auto found = terms.find({kind, name});
-  return found == terms.end() ? std::nullopt : std::optional(found->second);
+  const auto found = all_terms().find({kind, name});
+  return found == all_terms().end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string definitions_text(std::span<const std::string> measures) {
+std::string definitions_text(std::span<const std::string> measures, const std::string& said) {
   std::string text;
   std::vector<std::string> told;
   for (const auto& measure : measures) {
@@ -63,13 +77,15 @@ std::string definitions_text(std::span<const std::string> measures) {
       }
     }
   }
-  for (const std::string unit : {"nat", "bit"}) {
-    const auto is_said = [&](const char* mark) { return text.find(" " + unit + mark) != std::string::npos; };
-    if (const auto term = find_term("term", unit); term && (is_said(".") || is_said(";"))) {
-      text += wrapped(unit + ": " + std::string(term->definition) + "\n", 2);
+  std::string more;
+  for (const auto& [key, term] : all_terms()) {
+    const auto& [kind, name] = key;
+    const bool is_unit = name == "nat" || name == "bit";
+    if (kind == "term" && (is_said(said, name) || (is_unit && is_said(text, name)))) {
+      more += wrapped(std::string(name) + ": " + std::string(term.definition) + "\n", 2);
     }
   }
-  return text;
+  return text + more;
 }
 
 }  // namespace stereosweep::results

@@ -18,8 +18,9 @@ struct Term {
 std::optional<Term> find_term(std::string_view kind, std::string_view name);
 
 /// One wrapped line "name: definition" for each word of the measures' labels (an association's have two, variant and
-/// prior), every word once; words that are not in the glossary have none. Units that these name follow.
-std::string definitions_text(std::span<const std::string> measures);
+/// prior), every word once; words that are not in the glossary have none. Units that these name follow, and the
+/// technical terms of what is `said`.
+std::string definitions_text(std::span<const std::string> measures, const std::string& said = "");
 
 /// The file's lines of kind, name, title and definition, separated by tabs; the first names them. CMakeLists.txt makes
 /// its definition.

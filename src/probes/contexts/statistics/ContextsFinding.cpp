@@ -120,6 +120,12 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
   return axis;
 }
 
+/// A set's name, of one that has none its first words: "flowers", "X (rose, tulip and 1 more)".
+std::string set_name(const ContextsTest& test, std::size_t set) {
+  const auto& name = test.sets[set];
+  return name.size() > 1 ? name : name + " (" + results::first_names(test.words[set], 2) + ")";
+}
+
 /// With what the tests compare, where all say it.
 Heads with_titles(const std::vector<Row>& rows, const std::string& heads) {
   const bool has_titles = std::ranges::none_of(rows, [](const Row& row) { return row.test->title.empty(); });
@@ -154,7 +160,23 @@ void add_relabelling(Finding& finding, const std::vector<Row>& rows, const std::
   column(Role::p, "_one_sided", "one-sided p of the same", &PermutationSummary::one_sided);
 }
 
+/// What a test, or a word, says.
+std::string claim_of(const Row& row) {
+  const auto& of = row.of->combined;
+  const std::size_t near = of.effect < 0 ? 3 : 2;
+  const auto name = [&](std::size_t set) { return set_name(*row.test, set); };
+  if (row.word.empty()) {
+    return name(0) + " are nearer to " + name(near) + ", " + name(1) + " to " + name(5 - near);
+  }
+  return "'" + row.word + "' is nearer to " + name(near) + " than to " + name(5 - near) +
+         (std::isnan(of.low) ? " (no interval: there is one sample, or all are alike)"
+                             : " (over other samples of contexts " + results::significant(of.low) + " .. " +
+                                   results::significant(of.high) + ")");
+}
+
 void add_effects(Finding& finding, const std::vector<Row>& rows) {
+  finding.question = {
+      {.claims = base::mapped(rows, claim_of), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
   add(finding, Role::value, rows, "", "effect size d, combined over the samples of contexts",
       [](const auto& effect) { return effect.combined.effect; });
   add(finding, Role::n, rows, "samples", "samples with an effect size",
@@ -272,16 +294,8 @@ Finding finding_of_tests(const ContextsResult& result) {
   add(finding, Role::p, rows, "p_both", "two-sided p of Student's t over other words of both kinds",
       &EffectSummary::crossed);
   add(finding, Role::low, rows, "low", "lower end of the interval of d over other words of both kinds, as p_both",
-      &EffectSummary::crossed_low)
-      .of = "";
-  add(finding, Role::high, rows, "high", "upper end of that interval", &EffectSummary::crossed_high).of = "";
-  const auto claim = [](const Row& row) {
-    const auto& sets = row.test->sets;
-    const bool is_turned = row.of->combined.effect < 0;
-    return sets[0] + " are nearer to " + sets[is_turned ? 3 : 2] + ", " + sets[1] + " to " + sets[is_turned ? 2 : 3];
-  };
-  finding.question = {
-      {.claims = base::mapped(rows, claim), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
+      &EffectSummary::crossed_low);
+  add(finding, Role::high, rows, "high", "upper end of that interval", &EffectSummary::crossed_high);
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
        .columns = heads_of(result, "test: weat_test",
@@ -302,16 +316,6 @@ Finding finding_of_words(const ContextsResult& result, const std::vector<Row>& r
   finding.add(Role::value, rows, "association", "1", "mean over samples of the word's association", &Row::association);
   finding.add(Role::value, rows, "rank", "1", "place among the test's words, the smallest p first, then the largest d",
               &Row::rank);
-  const auto claim = [](const Row& row) {
-    const auto& of = row.of->combined;
-    const auto& sets = row.test->sets;
-    return row.word + " is nearer to " + sets[of.effect < 0 ? 3 : 2] + " than to " + sets[of.effect < 0 ? 2 : 3] +
-           (std::isnan(of.low) ? " (no interval: there is one sample, or all are alike)"
-                               : " (over other samples of contexts " + results::significant(of.low) + " .. " +
-                                     results::significant(of.high) + ")");
-  };
-  finding.question = {
-      {.claims = base::mapped(rows, claim), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
   finding.views = {{.title = "Words, d > 0: nearer to A, d < 0: nearer to B; test, A, B: ",
                     .columns = heads_of(result, "word", "p, p Holm: p_holm, least: p_least"),
                     .by = "rank",
