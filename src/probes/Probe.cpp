@@ -92,7 +92,7 @@ std::string place_of(const Probe& probe, const sweep::Block& block, const result
                      std::size_t index) {
   const auto& schema = probe.schema();
   const auto per_context = schema.values_per_context(cube);
-  const auto at = probe.blocks().product().coordinates(block.first_context + index / per_context);
+  const auto at = probe.blocks().product().coordinates(probe.blocks().context(block, index / per_context));
   std::vector<std::string> words;
   for (std::size_t axis = 0; axis < schema.outer_axes.size(); ++axis) {
     words.push_back(schema.outer_axes[axis].name + " " + schema.outer_axes[axis].labels[at[axis]]);

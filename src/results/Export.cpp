@@ -47,28 +47,6 @@ std::uint64_t bytes_of(const std::vector<T>& values) {
   return values.size() * sizeof(T);
 }
 
-void append(RawColumn& target, RawColumn&& more) {
-  std::visit(
-      [&](auto& values) {
-        auto& added = std::get<std::remove_reference_t<decltype(values)>>(more);
-        values.insert(values.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
-      },
-      target);
-}
-
-/// The first `count` values; the others stay.
-RawColumn take_first(RawColumn& column, std::uint64_t count) {
-  return std::visit(
-      [&](auto& values) -> RawColumn {
-        const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
-        std::remove_reference_t<decltype(values)> rest(std::make_move_iterator(end),
-                                                       std::make_move_iterator(values.end()));
-        values.erase(end, values.end());
-        return std::exchange(values, std::move(rest));
-      },
-      column);
-}
-
 /// Raw blocks in canonical order -> cubes of a file, gathered into slabs so that small blocks cost no call each. Other
 /// threads compress and hash slabs while the calling one reads the next blocks and writes what is compressed, in order.
 class SlabWriter {
@@ -271,12 +249,32 @@ void add_axes(Layout& layout, const RawSchema& schema) {
 
 ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSchema& schema) {
   SlabWriter writer(schema, layout, run.num_threads);
-  ExportCounts counts{.num_blocks = run.blocks->num_blocks()};
+  const auto& plan = *run.blocks;
+  ExportCounts counts{.num_blocks = plan.num_blocks()};
+  std::optional<RawBlock> gathered;  // of a dealt plan: all contexts of an outermost value
   for (std::uint64_t index = 0; index < counts.num_blocks; ++index) {
-    const auto block = run.blocks->block(index);
+    const auto block = plan.block(index);
     auto raw = base::profile::timed("reading the journal", [&] { return run.source(block); });
     counts.num_blocks_scored += raw.has_value() ? 1 : 0;
-    writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
+    if (!plan.is_dealt()) {
+      writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
+      continue;
+    }
+    const auto length = plan.contexts_per_outermost();
+    const auto first = index / plan.blocks_per_outermost() * length;
+    if (index % plan.blocks_per_outermost() == 0) {
+      gathered = unscored_block(schema, length);
+    }
+    if (raw) {
+      std::vector<std::uint64_t> places(block.num_contexts);
+      for (std::uint64_t place = 0; place < places.size(); ++place) {
+        places[place] = plan.context(block, place) - first;
+      }
+      gathered->put(*raw, places, length);
+    }
+    if ((index + 1) % plan.blocks_per_outermost() == 0) {
+      writer.add({.first_context = first, .num_contexts = length}, std::move(*gathered));
+    }
   }
   counts.digest = writer.finish();
   return counts;
@@ -298,7 +296,8 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
   file.root().write_attribute("num_blocks", static_cast<std::int64_t>(counts.num_blocks));
   file.root().write_attribute("num_blocks_scored", static_cast<std::int64_t>(counts.num_blocks_scored));
   file.root().write_attribute(raw_digest_name, base::to_hex(counts.digest));
-  file.root().write_attribute("complete", std::int64_t{counts.num_blocks == counts.num_blocks_scored ? 1 : 0});
+  const auto wanted = run.num_blocks_wanted.value_or(counts.num_blocks);
+  file.root().write_attribute("complete", std::int64_t{counts.num_blocks_scored >= wanted ? 1 : 0});
   file.finish();
   return counts;
 }

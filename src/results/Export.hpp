@@ -43,15 +43,16 @@ struct ExportCounts {
 /// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256, settings, and what scoring
 /// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows; of a model that was named as on the
 /// hub also model_revision (commit), of one that is not stored as plain numbers model_storage, with an adapter adapter
-/// and adapter_sha256. The export itself adds schema, schema_version, title, software, software_version,
-/// build, hdf5_version, numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last,
-/// complete.
+/// and adapter_sha256; of a run that stops asking when it knows num_rounds. The export itself adds schema,
+/// schema_version, title, software, software_version, build, hdf5_version, numerical_contract, raw_cubes, outer_axes,
+/// num_blocks, num_blocks_scored, raw_digest and, last, complete.
 struct RunDescription {
   std::string title;
   std::string probe;
   const RawSchema* schema = nullptr;
   const sweep::BlockPlan* blocks = nullptr;
   BlockSource source;
+  std::optional<std::uint64_t> num_blocks_wanted = {};  ///< of a run that stopped when it knew; nothing: all
   Attributes attributes;
   std::vector<std::pair<std::string, std::string>> documents;  ///< name and text in /provenance: job_yaml, job_resolved
   base::PendingFile::Readers readers = base::PendingFile::Readers::usual;

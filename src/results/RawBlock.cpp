@@ -4,8 +4,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
@@ -134,6 +137,43 @@ RawColumn empty_column(ElementType type) {
       std::vector<double>(), std::vector<std::int32_t>(), std::vector<std::uint8_t>(), std::vector<std::string>(),
       std::vector<float>()};
   return columns.at(static_cast<std::size_t>(type));
+}
+
+void append(RawColumn& target, RawColumn&& more) {
+  std::visit(
+      [&](auto& values) {
+        auto& added = std::get<std::remove_reference_t<decltype(values)>>(more);
+        values.insert(values.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+      },
+      target);
+}
+
+RawColumn take_first(RawColumn& column, std::uint64_t count) {
+  return std::visit(
+      [&](auto& values) -> RawColumn {
+        const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
+        std::remove_reference_t<decltype(values)> rest(std::make_move_iterator(end),
+                                                       std::make_move_iterator(values.end()));
+        values.erase(end, values.end());
+        return std::exchange(values, std::move(rest));
+      },
+      column);
+}
+
+void RawBlock::put(const RawBlock& from, const std::vector<std::uint64_t>& places, std::uint64_t num_contexts) {
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    std::visit(
+        [&](auto& values) {
+          const auto& source = std::get<std::remove_reference_t<decltype(values)>>(from.columns.at(column));
+          const auto length = values.size() / num_contexts;
+          STEREOSWEEP_ASSERT(source.size() == length * places.size(), "both have the same values for each context");
+          for (std::size_t context = 0; context < places.size(); ++context) {
+            std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(context * length), length,
+                        values.begin() + static_cast<std::ptrdiff_t>(places[context] * length));
+          }
+        },
+        columns[column]);
+  }
 }
 
 const AxisSchema& RawSchema::inner_axis(const std::string& name) const {

@@ -74,11 +74,16 @@ using RawColumn = std::variant<std::vector<double>, std::vector<std::int32_t>, s
                                std::vector<std::string>, std::vector<float>>;
 
 RawColumn empty_column(ElementType type);
+void append(RawColumn& target, RawColumn&& more);
+/// The first `count` values; the others stay.
+RawColumn take_first(RawColumn& column, std::uint64_t count);
 
 /// Values of one block: one column per cube, in the schema's order, contexts outermost.
 struct RawBlock {
   std::vector<RawColumn> columns;
   void write(base::ByteWriter& out) const;
+  /// Puts contexts of `from`, which has one for each of `places`, at these places among the `num_contexts` of this.
+  void put(const RawBlock& from, const std::vector<std::uint64_t>& places, std::uint64_t num_contexts);
   /// Throws base::Error if the bytes are no RawBlock of `schema` with `num_contexts` contexts.
   static RawBlock read(base::ByteReader& in, const RawSchema& schema, std::uint64_t num_contexts);
 };

@@ -136,6 +136,8 @@ AxisSchema ResultFile::axis(const std::string& name) const {
 
 bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
 
+bool ResultFile::has_stopped() const { return complete() && number("num_blocks_scored") < number("num_blocks"); }
+
 std::optional<std::string> ResultFile::document(const std::string& name) const {
   return as_input(path_, [&]() -> std::optional<std::string> {
     if (!file_.root().contains("provenance")) {

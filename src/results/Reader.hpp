@@ -38,8 +38,10 @@ class ResultFile {
   std::uint64_t contexts_per_subject() const { return num_contexts_ / schema_.outer_axes.front().labels.size(); }
   /// The file's bytes are those that were written.
   bool has_seal() const { return has_seal_; }
-  /// Every block was scored.
+  /// Every block was scored that the run wants.
   bool complete() const;
+  /// Of a complete result of a run that asks in rounds: some blocks were not asked, since all was decided without them.
+  bool has_stopped() const;
   /// A root attribute; nothing where it does not exist.
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> number(const std::string& attribute) const;

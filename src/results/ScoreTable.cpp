@@ -200,16 +200,23 @@ ScoreFile::ScoreFile(const std::filesystem::path& path) : FinishedStatistics(pat
   });
 }
 
-std::vector<double> ScoreFile::read(std::size_t measure) const {
+template <class Value>
+std::vector<Value> ScoreFile::read_measure(const char* name, std::size_t measure) const {
   return naming([&] {
-    const auto dataset = file_.root().open_dataset("score");
+    const auto dataset = file_.root().open_dataset(name);
     auto where = dataset.all();
     where.start[0] = measure;
     where.count[0] = 1;
-    std::vector<double> values(hdf5::product(where.count));
-    dataset.read(where, std::span<double>(values));
+    std::vector<Value> values(hdf5::product(where.count));
+    dataset.read(where, std::span<Value>(values));
     return values;
   });
+}
+
+std::vector<double> ScoreFile::read(std::size_t measure) const { return read_measure<double>("score", measure); }
+
+std::vector<std::uint8_t> ScoreFile::read_statuses(std::size_t measure) const {
+  return read_measure<std::uint8_t>("score_status", measure);
 }
 
 std::optional<PeoplesMeans> ScoreFile::peoples_means() const {

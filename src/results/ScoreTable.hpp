@@ -175,10 +175,15 @@ class ScoreFile : public FinishedStatistics {
   const ScoreTableAxes& axes() const { return axes_; }
   /// [subject, template, rephrasing, replicate, item]; NaN: no score.
   std::vector<double> read(std::size_t measure) const;
+  /// Parallel to it, as ScoreStatus.
+  std::vector<std::uint8_t> read_statuses(std::size_t measure) const;
   /// The variable `people_mean` of all annotators; nothing where the file has none.
   std::optional<PeoplesMeans> peoples_means() const;
 
  private:
+  template <class Value>
+  std::vector<Value> read_measure(const char* name, std::size_t measure) const;
+
   ScoreTableAxes axes_;
 };
 

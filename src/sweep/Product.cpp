@@ -1,6 +1,7 @@
 #include "sweep/Product.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -58,9 +59,42 @@ BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block)
   num_blocks_ = blocks_per_outermost_ * outermost;  // at most num_contexts: no overflow
 }
 
+BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
+  auto plan = *this;
+  if (num_blocks_ == 0) {
+    return plan;
+  }
+  STEREOSWEEP_ASSERT(rounds.size() == contexts_per_outermost_, "each context of an outermost value has a round");
+  plan.order_.resize(rounds.size());
+  std::iota(plan.order_.begin(), plan.order_.end(), std::uint64_t{0});
+  std::ranges::stable_sort(plan.order_, {}, [&](std::uint64_t context) { return rounds[context]; });
+  for (std::uint64_t place = 0; place < rounds.size(); ++place) {
+    const bool begins = place == 0 || rounds[plan.order_[place]] != rounds[plan.order_[place - 1]];
+    if (begins || place - plan.starts_.back() == contexts_per_block_) {
+      plan.starts_.push_back(place);
+    }
+  }
+  plan.blocks_per_outermost_ = plan.starts_.size();
+  plan.num_blocks_ = plan.blocks_per_outermost_ * product_.lengths().front();
+  plan.starts_.push_back(rounds.size());
+  return plan;
+}
+
+std::uint64_t BlockPlan::context(const Block& block, std::uint64_t place) const {
+  const auto context = block.first_context + place;
+  const auto inside = context % std::max<std::uint64_t>(contexts_per_outermost_, 1);
+  return is_dealt() ? context - inside + order_[inside] : context;
+}
+
 Block BlockPlan::block(std::uint64_t index) const {
   STEREOSWEEP_ASSERT(index < num_blocks_, "block outside the plan");
   const std::uint64_t outermost = index / blocks_per_outermost_;
+  if (is_dealt()) {
+    const auto place = index % blocks_per_outermost_;
+    return {.index = index,
+            .first_context = outermost * contexts_per_outermost_ + starts_[place],
+            .num_contexts = starts_[place + 1] - starts_[place]};
+  }
   const std::uint64_t inside = (index % blocks_per_outermost_) * contexts_per_block_;
   return {.index = index,
           .first_context = outermost * contexts_per_outermost_ + inside,

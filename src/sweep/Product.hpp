@@ -21,7 +21,8 @@ class Product {
   std::uint64_t num_contexts_ = 1;
 };
 
-/// A contiguous range of contexts inside one value of the outermost axis: the unit of scheduling, journal, reuse.
+/// A contiguous range of contexts inside one value of the outermost axis: the unit of scheduling, journal, reuse. Of a
+/// dealt plan: of places in the order of visits (BlockPlan::context).
 struct Block {
   std::uint64_t index = 0;
   std::uint64_t first_context = 0;
@@ -32,9 +33,18 @@ struct Block {
 class BlockPlan {
  public:
   BlockPlan(Product product, std::uint64_t contexts_per_block);
+  /// The same product for a sweep that asks its contexts in rounds: a block has contexts of one round.
+  /// `rounds`: of each context of an outermost value, whatever the value.
+  BlockPlan dealt(const std::vector<std::uint8_t>& rounds) const;
+  bool is_dealt() const { return !order_.empty(); }
   const Product& product() const { return product_; }
   std::uint64_t num_blocks() const { return num_blocks_; }
   Block block(std::uint64_t index) const;
+  /// Number of the context at a place of a block.
+  std::uint64_t context(const Block& block, std::uint64_t place) const;
+  /// Contexts of one value of the outermost axis.
+  std::uint64_t contexts_per_outermost() const { return contexts_per_outermost_; }
+  std::uint64_t blocks_per_outermost() const { return blocks_per_outermost_; }
 
  private:
   Product product_;
@@ -42,6 +52,8 @@ class BlockPlan {
   std::uint64_t contexts_per_outermost_ = 0;
   std::uint64_t blocks_per_outermost_ = 0;
   std::uint64_t num_blocks_ = 0;
+  std::vector<std::uint64_t> order_;   ///< of a dealt plan: contexts of an outermost value as they are visited
+  std::vector<std::uint64_t> starts_;  ///< and the first place of each block of it, and the end
 };
 
 /// Blocks to look at where a product is too large to look at all of it: all of them if it has at most `max_contexts`

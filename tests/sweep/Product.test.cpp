@@ -41,6 +41,40 @@ TEST(Product, RefusesCoordinatesOutside) {
   EXPECT_THROW(product.coordinates(6), std::logic_error);
 }
 
+TEST(BlockPlan, DealtBlocksHoldContextsOfOneRound) {
+  std::mt19937_64 random(3);
+  for (std::uint64_t per_block = 1; per_block <= 7; ++per_block) {
+    std::vector<std::uint8_t> rounds(14);
+    for (auto& round : rounds) {
+      round = static_cast<std::uint8_t>(random() % 4);
+    }
+    const auto plan = BlockPlan(Product({3, 7, 2}), per_block).dealt(rounds);
+    EXPECT_TRUE(plan.is_dealt());
+    EXPECT_EQ(plan.num_blocks(), 3 * plan.blocks_per_outermost());
+    std::vector<int> met(42, 0);
+    for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
+      const auto block = plan.block(index);
+      ASSERT_GE(block.num_contexts, 1u);
+      EXPECT_LE(block.num_contexts, per_block);
+      const auto first = plan.context(block, 0);
+      for (std::uint64_t place = 0; place < block.num_contexts; ++place) {
+        const auto context = plan.context(block, place);
+        ++met.at(context);
+        EXPECT_EQ(context / 14, first / 14);
+        EXPECT_EQ(rounds[context % 14], rounds[first % 14]);
+      }
+      if (index % plan.blocks_per_outermost() > 0) {
+        const auto before = plan.block(index - 1);
+        EXPECT_LE(rounds[plan.context(before, 0) % 14], rounds[first % 14]);
+      }
+    }
+    EXPECT_THAT(met, testing::Each(1));
+  }
+  const BlockPlan plain(Product({3, 7, 2}), 4);
+  EXPECT_FALSE(plain.is_dealt());
+  EXPECT_EQ(plain.context(plain.block(5), 1), plain.block(5).first_context + 1);
+}
+
 TEST(BlockPlan, CoversSmallProductsExactlyOnceInOrder) {
   for (std::uint64_t groups = 1; groups <= 4; ++groups) {
     for (std::uint64_t templates = 1; templates <= 7; ++templates) {
