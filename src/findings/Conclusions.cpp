@@ -82,9 +82,6 @@ void each_asked(const sweep::Comparison& comparison, const Use& use) {
   });
 }
 
-/// Ends a statistic of a table without numbers where it comes to read them: all its names are looked up by then.
-struct NoNumbers {};
-
 std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed,
                                   std::string_view only) {
   std::vector<Finding> all;
@@ -111,7 +108,7 @@ std::vector<sweep::KeyFault> faults_of_names(const results::ScoreTableAxes& axes
   const auto add = [&](const char* key, const std::function<void()>& look_up) {
     try {
       look_up();
-    } catch (const NoNumbers&) {  // nothing is wrong
+    } catch (const NoNumbers&) {  // all its names were looked up before, and nothing is wrong
     } catch (const base::InputError& error) {
       for (const auto& line : base::split(error.what(), '\n')) {
         if (!line.ends_with(':')) {  // no headline
@@ -123,9 +120,7 @@ std::vector<sweep::KeyFault> faults_of_names(const results::ScoreTableAxes& axes
   if (axes[measure_axis].labels.empty() || axes[subject_axis].labels.empty() || axes[item_axis].labels.empty()) {
     return faults;
   }
-  Scores scores;
-  std::ranges::transform(axes, scores.axes.begin(), [](const auto& axis) { return &axis; });
-  scores.read = [](std::size_t /*measure*/) -> std::vector<double> { throw NoNumbers(); };
+  auto scores = scores_of(axes);
   if (!comparison.templates.empty()) {
     add("templates", [&] { scores = with_templates(scores, comparison.templates); });
   }

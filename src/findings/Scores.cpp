@@ -47,6 +47,13 @@ std::function<std::vector<Value>(std::size_t)> of_templates(const std::function<
 
 }  // namespace
 
+Scores scores_of(const results::ScoreTableAxes& axes) {
+  Scores scores;
+  std::ranges::transform(axes, scores.axes.begin(), [](const auto& axis) { return &axis; });
+  scores.read = [](std::size_t /*measure*/) -> std::vector<double> { throw NoNumbers(); };
+  return scores;
+}
+
 Scores scores_of(results::StatisticsFile& file) {
   Scores scores;
   for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {

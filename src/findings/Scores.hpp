@@ -38,9 +38,15 @@ struct Scores {
   std::function<std::vector<double>(std::size_t measure)> read_poles = {};
   /// Those that share the work on the table.
   Workers ranks = {};
+  /// Of a run that may stop: rounds of which all blocks were scored; nothing: the run knows no rounds.
+  std::optional<std::size_t> num_rounds = {};
 
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
 };
+
+/// Axes alone: what reads a number throws NoNumbers.
+struct NoNumbers {};
+Scores scores_of(const results::ScoreTableAxes& axes);
 
 /// The table of a statistics file that is being written; its variables must be closed. Poles are read where the file
 /// has `pole_score`.

@@ -120,6 +120,80 @@ TEST(FindingsDecisions, look_at_the_cells_of_their_rounds_and_no_others) {
   EXPECT_GT(after.table.rounds[4].estimate, 100);
 }
 
+/// Scores what is needed, round by round, of a table that is known; what later rounds score changes no earlier one.
+TEST(FindingsDecisions, of_a_run_in_rounds_are_those_of_a_replay) {
+  auto whole = planted({2, -0.6, 0.4, 0, -0.2}, 20, 6, 8);
+  whole.table.values[3] = stats::nan;  // a score that is missing
+  whole.table.statuses[3] = results::ScoreStatus::missing;
+  const auto comparison = comparison_of({{.claim = Want::Claim::sign}, {.equivalence = 0.5}});
+  const auto replayed = decide(whole.scores(), comparison, 5);
+  auto partial = whole;
+  std::ranges::fill(partial.table.values, stats::nan);
+  std::ranges::fill(partial.table.statuses, results::ScoreStatus::unscored);
+  std::size_t num_scored = 0;
+  std::vector<base::Digest> digests;
+  for (std::size_t round = 0; round < 20; ++round) {
+    const auto scores = partial.scores();
+    const Deciding deciding(scores, comparison, 5);
+    const auto decisions = deciding.after(round);
+    for (std::size_t before = 0; before < round; ++before) {
+      EXPECT_EQ(digest_of_round(decisions, before), digests[before]);
+    }
+    const auto needed = deciding.needed_next(decisions, round);
+    if (needed.empty()) {
+      break;
+    }
+    num_scored = 0;
+    for (std::size_t place = 0; place < needed.size(); ++place) {
+      if (needed[place]) {
+        partial.table.values[place] = whole.table.values[place];
+        partial.table.statuses[place] = whole.table.statuses[place];
+      }
+      num_scored += partial.table.statuses[place] == results::ScoreStatus::unscored ? 0 : 1;
+    }
+    const auto now = partial.scores();
+    digests.push_back(digest_of_round(Deciding(now, comparison, 5).after(round + 1), round));
+  }
+  EXPECT_EQ(num_scored, replayed.passes.front().asked);
+  EXPECT_LT(num_scored, replayed.passes.front().all);
+  auto scores = partial.scores();
+  scores.num_rounds = digests.size();
+  const auto decided = decide(scores, comparison, 5);
+  EXPECT_FALSE(decided.is_whole);
+  EXPECT_EQ(statuses_of(decided), statuses_of(replayed));
+  for (std::size_t row = 0; row < decided.rows.size(); ++row) {
+    EXPECT_EQ(decided.rows[row].stop, replayed.rows[row].stop);
+    EXPECT_EQ(decided.rows[row].p_holm, replayed.rows[row].p_holm);
+    EXPECT_EQ(decided.rows[row].at_stop()->low, replayed.rows[row].at_stop()->low);
+    EXPECT_TRUE(std::isnan(decided.rows[row].table.complete_p));
+    EXPECT_EQ(decided.rows[row].complete, Status::open);
+  }
+}
+
+TEST(FindingsDecisions, leave_a_subject_out_that_the_first_round_does_not_score) {
+  auto scores = planted({1, 1}, 20, 6);
+  auto comparison = comparison_of();
+  comparison.contrasts = {
+      {.name = "both", .left = {{"subject", {"subject0", "subject1"}}}, .against = sweep::Contrast::Against::zero}};
+  const auto visited = decide(scores.scores(), comparison, 5).rows.front().table.visited;
+  auto alone = scores;
+  for (std::size_t cell = 0; cell < visited.size(); ++cell) {
+    alone.table.values[120 + cell] = stats::nan;
+    alone.table.statuses[120 + cell] = results::ScoreStatus::missing;
+    if (visited[cell] == 0) {  // what stands in later rounds is as if it did not
+      scores.table.values[120 + cell] = stats::nan;
+      scores.table.statuses[120 + cell] = results::ScoreStatus::missing;
+    }
+  }
+  const auto later = decide(scores.scores(), comparison, 5).rows.front();
+  const auto never = decide(alone.scores(), comparison, 5).rows.front();
+  ASSERT_EQ(later.table.rounds.size(), never.table.rounds.size());
+  for (std::size_t round = 0; round < later.table.rounds.size(); ++round) {
+    EXPECT_EQ(later.table.rounds[round].estimate, never.table.rounds[round].estimate);
+  }
+  EXPECT_EQ(later.status, Status::positive);
+}
+
 TEST(FindingsDecisions, deal_by_the_seed) {
   const auto scores = planted({0.7}, 35, 20);
   const auto visited = [&](std::uint64_t seed) {

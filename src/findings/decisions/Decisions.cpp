@@ -1,7 +1,10 @@
 #include "findings/decisions/Decisions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -19,6 +22,7 @@ namespace {
 using sweep::DecideRequest;
 
 constexpr double hopeless_chance = 0.025;
+constexpr auto all_rounds = std::numeric_limits<std::size_t>::max();
 
 /// Contrasts of which decisions are asked: those of the job, in the measures that are chosen for them.
 sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
@@ -34,7 +38,7 @@ sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
 
 /// What the ranks tell each other of a row.
 auto parts_of(auto& row) {
-  return std::tie(row.rounds, row.visited, row.complete, row.complete_p, row.complete_equivalence_p);
+  return std::tie(row.rounds, row.visited, row.is_whole, row.complete, row.complete_p, row.complete_equivalence_p);
 }
 
 UnitBytes packed_rows(const std::vector<RowRounds>& rows) {
@@ -68,13 +72,13 @@ class Family {
   Family(std::vector<DecidedRow*> rows, const DecideRequest& request) : request_(request) {
     for (auto* row : rows) {
       members_.push_back({.row = row, .is_open = !row->table.rounds.empty()});
-      row->status = row->table.rounds.empty() ? DecisionStatus::missing : row->status;
+      row->status = row->table.rounds.empty() ? DecisionStatus::missing : DecisionStatus::open;
     }
   }
 
-  void decide() {
+  void decide(std::size_t num_rounds) {
     bool is_any_open = true;
-    for (std::size_t round = 0; is_any_open; ++round) {
+    for (std::size_t round = 0; is_any_open && round < num_rounds; ++round) {
       for (auto& member : members_) {
         member.num_rounds += member.is_open ? 1 : 0;
       }
@@ -206,7 +210,7 @@ class Family {
 
   void tell(Member& member) const {
     auto& row = *member.row;
-    if (row.table.rounds.empty()) {
+    if (row.table.rounds.empty() || member.num_rounds == 0) {
       return;
     }
     const auto number_of = [](const std::optional<std::size_t>& round) {
@@ -215,7 +219,8 @@ class Family {
     row.rounds_of_wants = {number_of(member.sign), number_of(member.equivalence), number_of(member.width)};
     row.is_positive = row.table.rounds[member.sign.value_or(row.stop)].estimate > 0;
     const auto& numbers = *row.at_stop();
-    row.status = member.sign          ? (row.is_positive ? DecisionStatus::positive : DecisionStatus::negative)
+    row.status = member.is_open       ? DecisionStatus::open
+                 : member.sign        ? (row.is_positive ? DecisionStatus::positive : DecisionStatus::negative)
                  : member.equivalence ? DecisionStatus::equivalent
                  : member.is_hopeless ? DecisionStatus::undecided_here
                  : member.width       ? DecisionStatus::narrow
@@ -245,7 +250,8 @@ class Family {
       // exactly these prompts: their mean is known without error
       const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request_.level;
       row.is_equivalent_in_full = is_product ? std::abs(mean) < request_.margin() : equal[place] <= request_.level;
-      row.complete = request_.wants_sign() && has_sign
+      row.complete = std::isnan(mean) ? DecisionStatus::open
+                     : request_.wants_sign() && has_sign
                          ? (mean > 0 ? DecisionStatus::positive : DecisionStatus::negative)
                      : row.is_equivalent_in_full ? DecisionStatus::equivalent
                                                  : DecisionStatus::exhausted;
@@ -317,6 +323,12 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
   }
 }
 
+std::string six_digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
 std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
   switch (family) {
     case sweep::TestFamily::contrast:
@@ -332,51 +344,102 @@ std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
 }  // namespace
 
 std::vector<std::string> decision_names() {
-  return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing"};
+  return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing", "open"};
 }
 
-Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  const auto& request = *comparison.decide;
-  const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
+Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
+    : scores_(scores), request_(*comparison.decide), plans_(plan_contrasts_of(scores, asked_contrasts(comparison))) {
   const DealtOrder order(scores, seed);
-  Decisions decisions;
-  std::vector<const ContrastPlan*> plan_of_rows;
   for (std::size_t measure = 0; measure < scores.length(measure_axis); ++measure) {
     std::vector<const ContrastPlan*> own;
-    for (const auto& plan : plans) {
-      own.insert(own.end(), base::contains(plan.measures, measure) ? 1 : 0, &plan);
+    for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
+      if (base::contains(plans_[plan].measures, measure)) {
+        own.push_back(&plans_[plan]);
+        plans_of_rows_.insert(plans_of_rows_.end(), scores.length(item_axis), plan);
+      }
     }
     if (!own.empty()) {
-      add_rows(scores, own, measure, request, order, decisions.rows);
-    }
-    for (const auto* plan : own) {
-      plan_of_rows.insert(plan_of_rows.end(), scores.length(item_axis), plan);
+      add_rows(scores, own, measure, request_, order, rows_);
     }
   }
+  is_whole_ = std::ranges::all_of(rows_, [](const DecidedRow& row) { return row.table.is_whole != 0; });
+}
+
+Decisions Deciding::after(std::size_t num_rounds) const {
+  Decisions decisions;
+  decisions.rows = rows_;
+  decisions.is_whole = is_whole_;
   std::map<std::string, std::vector<DecidedRow*>> families;
   for (auto& row : decisions.rows) {
-    families[family_of(row, request.family)].push_back(&row);
+    families[family_of(row, request_.family)].push_back(&row);
   }
   for (const auto& [name, rows] : families) {
-    Family(rows, request).decide();
+    Family(rows, request_).decide(num_rounds);
   }
-  const auto num_items = scores.length(item_axis);
-  for (std::size_t row = 0; row < decisions.rows.size();) {
-    const auto measure = decisions.rows[row].measure;
-    PassCounter passes(scores);
-    for (; row < decisions.rows.size() && decisions.rows[row].measure == measure; row += num_items) {
-      passes.add(*plan_of_rows[row], std::span(decisions.rows).subspan(row, num_items));
+  const auto num_items = scores_.length(item_axis);
+  for (std::size_t row = 0; row < rows_.size();) {
+    const auto measure = rows_[row].measure;
+    PassCounter passes(scores_);
+    for (; row < rows_.size() && rows_[row].measure == measure; row += num_items) {
+      passes.add(plans_[plans_of_rows_[row]], std::span(decisions.rows).subspan(row, num_items));
     }
     decisions.passes.push_back({measure, passes.num_asked(), passes.num_all()});
   }
-  for (std::size_t row = 0; row < decisions.rows.size(); ++row) {
-    const auto& plan = *plan_of_rows[row];
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const auto& plan = plans_[plans_of_rows_[row]];
     decisions.rows[row].num_rephrasings = plan.num_columns;
     decisions.rows[row].claim = claim_of(plan, decisions.rows[row].is_positive);
     decisions.has_one_wording = decisions.has_one_wording || plan.num_columns == 1;
     decisions.has_few_templates = decisions.has_few_templates || plan.num_blocks < usual_templates;
   }
   return decisions;
+}
+
+std::vector<bool> Deciding::needed_next(const Decisions& decisions, std::size_t num_rounds) const {
+  std::vector<bool> needed;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    if (decisions.rows[row].status != DecisionStatus::open) {
+      continue;
+    }
+    needed.resize(scores_.length(subject_axis) * scores_.length(template_axis) * scores_.length(rephrasing_axis));
+    const auto& visited = rows_[row].table.visited;
+    const auto contexts = contexts_of_cells(scores_, plans_[plans_of_rows_[row]]);
+    for (std::size_t cell = 0; cell < visited.size(); ++cell) {
+      for (const auto place : visited[cell] <= num_rounds ? contexts[cell] : std::vector<std::size_t>()) {
+        needed[place] = true;
+      }
+    }
+  }
+  return needed;
+}
+
+base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
+  base::Sha256 hash;
+  for (const auto& row : decisions.rows) {
+    if (round > row.stop || row.table.rounds.empty()) {
+      continue;
+    }
+    const auto& numbers = row.table.rounds[round];
+    for (const double value :
+         {numbers.estimate, numbers.variance, numbers.degrees, numbers.critical, numbers.e_value}) {
+      hash.field(six_digits(value));
+    }
+    const bool stops_here = round == row.stop && row.status != DecisionStatus::open;
+    hash.number(static_cast<std::uint64_t>(numbers.num_cells)).number(static_cast<std::uint64_t>(numbers.num_missing));
+    hash.number(stops_here ? static_cast<std::uint64_t>(row.status) + 1 : 0);
+  }
+  return hash.finish();
+}
+
+Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  return Deciding(scores, comparison, seed).after(scores.num_rounds.value_or(all_rounds));
+}
+
+std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
+                                          std::uint64_t seed) {
+  const auto scores = scores_of(axes);
+  const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
+  return rounds_of_sentences(scores, plans, DealtOrder(scores, seed));
 }
 
 }  // namespace stereosweep::findings

@@ -1,4 +1,5 @@
-// When rounds of a sweep would have decided each contrast, replayed over the table of a finished one. Knows no probe.
+// What rounds of a sweep decide of each contrast, and when: of a run that stops when it knows, or replayed over the
+// table of a complete one. Knows no probe.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/Sha256.hpp"
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
 #include "findings/decisions/Rounds.hpp"
@@ -23,7 +25,8 @@ enum class DecisionStatus : std::uint8_t {
   narrow,          ///< only a width was wanted, or all else is open
   undecided_here,  ///< hopeless: the whole product would hardly decide it
   exhausted,       ///< the whole product was asked
-  missing          ///< more than a tenth of what was asked has no score, or no cell is there
+  missing,         ///< more than a tenth of what was asked has no score, or no cell is there
+  open             ///< the run goes on with it; of a complete table: it was not scored
 };
 std::vector<std::string> decision_names();
 
@@ -35,7 +38,7 @@ struct DecidedRow {
   RowRounds table;
   std::size_t num_rephrasings = 0;  ///< that are compared
   DecisionStatus status = DecisionStatus::exhausted;
-  std::size_t stop = 0;  ///< place of the round after which it needs no more
+  std::size_t stop = 0;  ///< place of the round after which it needs no more, or of the last one that was scored
   /// Rounds (from 1) that decided the sign, the equivalence and the width; 0: none did.
   std::array<std::int32_t, 3> rounds_of_wants = {0, 0, 0};
   bool is_positive = false;  ///< where the sign was decided
@@ -62,21 +65,49 @@ struct MeasurePasses {
 struct Decisions {
   std::vector<DecidedRow> rows;  ///< in the order of measures, contrasts, items
   std::vector<MeasurePasses> passes;
+  bool is_whole = true;            ///< replayed over a complete table
   bool has_one_wording = false;    ///< some row has one rephrasing
   bool has_few_templates = false;  ///< some row has fewer than `usual_templates`
 };
 
-/// Collective: ranks share the contrasts. Throws InputError where no contrast is asked for, or names are not the
-/// table's.
+/// The rows of a table, whatever number of rounds decides them.
+class Deciding {
+ public:
+  /// Collective: ranks share the contrasts. Throws InputError where no contrast is asked for, or names are not the
+  /// table's. `scores` must outlive it.
+  Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+  /// By the first rounds alone: what later ones have scored changes nothing.
+  Decisions after(std::size_t num_rounds) const;
+  /// [subject, template, rephrasing]: what open rows need for the round that follows. Nothing: no row is open.
+  std::vector<bool> needed_next(const Decisions& decisions, std::size_t num_rounds) const;
+
+ private:
+  const Scores& scores_;
+  sweep::DecideRequest request_;
+  std::vector<ContrastPlan> plans_;
+  std::vector<DecidedRow> rows_;
+  std::vector<std::size_t> plans_of_rows_;
+  bool is_whole_ = true;
+};
+
+/// What a round was, for comparison with that of another start: statistics of the rows that it looked at, to six
+/// digits, and what it decided. `round` from 0, below the number of rounds that decided.
+base::Digest digest_of_round(const Decisions& decisions, std::size_t round);
+
+/// Of the rounds that were scored (`Scores::num_rounds`). Collective.
 Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+/// [template x rephrasings + rephrasing]: the round in which a sweep first asks each sentence; never_visited: no
+/// contrast needs it. Of the table's axes and the job alone. Throws InputError as Deciding.
+std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
+                                          std::uint64_t seed);
 
 /// `decide`, a row each; `decide_by_round`, a row and round each.
 std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison);
 
-/// What a job with the key is told before it runs.
-inline constexpr std::string_view decisions_note =
-    "statistics.decide is for 'stereosweep replay' over a finished result; 'run' scores the whole product and refuses "
-    "the key";
+/// For `plan`: after how many (template, rephrasing) the contrasts are looked at, and what share of the passes that
+/// takes. Axes without labels give "".
+std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
 
 /// What keeps decisions of a job with these axes from being what they seem: few templates, one rephrasing. Axes without
 /// labels are not known.

@@ -24,74 +24,6 @@ constexpr double most_missing = 0.1;  // of the visited cells
 constexpr double closest = 0.9995;    // squared correlation of two rounds whose parts hardly differ
 constexpr double certain = 38;        // a statistic beyond every boundary
 
-/// What is compared in each cell of a contrast, of one item.
-struct DealtCells {
-  std::vector<double> differences;  ///< [block, column]; NaN: a side lacks a score
-  std::vector<bool> is_applicable;
-  std::vector<std::int32_t> passes;
-};
-
-/// A cell has a difference where all that its sides ask there, and could be asked, has a score. A subject without any
-/// score of the item is left out, as contrasts do.
-class ContrastCells {
- public:
-  ContrastCells(const Scores& scores, const ContrastPlan& plan, std::span<const double> values,
-                std::span<const std::uint8_t> statuses)
-      : plan_(plan), all_(plan) {
-    all_.cells = sweep::Contrast::Cells::all;
-    means_.emplace_back(scores, all_, values);
-    for (const auto& side : plan.sides) {
-      sides_.push_back(Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]));
-    }
-    contexts_ = contexts_of_cells(scores, plan);
-  }
-
-  DealtCells of(std::size_t item) const {
-    DealtCells cells{means_.front().of(item).differences, std::vector<bool>(plan_.num_cells(), true),
-                     std::vector<std::int32_t>(plan_.num_cells(), 0)};
-    for (std::size_t side = 0; side < sides_.size(); ++side) {
-      std::vector<bool> has_any(plan_.num_cells(), false);
-      for (std::size_t subject = 0; subject < plan_.sides[side].takes[0].size(); ++subject) {
-        if (plan_.sides[side].takes[0][subject]) {
-          add(side, subject, item, cells, has_any);
-        }
-      }
-      for (std::size_t cell = 0; cell < has_any.size(); ++cell) {
-        cells.is_applicable[cell] = cells.is_applicable[cell] && has_any[cell];
-      }
-    }
-    for (std::size_t cell = 0; cell < contexts_.size(); ++cell) {
-      cells.passes[cell] = cells.is_applicable[cell] ? static_cast<std::int32_t>(contexts_[cell].size()) : 0;
-    }
-    return cells;
-  }
-
- private:
-  void add(std::size_t side, std::size_t subject, std::size_t item, DealtCells& cells,
-           std::vector<bool>& has_any) const {
-    const auto& own = sides_[side];
-    bool is_scored = false;
-    for (std::size_t sentence = 0; !is_scored && sentence < own.num_sentences(); ++sentence) {
-      is_scored = plan_.cell_of(plan_.sides[side], sentence) != no_block &&
-                  own.state(subject, sentence, item) == CellState::scored;
-    }
-    for (std::size_t sentence = 0; is_scored && sentence < own.num_sentences(); ++sentence) {
-      const auto cell = plan_.cell_of(plan_.sides[side], sentence);
-      const auto state = cell == no_block ? CellState::not_applicable : own.state(subject, sentence, item);
-      if (state != CellState::not_applicable) {
-        has_any[cell] = true;
-        cells.differences[cell] = state == CellState::scored ? cells.differences[cell] : stats::nan;
-      }
-    }
-  }
-
-  const ContrastPlan& plan_;
-  ContrastPlan all_;
-  std::vector<ComparedMeans> means_;  // one; borrows `all_`
-  std::vector<Cells> sides_;
-  std::vector<std::vector<std::size_t>> contexts_;
-};
-
 /// Lines (blocks or columns) with a cell that can be scored, in the order in which they are visited.
 std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
                                      const std::vector<std::size_t>& order, const std::vector<bool>& is_used) {
@@ -109,72 +41,210 @@ std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<st
   return lines;
 }
 
-/// The cells of one row in the order of visits, round by round.
-class RowDealer {
- public:
-  RowDealer(const DealtCells& cells, const ContrastPlan& plan, const DealtOrder& order, const DecideRequest& request)
-      : cells_(cells), plan_(plan), request_(request) {
+/// In which order the cells of one row are visited, and when they are looked at.
+struct CellOrder {
+  std::vector<bool> is_applicable;          ///< [block, column]
+  std::vector<std::size_t> blocks;          ///< of the plan, in the order of visits
+  std::vector<std::size_t> columns;         ///< those, too
+  std::vector<stats::PlannedLook> planned;  ///< [round]; empty: no cell is applicable
+  std::vector<std::size_t> looks;           ///< [row, column] in that order: the round of the visit
+  std::size_t num_columns;                  ///< of the plan
+
+  CellOrder(const ContrastPlan& plan, const DealtOrder& order, std::vector<bool> applicable)
+      : is_applicable(std::move(applicable)), num_columns(plan.num_columns) {
     std::vector<bool> used_blocks(plan.num_blocks, false);
     std::vector<bool> used_columns(plan.num_columns, false);
     for (std::size_t cell = 0; cell < plan.num_cells(); ++cell) {
-      if (cells.is_applicable[cell]) {
+      if (is_applicable[cell]) {
         used_blocks[cell / plan.num_columns] = used_columns[cell % plan.num_columns] = true;
       }
     }
-    blocks_ = dealt_lines(plan.num_blocks, plan.blocks, order.templates, used_blocks);
-    columns_ = dealt_lines(plan.num_columns, plan.columns, order.rephrasings, used_columns);
+    blocks = dealt_lines(plan.num_blocks, plan.blocks, order.templates, used_blocks);
+    columns = dealt_lines(plan.num_columns, plan.columns, order.rephrasings, used_columns);
+    if (!blocks.empty()) {
+      planned = stats::planned_looks(blocks.size(), columns.size());
+      looks = stats::looks_of_cells(blocks.size(), columns.size(), planned);
+    }
   }
 
+  std::size_t cell_at(std::size_t place) const {
+    return blocks[place / columns.size()] * num_columns + columns[place % columns.size()];
+  }
+  /// Of a place [row, column] in the order of visits.
+  bool is_taken(std::size_t place, std::size_t round) const {
+    return looks[place] <= round && is_applicable[cell_at(place)];
+  }
+  /// [block, column]: the round, or never_visited.
+  std::vector<std::uint8_t> visited() const {
+    std::vector<std::uint8_t> rounds(is_applicable.size(), never_visited);
+    for (std::size_t place = 0; place < looks.size(); ++place) {
+      if (is_applicable[cell_at(place)]) {
+        rounds[cell_at(place)] = static_cast<std::uint8_t>(looks[place]);
+      }
+    }
+    return rounds;
+  }
+};
+
+/// What is compared in each cell of a contrast. A cell has a difference where all that its sides ask there, and could
+/// be asked, has a score. A subject without any score of the item in the first round is left out of all rounds: what
+/// later rounds score must not change an earlier one.
+class ContrastCells {
+ public:
+  ContrastCells(const Scores& scores, const ContrastPlan& plan, std::span<const double> values,
+                std::span<const std::uint8_t> statuses, const DealtOrder& order)
+      : scores_(scores), plan_(plan), all_(plan), values_(values), contexts_(contexts_of_cells(scores, plan)) {
+    all_.cells = sweep::Contrast::Cells::all;
+    for (const auto& side : plan.sides) {
+      sides_.push_back(Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]));
+    }
+    for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
+      orders_.emplace_back(plan, order, applicable_cells(item));
+      visited_.push_back(orders_.back().visited());
+      lacking_.emplace_back(plan.num_cells(), false);
+      for (std::size_t side = 0; side < sides_.size(); ++side) {
+        for (std::size_t subject = 0; subject < plan.sides[side].takes[0].size(); ++subject) {
+          if (plan.sides[side].takes[0][subject]) {
+            look_at(side, subject, item);
+          }
+        }
+      }
+    }
+    means_.emplace_back(scores, all_, masked_.empty() ? values : std::span<const double>(masked_));
+  }
+
+  const CellOrder& order(std::size_t item) const { return orders_[item]; }
+  const std::vector<std::uint8_t>& visited(std::size_t item) const { return visited_[item]; }
+  /// [block, column]; NaN: a side lacks a score.
+  std::vector<double> differences(std::size_t item) const {
+    auto found = means_.front().of(item).differences;
+    for (std::size_t cell = 0; cell < found.size(); ++cell) {
+      found[cell] = lacking_[item][cell] ? stats::nan : found[cell];
+    }
+    return found;
+  }
+  std::int32_t passes(std::size_t cell) const { return static_cast<std::int32_t>(contexts_[cell].size()); }
+
+ private:
+  /// A side is asked there: of one of its subjects at least.
+  std::vector<bool> applicable_cells(std::size_t item) const {
+    std::vector<bool> applicable(plan_.num_cells(), true);
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      std::vector<bool> has_any(plan_.num_cells(), false);
+      each_cell(side, item, [&](std::size_t cell, CellState state) {
+        has_any[cell] = has_any[cell] || state != CellState::not_applicable;
+      });
+      for (std::size_t cell = 0; cell < has_any.size(); ++cell) {
+        applicable[cell] = applicable[cell] && has_any[cell];
+      }
+    }
+    return applicable;
+  }
+
+  /// `use(cell, state)` of all subjects of a side.
+  template <class Use>
+  void each_cell(std::size_t side, std::size_t item, const Use& use) const {
+    for (std::size_t subject = 0; subject < plan_.sides[side].takes[0].size(); ++subject) {
+      if (plan_.sides[side].takes[0][subject]) {
+        each_cell_of(side, subject, item, use);
+      }
+    }
+  }
+  template <class Use>
+  void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const Use& use) const {
+    for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
+      if (const auto cell = plan_.cell_of(plan_.sides[side], sentence); cell != no_block) {
+        use(cell, sides_[side].state(subject, sentence, item));
+      }
+    }
+  }
+
+  void look_at(std::size_t side, std::size_t subject, std::size_t item) {
+    bool is_left_out = true;
+    each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
+      is_left_out = is_left_out && (visited_[item][cell] != 0 || state != CellState::scored);
+    });
+    if (is_left_out) {
+      leave_out(side, subject, item);
+      return;
+    }
+    each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
+      const bool lacks = state != CellState::scored && state != CellState::not_applicable;
+      lacking_[item][cell] = lacking_[item][cell] || lacks;
+    });
+  }
+
+  void leave_out(std::size_t side, std::size_t subject, std::size_t item) {
+    const auto num_replicates = scores_.length(replicate_axis);
+    for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
+      for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
+        const auto context = subject * sides_[side].num_sentences() + sentence;
+        const auto place = (context * num_replicates + replicate) * scores_.length(item_axis) + item;
+        if (plan_.cell_of(plan_.sides[side], sentence) != no_block && !std::isnan(values_[place])) {
+          if (masked_.empty()) {
+            masked_.assign(values_.begin(), values_.end());
+          }
+          masked_[place] = stats::nan;
+        }
+      }
+    }
+  }
+
+  const Scores& scores_;
+  const ContrastPlan& plan_;
+  ContrastPlan all_;
+  std::span<const double> values_;
+  std::vector<double> masked_;  ///< empty: `values_` is taken
+  std::vector<std::vector<std::size_t>> contexts_;
+  std::vector<Cells> sides_;
+  std::vector<CellOrder> orders_;                   ///< [item]
+  std::vector<std::vector<std::uint8_t>> visited_;  ///< [item]
+  std::vector<std::vector<bool>> lacking_;          ///< [item][cell]: a side lacks a score
+  std::vector<ComparedMeans> means_;                // one; borrows `all_`
+};
+
+/// The cells of one row, round by round.
+class RowDealer {
+ public:
+  RowDealer(const ContrastCells& cells, std::size_t item, const DecideRequest& request)
+      : cells_(cells),
+        order_(cells.order(item)),
+        differences_(cells.differences(item)),
+        request_(request),
+        row_{.rounds = {}, .visited = cells.visited(item)} {}
+
   RowRounds deal() {
-    RowRounds row;
-    row.visited.assign(plan_.num_cells(), never_visited);
-    if (blocks_.empty()) {
-      return row;
-    }
-    planned_ = stats::planned_looks(blocks_.size(), columns_.size());
-    looks_ = stats::looks_of_cells(blocks_.size(), columns_.size(), planned_);
-    for (std::size_t place = 0; place < looks_.size(); ++place) {
-      if (cells_.is_applicable[cell_at(place)]) {
-        row.visited[cell_at(place)] = static_cast<std::uint8_t>(looks_[place]);
+    for (std::size_t round = 0; round < order_.planned.size(); ++round) {
+      std::vector<double> zeros(order_.looks.size(), stats::nan);
+      for (std::size_t place = 0; place < order_.looks.size(); ++place) {
+        zeros[place] = order_.is_taken(place, round) ? 0 : stats::nan;
       }
+      planned_.push_back(stats::estimate_part(zeros, order_.columns.size()));
     }
     for (std::size_t round = 0; round < planned_.size(); ++round) {
-      std::vector<double> zeros(looks_.size(), stats::nan);
-      for (std::size_t place = 0; place < looks_.size(); ++place) {
-        zeros[place] = is_taken(place, round) ? 0 : stats::nan;
-      }
-      planned_shares_.push_back(stats::estimate_part(zeros, columns_.size()).shares);
+      row_.rounds.push_back(numbers(round));
     }
-    for (std::size_t round = 0; round < planned_.size(); ++round) {
-      row.rounds.push_back(numbers(round));
-    }
-    put_shares_of_level(row.rounds);
-    put_intervals(row);
-    return row;
+    put_shares_of_level(row_.rounds);
+    put_intervals(row_);
+    return std::move(row_);
   }
 
  private:
-  std::size_t cell_at(std::size_t place) const {
-    return blocks_[place / columns_.size()] * plan_.num_columns + columns_[place % columns_.size()];
-  }
   bool is_last(std::size_t round) const { return round + 1 == planned_.size(); }
-  /// Of a place [row, column] in the order of visits.
-  bool is_taken(std::size_t place, std::size_t round) const {
-    return looks_[place] <= round && cells_.is_applicable[cell_at(place)];
-  }
+  std::size_t num_columns() const { return order_.columns.size(); }
 
   RoundNumbers numbers(std::size_t round) {
     RoundNumbers found;
-    std::vector<double> values(looks_.size(), stats::nan);
-    for (std::size_t place = 0; place < looks_.size(); ++place) {
-      if (is_taken(place, round)) {
-        values[place] = cells_.differences[cell_at(place)];
-        found.passes += cells_.passes[cell_at(place)];
+    std::vector<double> values(order_.looks.size(), stats::nan);
+    for (std::size_t place = 0; place < order_.looks.size(); ++place) {
+      if (order_.is_taken(place, round)) {
+        values[place] = differences_[order_.cell_at(place)];
+        found.passes += cells_.passes(order_.cell_at(place));
         found.num_missing += std::isnan(values[place]) ? 1 : 0;
       }
     }
-    found.has_all_templates = planned_[round].num_rows == blocks_.size() ? 1 : 0;
-    const auto part = stats::estimate_part(values, columns_.size());
+    found.has_all_templates = order_.planned[round].num_rows == order_.blocks.size() ? 1 : 0;
+    const auto part = stats::estimate_part(values, num_columns());
     found.num_cells = static_cast<std::int32_t>(part.num_cells);
     found.e_value = e_value(values, round);
     if (found.num_missing <= most_missing * (found.num_cells + found.num_missing)) {
@@ -187,12 +257,13 @@ class RowDealer {
   double e_value(const std::vector<double>& values, std::size_t round) const {
     std::vector<double> diagonal;
     std::size_t num_first = 0;
-    const auto last = columns_.size() == 1 ? blocks_.size() : std::min(blocks_.size(), columns_.size());
-    for (std::size_t row = 0; row < std::min(planned_[round].num_rows, last); ++row) {
-      const double value = values[row * columns_.size() + row % columns_.size()];
+    const auto num_rows = order_.blocks.size();
+    const auto last = num_columns() == 1 ? num_rows : std::min(num_rows, num_columns());
+    for (std::size_t row = 0; row < std::min(order_.planned[round].num_rows, last); ++row) {
+      const double value = values[row * num_columns() + row % num_columns()];
       if (!std::isnan(value)) {
         diagonal.push_back(value);
-        num_first += row < planned_.front().num_rows ? 1 : 0;
+        num_first += row < order_.planned.front().num_rows ? 1 : 0;
       }
     }
     return stats::flip_e_value(diagonal, num_first);
@@ -202,7 +273,7 @@ class RowDealer {
   stats::CrossedVariances uncertain_parts(const stats::PartEstimate& part, const stats::MeanShares& shares) const {
     auto parts = shares.parts_of(part.variances);
     if (request_.target == DecideRequest::Target::product) {
-      const auto whole = planned_shares_.back().parts_of(part.variances);
+      const auto whole = planned_.back().shares.parts_of(part.variances);
       parts = {std::max(parts.rows - whole.rows, 0.0), std::max(parts.columns - whole.columns, 0.0),
                std::max(parts.rest - whole.rest, 0.0)};
     }
@@ -212,8 +283,8 @@ class RowDealer {
 
   void look_at(const stats::PartEstimate& part, std::size_t round, RoundNumbers& found) {
     const bool is_product = request_.target == DecideRequest::Target::product;
-    const bool can_foretell = part.separates_cells || columns_.size() == 1;
-    if (part.num_cells == 0 || (is_product && !can_foretell && !is_last(round))) {
+    const bool foretells = can_foretell(part);
+    if (part.num_cells == 0 || (is_product && !foretells && !is_last(round))) {
       return;
     }
     found.estimate = part.mean;
@@ -237,7 +308,7 @@ class RowDealer {
     found.variance_cells = parts.rest;
     found.variance = variance;
     found.degrees = part.degrees_of(parts);
-    found.end_variance = !is_product && can_foretell ? planned_shares_.back().variance_of(part.variances) : stats::nan;
+    found.end_variance = !is_product && foretells ? planned_.back().shares.variance_of(part.variances) : stats::nan;
     const double error = std::sqrt(variance);
     found.statistic = stats::as_normal(std::abs(part.mean) / error, found.degrees);
     found.equivalence_statistic =
@@ -245,25 +316,30 @@ class RowDealer {
     if (before_.rest > 0) {
       // variances are estimated anew in each round, so that t of two rounds are less alike than their means
       const double ratio = variance / std::max(sum(uncertain_parts(part, before_)), variance);
-      found.correlation = std::sqrt(std::min(ratio, closest)) * (1 - 1 / static_cast<double>(blocks_.size()));
+      found.correlation = std::sqrt(std::min(ratio, closest)) * (1 - 1 / static_cast<double>(order_.blocks.size()));
     }
     before_ = part.shares;
   }
 
+  /// Of the whole table's mean.
+  bool can_foretell(const stats::PartEstimate& part) const { return part.separates_cells || num_columns() == 1; }
+
   /// What each round has spent, by the planned information; of the product's mean, of which the last round knows all,
-  /// evenly.
+  /// evenly over the rounds that can tell something of it. No later round has a part in it.
   void put_shares_of_level(std::vector<RoundNumbers>& rounds) const {
     const stats::CrossedVariances planned{request_.plan.templates, request_.plan.rephrasings, request_.plan.cells};
-    const auto count = std::ranges::count(rounds, 1, &RoundNumbers::is_looked_at);
-    double spent = 0;
+    const bool is_product = request_.target == DecideRequest::Target::product;
+    const auto tells = [&](std::size_t round) { return is_last(round) || can_foretell(planned_[round]) ? 1.0 : 0.0; };
+    double count = 0;
+    double so_far = 0;
     for (std::size_t round = 0; round < rounds.size(); ++round) {
-      auto& numbers = rounds[round];
+      count += tells(round);
+    }
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
       const double information =
-          planned_shares_.back().variance_of(planned) / planned_shares_[round].variance_of(planned);
-      spent += numbers.is_looked_at / static_cast<double>(std::max<std::ptrdiff_t>(count, 1));
-      numbers.spent = is_last(round)                                      ? 1
-                      : request_.target == DecideRequest::Target::product ? spent
-                                                                          : stats::spent_share(information);
+          planned_.back().shares.variance_of(planned) / planned_[round].shares.variance_of(planned);
+      so_far += tells(round) / count;
+      rounds[round].spent = is_last(round) ? 1 : is_product ? so_far : stats::spent_share(information);
     }
   }
 
@@ -280,15 +356,13 @@ class RowDealer {
     }
   }
 
-  const DealtCells& cells_;
-  const ContrastPlan& plan_;
+  const ContrastCells& cells_;
+  const CellOrder& order_;
+  std::vector<double> differences_;
   const DecideRequest& request_;
-  std::vector<std::size_t> blocks_;  ///< of the plan, in the order of visits
-  std::vector<std::size_t> columns_;
-  std::vector<stats::PlannedLook> planned_;
-  std::vector<std::size_t> looks_;                 ///< [row, column] in that order
-  std::vector<stats::MeanShares> planned_shares_;  ///< [round], with all scores that can be
-  stats::MeanShares before_;                       ///< of the last round that was looked at
+  RowRounds row_;
+  std::vector<stats::PartEstimate> planned_;  ///< [round], with all scores that can be
+  stats::MeanShares before_;                  ///< of the last round that was looked at
 };
 
 /// As `compare` tests it.
@@ -320,6 +394,22 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
   deal(rephrasing_axis, Stream::visited_rephrasings, rephrasings);
 }
 
+std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
+                                              const DealtOrder& order) {
+  std::vector<std::uint8_t> rounds(axes.length(template_axis) * axes.length(rephrasing_axis), never_visited);
+  for (const auto& plan : plans) {
+    const auto visited = CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+    for (const auto& side : plan.sides) {
+      for (std::size_t sentence = 0; sentence < rounds.size(); ++sentence) {
+        if (const auto cell = plan.cell_of(side, sentence); cell != no_block) {
+          rounds[sentence] = std::min(rounds[sentence], visited[cell]);
+        }
+      }
+    }
+  }
+  return rounds;
+}
+
 std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan) {
   std::vector<std::vector<std::size_t>> contexts(plan.num_cells());
   const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
@@ -343,14 +433,18 @@ std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, co
 std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan, std::size_t measure,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const DecideRequest& request, const DealtOrder& order) {
-  const ContrastCells contrast(scores, plan, values, statuses);
+  const ContrastCells contrast(scores, plan, values, statuses, order);
   const ComparedMeans means(scores, plan, values);
+  const bool is_whole =
+      !scores.num_rounds && !base::contains(statuses, static_cast<std::uint8_t>(results::ScoreStatus::unscored));
   const auto ends = ends_of(*scores.axes[measure_axis], measure);
   std::vector<RowRounds> rows;
   for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
-    const auto cells = contrast.of(item);
-    auto& row = rows.emplace_back(RowDealer(cells, plan, order, request).deal());
-    put_complete(plan, means.of(item), ends, request.margin(), row);
+    auto& row = rows.emplace_back(RowDealer(contrast, item, request).deal());
+    row.is_whole = is_whole ? 1 : 0;
+    if (is_whole) {
+      put_complete(plan, means.of(item), ends, request.margin(), row);
+    }
   }
   return rows;
 }

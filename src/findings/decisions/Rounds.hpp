@@ -48,7 +48,8 @@ constexpr std::uint8_t never_visited = 255;
 struct RowRounds {
   std::vector<RoundNumbers> rounds;   ///< none: no cell is applicable
   std::vector<std::uint8_t> visited;  ///< [block, column]: place of the round; never_visited: not applicable
-  double complete = stats::nan;       ///< of the complete table, as contrast_difference, contrast_p
+  std::uint8_t is_whole = 1;          ///< of a run without rounds, which scores all of its table
+  double complete = stats::nan;       ///< of the complete table, as contrast_difference, contrast_p; NaN: it is not
   double complete_p = stats::nan;
   double complete_equivalence_p = stats::nan;  ///< larger one of the two one-sided p that it lies within the margin
 };
@@ -64,6 +65,11 @@ struct DealtOrder {
 std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan, std::size_t measure,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const sweep::DecideRequest& request, const DealtOrder& order);
+
+/// [template x rephrasings + rephrasing]: the first round in which a contrast visits the sentence where every
+/// combination is applicable; never_visited: none asks it. Of a table's axes alone.
+std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
+                                              const DealtOrder& order);
 
 /// Places (subject x sentences + sentence) that a contrast asks in each of its cells, [block, column].
 std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan);

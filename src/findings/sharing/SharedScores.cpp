@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "base/Bytes.hpp"
@@ -10,6 +11,7 @@ namespace stereosweep::findings {
 namespace {
 
 constexpr std::size_t part_bytes = std::size_t{8} << 20;  // sent at a time
+constexpr std::uint64_t no_rounds = std::numeric_limits<std::uint64_t>::max();
 
 void put(base::ByteWriter& out, const std::vector<std::string>& texts) {
   out.number(std::uint64_t{texts.size()});
@@ -86,6 +88,7 @@ SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
       put(out, *own->poles);
     }
     out.number(std::uint8_t{static_cast<bool>(own->read_statuses)});
+    out.number(std::uint64_t{own->num_rounds.value_or(no_rounds)});
   }
   const auto bytes = ranks.broadcast(out.take(), 0);
   base::ByteReader in(bytes);
@@ -107,6 +110,9 @@ SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
   }
   if (in.number<std::uint8_t>() != 0) {
     scores_.read_statuses = read_from(own != nullptr ? &own->read_statuses : nullptr);
+  }
+  if (const auto rounds = in.number<std::uint64_t>(); rounds != no_rounds) {
+    scores_.num_rounds = rounds;
   }
 }
 
