@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
@@ -106,12 +108,43 @@ std::vector<std::string> ProbeKind::warnings(const sweep::Job& job) const {
                              "Leave it out; a template with a form can say {a group}, which takes the singular.")};
 }
 
-std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job) const {
+sweep::Comparison ProbeKind::asked(const sweep::Job& job) const {
   auto asked = comparison(job);
-  if (asked.intersections) {
-    asked.intersections->known.clear();  // names poles as well
+  const auto names_measures = [](const sweep::Contrast& contrast) { return !contrast.measures.empty(); };
+  if (asked.decide && asked.decide->measures.empty() && std::ranges::none_of(asked.contrasts, names_measures)) {
+    asked.decide->measures = recommended_measures(job);
+    const auto known = score_axes(job).front().labels;
+    std::erase_if(asked.decide->measures, [&](const auto& measure) { return !base::contains(known, measure); });
   }
-  return findings::faults_of_names(score_axes(job), asked);
+  return asked;
+}
+
+std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job) const {
+  auto names = asked(job);
+  if (names.intersections) {
+    names.intersections->known.clear();  // names poles as well
+  }
+  auto faults = findings::faults_of_names(score_axes(job), names);
+  std::ranges::move(faults_of_rounds(job), std::back_inserter(faults));
+  return faults;
+}
+
+std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) const {
+  const auto asked = comparison(job);
+  std::vector<sweep::KeyFault> faults;
+  if (asked.decide && stages(job).size() > 1) {
+    faults.push_back(
+        {.key = "decide",
+         .problem = base::describe("statistics.decide: the probe '" + std::string(name()) + "' cannot stop asking",
+                                   "its scores are effects over samples of a corpus", "Leave it out.")});
+  }
+  if (asked.decide && !asked.templates.empty()) {
+    faults.push_back({.key = "decide",
+                      .problem = base::describe("statistics.decide stands beside statistics.templates",
+                                                "a run that stops asking deals all of its templates",
+                                                "Leave the others out of axes.templates.")});
+  }
+  return faults;
 }
 
 results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const sweep::Job& /*job*/) const {

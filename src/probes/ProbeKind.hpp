@@ -125,9 +125,14 @@ class ProbeKind : public config::ProbeFormat {
   virtual void show_answers(const AnswersRequest& request) const;
   /// What `stats` computes of the score table: what the job asks for, and what the probe always adds.
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
+  /// The same, where measures that nobody has named for decisions are the recommended ones: a sweep would go on for the
+  /// last of all measures.
+  sweep::Comparison asked(const sweep::Job& job) const;
   /// Axes of the score table that the job alone tells, made as those of a result are; unless overridden: none.
   virtual results::ScoreTableAxes score_axes(const sweep::Job& /*job*/) const { return {}; }
   std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
+  /// What keeps a run of the job from asking in rounds (statistics.decide).
+  std::vector<sweep::KeyFault> faults_of_rounds(const sweep::Job& job) const;
   /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
   /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a

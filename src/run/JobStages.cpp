@@ -15,6 +15,7 @@
 #include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "run/DecidedRounds.hpp"
 #include "run/ServerAnswers.hpp"
 #include "run/checks/ChatAudit.hpp"
 #include "run/checks/DiskCheck.hpp"
@@ -77,12 +78,17 @@ class TensorRanks {
 
   /// How the leader's scoring ended: `given_up` leaves the others in the middle of a block.
   enum class Work { ended, given_up };
-  /// Leader: nothing follows, and this is why. Collective over the group.
+  /// Leader: nothing follows.
+  void close() const {
+    if (tensors_ && leads()) {
+      tensors_->close();
+    }
+  }
+  /// Leader: nothing follows in this round, and this is why. Collective over the group.
   void dismiss(const StopOrder& order, Work work) const {
     if (!tensors_) {
       return;
     }
-    tensors_->close();
     if (work == Work::given_up) {
       tensors_->fail(order.cause.empty() ? "the block in work was given up" : order.cause);
     }
@@ -104,7 +110,11 @@ class StageRun {
   /// `job` and `stage`, which is open, are borrowed. `settings`: heads of its journals: the job's, and what the stage's
   /// input adds.
   StageRun(JobParts& job, const probes::Stage& stage, std::shared_ptr<const probes::Probe> probe, RunSettings settings)
-      : job_(job), stage_(stage), probe_(std::move(probe)), settings_(std::move(settings)) {}
+      : job_(job), stage_(stage), probe_(std::move(probe)), settings_(std::move(settings)) {
+    if (decides(job.job())) {
+      rounds_.emplace(job.directory.root(), job.job(), *probe_, job.world);
+    }
+  }
 
   /// Collective: reads the journals; nothing is written. Throws SharedError where they belong to something else.
   void open() {
@@ -176,8 +186,10 @@ class StageRun {
   }
 
  private:
-  void agree_whether_complete() {
-    complete_ = job_.world.broadcast(job_.leads() && left_->num_done() == left_->size(), 0);
+  void agree_whether_complete() { complete_ = job_.world.broadcast(job_.leads() && is_complete(), 0); }
+  /// Rank zero.
+  bool is_complete() const {
+    return rounds_ ? rounds_->is_finished(left_->num_done()) : left_->num_done() == left_->size();
   }
 
   void read_journals() {
@@ -188,9 +200,13 @@ class StageRun {
     }
     const auto& blocks = probe_->blocks();
     try {
-      job_.directory.require_same_settings(
-          *store_, job_.job(), settings_,
-          store_->records().size() == blocks.num_blocks() ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
+      if (rounds_) {
+        rounds_->read_record();
+      }
+      const auto num_records = store_->records().size();
+      const bool is_all = rounds_ ? rounds_->is_finished(num_records) : num_records == blocks.num_blocks();
+      job_.directory.require_same_settings(*store_, job_.job(), settings_,
+                                           is_all ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
     } catch (const base::InputError&) {
       job_.keep_earlier_end();
       throw;
@@ -205,6 +221,10 @@ class StageRun {
       }
       left_->mark_done(record.block_index);
     }
+    if (rounds_) {
+      left_->want_only({});
+    }
+    num_resumed_ = left_->num_done();
     show_in_status();
   }
 
@@ -214,13 +234,18 @@ class StageRun {
     for (const auto& record : store_->records()) {
       contexts += record.num_contexts;
     }
+    auto all_contexts = blocks.product().num_contexts();
+    for (std::uint64_t block = 0; rounds_ && block < blocks.num_blocks(); ++block) {
+      all_contexts -= left_->is_wanted(block) || left_->is_done(block) ? 0 : blocks.block(block).num_contexts;
+    }
     job_.status->update([&](RunStatus& status) {
       const auto cells = cells_per_context(probe_->schema());
-      status.stage = stage_.name();
-      status.blocks_total = blocks.num_blocks();
-      status.blocks_done = status.blocks_resumed = left_->num_done();
+      status.stage = rounds_ ? "round " + std::to_string(rounds_->num_rounds() + 1) : stage_.name();
+      status.blocks_total = left_->size();
+      status.blocks_done = left_->num_done();
+      status.blocks_resumed = num_resumed_;
       status.blocks_reused = 0;
-      status.cells_total = blocks.product().num_contexts() * cells;
+      status.cells_total = all_contexts * cells;
       status.cells_done = contexts * cells;
       status.cost = stage_.cost_before();
       status.cost += store_->cost();
@@ -251,9 +276,29 @@ class StageRun {
     header.attempt = results::make_attempt_name();
     job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });
     journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, stage_.name());
-    if (!job_.request.reuse.empty()) {
+    if (!job_.request.reuse.empty() && !rounds_) {
       take_over(job_.request.reuse);
     }
+  }
+
+  /// Collective: whether blocks are to be scored; where the job decides, those of the next round.
+  bool begin_round() {
+    if (!rounds_) {
+      return !complete_;
+    }
+    job_.stop_at_once_on_signal();
+    if (job_.leads()) {
+      store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
+    }
+    const auto blocks = rounds_->wanted(job_.leads() ? &*store_ : nullptr);
+    job_.on_rank_zero([&] {
+      left_->want_only(blocks);
+      show_in_status();
+      if (!job_.request.reuse.empty()) {
+        take_over(job_.request.reuse);
+      }
+    });
+    return job_.world.broadcast(!blocks.empty(), 0);
   }
 
   void take_over(const std::filesystem::path& old_directory) {
@@ -266,7 +311,7 @@ class StageRun {
     query::EngineCounts cost;
     for (std::uint64_t index = 0; !old_store.records().empty() && index < blocks.num_blocks(); ++index) {
       const auto block = blocks.block(index);
-      if (left_->is_done(index)) {
+      if (left_->is_done(index) || !left_->is_wanted(index)) {
         continue;
       }
       const auto key = probes::block_key(*probe_, block, fingerprint);
@@ -324,38 +369,50 @@ class StageRun {
   void announce() {
     job_.status->update([](RunStatus& status) { status.enter("running"); });
     const auto status = job_.status->current();
-    base::log(base::LogLevel::info,
-              status.name + (stage_.name().empty() ? "" : ", stage " + stage_.name()) + ": " +
-                  with_thousands(left_->size() - left_->num_done()) + " of " + base::counted(left_->size(), "block") +
-                  " to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
-                  with_thousands(status.blocks_reused) + " reused), " + base::counted(status.cells_total, "cell") +
-                  ", " + base::counted(static_cast<std::uint64_t>(job_.world.size()), "rank") + ", into " +
-                  job_.directory.root().string());
+    base::log(base::LogLevel::info, status.name +
+                                        (rounds_                 ? ", " + status.stage
+                                         : stage_.name().empty() ? ""
+                                                                 : ", stage " + stage_.name()) +
+                                        ": " + with_thousands(left_->size() - left_->num_done()) + " of " +
+                                        base::counted(left_->size(), "block") + " to score (" +
+                                        with_thousands(status.blocks_resumed) + " resumed, " +
+                                        with_thousands(status.blocks_reused) + " reused), " +
+                                        base::counted(status.cells_total, "cell") + ", " +
+                                        base::counted(static_cast<std::uint64_t>(job_.world.size()), "rank") +
+                                        ", into " + job_.directory.root().string());
   }
 
   /// A rank that follows gets the same signals as its leader, and what that one decides holds for the group.
   base::ExitCode serve(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
     Scorer scorer(scorer_parts);
     coordinated(job_.world, [&] { scorer.wait_until_ready(); });
-    StopOrder order;
-    if (!ranks.leads()) {
-      job_.remember_signals();
-      order = ranks.wait_for_dismissal();
-    } else {
-      parallel::Messenger messenger(ranks.leaders());
-      const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
-      if (job_.leads()) {
-        announce();
-      }
-      job_.remember_signals();
-      order = job_.leads() ? lead(messenger, scorer, places)
-                           : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
-      ranks.dismiss(order, scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up);
+    StopOrder order{base::ExitCode::done, ""};
+    while (order.exit_code == base::ExitCode::done && begin_round()) {
+      order = serve_blocks(scorer, ranks);
+      complete_ = !rounds_ && order.exit_code == base::ExitCode::done;
     }
+    ranks.close();
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
     }
     return order.exit_code;
+  }
+
+  StopOrder serve_blocks(Scorer& scorer, const TensorRanks& ranks) {
+    if (!ranks.leads()) {
+      job_.remember_signals();
+      return ranks.wait_for_dismissal();
+    }
+    parallel::Messenger messenger(ranks.leaders());
+    const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
+    if (job_.leads()) {
+      announce();
+    }
+    job_.remember_signals();
+    const auto order = job_.leads() ? lead(messenger, scorer, places)
+                                    : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
+    ranks.dismiss(order, scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up);
+    return order;
   }
 
   StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<parallel::RankPlace>& places) {
@@ -387,7 +444,9 @@ class StageRun {
   // rank zero only
   std::optional<results::JournalStore> store_;
   std::optional<BlocksLeft> left_;
+  std::uint64_t num_resumed_ = 0;
   std::unique_ptr<results::JournalWriter> journal_;
+  std::optional<DecidedRounds> rounds_;  ///< where the job decides; on all ranks
 };
 
 probes::StageRequest request_of(JobParts& job) {
@@ -483,7 +542,11 @@ class JobStages {
     for (const auto& [key, value] : step.stage->settings()) {
       settings = with_field(settings, key, value);
     }
-    step.run.emplace(job_, *step.stage, with_owners(made, job_, step.stage), settings);
+    const auto probe = coordinated(job_.world, [&] { return in_rounds(made, job_.job()); });
+    if (decides(job_.job())) {
+      settings = with_field(settings, decisions_field, decision_settings(job_.job()));
+    }
+    step.run.emplace(job_, *step.stage, with_owners(probe, job_, step.stage), settings);
     step.run->open();
     job_.on_rank_zero([&] { step.stage->journals_agree(request_); });
   }
@@ -657,7 +720,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
   const auto stages = probes::kind_of(job).stages(job);
   std::vector<std::string> lines;
   for (const auto& stage : stages) {
-    const auto probe = stage->reopen(request);
+    const auto probe = in_rounds(stage->reopen(request), job);
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     if (stages.size() == 1 || !store.attempts().empty()) {
       check(store);
@@ -670,7 +733,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
       continue;
     }
     const auto summary = export_stage(directory, job, *stage, *probe, store, nullptr, [](std::uint64_t) {});
-    const auto total = probe->blocks().num_blocks();
+    const auto total = summary.num_blocks_wanted;
     const auto scored = store.records().size();
     lines.push_back((directory.root() / target->name).string() + ": " + base::with_thousands(scored) + " of " +
                     base::counted(total, "block") + " scored" + (scored == total ? "" : ", NOT complete") +

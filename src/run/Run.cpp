@@ -15,6 +15,7 @@
 #include "model/checkpoint/Safetensors.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "probes/ProbeKind.hpp"
+#include "run/DecidedRounds.hpp"
 #include "run/OneJob.hpp"
 #include "run/Settings.hpp"
 #include "run/checks/MemoryCheck.hpp"
@@ -145,10 +146,9 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
 std::vector<sweep::Job> load_dated_jobs(const RunRequest& request, const config::JobFile& source) {
   auto jobs = config::load_jobs(source, request.overrides);
   for (const auto& job : jobs) {
-    base::refuse_if(probes::kind_of(job).comparison(job).decide.has_value(),
-                    source.name + ": statistics.decide: no run stops when it knows",
-                    "it scores the whole product, and decisions are replayed over its result",
-                    "Leave the key out here, and give it to 'stereosweep replay DIR statistics.decide=...'.");
+    if (decides(job)) {
+      require_decidable(job);
+    }
   }
   if (request.existing == RunRequest::Existing::overwrite && !base::is_requeued()) {
     return jobs;

@@ -22,6 +22,7 @@
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
+#include "run/DecidedRounds.hpp"
 #include "run/ServerAnswers.hpp"
 #include "run/Settings.hpp"
 #include "run/checks/ChatAudit.hpp"
@@ -327,7 +328,7 @@ Verification verify_run(const VerificationRequest& request) {
     verification.differences =
         job.model.server ? std::vector<std::string>() : settings_differences(settings, machine.settings.text);
     require_same_files(verification.differences);
-    const auto probe = stage->reopen(stage_request);
+    const auto probe = in_rounds(stage->reopen(stage_request), job);
     if (!engine) {
       engine = make_engine(job, machine, directory.root());
     }

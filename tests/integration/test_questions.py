@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 def test_every_question_gets_scores(folder):
     names = re.findall(r"--output (\S+)", TEXT)
-    assert len(names) == len(BLOCKS) == TEXT.count("\n## ") - 1 == 5
+    assert len(names) == len(BLOCKS) == TEXT.count("\n## ") - 1 == 6
     probes = set()
     for name in names:
         (statistics,) = (folder / name).glob("*.stats.h5")
@@ -45,6 +45,8 @@ def test_every_question_gets_scores(folder):
 def test_what_was_asked_is_answered(folder):
     gender = xr.open_dataset(folder / "results/warmth/association.stats.h5")
     assert int(gender["contrast_difference"].notnull().sum()) > 0
+    decided = xr.open_dataset(folder / "results/decided/association.h5")
+    assert decided.attrs["num_blocks_scored"] < decided.attrs["num_blocks"]
     crossed = xr.open_dataset(folder / "results/crossed/association.stats.h5")
     assert "women x Black people" in set(crossed["intersection"].values)
     assert int(crossed["order_tau"].notnull().sum()) > 0

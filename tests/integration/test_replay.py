@@ -37,7 +37,9 @@ def test_each_round_is_the_mean_of_even_parts(planted, tmp_path):
         score = file["score"][:]  # measure, subject, template, rephrasing, replicate, item
         labels = {name: list(file[name].asstr()[:]) for name in ("subject", "measure")}
         women, men = (score[:, labels["subject"].index(label), :, :, 0, :] for label in ("women", "men"))
-        difference = women - men
+        asked = list(dict.fromkeys(file["decide_row_measure"].asstr()[:]))  # the recommended one
+        assert asked == ["ilps_star prior_word"]
+        difference = (women - men)[[labels["measure"].index(measure) for measure in asked]]
         templates, rephrasings = difference.shape[1:3]
         cells = file["decide_by_round_num_cells"][:]
         means = file["decide_by_round_difference"][:]
@@ -116,12 +118,19 @@ def test_validate_tells_what_a_design_cannot_decide(planted):
     few = [CONTRASTS, SIGN, *SETTINGS[:1], *SETTINGS[3:], "axes.templates={file: abc_templates, only: [often, the_word]}"]
     text = " ".join(runs.program("validate", job, *few, "axes.rephrasings=none").stdout.split())
     assert "one rephrasing says nothing of others" in text and "fewer than 12 templates" in text
-    assert "'run' scores the whole product and refuses the key" in text
+    plan = " ".join(runs.program("plan", job, CONTRASTS, SIGN, *SETTINGS).stdout.split())
+    assert "rounds after 10, 12, 28, 56, 112, 224, 280 (template, rephrasing)" in plan
     product = "statistics.decide={target: product}"
     assert "one rephrasing says" not in runs.program("validate", job, *few[:1], product, *few[2:], "axes.rephrasings=none").stdout
 
 
-def test_run_refuses_the_key_and_leaves_nothing(tmp_path):
-    done = runs.program("run", runs.ROOT / "jobs/10_planted.yaml", "--output", tmp_path / "run", *SETTINGS, CONTRASTS, SIGN)
-    assert done.returncode == 2 and "no run stops when it knows" in done.stderr and "replay" in done.stderr
+@pytest.mark.parametrize(("job", "settings", "complaint"), [
+    ("10_planted", (*SETTINGS, CONTRASTS, "statistics.templates=[often]"), "stands beside statistics.templates"),
+    ("10_planted", SETTINGS, "statistics.contrasts names no contrast"),
+    ("61_generated_contexts", (), "the probe 'contexts' cannot stop asking"),
+])  # fmt: skip
+def test_run_refuses_what_cannot_be_decided_and_leaves_nothing(tmp_path, job, settings, complaint):
+    for command in (("run", "--output", tmp_path / "run"), ("validate",)):
+        done = runs.program(command[0], runs.ROOT / f"jobs/{job}.yaml", *command[1:], *settings, SIGN)
+        assert done.returncode == 2 and complaint in done.stderr, done.stderr
     assert not (tmp_path / "run").exists()

@@ -70,6 +70,24 @@ TEST(BlocksLeftTest, GivesABlockThatWasPutBackAgain) {
   EXPECT_EQ(left.next(), 2U);
 }
 
+TEST(BlocksLeftTest, GivesOnlyBlocksThatAreWanted) {
+  BlocksLeft left(6);
+  left.mark_done(2);
+  left.want_only({5, 2, 0});
+  EXPECT_EQ(left.size(), 3U);  // one is done
+  EXPECT_EQ(left.next(), 0U);
+  EXPECT_EQ(left.next(), 5U);
+  EXPECT_FALSE(left.any_left());
+  left.mark_done(0);
+  left.mark_done(5);
+  EXPECT_EQ(left.num_done(), left.size());
+  left.want_only({0, 1});  // the next round
+  EXPECT_EQ(left.size(), 4U);
+  EXPECT_FALSE(left.is_wanted(5));
+  EXPECT_EQ(left.next(), 1U);
+  EXPECT_EQ(left.next(), 6U);
+}
+
 TEST(ProtocolTest, MessagesReadBack) {
   Scored scored;
   scored.id = {base::sha256("key"), 7, 16, {1, 2, 3, 4}};

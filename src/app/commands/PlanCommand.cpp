@@ -368,8 +368,9 @@ base::ExitCode execute_plan(const CommandLine& line) {
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
     plan_job(job, line);
-    if (probes::kind_of(job).comparison(job).decide) {
-      probes::plan_line(std::cout, "decide") << "costs are of the whole product: " << findings::decisions_note << '\n';
+    const auto& kind = probes::kind_of(job);
+    if (const auto comparison = kind.asked(job); comparison.decide) {
+      probes::plan_line(std::cout, "decide") << findings::rounds_text(kind.score_axes(job), comparison) << '\n';
     }
   }
   return base::ExitCode::done;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/CommandLine.hpp"
@@ -32,6 +33,8 @@
 #include "results/TextTable.hpp"
 #include "results/measures/Glossary.hpp"
 #include "results/tables/StatisticsTable.hpp"
+#include "run/DecidedRounds.hpp"
+#include "run/Settings.hpp"
 #include "run/ranks/Signals.hpp"
 
 namespace stereosweep::app {
@@ -43,6 +46,9 @@ constexpr std::size_t most_lines = 80;  // of what is printed without options
 enum class Tables { that_fit, all };
 /// all: what the job asks, in PROBE.stats.h5. replay: its decisions alone, printed; a file is left only on request.
 enum class Purpose { all, replay };
+constexpr std::string_view decisions_key = "decide";
+/// Of a run that asks in rounds: how many were scored.
+std::optional<std::int64_t> rounds_of(const results::ResultFile& file) { return file.number("num_rounds"); }
 constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
 
 /// Only what cannot change a raw number may be changed here.
@@ -95,7 +101,31 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
   base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
                   "it holds an earlier stage of its run", "name the run directory");
   source.job = job_of(*source.file, overrides);
+  const auto declared = run::field_of({source.file->text("settings").value_or("{}")}, run::decisions_field);
+  base::refuse_if(rounds_of(*source.file).has_value() &&
+                      (!run::decides(source.job) || run::decision_settings(source.job) != declared),
+                  "'" + path.string() + "' has decided something else",
+                  "statistics.decide and statistics.contrasts are declared before the first score: other ones would be "
+                  "chosen with the scores in sight",
+                  "Leave them as the run had them.");
   return source;
+}
+
+/// What the job asks for and a run that stops asking cannot tell: its table has cells where rows were open, so that a p
+/// or an interval of fixed size would not hold. "" where nothing is left out.
+std::string left_out_text(const sweep::Comparison& comparison) {
+  std::vector<std::string> names;
+  sweep::Comparison::each_statistic(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
+    if constexpr (requires { wanted.has_value(); }) {
+      names.insert(names.end(), wanted && statistic.key != decisions_key ? 1 : 0, std::string(statistic.key));
+    } else {
+      names.insert(names.end(), wanted.empty() ? 0 : 1, std::string(statistic.key));
+    }
+  });
+  return names.empty() ? ""
+                       : "Not computed, since this run asked no more of a row once it was known, and their p and "
+                         "intervals are those of a whole table: " +
+                             base::join(names, ", ") + ".";
 }
 
 /// Of a probe's recommended measures those that the table has: means of them are asked for with --means. None: all.
@@ -225,7 +255,10 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto top = line.number("top", 1);
   std::vector<findings::Finding> conclusions;
   results::StatisticsTarget target = source.target;
-  auto comparison = kind.comparison(source.job);
+  auto comparison = kind.asked(source.job);
+  const bool is_in_rounds = rounds_of(*source.file).has_value();
+  base::refuse_if(line.has("means") && is_in_rounds, "--means of a run that stops asking when it knows",
+                  "subjects were asked in different templates, so that their means do not compare");
   const bool adds_means = line.has("means") && !comparison.means;
   const bool asks = comparison.asks() || adds_means;
   /// `own`: the table where this rank has it.
@@ -234,8 +267,8 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     if (adds_means) {
       comparison.means = sweep::MeansRequest{recommended_in(shared.scores(), source.job)};
     }
-    conclusions =
-        findings::conclude(shared.scores(), comparison, source.job.seed, purpose == Purpose::replay ? "decide" : "");
+    conclusions = findings::conclude(shared.scores(), comparison, source.job.seed,
+                                     purpose == Purpose::replay || is_in_rounds ? decisions_key : std::string_view());
   };
   std::vector<std::string> measures;
   std::string infinite;
@@ -244,7 +277,10 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     infinite = infinite_text(findings::scores_of(file), shown_measures(line, source.job));
     write_request(file.root(), line, source.job);
     if (asks) {
-      const auto scores = findings::scores_of(file);
+      auto scores = findings::scores_of(file);
+      if (const auto rounds = rounds_of(*source.file)) {
+        scores.num_rounds = static_cast<std::size_t>(*rounds);
+      }
       conclude(&scores);
       const auto recommended = kind.recommended_measures(source.job);
       for (auto& finding : conclusions) {
@@ -276,18 +312,21 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   }
   const auto found = kind.stats(request);  // which fills `conclusions`
   kept.end();
-  auto told = purpose == Purpose::replay ? findings::Told() : found.found;
+  auto told = purpose == Purpose::replay || is_in_rounds ? findings::Told() : found.found;
   for (const auto& finding : conclusions) {
     told.add(findings::told_by(finding, top, request.shown));
   }
   if (purpose == Purpose::replay) {
     return stats_text("", told, "", Tables::all);
   }
-  told.add(found.details);
+  if (!is_in_rounds) {
+    told.add(found.details);
+  }
   const auto job_warnings = kind.warnings(source.job);
   told.warnings.insert(told.warnings.begin(), job_warnings.begin(), job_warnings.end());
-  const auto head =
-      (source.file->complete() ? "" : std::string(incomplete)) + (found.read.empty() ? "" : found.read + "\n");
+  const auto head = (source.file->complete() ? "" : std::string(incomplete)) +
+                    (found.read.empty() ? "" : found.read + "\n") +
+                    (is_in_rounds ? left_out_text(comparison) + "\n" : "");
   const auto tail =
       measures_text(measures, request.shown, told) + infinite + (found.status.empty() ? "" : "\n" + found.status);
   const bool asks_for_all = line.has("all") || line.has("all-measures") || !line.values["top"].defaulted();
@@ -453,6 +492,8 @@ base::ExitCode replay(const CommandLine& line, const parallel::Communicator& wor
     base::refuse_if(!probes::kind_of(found.job).comparison(found.job).decide, "nothing says what is to be decided",
                     "statistics.decide is not given",
                     "Add 'statistics.decide={want: [sign]}', and statistics.contrasts where the job has none.");
+    base::refuse_if(rounds_of(*found.file).has_value(), "'" + found.file->path().string() + "' cannot be replayed",
+                    "its run has decided in rounds itself", "'stereosweep stats' tells what they were.");
     base::refuse_if(!found.file->complete(), "'" + found.file->path().string() + "' cannot be replayed",
                     "the run has unscored blocks, and a verdict of the complete table stands beside each decision",
                     "continue it with 'stereosweep run'");

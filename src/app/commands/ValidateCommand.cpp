@@ -16,7 +16,7 @@ namespace {
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
   auto warnings = probes::kind_of(job).warnings(job);
-  const auto comparison = probes::kind_of(job).comparison(job);
+  const auto comparison = probes::kind_of(job).asked(job);
   const auto decisions = findings::doubts_of_decisions(probes::kind_of(job).score_axes(job), comparison);
   warnings.insert(warnings.end(), decisions.begin(), decisions.end());
   const auto& people = comparison.people;
@@ -29,9 +29,6 @@ std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   }
   for (const auto& note : model.notes) {
     text += "\n  note: " + note;
-  }
-  if (comparison.decide) {
-    text += "\n" + results::wrapped("  note: " + std::string(findings::decisions_note), 4);
   }
   for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
     std::error_code error;

@@ -19,6 +19,7 @@
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
+#include "run/DecidedRounds.hpp"
 #include "run/ServerAnswers.hpp"
 #include "run/ranks/Progress.hpp"
 
@@ -177,13 +178,14 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
 }
 
 /// Before a result takes its name.
-void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
+void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, std::uint64_t wanted,
+                     const Lease* lease) {
   if (lease != nullptr) {
     lease->check();
-  } else if (counts.num_blocks_scored < counts.num_blocks && is_whole(file)) {
+  } else if (counts.num_blocks_scored < wanted && is_whole(file)) {
     throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
                                      "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
-                                         base::with_thousands(counts.num_blocks) + " blocks",
+                                         base::with_thousands(wanted) + " blocks",
                                      "continue the run with 'stereosweep run'"));
   }
 }
@@ -297,6 +299,15 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     run.attributes.emplace_back("server_models", base::join(names_in_answers(directory.root()), "\n"));
   }
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
+  if (decides(job)) {
+    const parallel::Communicator nobody;
+    DecidedRounds rounds(directory.root(), job, probe, nobody);
+    rounds.read_record();
+    if (rounds.is_finished(store.records().size())) {
+      run.num_blocks_wanted = rounds.num_blocks();
+    }
+    run.attributes.emplace_back("num_rounds", static_cast<std::int64_t>(rounds.num_rounds()));
+  }
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;
   run.num_threads = std::min(most_threads, base::num_own_processors());
@@ -304,11 +315,12 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   run.before_rename = [&](const results::ExportCounts& counts) {
     base::inject_fault("export:rename");
     lock = lock_result(directory.root());
-    check_replacing(file, counts, lease);
+    check_replacing(file, counts, run.num_blocks_wanted.value_or(counts.num_blocks), lease);
     show(counts.num_blocks);
   };
   const auto counts = results::export_run(run, file);
-  return {counter.lines(), counts.digest, counter.why_none(), counter.examples};
+  return {counter.lines(), counts.digest, counter.why_none(), counter.examples,
+          run.num_blocks_wanted.value_or(counts.num_blocks)};
 }
 
 }  // namespace stereosweep::run

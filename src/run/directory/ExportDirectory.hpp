@@ -20,6 +20,7 @@ struct ExportSummary {
   base::Digest digest{};              ///< of all raw numbers: results::RawDigest
   std::string none;                   ///< why no cell has a number: "too_long: 12 cells"; "": one has
   std::vector<std::string> examples;  ///< "status too_long: group women, template t1, rephrasing none, word kind"
+  std::uint64_t num_blocks_wanted;    ///< all, unless the run stopped when it knew
 };
 
 /// Whether a result is there, complete, and what an earlier attempt wrote or the user made of it; a warning where it is

@@ -1,6 +1,8 @@
 #include "run/directory/RunDirectory.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -55,7 +57,8 @@ bool is_run_file(const std::filesystem::path& path) {
       return true;
     }
   }
-  return name == config::resolved_name || name == "status.json" || name == "log";
+  constexpr std::array<std::string_view, 5> own = {"status.json", "log", rounds_name, round_file, round_table_file};
+  return name == config::resolved_name || base::contains(own, name);
 }
 
 /// And no link to one.

@@ -13,6 +13,11 @@
 
 namespace stereosweep::run {
 
+// Of a run that asks in rounds: its record, and what it holds while it decides one.
+inline constexpr const char* rounds_name = "rounds.json";
+inline constexpr const char* round_file = "round.raw";
+inline constexpr const char* round_table_file = "round.scores";
+
 class RunDirectory {
  public:
   explicit RunDirectory(std::filesystem::path root) : root_(std::move(root)) {}

@@ -685,8 +685,18 @@ bool BlocksLeft::mark_done(std::uint64_t block) {
   return true;
 }
 
+void BlocksLeft::want_only(const std::vector<std::uint64_t>& blocks) {
+  left_out_.assign(done_.size(), true);
+  size_ = num_done_;
+  for (const auto block : blocks) {
+    left_out_.at(block) = false;
+    size_ += done_[block] ? 0 : 1;
+  }
+  cursor_ = 0;
+}
+
 bool BlocksLeft::any_left() {
-  while (cursor_ < done_.size() && done_[cursor_]) {
+  while (cursor_ < done_.size() && (done_[cursor_] || !is_wanted(cursor_))) {
     ++cursor_;
   }
   return !put_back_.empty() || cursor_ < done_.size();

@@ -19,22 +19,28 @@ namespace stereosweep::run {
 /// What a run still has to do: 1 bit per block.
 class BlocksLeft {
  public:
-  explicit BlocksLeft(std::uint64_t num_blocks) : done_(num_blocks, false) {}
+  explicit BlocksLeft(std::uint64_t num_blocks) : done_(num_blocks, false), size_(num_blocks) {}
+  /// Of a run that asks in rounds: these, and no others that are not done.
+  void want_only(const std::vector<std::uint64_t>& blocks);
+  bool is_wanted(std::uint64_t block) const { return left_out_.empty() || !left_out_.at(block); }
   /// Returns whether it was new.
   bool mark_done(std::uint64_t block);
   bool is_done(std::uint64_t block) const { return done_.at(block); }
-  /// A block that was put back, else the next in canonical order that was neither done nor returned before; `size()` if
-  /// there is none.
+  /// A block that was put back, else the next in canonical order that was neither done nor returned before; the number
+  /// of all blocks if there is none.
   std::uint64_t next();
   /// Whether `next` would return one.
   bool any_left();
   /// A block that `next` returned, to be returned again.
   void put_back(std::uint64_t block) { put_back_.push_back(block); }
-  std::uint64_t size() const { return done_.size(); }
+  /// Those that are wanted or done.
+  std::uint64_t size() const { return size_; }
   std::uint64_t num_done() const { return num_done_; }
 
  private:
   std::vector<bool> done_;
+  std::vector<bool> left_out_;  ///< empty: none is
+  std::uint64_t size_;
   std::vector<std::uint64_t> put_back_;
   std::uint64_t num_done_ = 0;
   std::uint64_t cursor_ = 0;

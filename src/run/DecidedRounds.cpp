@@ -1,0 +1,242 @@
+#include "run/DecidedRounds.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "base/Log.hpp"
+#include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
+#include "config/yaml/Fields.hpp"
+#include "config/yaml/Yaml.hpp"
+#include "findings/sharing/SharedScores.hpp"
+#include "probes/DealtProbe.hpp"
+#include "probes/ProbeKind.hpp"
+#include "results/Export.hpp"
+#include "results/Reader.hpp"
+#include "results/ScoreFile.hpp"
+#include "run/directory/RunDirectory.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr const char* record_schema = "stereosweep/rounds/1.0";
+
+/// A file that goes away with it.
+class Scratch {
+ public:
+  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// "3 positive, 1 undecided_here, 4 open"
+std::string counts_text(const findings::Decisions& decisions) {
+  const auto names = findings::decision_names();
+  std::vector<std::string> counts;
+  for (std::size_t status = 0; status < names.size(); ++status) {
+    const auto count = std::ranges::count_if(decisions.rows, [&](const findings::DecidedRow& row) {
+      return static_cast<std::size_t>(row.status) == status;
+    });
+    if (count > 0) {
+      counts.push_back(std::to_string(count) + " " + names[status]);
+    }
+  }
+  return base::join(counts, ", ");
+}
+
+}  // namespace
+
+bool decides(const sweep::Job& job) { return probes::kind_of(job).asked(job).decide.has_value(); }
+
+std::string decision_settings(const sweep::Job& job) {
+  const auto comparison = probes::kind_of(job).asked(job);
+  const auto dump = [](const auto& asked) {
+    return config::emit_yaml(config::dump_extent(asked, config::Extent::everything));
+  };
+  auto text = dump(*comparison.decide) + "seed: " + std::to_string(job.seed) + "\n";
+  for (const auto& contrast : comparison.contrasts) {
+    text += dump(contrast);
+  }
+  return base::to_hex(base::sha256(text));
+}
+
+void require_decidable(const sweep::Job& job) {
+  base::Problems problems;
+  for (const auto& fault : probes::kind_of(job).faults_of_rounds(job)) {
+    problems.add({}, fault.problem, "");
+  }
+  problems.raise_if_any(job.name + ":");
+  findings::visiting_rounds(probes::kind_of(job).score_axes(job), probes::kind_of(job).asked(job), job.seed);
+}
+
+std::shared_ptr<const probes::Probe> in_rounds(std::shared_ptr<const probes::Probe> probe, const sweep::Job& job) {
+  if (!decides(job) || probe == nullptr) {
+    return probe;
+  }
+  const auto& kind = probes::kind_of(job);
+  return probes::dealt(std::move(probe), findings::visiting_rounds(kind.score_axes(job), kind.asked(job), job.seed));
+}
+
+DecidedRounds::DecidedRounds(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe,
+                             const parallel::Communicator& world)
+    : root_(root), job_(job), probe_(probe), world_(world) {}
+
+void DecidedRounds::read_record() {
+  const auto path = root_ / rounds_name;
+  std::error_code ignored;
+  record_ = {};
+  if (!std::filesystem::exists(path, ignored)) {
+    return;
+  }
+  const auto json = base::parse_json(base::read_file(path), path.string());
+  try {
+    base::refuse_if(json.at("schema") != record_schema, "'" + path.string() + "' is no record of rounds",
+                    "its schema is another one");
+    json.at("rounds").get_to(record_.rounds);
+    json.at("num_blocks").get_to(record_.num_blocks);
+    json.at("is_finished").get_to(record_.is_finished);
+  } catch (const base::Json::exception& error) {
+    throw base::InputError(base::describe("'" + path.string() + "' is no record of rounds", error.what(),
+                                          "Remove it: what the journal holds is decided again."));
+  }
+}
+
+bool DecidedRounds::is_finished(std::uint64_t num_blocks_in_journal) const {
+  return record_.is_finished && num_blocks_in_journal >= record_.num_blocks;
+}
+
+void DecidedRounds::write_record() const {
+  const base::Json json = {{"schema", record_schema},
+                           {"rounds", record_.rounds},
+                           {"num_blocks", record_.num_blocks},
+                           {"is_finished", record_.is_finished}};
+  base::write_file_atomically(root_ / rounds_name, json.dump(2) + "\n");
+}
+
+std::filesystem::path DecidedRounds::write_table(const results::JournalStore& journal) const {
+  const Scratch raw(root_ / round_file);
+  results::RunDescription run;
+  run.title = job_.name;
+  run.probe = job_.probe_name();
+  run.schema = &probe_.schema();
+  run.blocks = &probe_.blocks();
+  run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
+    const auto* record = journal.find_block(block.index);
+    if (record == nullptr) {
+      return std::nullopt;
+    }
+    const auto payload = journal.read(*record);
+    base::ByteReader in(payload);
+    return results::RawBlock::read(in, probe_.schema(), block.num_contexts);
+  };
+  results::export_run(run, raw.path());
+  const results::ResultFile file(raw.path());
+  const findings::Workers nobody;
+  const auto table = root_ / round_table_file;
+  probes::kind_of(job_).stats({.file = file, .job = job_, .target = table, .top = 1, .world = nobody});
+  return table;
+}
+
+std::vector<std::uint64_t> DecidedRounds::wanted(const results::JournalStore* journal) {
+  std::optional<Scratch> table;
+  std::optional<results::ScoreFile> file;
+  std::optional<findings::Scores> own;
+  parallel::coordinated(world_, "decide_round", [&] {
+    if (journal != nullptr) {
+      table.emplace(write_table(*journal));
+      own = findings::scores_of(file.emplace(table->path()));
+      own->read_statuses = [&](std::size_t measure) { return file->read_statuses(measure); };
+    }
+  });
+  const findings::Workers workers{world_};
+  const findings::SharedScores shared(own ? &*own : nullptr, workers);
+  const findings::Deciding deciding(shared.scores(), probes::kind_of(job_).asked(job_), job_.seed);
+  std::vector<std::uint64_t> blocks;
+  parallel::coordinated(world_, [&] {
+    if (journal != nullptr) {
+      blocks = advance(deciding, shared.scores(), *journal);
+    }
+  });
+  return blocks;
+}
+
+std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deciding, const findings::Scores& scores,
+                                                  const results::JournalStore& journal) {
+  auto decisions = deciding.after(0);
+  for (std::size_t round = 0;; ++round) {
+    const auto needed = deciding.needed_next(decisions, round);
+    if (needed.empty()) {
+      record_.num_blocks = journal.records().size();
+      record_.is_finished = true;
+      write_record();
+      return {};
+    }
+    auto blocks = blocks_of(needed, scores);
+    std::erase_if(blocks, [&](std::uint64_t block) { return journal.find_block(block) != nullptr; });
+    if (!blocks.empty()) {  // also of a round that is written down, where the journal has lost some
+      return blocks;
+    }
+    decisions = deciding.after(round + 1);
+    const auto digest = base::to_hex(findings::digest_of_round(decisions, round));
+    if (round < num_rounds() && record_.rounds[round] != digest) {
+      throw base::Error(base::describe(
+          "round " + std::to_string(round + 1) + " comes to other decisions than an earlier start wrote down",
+          "its journal has changed, or another build computes statistics otherwise",
+          "Go on with the program and the files of that start, or start anew with --overwrite."));
+    }
+    if (round == num_rounds()) {
+      record_.rounds.push_back(digest);
+      write_record();
+      base::log(base::LogLevel::info, "round " + std::to_string(num_rounds()) + ": of " +
+                                          base::counted(decisions.rows.size(), "row") + " " + counts_text(decisions));
+    }
+  }
+}
+
+std::vector<std::uint64_t> DecidedRounds::blocks_of(const std::vector<bool>& needed,
+                                                    const findings::Scores& scores) const {
+  std::vector<std::uint64_t> blocks;
+  if (needed.empty()) {
+    return blocks;
+  }
+  const auto& plan = probe_.blocks();
+  const auto& schema = probe_.schema();
+  const auto sentences = probes::sentences_of(schema);
+  const auto num_sentences = scores.length(findings::template_axis) * scores.length(findings::rephrasing_axis);
+  const auto& subjects = scores.axes[findings::subject_axis]->labels;
+  const auto& groups = schema.outer_axes.front().labels;
+  for (std::uint64_t group = 0; group < groups.size(); ++group) {
+    std::vector<bool> wanted(num_sentences, false);
+    for (std::size_t subject = 0; subject < subjects.size(); ++subject) {
+      // every subject's score is made of the priors' numbers, too
+      for (std::size_t sentence = 0;
+           (group < schema.num_priors || subjects[subject] == groups[group]) && sentence < num_sentences; ++sentence) {
+        wanted[sentence] = wanted[sentence] || needed[subject * num_sentences + sentence];
+      }
+    }
+    for (std::uint64_t place = 0; place < plan.blocks_per_outermost(); ++place) {
+      const auto block = plan.block(group * plan.blocks_per_outermost() + place);
+      bool is_wanted = false;
+      for (std::uint64_t context = 0; !is_wanted && context < block.num_contexts; ++context) {
+        is_wanted = wanted[sentences[plan.context(block, context) % plan.contexts_per_outermost()]];
+      }
+      blocks.insert(blocks.end(), is_wanted ? 1 : 0, block.index);
+    }
+  }
+  return blocks;
+}
+
+}  // namespace stereosweep::run

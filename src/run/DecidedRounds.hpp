@@ -1,0 +1,73 @@
+// Rounds of a run that asks no more of a contrast once it is known (statistics.decide): which blocks are wanted next,
+// and the record of what each round decided. What is decided is in findings/decisions; what a round has scored later
+// rounds never change, so any number of ranks, kills and starts decides alike.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "findings/decisions/Decisions.hpp"
+#include "parallel/Communicator.hpp"
+#include "probes/Probe.hpp"
+#include "results/Journal.hpp"
+#include "sweep/Job.hpp"
+
+namespace stereosweep::run {
+
+/// Whether a run of the job asks in rounds.
+bool decides(const sweep::Job& job);
+
+/// Everything in the job that a decision depends on, as a hash: a run that has begun keeps it, in this field of the
+/// heads of its journals.
+inline constexpr const char* decisions_field = "statistics.decide";
+std::string decision_settings(const sweep::Job& job);
+
+/// Throws InputError with what keeps a run of the job from deciding, and with names that its contrasts lack.
+void require_decidable(const sweep::Job& job);
+
+/// The probe with a round's contexts in blocks of their own; `probe` itself where the job does not decide.
+std::shared_ptr<const probes::Probe> in_rounds(std::shared_ptr<const probes::Probe> probe, const sweep::Job& job);
+
+class DecidedRounds {
+ public:
+  /// All is borrowed.
+  DecidedRounds(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe,
+                const parallel::Communicator& world);
+
+  /// Rank zero: what earlier starts have decided. Throws InputError where it is no such record.
+  void read_record();
+  /// Rank zero: no row is open, and as many blocks as that took are in the journal.
+  bool is_finished(std::uint64_t num_blocks_in_journal) const;
+  std::size_t num_rounds() const { return record_.rounds.size(); }
+  /// Blocks that were wanted in all.
+  std::uint64_t num_blocks() const { return record_.num_blocks; }
+
+  /// Collective: decides every round whose blocks are in the journal (rank zero's, null elsewhere), each anew from the
+  /// first, and writes it down before it says which blocks the next one needs; none: no row is open. Throws Error where
+  /// a round is another one than an earlier start has written down.
+  std::vector<std::uint64_t> wanted(const results::JournalStore* journal);
+
+ private:
+  struct Record {
+    std::vector<std::string> rounds;  ///< digests
+    std::uint64_t num_blocks = 0;
+    bool is_finished = false;
+  };
+  /// Rank zero: the score table as the journal has it, in a file that goes away with `table`.
+  std::filesystem::path write_table(const results::JournalStore& journal) const;
+  std::vector<std::uint64_t> blocks_of(const std::vector<bool>& needed, const findings::Scores& scores) const;
+  std::vector<std::uint64_t> advance(const findings::Deciding& deciding, const findings::Scores& scores,
+                                     const results::JournalStore& journal);
+  void write_record() const;
+
+  std::filesystem::path root_;
+  const sweep::Job& job_;
+  const probes::Probe& probe_;
+  const parallel::Communicator& world_;
+  Record record_;
+};
+
+}  // namespace stereosweep::run

@@ -1,0 +1,176 @@
+"""Runs that stop asking when they know (`statistics.decide`): what they decide is what `replay` says of a complete run,
+whatever the ranks, kills and restarts."""
+
+import json
+import random
+import time
+
+import h5py
+import numpy
+import pytest
+import runs
+
+CONTRASTS = (
+    "statistics.contrasts=["
+    "{name: gender, left: {subject: women}, right: {subject: men}},"
+    "{name: age, left: {subject: elderly people}, right: {subject: teenagers}},"
+    "{name: work, left: {subject: doctors}, right: {subject: mechanics}}]"
+)
+DECIDE = "statistics.decide={want: [sign]}"
+SETTINGS = (
+    "axes.groups={file: abc_groups, only: [women, men, elderly people, teenagers, doctors, mechanics]}",
+    "axes.templates=abc_templates", "axes.rephrasings=voices", "axes.traits=abc_traits", "measures=[ilps_star]",
+    "execution.contexts_per_block=8", CONTRASTS,
+)  # fmt: skip
+JOB = runs.ROOT / "jobs/10_planted.yaml"
+
+
+def run(folder, *more, code=0, **options):
+    status, out, err = runs.run(JOB, folder, *SETTINGS, *more, **options)
+    assert status == code, out + err
+    return out + err
+
+
+def record(folder):
+    return json.loads((folder / "rounds.json").read_text())
+
+
+def command(*arguments, **options):
+    return runs.finish(runs.start_program(*arguments, **options))
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("complete") / "run"
+    run(folder)
+    code, _, err = command("replay", folder, DECIDE, "--output", folder.parent / "replay.h5")
+    assert code == 0, err
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stopped") / "run"
+    run(folder, DECIDE)
+    code, out, err = command("stats", folder)
+    assert code == 0, err
+    (folder.parent / "stats.txt").write_text(out)
+    return folder
+
+
+def variables(path, wanted="decide"):
+    with h5py.File(path) as file:
+        return {name: file[name][:] for name in file if name.startswith(wanted) and name != "decide_look"}
+
+
+def test_decisions_are_those_that_a_replay_of_the_whole_table_comes_to(complete, stopped):
+    replayed = variables(complete.parent / "replay.h5")
+    decided = variables(stopped / "association.stats.h5")
+    assert decided.keys() == replayed.keys()
+    of_the_whole = {"decide_complete", "decide_complete_p", "decide_complete_p_holm", "decide_complete_status"}
+    for name, values in decided.items():
+        if name in of_the_whole:
+            continue
+        if values.dtype.kind == "f":
+            numpy.testing.assert_array_equal(values, replayed[name][:, : values.shape[-1]] if values.ndim == 2 else replayed[name])
+        else:
+            assert (values == (replayed[name][:, : values.shape[-1]] if values.ndim == 2 else replayed[name])).all(), name
+    assert numpy.isnan(decided["decide_complete_p"]).all() and not numpy.isnan(replayed["decide_complete_p"]).all()
+
+
+def test_only_what_open_rows_need_is_scored_with_the_same_numbers(complete, stopped):
+    with h5py.File(complete / "association.h5") as whole, h5py.File(stopped / "association.h5") as part:
+        assert part.attrs["complete"] == 1 and part.attrs["num_blocks_scored"] < part.attrs["num_blocks"]
+        assert part.attrs["num_rounds"] == len(record(stopped)["rounds"])
+        for name in ("logprob", "prior_logprob"):
+            there = numpy.isfinite(part[name][:])
+            assert 0 < there.sum() < numpy.isfinite(whole[name][:]).sum()
+            numpy.testing.assert_allclose(part[name][:][there], whole[name][:][there], atol=2e-5)
+        # priors are scored wherever a group is
+        asked = numpy.isfinite(part["logprob"][:]).any(axis=tuple(range(3, part["logprob"].ndim))).any(0)
+        priors = numpy.isfinite(part["prior_logprob"][:]).any(axis=tuple(range(3, part["prior_logprob"].ndim))).any(0)
+        assert (asked == priors).all()
+
+
+def test_stats_tells_decisions_and_names_what_it_leaves_out(stopped):
+    text = (stopped.parent / "stats.txt").read_text()
+    flat = " ".join(text.split())
+    assert "Rounds decided" in flat and "NOT complete" not in flat
+    assert "Not computed, since this run asked no more of a row once it was known" in flat and "contrasts" in flat
+    assert all(len(line) <= 100 for line in text.splitlines() if "/" not in line)
+    names = variables(stopped / "association.stats.h5", "")
+    assert not any(name.startswith(("contrast_", "mean_score")) for name in names)
+
+
+def test_what_was_declared_stays(stopped, complete):
+    refused = [
+        ("stats", stopped, "statistics.decide.level=0.2"),
+        ("stats", stopped, "statistics.contrasts=[{name: one, left: {subject: women}, right: {subject: men}}]"),
+        ("stats", stopped, "--means"),
+        ("replay", stopped, DECIDE),
+    ]
+    for arguments in refused:
+        code, _, err = command(*arguments)
+        assert code == 2, arguments
+        assert "decid" in err or "stops asking" in err
+    before = runs.digest(stopped)
+    assert "statistics.decide" in run(stopped, code=2)
+    assert "statistics.decide" in run(stopped, DECIDE, "statistics.decide.level=0.01", code=2)
+    assert "statistics.decide" in run(complete, DECIDE, code=2)
+    assert "nothing to do" in run(stopped, DECIDE)
+    assert runs.digest(stopped) == before
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_ranks_decide_alike(stopped, tmp_path, ranks):
+    run(tmp_path / "run", DECIDE, ranks=ranks)
+    assert runs.digest(tmp_path / "run") == runs.digest(stopped)
+    assert record(tmp_path / "run") == record(stopped)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_random_and_resumed_on_other_ranks(stopped, tmp_path, seed):
+    chance = random.Random(seed)
+    folder = tmp_path / "run"
+    for _ in range(5):
+        process = runs.start(JOB, folder, *SETTINGS, DECIDE, ranks=chance.randint(1, 3))
+        time.sleep(chance.uniform(0.5, 6))
+        runs.kill_tree(process)
+        process.wait()
+    run(folder, DECIDE, ranks=chance.randint(1, 4))
+    assert runs.digest(folder) == runs.digest(stopped)
+    assert record(folder) == record(stopped)
+
+
+def test_a_round_that_comes_out_otherwise_is_refused(stopped, tmp_path):
+    folder = tmp_path / "run"
+    process = runs.start_held(JOB, folder, *SETTINGS, DECIDE, block=60)
+    runs.kill_tree(process)
+    process.wait()
+    kept = record(folder)
+    assert kept["rounds"] and not kept["is_finished"]
+    kept["rounds"][0] = "0" * 64
+    (folder / "rounds.json").write_text(json.dumps(kept))
+    assert "other decisions" in run(folder, DECIDE, code=1)
+    (folder / "rounds.json").unlink()  # what the journal holds is decided again
+    run(folder, DECIDE, ranks=2)
+    assert runs.digest(folder) == runs.digest(stopped)
+    assert record(folder) == record(stopped)
+
+
+def test_export_and_verify_of_a_run_in_rounds(stopped):
+    before = (stopped / "association.h5").read_bytes()
+    assert command("export", stopped)[0] == 0
+    assert (stopped / "association.h5").read_bytes() == before
+    code, out, err = command("verify", stopped)
+    assert code == 0 and "level A" in out, err
+
+
+def test_a_finished_run_whose_journal_lost_blocks_scores_them_again(stopped, tmp_path):
+    run(tmp_path / "run", DECIDE)
+    digest = runs.digest(tmp_path / "run")
+    for journal in (tmp_path / "run/journal").glob("*.log"):
+        journal.write_bytes(journal.read_bytes()[: len(journal.read_bytes()) // 2])
+    (tmp_path / "run/association.h5").unlink()
+    run(tmp_path / "run", DECIDE, ranks=2)
+    assert runs.digest(tmp_path / "run") == digest
