@@ -1,4 +1,4 @@
-"""Curves: the elbow of k-means, the detection of words."""
+"""Curves: the elbow of k-means, the detection of words, what rounds of a sweep know."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,3 +48,24 @@ def detection_curves(false_rates, true_rates, kinds, names):
         panels[0][0].set_ylabel("share of the group's words")
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return Drawn(figure, left_out_text(lines_beyond_the_eighth=len(names[MOST_SERIES:])))
+
+
+def round_intervals(passes, difference, low, high, labels):
+    """All [row, round]: one panel a row, its interval after each round against the passes until then (log)."""
+    columns = min(4, len(labels))
+    height = -(-len(labels) // columns)
+    with page_style():
+        figure, panels = plt.subplots(height, columns, figsize=(PAGE, 0.4 + 1.5 * height), sharex=True, squeeze=False)
+        for axes in panels.ravel()[len(labels) :]:
+            axes.set_visible(False)
+        for row, axes in enumerate(panels.ravel()[: len(labels)]):
+            there = np.isfinite(difference[row])
+            at, mean = passes[row][there], difference[row][there]
+            ends = np.abs(np.stack([low[row][there], high[row][there]]) - mean)
+            axes.axhline(0, color=QUIET, linewidth=0.7, linestyle=":")
+            axes.errorbar(at, mean, ends, fmt="o", markersize=3, linewidth=1, color=SERIES[0])
+            axes.set_xscale("log")
+            axes.set_title(literal(labels[row], 30), fontsize="small")
+        figure.supxlabel("passes until the round", fontsize="small")
+        figure.supylabel("difference", fontsize="small")
+    return figure

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..glossary import title_of
 from ..pictures.bars import supported_bars
-from ..pictures.curves import detection_curves, elbow_curves
+from ..pictures.curves import detection_curves, elbow_curves, round_intervals
 from ..pictures.plane import alignment_scatter, cluster_plane
 from ..tables import Column, Table, number_text
 from ..views import measure_label, recommended_measure, recommended_measures, texts
@@ -81,6 +81,27 @@ def detection(statistics):
         "thresholds. A word can cease to be emergent at a lower threshold, so that those lines may turn back."
     )
     return [picture_of(detection_curves(*rates, kinds, names), "Detection of words", caption)]
+
+
+def decisions(statistics):
+    """What each round of a sweep knew, of the rows with the smallest p."""
+    if "decide_by_round_difference" not in statistics:
+        return []
+    best = recommended_measures(statistics)
+    measures = texts(statistics, "decide_row_measure", "decide_row")
+    rows = [place for place, measure in enumerate(measures) if measure in best] or list(range(len(measures)))
+    order = sorted(rows, key=lambda place: np.nan_to_num(statistics["decide_p"].values[place], nan=2))[:12]
+    names, items = (texts(statistics, f"decide_row_{axis}", "decide_row") for axis in ("name", "item"))
+    values = [
+        statistics[f"decide_by_round_{name}"].transpose("decide_row", "decide_look").values[order]
+        for name in ("passes", "difference", "low", "high")
+    ]
+    figure = round_intervals(*values, [f"{names[place]}: {items[place]}" for place in order])
+    caption = (
+        f"What each round knew, of {len(order)} of {len(rows)} rows, the smallest p first: mean of the cells until then and "
+        "its repeated interval, all of which together hold the mean. A row stops where it needs no more."
+    )
+    return [Picture(figure, "Rounds", caption)]
 
 
 def clusters(statistics):

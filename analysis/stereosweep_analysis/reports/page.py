@@ -45,8 +45,8 @@ MOST_PRINTED = 40  # rows of a card's table
 LEAST_ROWS = 100  # of a table, however many runs there are
 RUN_SECTION = re.compile(r"r(\d+)-")
 OWN_PICTURES = {
-    "Intersections": own_pictures.single_traits, "Agreement with people": own_pictures.agreement,
-    "Clusters": own_pictures.clusters, "Detected words": own_pictures.detection,
+    "Decisions": own_pictures.decisions, "Intersections": own_pictures.single_traits,
+    "Agreement with people": own_pictures.agreement, "Clusters": own_pictures.clusters, "Detected words": own_pictures.detection,
 }  # fmt: skip
 
 
