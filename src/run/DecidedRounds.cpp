@@ -18,7 +18,6 @@
 #include "probes/ProbeKind.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
-#include "results/ScoreFile.hpp"
 #include "run/directory/RunDirectory.hpp"
 
 namespace stereosweep::run {
