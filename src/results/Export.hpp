@@ -57,7 +57,7 @@ struct RunDescription {
   base::PendingFile::Readers readers = base::PendingFile::Readers::usual;
   unsigned num_threads = 1;  ///< 1: all in the calling one; else that many compress beside it. No byte depends on it.
   std::function<void(const ExportCounts&)> before_rename = {};  ///< what it throws leaves the file what it was before
-  std::optional<std::uint64_t> num_blocks_wanted = {};  ///< of a run that stopped when it knew; nothing: all
+  std::optional<std::uint64_t> num_blocks_wanted = {};          ///< of a run that stopped when it knew; nothing: all
 };
 
 /// Writes `file` (under a temporary sibling name, fsynced, renamed). Contexts of unscored blocks read as not scored.

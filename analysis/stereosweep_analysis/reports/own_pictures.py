@@ -98,8 +98,8 @@ def decisions(statistics):
     ]
     figure = round_intervals(*values, [f"{names[place]}: {items[place]}" for place in order])
     caption = (
-        f"What each round knew, of {len(order)} of {len(rows)} rows, the smallest p first: mean of the cells until then and "
-        "its repeated interval, all of which together hold the mean. A row stops where it needs no more."
+        f"What each round knew, of {len(order)} of {len(rows)} rows, the smallest p first: mean of the cells until "
+        "then and its repeated interval, all of which together hold the mean. A row stops where it needs no more."
     )
     return [Picture(figure, "Rounds", caption)]
 

@@ -46,7 +46,8 @@ LEAST_ROWS = 100  # of a table, however many runs there are
 RUN_SECTION = re.compile(r"r(\d+)-")
 OWN_PICTURES = {
     "Decisions": own_pictures.decisions, "Intersections": own_pictures.single_traits,
-    "Agreement with people": own_pictures.agreement, "Clusters": own_pictures.clusters, "Detected words": own_pictures.detection,
+    "Agreement with people": own_pictures.agreement, "Clusters": own_pictures.clusters,
+    "Detected words": own_pictures.detection,
 }  # fmt: skip
 
 
