@@ -108,16 +108,19 @@ def test_what_was_declared_stays(stopped, complete):
         ("stats", stopped, "statistics.contrasts=[{name: one, left: {subject: women}, right: {subject: men}}]"),
         ("stats", stopped, "--means"),
         ("replay", stopped, DECIDE),
+        ("stats", stopped, complete),
+        ("plan", JOB, *SETTINGS, "--power", "effect=0.5", f"pilot={stopped}"),
     ]
     for arguments in refused:
         code, _, err = command(*arguments)
         assert code == 2, arguments
-        assert "decid" in err or "stops asking" in err
+        assert "decid" in err or "stops asking" in err or "stopped asking" in err, err
     before = runs.digest(stopped)
     assert "statistics.decide" in run(stopped, code=2)
     assert "statistics.decide" in run(stopped, DECIDE, "statistics.decide.level=0.01", code=2)
     assert "statistics.decide" in run(complete, DECIDE, code=2)
     assert "nothing to do" in run(stopped, DECIDE)
+    assert "complete, it stopped asking once all was decided" in command("show", stopped)[1]
     assert runs.digest(stopped) == before
 
 

@@ -102,6 +102,8 @@ results::ScoreFile open_pilot(const std::filesystem::path& pilot, const sweep::J
   const results::ResultFile result(find_result(pilot));
   base::refuse_if(probe_of(result) != job.probe_name(), "the pilot '" + pilot.string() + "' is of another probe",
                   "it is of '" + probe_of(result) + "', the job of '" + job.probe_name() + "'");
+  base::refuse_if(result.number("num_rounds").has_value(), "the pilot '" + pilot.string() + "' stopped asking",
+                  "the variances of a contrast are estimated from a whole table");
   const auto path = statistics_beside(result.path());
   const auto suggestion = "run 'stereosweep stats " + pilot.string() + "' first";
   base::refuse_if(!std::filesystem::exists(path), "the pilot '" + pilot.string() + "' has no score table yet",

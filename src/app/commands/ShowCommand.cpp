@@ -30,7 +30,9 @@ std::string head_text(const results::ResultFile& file) {
   const auto blocks = static_cast<std::uint64_t>(file.number("num_blocks").value_or(0));
   const auto scored = static_cast<std::uint64_t>(file.number("num_blocks_scored").value_or(0));
   return text + "  blocks: " + base::with_thousands(scored) + " of " + base::with_thousands(blocks) + " scored" +
-         (file.complete() ? ": complete\n" : ": NOT complete\n");
+         (file.has_stopped() ? ": complete, it stopped asking once all was decided\n"
+          : file.complete()  ? ": complete\n"
+                             : ": NOT complete\n");
 }
 
 std::string axes_text(const results::ResultFile& file) {

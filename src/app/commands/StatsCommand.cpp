@@ -125,7 +125,7 @@ std::string left_out_text(const sweep::Comparison& comparison) {
   return names.empty() ? ""
                        : "Not computed, since this run asked no more of a row once it was known, and their p and "
                          "intervals are those of a whole table: " +
-                             base::join(names, ", ") + ".";
+                             base::join(names, ", ") + " (of contrasts its decisions are told).\n";
 }
 
 /// Of a probe's recommended measures those that the table has: means of them are asked for with --means. None: all.
@@ -325,8 +325,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto job_warnings = kind.warnings(source.job);
   told.warnings.insert(told.warnings.begin(), job_warnings.begin(), job_warnings.end());
   const auto head = (source.file->complete() ? "" : std::string(incomplete)) +
-                    (found.read.empty() ? "" : found.read + "\n") +
-                    (is_in_rounds ? left_out_text(comparison) + "\n" : "");
+                    (found.read.empty() ? "" : found.read + "\n") + (is_in_rounds ? left_out_text(comparison) : "");
   const auto tail =
       measures_text(measures, request.shown, told) + infinite + (found.status.empty() ? "" : "\n" + found.status);
   const bool asks_for_all = line.has("all") || line.has("all-measures") || !line.values["top"].defaulted();
@@ -405,6 +404,9 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
     Opened result{places_of(line, named), {}, {}};
     for (const auto& path : result.places.results) {
       const auto& source = result.sources.emplace_back(open_source(path, overrides));
+      base::refuse_if(rounds_of(*source.file).has_value(), "'" + path.string() + "' cannot be compared with other runs",
+                      "it stopped asking where it knew, so that its subjects were asked in different templates",
+                      "Run the job without statistics.decide for that.");
       result.is_current.push_back(statistics_are_current({*source.file, source.job, source.target}));
     }
     return result;
