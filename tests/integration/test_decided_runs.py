@@ -2,6 +2,7 @@
 whatever the ranks, kills and restarts."""
 
 import json
+import os
 import random
 import time
 
@@ -19,7 +20,8 @@ CONTRASTS = (
 DECIDE = "statistics.decide={want: [sign]}"
 SETTINGS = (
     "axes.groups={file: abc_groups, only: [women, men, elderly people, teenagers, doctors, mechanics]}",
-    "axes.templates=abc_templates", "axes.rephrasings=voices", "axes.traits=abc_traits", "measures=[ilps_star]",
+    "axes.templates=abc_templates", "axes.rephrasings=voices", "measures=[ilps_star]",
+    "axes.traits={file: abc_traits, only: [traditional - modern, cold - warm, repellent - likable]}",
     "execution.contexts_per_block=8", CONTRASTS,
 )  # fmt: skip
 JOB = runs.ROOT / "jobs/10_planted.yaml"
@@ -124,20 +126,20 @@ def test_what_was_declared_stays(stopped, complete):
     assert runs.digest(stopped) == before
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [2, 4])
 def test_ranks_decide_alike(stopped, tmp_path, ranks):
     run(tmp_path / "run", DECIDE, ranks=ranks)
     assert runs.digest(tmp_path / "run") == runs.digest(stopped)
     assert record(tmp_path / "run") == record(stopped)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("STEREOSWEEP_DECIDED_KILLS", "8")) // 4))
 def test_killed_at_random_and_resumed_on_other_ranks(stopped, tmp_path, seed):
     chance = random.Random(seed)
     folder = tmp_path / "run"
-    for _ in range(5):
+    for _ in range(4):
         process = runs.start(JOB, folder, *SETTINGS, DECIDE, ranks=chance.randint(1, 3))
-        time.sleep(chance.uniform(0.5, 6))
+        time.sleep(chance.uniform(0.5, 4))
         runs.kill_tree(process)
         process.wait()
     run(folder, DECIDE, ranks=chance.randint(1, 4))

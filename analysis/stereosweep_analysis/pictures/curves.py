@@ -54,6 +54,8 @@ def round_intervals(passes, difference, low, high, labels):
     """All [row, round]: one panel a row, its interval after each round against the passes until then (log)."""
     columns = min(4, len(labels))
     height = -(-len(labels) // columns)
+    visits = np.unique(passes[np.isfinite(difference)])
+    ticks = np.unique(visits[np.linspace(0, len(visits) - 1, 4).astype(int)]) if len(visits) else visits
     with page_style():
         figure, panels = plt.subplots(height, columns, figsize=(PAGE, 0.4 + 1.5 * height), sharex=True, squeeze=False)
         for axes in panels.ravel()[len(labels) :]:
@@ -65,6 +67,8 @@ def round_intervals(passes, difference, low, high, labels):
             axes.axhline(0, color=QUIET, linewidth=0.7, linestyle=":")
             axes.errorbar(at, mean, ends, fmt="o", markersize=3, linewidth=1, color=SERIES[0])
             axes.set_xscale("log")
+            axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+            axes.minorticks_off()
             axes.set_title(literal(labels[row], 30), fontsize="small")
         figure.supxlabel("passes until the round", fontsize="small")
         figure.supylabel("difference", fontsize="small")
