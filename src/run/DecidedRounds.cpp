@@ -9,6 +9,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/PendingFile.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
@@ -24,6 +25,7 @@ namespace stereosweep::run {
 namespace {
 
 constexpr const char* record_schema = "stereosweep/rounds/1.0";
+constexpr unsigned most_threads = 8;
 
 /// A file that goes away with it.
 class Scratch {
@@ -141,6 +143,7 @@ std::filesystem::path DecidedRounds::write_table(const results::JournalStore& jo
     base::ByteReader in(payload);
     return results::RawBlock::read(in, probe_.schema(), block.num_contexts);
   };
+  run.num_threads = std::min(most_threads, base::num_own_processors());
   results::export_run(run, raw.path());
   const results::ResultFile file(raw.path());
   const findings::Workers nobody;
