@@ -33,8 +33,9 @@ NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentence
 # Headings of findings in the order of the page, and what they are called on the command line; others come behind them
 # as the file has them, called as they are headed.
 ORDER = {
-    "Contrasts": "contrasts", "Tests of word sets": "tests", "Single words": "words", "Detected words": "detection",
-    "Samples": "samples", "Agreement with people": "people", "Intersections": "intersections", "Clusters": "clusters",
+    "Contrasts": "contrasts", "Decisions": "decisions", "Tests of word sets": "tests", "Single words": "words",
+    "Detected words": "detection", "Samples": "samples", "Agreement with people": "people",
+    "Intersections": "intersections", "Clusters": "clusters",
     "Correlations": "correlations", "Highest and lowest means": "extremes", "Where scores vary": "variance",
     "Refusals": "refusals", "Consistency of ratings": "variation", "Diversity of texts": "diversity",
     "Places in the list of options": "places",
