@@ -9,7 +9,8 @@ import runs
 
 from stereosweep_analysis.glossary import terms_in
 
-ELSEWHERE = {"01_example", "20_real", "30_roberta_large_gpu", "60_ceat", "72_real_chat"}  # their models are not in the repository
+# their models are not in the repository
+ELSEWHERE = {"01_example", "20_real", "22_decided", "30_roberta_large_gpu", "60_ceat", "72_real_chat", "73_decided_chat"}
 FEWER = {  # settings that make long jobs short, and leave their question as it is
     "10_planted": ["measures=[ilps_star]", "axes.templates={file: abc_templates, only: [one_of_them, quite, often, over_there, nearly_all]}"],
     "50_ratings": ["sampling.runs=1", "axes.rating_questions={file: scm_questions, only: [society_view, reputation, survey, most_would_say]}"],
