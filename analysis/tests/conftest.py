@@ -1,20 +1,9 @@
 """Runs to look at: numbers made up by a formula (distances of 0 and above 1 among them), statistics by the program."""
 
-import os
-import subprocess
 from functools import cache
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("STEREOSWEEP_BUILD", ROOT / "build" / "release"))
-
-
-def call(*arguments):
-    done = subprocess.run([str(part) for part in arguments], capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+from programs import BUILD, ROOT, call
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from importlib import resources
 import numpy as np
 import pytest
 from browser import HEIGHTS, Browser
-from conftest import BUILD, ROOT, call
+from programs import BUILD, ROOT, call
 from report_files import add_contrasts, add_finding, add_means, result_dataset, statistics_dataset, view, write
 from test_report import HOSTILE
 
