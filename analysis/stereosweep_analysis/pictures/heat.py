@@ -36,7 +36,8 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         is_turned = longest > 4
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
         high = 0.5 + ROW_HEIGHT * len(rows) + (HEAD_HEIGHT * longest if is_turned else 0.2)
-        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)), dpi=200)
+        dots = 200 if values.size > MOST_VECTORS else None  # an inch, where cells are pixels
+        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)), dpi=dots)
         finite = values[np.isfinite(values)]
         ends = ends or ((finite.min(), finite.max()) if finite.size else (0, 1))
         if centre is None:
