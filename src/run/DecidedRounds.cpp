@@ -60,7 +60,7 @@ std::string counts_text(const findings::Decisions& decisions) {
 
 }  // namespace
 
-bool decides(const sweep::Job& job) { return probes::kind_of(job).asked(job).decide.has_value(); }
+bool decides(const sweep::Job& job) { return probes::kind_of(job).comparison(job).decide.has_value(); }
 
 std::string decision_settings(const sweep::Job& job) {
   const auto comparison = probes::kind_of(job).asked(job);
