@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "app/CommandLine.hpp"
@@ -116,10 +117,8 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
 std::string left_out_text(const sweep::Comparison& comparison) {
   std::vector<std::string> names;
   sweep::Comparison::each_statistic(comparison, [&](const sweep::Statistic& statistic, const auto& wanted) {
-    if constexpr (requires { wanted.has_value(); }) {
-      names.insert(names.end(), wanted && statistic.key != decisions_key ? 1 : 0, std::string(statistic.key));
-    } else {
-      names.insert(names.end(), wanted.empty() ? 0 : 1, std::string(statistic.key));
+    if (wanted != std::remove_cvref_t<decltype(wanted)>() && statistic.key != decisions_key) {
+      names.emplace_back(statistic.key);
     }
   });
   return names.empty() ? ""

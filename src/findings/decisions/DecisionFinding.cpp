@@ -271,8 +271,7 @@ std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Compar
          " (template, rephrasing) of each subject that an open row needs. By simulation with 35 x 20 a difference of 1 "
          "standard deviation of the templates' differences is known after 5 to 8 % of the passes, one of 0.5 after 25 "
          "to 34 %, none is given up after 16 to 24 %. What no round can decide: 'plan --power' names the templates "
-         "that "
-         "a difference needs. Costs above are of the whole product.";
+         "that a difference needs. Costs above are of the whole product.";
 }
 
 std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {

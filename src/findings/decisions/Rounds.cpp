@@ -103,11 +103,7 @@ class ContrastCells {
       visited_.push_back(orders_.back().visited());
       lacking_.emplace_back(plan.num_cells(), false);
       for (std::size_t side = 0; side < sides_.size(); ++side) {
-        for (std::size_t subject = 0; subject < plan.sides[side].takes[0].size(); ++subject) {
-          if (plan.sides[side].takes[0][subject]) {
-            look_at(side, subject, item);
-          }
-        }
+        each_subject(side, [&](std::size_t subject) { look_at(side, subject, item); });
       }
     }
     means_.emplace_back(scores, all_, masked_.empty() ? values : std::span<const double>(masked_));
@@ -131,8 +127,10 @@ class ContrastCells {
     std::vector<bool> applicable(plan_.num_cells(), true);
     for (std::size_t side = 0; side < sides_.size(); ++side) {
       std::vector<bool> has_any(plan_.num_cells(), false);
-      each_cell(side, item, [&](std::size_t cell, CellState state) {
-        has_any[cell] = has_any[cell] || state != CellState::not_applicable;
+      each_subject(side, [&](std::size_t subject) {
+        each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
+          has_any[cell] = has_any[cell] || state != CellState::not_applicable;
+        });
       });
       for (std::size_t cell = 0; cell < has_any.size(); ++cell) {
         applicable[cell] = applicable[cell] && has_any[cell];
@@ -141,15 +139,16 @@ class ContrastCells {
     return applicable;
   }
 
-  /// `use(cell, state)` of all subjects of a side.
   template <class Use>
-  void each_cell(std::size_t side, std::size_t item, const Use& use) const {
-    for (std::size_t subject = 0; subject < plan_.sides[side].takes[0].size(); ++subject) {
-      if (plan_.sides[side].takes[0][subject]) {
-        each_cell_of(side, subject, item, use);
+  void each_subject(std::size_t side, const Use& use) const {
+    const auto& takes = plan_.sides[side].takes[0];
+    for (std::size_t subject = 0; subject < takes.size(); ++subject) {
+      if (takes[subject]) {
+        use(subject);
       }
     }
   }
+  /// `use(cell, state)`
   template <class Use>
   void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const Use& use) const {
     for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
