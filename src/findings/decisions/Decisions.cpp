@@ -397,16 +397,20 @@ Decisions Deciding::after(std::size_t num_rounds) const {
 
 std::vector<bool> Deciding::needed_next(const Decisions& decisions, std::size_t num_rounds) const {
   std::vector<bool> needed;
+  std::vector<std::vector<std::vector<std::size_t>>> contexts_of_plans(plans_.size());  // those of open rows
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (decisions.rows[row].status != DecisionStatus::open) {
       continue;
     }
     needed.resize(scores_.length(subject_axis) * scores_.length(template_axis) * scores_.length(rephrasing_axis));
     const auto& visited = rows_[row].table.visited;
-    const auto contexts = contexts_of_cells(scores_, plans_[plans_of_rows_[row]]);
+    auto& contexts = contexts_of_plans[plans_of_rows_[row]];
+    if (contexts.empty()) {
+      contexts = contexts_of_cells(scores_, plans_[plans_of_rows_[row]]);
+    }
     for (std::size_t cell = 0; cell < visited.size(); ++cell) {
-      for (const auto place : visited[cell] <= num_rounds ? contexts[cell] : std::vector<std::size_t>()) {
-        needed[place] = true;
+      if (visited[cell] <= num_rounds) {
+        std::ranges::for_each(contexts[cell], [&](std::size_t place) { needed[place] = true; });
       }
     }
   }
