@@ -25,7 +25,6 @@ namespace stereosweep::run {
 namespace {
 
 constexpr const char* record_schema = "stereosweep/rounds/1.0";
-constexpr unsigned most_threads = 8;
 
 /// A file that goes away with it.
 class Scratch {
@@ -143,7 +142,7 @@ std::filesystem::path DecidedRounds::write_table(const results::JournalStore& jo
     base::ByteReader in(payload);
     return results::RawBlock::read(in, probe_.schema(), block.num_contexts);
   };
-  run.num_threads = std::min(most_threads, base::num_own_processors());
+  run.num_threads = base::num_own_processors();
   results::export_run(run, raw.path());
   const results::ResultFile file(raw.path());
   const findings::Workers nobody;

@@ -58,8 +58,8 @@ JOBS = {
 TABLES = ("05_example_rating", "10_planted", "50_ratings")  # whose `table` is looked at: it lays out the whole page
 # Sections that have a place on the page, in its order; it shows what else the file heads behind them, each heading once.
 SECTIONS = {
-    "10_planted": ["Contrasts", "Agreement with people", "Intersections", "Clusters", "Correlations", "Highest and lowest means",
-                   "Where scores vary"],
+    "10_planted": ["Contrasts", "Decisions", "Agreement with people", "Intersections", "Clusters", "Correlations",
+                   "Highest and lowest means", "Where scores vary"],
     "61_generated_contexts": ["Single words", "Samples"],
 }  # fmt: skip
 # Cells of papers' tables that are no number of the file: ranks, counts of members, sums of two numbers of the file.
