@@ -587,4 +587,14 @@ std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
   return payload;
 }
 
+std::optional<RawBlock> JournalStore::read_block(const sweep::Block& block, const RawSchema& schema) const {
+  const auto* record = find_block(block.index);
+  if (record == nullptr) {
+    return std::nullopt;
+  }
+  const auto payload = read(*record);
+  base::ByteReader in(payload);
+  return RawBlock::read(in, schema, block.num_contexts);
+}
+
 }  // namespace stereosweep::results

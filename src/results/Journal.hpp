@@ -22,6 +22,8 @@
 #include "base/files/PendingFile.hpp"
 #include "base/files/Sha256.hpp"
 #include "query/Engine.hpp"
+#include "results/RawBlock.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::results {
 
@@ -157,6 +159,8 @@ class JournalStore {
   const JournalRecord* find(const base::Digest& key) const;
   /// The payload. Throws DamagedRecord where its checksum does not match.
   std::vector<std::byte> read(const JournalRecord& record) const;
+  /// A block's raw numbers; nothing: it is not scored. Throws as `read`, and base::Error where they do not fit.
+  std::optional<RawBlock> read_block(const sweep::Block& block, const RawSchema& schema) const;
 
  private:
   struct File;

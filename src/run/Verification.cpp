@@ -164,17 +164,15 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   agreement.scored = store.records().size();
   Comparer comparer(probe, agreement);
   InWork in_work;
-  const auto read = [&](const sweep::Block& block, std::span<const std::byte> payload) {
-    base::ByteReader in(payload);
-    return results::RawBlock::read(in, probe.schema(), block.num_contexts);
-  };
   for (const auto* record : sample_of(store, request)) {
     const auto block = probe.blocks().block(record->block_index);
     const auto scored = score_block(probe, base::Digest(), &engine, block, in_work);
     if (!scored.failure.empty()) {
       throw base::Error(scored.failure, scored.failure_code);
     }
-    comparer.add(block, read(block, store.read(*record)), read(block, scored.payload));
+    base::ByteReader in(scored.payload);
+    comparer.add(block, *store.read_block(block, probe.schema()),
+                 results::RawBlock::read(in, probe.schema(), block.num_contexts));
   }
   return agreement;
 }

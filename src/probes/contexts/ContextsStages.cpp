@@ -37,15 +37,12 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
   std::vector<std::vector<std::uint32_t>> frames(probe.words().size());
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
-    const auto* record = journal.find_block(index);
-    if (record == nullptr) {
+    const auto raw = journal.read_block(block, probe.schema());
+    if (!raw) {
       throw base::Error(base::describe("the journal lacks block " + std::to_string(index), "it was complete before"));
     }
-    const auto payload = journal.read(*record);
-    base::ByteReader in(payload);
-    const auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
-    const auto& status = std::get<std::vector<std::uint8_t>>(raw.columns[2]);
-    const std::span<const float> vectors(std::get<std::vector<float>>(raw.columns[0]));
+    const auto& status = std::get<std::vector<std::uint8_t>>(raw->columns[2]);
+    const std::span<const float> vectors(std::get<std::vector<float>>(raw->columns[0]));
     for (std::size_t i = 0; i < status.size(); ++i) {
       if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
         const auto word = (block.first_context + i) / contexts;

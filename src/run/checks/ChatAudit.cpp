@@ -82,10 +82,8 @@ std::uint64_t audit_chat(const sweep::Job& job, const probes::Probe& probe, cons
   Audit audit(job, std::move(*source));
   for (const auto& record : journal.records()) {
     const auto block = probe.blocks().block(record.block_index);
-    const auto payload = journal.read(record);
-    base::ByteReader in(payload);
-    const auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
-    probe.each_conversation(block, raw, [&](const auto& conversation) { audit.add(conversation); });
+    probe.each_conversation(block, *journal.read_block(block, probe.schema()),
+                            [&](const auto& conversation) { audit.add(conversation); });
   }
   return audit.finish();
 }
