@@ -1,6 +1,7 @@
 #include "run/DecidedRounds.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -8,8 +9,6 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
-#include "base/files/PendingFile.hpp"
-#include "base/process/Processors.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
@@ -17,30 +16,13 @@
 #include "findings/sharing/SharedScores.hpp"
 #include "probes/DealtProbe.hpp"
 #include "probes/ProbeKind.hpp"
-#include "results/Export.hpp"
-#include "results/Reader.hpp"
+#include "results/TextTable.hpp"
 #include "run/directory/RunDirectory.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 constexpr const char* record_schema = "stereosweep/rounds/1.0";
-
-/// A file that goes away with it.
-class Scratch {
- public:
-  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// "3 positive, 1 undecided_here, 4 open"
 std::string counts_text(const findings::Decisions& decisions) {
@@ -94,72 +76,44 @@ DecidedRounds::DecidedRounds(const std::filesystem::path& root, const sweep::Job
                              const parallel::Communicator& world)
     : root_(root), job_(job), probe_(probe), world_(world) {}
 
-void DecidedRounds::read_record() {
-  const auto path = root_ / rounds_name;
+RoundsRecord RoundsRecord::read(const std::filesystem::path& root) {
+  const auto path = root / rounds_name;
   std::error_code ignored;
-  record_ = {};
+  RoundsRecord record;
   if (!std::filesystem::exists(path, ignored)) {
-    return;
+    return record;
   }
   const auto json = base::parse_json(base::read_file(path), path.string());
   try {
     base::refuse_if(json.at("schema") != record_schema, "'" + path.string() + "' is no record of rounds",
                     "its schema is another one");
-    json.at("rounds").get_to(record_.rounds);
-    json.at("num_blocks").get_to(record_.num_blocks);
-    json.at("is_finished").get_to(record_.is_finished);
+    json.at("rounds").get_to(record.rounds);
+    json.at("num_blocks").get_to(record.num_blocks);
+    json.at("is_finished").get_to(record.is_finished);
   } catch (const base::Json::exception& error) {
     throw base::InputError(base::describe("'" + path.string() + "' is no record of rounds", error.what(),
                                           "Remove it: what the journal holds is decided again."));
   }
+  return record;
 }
 
-bool DecidedRounds::is_finished(std::uint64_t num_blocks_in_journal) const {
-  return record_.is_finished && num_blocks_in_journal >= record_.num_blocks;
-}
-
-void DecidedRounds::write_record() const {
-  const base::Json json = {{"schema", record_schema},
-                           {"rounds", record_.rounds},
-                           {"num_blocks", record_.num_blocks},
-                           {"is_finished", record_.is_finished}};
-  base::write_file_atomically(root_ / rounds_name, json.dump(2) + "\n");
-}
-
-std::filesystem::path DecidedRounds::write_table(const results::JournalStore& journal) const {
-  const Scratch raw(root_ / round_file);
-  results::RunDescription run;
-  run.title = job_.name;
-  run.probe = job_.probe_name();
-  run.schema = &probe_.schema();
-  run.blocks = &probe_.blocks();
-  run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
-    const auto* record = journal.find_block(block.index);
-    if (record == nullptr) {
-      return std::nullopt;
-    }
-    const auto payload = journal.read(*record);
-    base::ByteReader in(payload);
-    return results::RawBlock::read(in, probe_.schema(), block.num_contexts);
-  };
-  run.num_threads = base::num_own_processors();
-  results::export_run(run, raw.path());
-  const results::ResultFile file(raw.path());
-  const findings::Workers nobody;
-  const auto table = root_ / round_table_file;
-  probes::kind_of(job_).stats({.file = file, .job = job_, .target = table, .top = 1, .world = nobody});
-  return table;
+void RoundsRecord::write(const std::filesystem::path& root) const {
+  const base::Json json = {
+      {"schema", record_schema}, {"rounds", rounds}, {"num_blocks", num_blocks}, {"is_finished", is_finished}};
+  base::write_file_atomically(root / rounds_name, json.dump(2) + "\n");
 }
 
 std::vector<std::uint64_t> DecidedRounds::wanted(const results::JournalStore* journal) {
-  std::optional<Scratch> table;
-  std::optional<results::ScoreFile> file;
+  const auto begin = std::chrono::steady_clock::now();
   std::optional<findings::Scores> own;
   parallel::coordinated(world_, "decide_round", [&] {
     if (journal != nullptr) {
-      table.emplace(write_table(*journal));
-      own = findings::scores_of(file.emplace(table->path()));
-      own->read_statuses = [&](std::size_t measure) { return file->read_statuses(measure); };
+      if (!table_) {
+        table_ = std::make_unique<RoundScores>(root_, job_, probe_);
+      }
+      table_->add(*journal);
+      own = table_->scores();
+      own->num_rounds = num_rounds();
     }
   });
   const findings::Workers workers{world_};
@@ -168,7 +122,12 @@ std::vector<std::uint64_t> DecidedRounds::wanted(const results::JournalStore* jo
   std::vector<std::uint64_t> blocks;
   parallel::coordinated(world_, [&] {
     if (journal != nullptr) {
+      const auto before = num_rounds();
       blocks = advance(deciding, shared.scores(), *journal);
+      if (num_rounds() > before) {
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        base::log(base::LogLevel::info, "deciding took " + results::fixed(took.count(), 1) + " s");
+      }
     }
   });
   return blocks;
@@ -182,7 +141,7 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
     if (needed.empty()) {
       record_.num_blocks = journal.records().size();
       record_.is_finished = true;
-      write_record();
+      record_.write(root_);
       return {};
     }
     auto blocks = blocks_of(needed, scores);
@@ -200,7 +159,7 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
     }
     if (round == num_rounds()) {
       record_.rounds.push_back(digest);
-      write_record();
+      record_.write(root_);
       base::log(base::LogLevel::info, "round " + std::to_string(num_rounds()) + ": of " +
                                           base::counted(decisions.rows.size(), "row") + " " + counts_text(decisions));
     }

@@ -13,6 +13,7 @@
 #include "parallel/Communicator.hpp"
 #include "probes/Probe.hpp"
 #include "results/Journal.hpp"
+#include "run/RoundScores.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::run {
@@ -31,19 +32,33 @@ void require_decidable(const sweep::Job& job);
 /// The probe with a round's contexts in blocks of their own; `probe` itself where the job does not decide.
 std::shared_ptr<const probes::Probe> in_rounds(std::shared_ptr<const probes::Probe> probe, const sweep::Job& job);
 
+/// What the rounds of a run have decided, as its directory keeps it.
+struct RoundsRecord {
+  std::vector<std::string> rounds;  ///< digests
+  std::uint64_t num_blocks = 0;     ///< that were wanted in all, of a run that is finished
+  bool is_finished = false;
+
+  /// Nothing decided where there is no record. Throws InputError where the file is none.
+  static RoundsRecord read(const std::filesystem::path& root);
+  void write(const std::filesystem::path& root) const;
+  /// No row is open, and as many blocks as that took are in the journal.
+  bool is_finished_with(std::uint64_t num_blocks_in_journal) const {
+    return is_finished && num_blocks_in_journal >= num_blocks;
+  }
+};
+
 class DecidedRounds {
  public:
   /// All is borrowed.
   DecidedRounds(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe,
                 const parallel::Communicator& world);
 
-  /// Rank zero: what earlier starts have decided. Throws InputError where it is no such record.
-  void read_record();
-  /// Rank zero: no row is open, and as many blocks as that took are in the journal.
-  bool is_finished(std::uint64_t num_blocks_in_journal) const;
+  /// Rank zero: what earlier starts have decided. Throws as RoundsRecord::read.
+  void read_record() { record_ = RoundsRecord::read(root_); }
+  bool is_finished(std::uint64_t num_blocks_in_journal) const {
+    return record_.is_finished_with(num_blocks_in_journal);
+  }
   std::size_t num_rounds() const { return record_.rounds.size(); }
-  /// Blocks that were wanted in all.
-  std::uint64_t num_blocks() const { return record_.num_blocks; }
 
   /// Collective: decides every round whose blocks are in the journal (rank zero's, null elsewhere), each anew from the
   /// first, and writes it down before it says which blocks the next one needs; none: no row is open. Throws Error where
@@ -51,23 +66,16 @@ class DecidedRounds {
   std::vector<std::uint64_t> wanted(const results::JournalStore* journal);
 
  private:
-  struct Record {
-    std::vector<std::string> rounds;  ///< digests
-    std::uint64_t num_blocks = 0;
-    bool is_finished = false;
-  };
-  /// Rank zero: the score table as the journal has it, in a file that goes away with `table`.
-  std::filesystem::path write_table(const results::JournalStore& journal) const;
   std::vector<std::uint64_t> blocks_of(const std::vector<bool>& needed, const findings::Scores& scores) const;
   std::vector<std::uint64_t> advance(const findings::Deciding& deciding, const findings::Scores& scores,
                                      const results::JournalStore& journal);
-  void write_record() const;
 
   std::filesystem::path root_;
   const sweep::Job& job_;
   const probes::Probe& probe_;
   const parallel::Communicator& world_;
-  Record record_;
+  RoundsRecord record_;
+  std::unique_ptr<RoundScores> table_;  ///< rank zero's
 };
 
 }  // namespace stereosweep::run

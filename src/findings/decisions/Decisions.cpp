@@ -100,7 +100,6 @@ class Family {
     for (auto& member : members_) {
       tell(member);
     }
-    adjust();
   }
 
  private:
@@ -135,18 +134,19 @@ class Family {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
       const double now = level_now(found, level);
+      const double nearest = stats::first_boundary(std::min(now, 1.0));  // no boundary is nearer to zero
       for (auto& member : members_) {
         if (member.num_rounds > 0 && !(member.*found)) {
-          member.*found = first_decided(member, statistic, now);
+          member.*found = first_decided(member, statistic, now, nearest);
           has_changed = has_changed || member.*found;
         }
       }
     }
   }
 
-  std::optional<std::size_t> first_decided(const Member& member, double RoundNumbers::*statistic, double level) const {
+  std::optional<std::size_t> first_decided(const Member& member, double RoundNumbers::*statistic, double level,
+                                           double nearest) const {
     const auto& table = member.row->table;
-    const double nearest = stats::first_boundary(std::min(level, 1.0));  // no boundary is nearer to zero
     const auto is_possible = [&](const RoundNumbers& round) {
       return round.is_constant != 0 || round.*statistic > nearest;
     };
@@ -226,41 +226,46 @@ class Family {
                  : member.width       ? DecisionStatus::narrow
                  : std::isnan(numbers.estimate) ? DecisionStatus::missing
                                                 : DecisionStatus::exhausted;
-    row.p = stats::sequential_p(looked_at(row.table, row.stop + 1, &RoundNumbers::statistic).looks);
-    for (std::size_t round = 0; round <= row.stop; ++round) {
-      const auto& at = row.table.rounds[round];
-      row.p = at.is_constant != 0 ? std::min(row.p, 1 / at.e_value) : row.p;
-    }
-  }
-
-  /// p of the sequence and of the complete table, and the latter's verdict.
-  void adjust() {
-    const auto put = [&](auto read, auto write) { stats::adjust_rows(members_, read, write, stats::Adjustment::holm); };
-    put([](const Member& member) { return member.row->p; },
-        [](Member& member) -> double& { return member.row->p_holm; });
-    put([](const Member& member) { return member.row->table.complete_p; },
-        [](Member& member) -> double& { return member.row->complete_p_holm; });
-    const auto equal = stats::adjusted_p(
-        base::mapped(members_, [](const Member& member) { return member.row->table.complete_equivalence_p; }),
-        stats::Adjustment::holm);
-    const bool is_product = request_.target == DecideRequest::Target::product;
-    for (std::size_t place = 0; place < members_.size(); ++place) {
-      auto& row = *members_[place].row;
-      const double mean = row.table.complete;
-      // exactly these prompts: their mean is known without error
-      const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request_.level;
-      row.is_equivalent_in_full = is_product ? std::abs(mean) < request_.margin() : equal[place] <= request_.level;
-      row.complete = std::isnan(mean) ? DecisionStatus::open
-                     : request_.wants_sign() && has_sign
-                         ? (mean > 0 ? DecisionStatus::positive : DecisionStatus::negative)
-                     : row.is_equivalent_in_full ? DecisionStatus::equivalent
-                                                 : DecisionStatus::exhausted;
-    }
   }
 
   const DecideRequest& request_;
   std::vector<Member> members_;
 };
+
+/// Smallest level at which the sign would have been decided until the stop.
+double sequential_p(const DecidedRow& row) {
+  double p = stats::sequential_p(looked_at(row.table, row.stop + 1, &RoundNumbers::statistic).looks);
+  for (std::size_t round = 0; round <= row.stop; ++round) {
+    const auto& at = row.table.rounds[round];
+    p = at.is_constant != 0 ? std::min(p, 1 / at.e_value) : p;
+  }
+  return p;
+}
+
+/// p of the sequence and of the complete table, and the latter's verdict, of one family.
+void put_p(const std::vector<DecidedRow*>& rows, std::size_t num_rounds, const DecideRequest& request) {
+  for (auto* row : rows) {
+    row->p = num_rounds == 0 || row->table.rounds.empty() ? stats::nan : sequential_p(*row);
+  }
+  const auto put = [&](auto read, auto write) { stats::adjust_rows(rows, read, write, stats::Adjustment::holm); };
+  put([](const DecidedRow* row) { return row->p; }, [](DecidedRow* row) -> double& { return row->p_holm; });
+  put([](const DecidedRow* row) { return row->table.complete_p; },
+      [](DecidedRow* row) -> double& { return row->complete_p_holm; });
+  const auto equal = stats::adjusted_p(
+      base::mapped(rows, [](const auto* row) { return row->table.complete_equivalence_p; }), stats::Adjustment::holm);
+  const bool is_product = request.target == DecideRequest::Target::product;
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    auto& row = *rows[place];
+    const double mean = row.table.complete;
+    // exactly these prompts: their mean is known without error
+    const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request.level;
+    row.is_equivalent_in_full = is_product ? std::abs(mean) < request.margin() : equal[place] <= request.level;
+    row.complete = std::isnan(mean)                   ? DecisionStatus::open
+                   : request.wants_sign() && has_sign ? (mean > 0 ? DecisionStatus::positive : DecisionStatus::negative)
+                   : row.is_equivalent_in_full        ? DecisionStatus::equivalent
+                                                      : DecisionStatus::exhausted;
+  }
+}
 
 /// Marks what rows of one contrast needed until their stops, and in all.
 class PassCounter {
@@ -341,6 +346,15 @@ std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
   return "";
 }
 
+/// Rows that are decided together.
+std::map<std::string, std::vector<DecidedRow*>> families_of(std::vector<DecidedRow>& rows, sweep::TestFamily family) {
+  std::map<std::string, std::vector<DecidedRow*>> families;
+  for (auto& row : rows) {
+    families[family_of(row, family)].push_back(&row);
+  }
+  return families;
+}
+
 }  // namespace
 
 std::vector<std::string> decision_names() {
@@ -369,12 +383,16 @@ Decisions Deciding::after(std::size_t num_rounds) const {
   Decisions decisions;
   decisions.rows = rows_;
   decisions.is_whole = is_whole_;
-  std::map<std::string, std::vector<DecidedRow*>> families;
-  for (auto& row : decisions.rows) {
-    families[family_of(row, request_.family)].push_back(&row);
-  }
-  for (const auto& [name, rows] : families) {
+  for (const auto& [name, rows] : families_of(decisions.rows, request_.family)) {
     Family(rows, request_).decide(num_rounds);
+  }
+  return decisions;
+}
+
+Decisions Deciding::told_after(std::size_t num_rounds) const {
+  auto decisions = after(num_rounds);
+  for (const auto& [name, rows] : families_of(decisions.rows, request_.family)) {
+    put_p(rows, num_rounds, request_);
   }
   const auto num_items = scores_.length(item_axis);
   for (std::size_t row = 0; row < rows_.size();) {
@@ -436,7 +454,15 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
 }
 
 Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  return Deciding(scores, comparison, seed).after(scores.num_rounds.value_or(all_rounds));
+  return Deciding(scores, comparison, seed).told_after(scores.num_rounds.value_or(all_rounds));
+}
+
+std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison) {
+  std::vector<bool> found(axes.length(measure_axis), false);
+  for (const auto& plan : plan_contrasts_of(axes, asked_contrasts(comparison))) {
+    std::ranges::for_each(plan.measures, [&](std::size_t measure) { found[measure] = true; });
+  }
+  return found;
 }
 
 std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,

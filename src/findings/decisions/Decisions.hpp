@@ -76,8 +76,11 @@ class Deciding {
   /// Collective: ranks share the contrasts. Throws InputError where no contrast is asked for, or names are not the
   /// table's. `scores` must outlive it.
   Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
-  /// By the first rounds alone: what later ones have scored changes nothing.
+  /// By the first rounds alone: what later ones have scored changes nothing. Status, round and numbers of the rows:
+  /// what a run needs to go on.
   Decisions after(std::size_t num_rounds) const;
+  /// The same with everything that is told of them: claims, p, verdicts of the complete table, passes.
+  Decisions told_after(std::size_t num_rounds) const;
   /// [subject, template, rephrasing]: what open rows need for the round that follows. Nothing: no row is open.
   std::vector<bool> needed_next(const Decisions& decisions, std::size_t num_rounds) const;
 
@@ -89,6 +92,9 @@ class Deciding {
   std::vector<std::size_t> plans_of_rows_;
   bool is_whole_ = true;
 };
+
+/// [measure]: whether a contrast is decided in it. Throws InputError as Deciding.
+std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison);
 
 /// What a round was, for comparison with that of another start: statistics of the rows that it looked at, to six
 /// digits, and what it decided. `round` from 0, below the number of rounds that decided.

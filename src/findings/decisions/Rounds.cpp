@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "base/Lists.hpp"
@@ -74,6 +76,18 @@ struct CellOrder {
   bool is_taken(std::size_t place, std::size_t round) const {
     return looks[place] <= round && is_applicable[cell_at(place)];
   }
+  /// [round]: the part with all scores that can be.
+  std::vector<stats::PartEstimate> full_parts() const {
+    std::vector<stats::PartEstimate> parts;
+    for (std::size_t round = 0; round < planned.size(); ++round) {
+      std::vector<double> zeros(looks.size(), stats::nan);
+      for (std::size_t place = 0; place < looks.size(); ++place) {
+        zeros[place] = is_taken(place, round) ? 0 : stats::nan;
+      }
+      parts.push_back(stats::estimate_part(zeros, columns.size()));
+    }
+    return parts;
+  }
   /// [block, column]: the round, or never_visited.
   std::vector<std::uint8_t> visited() const {
     std::vector<std::uint8_t> rounds(is_applicable.size(), never_visited);
@@ -99,8 +113,8 @@ class ContrastCells {
       sides_.push_back(Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]));
     }
     for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
-      orders_.emplace_back(plan, order, applicable_cells(item));
-      visited_.push_back(orders_.back().visited());
+      orders_.push_back(order_of(applicable_cells(item), order));
+      visited_.push_back(orders_.back()->visited());
       lacking_.emplace_back(plan.num_cells(), false);
       for (std::size_t side = 0; side < sides_.size(); ++side) {
         each_subject(side, [&](std::size_t subject) { look_at(side, subject, item); });
@@ -109,7 +123,7 @@ class ContrastCells {
     means_.emplace_back(scores, all_, masked_.empty() ? values : std::span<const double>(masked_));
   }
 
-  const CellOrder& order(std::size_t item) const { return orders_[item]; }
+  const CellOrder& order(std::size_t item) const { return *orders_[item]; }
   const std::vector<std::uint8_t>& visited(std::size_t item) const { return visited_[item]; }
   /// [block, column]; NaN: a side lacks a score.
   std::vector<double> differences(std::size_t item) const {
@@ -122,6 +136,13 @@ class ContrastCells {
   std::int32_t passes(std::size_t cell) const { return static_cast<std::int32_t>(contexts_[cell].size()); }
 
  private:
+  /// Most items have one.
+  std::shared_ptr<const CellOrder> order_of(std::vector<bool> applicable, const DealtOrder& order) const {
+    const auto known = std::ranges::find(
+        orders_, applicable, [](const auto& one) -> const auto& { return one->is_applicable; });
+    return known != orders_.end() ? *known : std::make_shared<CellOrder>(plan_, order, std::move(applicable));
+  }
+
   /// A side is asked there: of one of its subjects at least.
   std::vector<bool> applicable_cells(std::size_t item) const {
     std::vector<bool> applicable(plan_.num_cells(), true);
@@ -196,30 +217,25 @@ class ContrastCells {
   std::vector<double> masked_;  ///< empty: `values_` is taken
   std::vector<std::vector<std::size_t>> contexts_;
   std::vector<Cells> sides_;
-  std::vector<CellOrder> orders_;                   ///< [item]
-  std::vector<std::vector<std::uint8_t>> visited_;  ///< [item]
-  std::vector<std::vector<bool>> lacking_;          ///< [item][cell]: a side lacks a score
-  std::vector<ComparedMeans> means_;                // one; borrows `all_`
+  std::vector<std::shared_ptr<const CellOrder>> orders_;  ///< [item]
+  std::vector<std::vector<std::uint8_t>> visited_;        ///< [item]
+  std::vector<std::vector<bool>> lacking_;                ///< [item][cell]: a side lacks a score
+  std::vector<ComparedMeans> means_;                      // one; borrows `all_`
 };
 
 /// The cells of one row, round by round.
 class RowDealer {
  public:
-  RowDealer(const ContrastCells& cells, std::size_t item, const DecideRequest& request)
+  RowDealer(const ContrastCells& cells, std::size_t item, const std::vector<stats::PartEstimate>& full_parts,
+            const DecideRequest& request)
       : cells_(cells),
         order_(cells.order(item)),
         differences_(cells.differences(item)),
         request_(request),
-        row_{.rounds = {}, .visited = cells.visited(item)} {}
+        row_{.rounds = {}, .visited = cells.visited(item)},
+        planned_(full_parts) {}
 
   RowRounds deal() {
-    for (std::size_t round = 0; round < order_.planned.size(); ++round) {
-      std::vector<double> zeros(order_.looks.size(), stats::nan);
-      for (std::size_t place = 0; place < order_.looks.size(); ++place) {
-        zeros[place] = order_.is_taken(place, round) ? 0 : stats::nan;
-      }
-      planned_.push_back(stats::estimate_part(zeros, order_.columns.size()));
-    }
     for (std::size_t round = 0; round < planned_.size(); ++round) {
       row_.rounds.push_back(numbers(round));
     }
@@ -234,20 +250,21 @@ class RowDealer {
 
   RoundNumbers numbers(std::size_t round) {
     RoundNumbers found;
+    std::int32_t num_taken = 0;
     std::vector<double> values(order_.looks.size(), stats::nan);
     for (std::size_t place = 0; place < order_.looks.size(); ++place) {
       if (order_.is_taken(place, round)) {
         values[place] = differences_[order_.cell_at(place)];
+        ++num_taken;
         found.passes += cells_.passes(order_.cell_at(place));
         found.num_missing += std::isnan(values[place]) ? 1 : 0;
       }
     }
     found.has_all_templates = order_.planned[round].num_rows == order_.blocks.size() ? 1 : 0;
-    const auto part = stats::estimate_part(values, num_columns());
-    found.num_cells = static_cast<std::int32_t>(part.num_cells);
+    found.num_cells = num_taken - found.num_missing;
     found.e_value = e_value(values, round);
     if (found.num_missing <= most_missing * (found.num_cells + found.num_missing)) {
-      look_at(part, round, found);
+      look_at(stats::estimate_part(values, num_columns()), round, found);
     }
     return found;
   }
@@ -360,8 +377,8 @@ class RowDealer {
   std::vector<double> differences_;
   const DecideRequest& request_;
   RowRounds row_;
-  std::vector<stats::PartEstimate> planned_;  ///< [round], with all scores that can be
-  stats::MeanShares before_;                  ///< of the last round that was looked at
+  const std::vector<stats::PartEstimate>& planned_;  ///< full_parts of the order
+  stats::MeanShares before_;                         ///< of the last round that was looked at
 };
 
 /// As `compare` tests it.
@@ -433,16 +450,23 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const DecideRequest& request, const DealtOrder& order) {
   const ContrastCells contrast(scores, plan, values, statuses, order);
-  const ComparedMeans means(scores, plan, values);
   const bool is_whole =
       !scores.num_rounds && !base::contains(statuses, static_cast<std::uint8_t>(results::ScoreStatus::unscored));
   const auto ends = ends_of(*scores.axes[measure_axis], measure);
+  std::map<const CellOrder*, std::vector<stats::PartEstimate>> full_parts;
   std::vector<RowRounds> rows;
   for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
-    auto& row = rows.emplace_back(RowDealer(contrast, item, request).deal());
-    row.is_whole = is_whole ? 1 : 0;
-    if (is_whole) {
-      put_complete(plan, means.of(item), ends, request.margin(), row);
+    auto [parts, is_new] = full_parts.try_emplace(&contrast.order(item));
+    if (is_new) {
+      parts->second = contrast.order(item).full_parts();
+    }
+    rows.push_back(RowDealer(contrast, item, parts->second, request).deal());
+    rows.back().is_whole = is_whole ? 1 : 0;
+  }
+  if (is_whole) {
+    const ComparedMeans means(scores, plan, values);
+    for (std::size_t item = 0; item < rows.size(); ++item) {
+      put_complete(plan, means.of(item), ends, request.margin(), rows[item]);
     }
   }
   return rows;

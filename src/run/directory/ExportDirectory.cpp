@@ -273,17 +273,14 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   run.schema = &probe.schema();
   run.blocks = &probe.blocks();
   run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
-    const auto* record = store.find_block(block.index);
-    if (record == nullptr) {
+    auto raw = store.read_block(block, probe.schema());
+    if (!raw) {
       return std::nullopt;
     }
-    const auto payload = store.read(*record);
-    base::ByteReader in(payload);
-    auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
     if (target.singles == probes::StageFile::Singles::half) {
-      round_singles(raw);
+      round_singles(*raw);
     }
-    counter.add(block, raw);
+    counter.add(block, *raw);
     if (Clock::now() - last >= interval) {
       last = Clock::now();
       base::log(base::LogLevel::info, "writing " + target.name + ": " + base::with_thousands(block.index + 1) + " of " +
@@ -300,13 +297,11 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   }
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   if (decides(job)) {
-    const parallel::Communicator nobody;
-    DecidedRounds rounds(directory.root(), job, probe, nobody);
-    rounds.read_record();
-    if (rounds.is_finished(store.records().size())) {
-      run.num_blocks_wanted = rounds.num_blocks();
+    const auto record = RoundsRecord::read(directory.root());
+    if (record.is_finished_with(store.records().size())) {
+      run.num_blocks_wanted = record.num_blocks;
     }
-    run.attributes.emplace_back("num_rounds", static_cast<std::int64_t>(rounds.num_rounds()));
+    run.attributes.emplace_back("num_rounds", static_cast<std::int64_t>(record.rounds.size()));
   }
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;

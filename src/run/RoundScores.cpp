@@ -1,0 +1,214 @@
+#include "run/RoundScores.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "base/Lists.hpp"
+#include "base/process/Processors.hpp"
+#include "findings/decisions/Decisions.hpp"
+#include "probes/DealtProbe.hpp"
+#include "probes/ProbeKind.hpp"
+#include "results/Export.hpp"
+#include "results/Reader.hpp"
+#include "run/directory/RunDirectory.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+/// A file that goes away with it.
+class Scratch {
+ public:
+  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::size_t place_of_axis(const results::RawSchema& schema, const char* name) {
+  const auto found = std::ranges::find(schema.outer_axes, name, &results::AxisSchema::name);
+  return static_cast<std::size_t>(found - schema.outer_axes.begin());
+}
+
+}  // namespace
+
+/// Some sentences as a small table of their own: of each template that is among them its first, second, ... rephrasing
+/// there. No score depends on what a rephrasing is called.
+struct RoundScores::Part {
+  std::vector<std::size_t> templates;                 ///< places on the table's axis
+  std::vector<std::vector<std::size_t>> rephrasings;  ///< [template of the part]
+  std::size_t num_places = 0;                         ///< rephrasings of the part: the most that a template has
+  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> places;  ///< of a sentence: template and rephrasing here
+  std::map<std::uint64_t, std::vector<sweep::Block>> blocks;            ///< by outermost value
+
+  Part(const std::vector<std::uint64_t>& sentences, std::size_t num_rephrasings) {
+    for (const auto sentence : sentences) {
+      if (templates.empty() || templates.back() != sentence / num_rephrasings) {
+        templates.push_back(sentence / num_rephrasings);
+        rephrasings.emplace_back();
+      }
+      places[sentence] = {templates.size() - 1, rephrasings.back().size()};
+      rephrasings.back().push_back(sentence % num_rephrasings);
+      num_places = std::max(num_places, rephrasings.back().size());
+    }
+  }
+};
+
+RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe)
+    : root_(root), job_(job), probe_(probe), sentences_(probes::sentences_of(probe.schema())) {
+  const auto& kind = probes::kind_of(job);
+  rounds_ = findings::visiting_rounds(kind.score_axes(job), kind.asked(job), job.seed);
+  num_taken_.assign(std::size_t{1} << 8, 0);
+}
+
+void RoundScores::begin() {
+  add_part({{0}, probes::kind_of(job_).score_axes(job_)[findings::rephrasing_axis].labels.size()}, nullptr);
+}
+
+void RoundScores::add(const results::JournalStore& journal) {
+  if (axes_.front().labels.empty()) {
+    begin();
+  }
+  const auto& plan = probe_.blocks();
+  std::map<std::uint8_t, std::vector<sweep::Block>> blocks;
+  for (const auto& record : journal.records()) {
+    const auto block = plan.block(record.block_index);
+    const auto context = plan.context(block, 0) % plan.contexts_per_outermost();
+    blocks[rounds_[sentences_[context]]].push_back(block);
+  }
+  for (auto& [round, found] : blocks) {
+    if (round == findings::never_visited || found.size() == num_taken_[round]) {
+      continue;
+    }
+    std::vector<std::uint64_t> sentences;
+    for (std::uint64_t sentence = 0; sentence < rounds_.size(); ++sentence) {
+      sentences.insert(sentences.end(), rounds_[sentence] == round ? 1 : 0, sentence);
+    }
+    Part part(sentences, axes_[findings::rephrasing_axis].labels.size());
+    num_taken_[round] = found.size();
+    for (const auto& block : found) {
+      part.blocks[block.index / plan.blocks_per_outermost()].push_back(block);
+    }
+    add_part(part, &journal);
+  }
+}
+
+void RoundScores::add_part(const Part& part, const results::JournalStore* journal) {
+  auto schema = probe_.schema();
+  const auto template_place = place_of_axis(schema, "template");
+  const auto rephrasing_place = place_of_axis(schema, "rephrasing");
+  auto lengths = base::mapped(schema.outer_axes, [](const auto& axis) { return std::uint64_t{axis.labels.size()}; });
+  const sweep::Product whole(lengths);
+  std::vector<std::size_t> first_places(part.num_places);
+  std::ranges::generate(first_places, [place = std::size_t{0}]() mutable { return place++; });
+  schema.outer_axes[template_place] = schema.outer_axes[template_place].part(part.templates);
+  schema.outer_axes[rephrasing_place] = schema.outer_axes[rephrasing_place].part(first_places);
+  lengths[template_place] = part.templates.size();
+  lengths[rephrasing_place] = part.num_places;
+  const auto num_inside = sweep::Product(lengths).num_contexts() / lengths.front();
+  const sweep::BlockPlan plan(sweep::Product(lengths), num_inside);
+  const auto place_inside = [&](std::uint64_t context) {
+    const auto at = whole.coordinates(context);
+    const auto [line, column] = part.places.at(sentences_[context % sentences_.size()]);
+    std::uint64_t place = 0;
+    for (std::size_t axis = 1; axis < lengths.size(); ++axis) {
+      place = place * lengths[axis] + (axis == template_place ? line : axis == rephrasing_place ? column : at[axis]);
+    }
+    return place;
+  };
+  const auto filled = results::with_not_scored(schema);
+  results::RunDescription run;
+  run.title = job_.name;
+  run.probe = job_.probe_name();
+  run.schema = &schema;
+  run.blocks = &plan;
+  run.source = [&](const sweep::Block& inside) -> std::optional<results::RawBlock> {
+    const auto found = part.blocks.find(inside.index);
+    if (found == part.blocks.end()) {
+      return std::nullopt;
+    }
+    auto gathered = results::unscored_block(filled, num_inside);
+    for (const auto& block : found->second) {
+      std::vector<std::uint64_t> places(block.num_contexts);
+      for (std::uint64_t place = 0; place < places.size(); ++place) {
+        places[place] = place_inside(probe_.blocks().context(block, place));
+      }
+      gathered.put(*journal->read_block(block, probe_.schema()), places, num_inside);
+    }
+    return gathered;
+  };
+  run.num_threads = base::num_own_processors();
+  const Scratch raw(root_ / round_file);
+  results::export_run(run, raw.path());
+  const results::ResultFile file(raw.path());
+  const findings::Workers nobody;
+  const Scratch table(root_ / round_table_file);
+  probes::kind_of(job_).stats({.file = file, .job = job_, .target = table.path(), .top = 1, .world = nobody});
+  take(part, results::ScoreFile(table.path()));
+}
+
+void RoundScores::take(const Part& part, const results::ScoreFile& file) {
+  constexpr auto unscored = static_cast<std::uint8_t>(results::ScoreStatus::unscored);
+  const bool is_first = axes_.front().labels.empty();
+  if (is_first) {
+    const auto known = probes::kind_of(job_).score_axes(job_);
+    axes_ = file.axes();
+    axes_[findings::template_axis] = known[findings::template_axis];
+    axes_[findings::rephrasing_axis] = known[findings::rephrasing_axis];
+    is_taken_ = findings::decided_measures(findings::scores_of(axes_), probes::kind_of(job_).asked(job_));
+    values_.resize(is_taken_.size());
+    statuses_.resize(is_taken_.size());
+  }
+  const auto num_subjects = axes_[findings::subject_axis].labels.size();
+  const auto num_rephrasings = axes_[findings::rephrasing_axis].labels.size();
+  const auto num_sentences = axes_[findings::template_axis].labels.size() * num_rephrasings;
+  const auto length = axes_[findings::replicate_axis].labels.size() * axes_[findings::item_axis].labels.size();
+  for (std::size_t measure = 0; measure < is_taken_.size(); ++measure) {
+    if (!is_taken_[measure]) {
+      continue;
+    }
+    const auto values = file.read(measure);
+    const auto statuses = file.read_statuses(measure);
+    if (is_first) {
+      values_[measure].assign(num_subjects * num_sentences * length, stats::nan);
+      statuses_[measure].resize(values_[measure].size());
+      for (std::size_t place = 0; place < statuses_[measure].size(); ++place) {
+        statuses_[measure][place] = statuses[place / (num_sentences * length) * length + place % length];
+      }
+      continue;
+    }
+    const auto num_inside = part.templates.size() * part.num_places;
+    STEREOSWEEP_ASSERT(values.size() == num_subjects * num_inside * length, "a part has the subjects and items of all");
+    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+      for (const auto& [sentence, inside] : part.places) {
+        const auto from = (subject * num_inside + inside.first * part.num_places + inside.second) * length;
+        const auto to = (subject * num_sentences + sentence) * length;
+        for (std::size_t place = 0; place < length; ++place) {
+          if (statuses[from + place] != unscored) {
+            values_[measure][to + place] = values[from + place];
+            statuses_[measure][to + place] = statuses[from + place];
+          }
+        }
+      }
+    }
+  }
+}
+
+findings::Scores RoundScores::scores() const {
+  auto scores = findings::scores_of(axes_);
+  scores.read = [this](std::size_t measure) { return values_.at(measure); };
+  scores.read_statuses = [this](std::size_t measure) { return statuses_.at(measure); };
+  return scores;
+}
+
+}  // namespace stereosweep::run

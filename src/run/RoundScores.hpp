@@ -1,0 +1,46 @@
+// The score table of a run that asks in rounds, as its journal grows: a round's contexts alone are scored, not the
+// whole table again.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "probes/Probe.hpp"
+#include "results/Journal.hpp"
+#include "sweep/Job.hpp"
+
+namespace stereosweep::run {
+
+class RoundScores {
+ public:
+  /// All is borrowed. `probe`: dealt. Files that a round needs for a moment are made in `root`.
+  RoundScores(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe);
+  RoundScores(const RoundScores&) = delete;
+  RoundScores& operator=(const RoundScores&) = delete;
+  /// Takes over what the journal has more than before. What is not applicable is so in every sentence, or else a block
+  /// says it that was asked.
+  void add(const results::JournalStore& journal);
+  /// Of the measures that are decided, once `add` was called; borrows this.
+  findings::Scores scores() const;
+
+ private:
+  struct Part;
+  void begin();
+  void add_part(const Part& part, const results::JournalStore* journal);
+  void take(const Part& part, const results::ScoreFile& file);
+
+  const std::filesystem::path& root_;
+  const sweep::Job& job_;
+  const probes::Probe& probe_;
+  std::vector<std::uint64_t> sentences_;     ///< of the contexts of an outermost value
+  std::vector<std::uint8_t> rounds_;         ///< of the sentences
+  std::vector<std::uint64_t> num_taken_;     ///< [round]: blocks that were there
+  std::vector<bool> is_taken_;               ///< [measure]: decided
+  results::ScoreTableAxes axes_;             ///< no labels: not known yet
+  std::vector<std::vector<double>> values_;  ///< [measure]: as Scores::read gives them; empty: not decided
+  std::vector<std::vector<std::uint8_t>> statuses_;
+};
+
+}  // namespace stereosweep::run
