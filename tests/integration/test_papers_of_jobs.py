@@ -78,7 +78,7 @@ class Run:
 
 
 ALL = sorted(path.stem for path in (runs.ROOT / "jobs").glob("*.yaml"))
-DESIGNS = ["01_example", "04_example_interview", "21_cao2022", "42_winoidentity_tables", "51_group_ratings",
+DESIGNS = ["04_example_interview", "21_cao2022", "42_winoidentity_tables", "51_group_ratings",
            "63_guo2021_ibd", "70_stereomap"]  # fmt: skip
 
 

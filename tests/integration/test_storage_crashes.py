@@ -15,7 +15,7 @@ import runs
 
 LIBRARY = os.environ.get("STEREOSWEEP_STORAGE_CRASH", str(pathlib.Path(runs.PROGRAM).parents[1] / "tests/libstorage_crash.so"))
 KINDS = ("kill", "power", "power-names")
-FEW = 5
+FEW = 4
 BLOCKS = "execution.contexts_per_block=12"  # seven blocks
 DELAY = "block_done:*:delay=60"  # longer than blocks wait for each other's sync
 AT_THE_END = 10**6  # a call beyond the last
