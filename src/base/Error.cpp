@@ -4,7 +4,6 @@
 #include <new>
 #include <system_error>
 
-#include "base/Check.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -35,6 +34,12 @@ std::string describe(std::string_view problem, std::string_view why, std::string
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {
   if (is_wrong) {
     throw InputError(describe(problem, why, suggestion));
+  }
+}
+
+void fail_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {
+  if (is_wrong) {
+    throw Error(describe(problem, why, suggestion));
   }
 }
 
@@ -70,6 +75,13 @@ std::string Place::text() const {
 void Problems::add(const Place& place, std::string_view problem, std::string_view why, std::string_view suggestion) {
   const std::string where = place.text();
   lines_.push_back((where.empty() ? "" : where + ": ") + describe(problem, why, suggestion));
+}
+
+void Problems::add_if(bool is_wrong, const Place& place, std::string_view problem, std::string_view why,
+                      std::string_view suggestion) {
+  if (is_wrong) {
+    add(place, problem, why, suggestion);
+  }
 }
 
 void Problems::raise_if_any(std::string_view headline) const {

@@ -34,6 +34,11 @@ std::string describe(std::string_view problem, std::string_view why, std::string
 
 /// Throws InputError, as `describe` words it, where `is_wrong`. The words are made in any case.
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion = "");
+/// The same with an Error: the input is not at fault.
+void fail_if(bool is_wrong, std::string_view problem, std::string_view why = "", std::string_view suggestion = "");
+
+/// Throws std::logic_error "file:line: broken contract: condition (detail)".
+[[noreturn]] void contract_broken(const char* file, int line, const char* condition, const std::string& detail);
 
 /// What is told of an exception: its text; where memory or a thread was refused, with advice.
 std::string message_of(const std::exception& error);
@@ -52,6 +57,9 @@ struct Place {
 class Problems {
  public:
   void add(const Place& place, std::string_view problem, std::string_view why, std::string_view suggestion = "");
+  /// Where `is_wrong`; the words are made in any case.
+  void add_if(bool is_wrong, const Place& place, std::string_view problem, std::string_view why,
+              std::string_view suggestion = "");
   bool empty() const { return lines_.empty(); }
   std::size_t size() const { return lines_.size(); }
   const std::vector<std::string>& lines() const { return lines_; }
@@ -63,3 +71,11 @@ class Problems {
 };
 
 }  // namespace stereosweep::base
+
+// Contracts, always checked: a broken one is a bug of this program.
+#define STEREOSWEEP_ASSERT(condition, detail)                                         \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
+      ::stereosweep::base::contract_broken(__FILE__, __LINE__, #condition, (detail)); \
+    }                                                                                 \
+  } while (false)

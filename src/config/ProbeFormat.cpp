@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 

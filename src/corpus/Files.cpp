@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

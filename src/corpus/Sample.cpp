@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/text/Utf8.hpp"
 #include "corpus/Characters.hpp"

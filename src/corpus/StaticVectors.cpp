@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "corpus/ByteStream.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"

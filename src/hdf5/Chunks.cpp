@@ -13,7 +13,7 @@
 #include <new>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "hdf5/File.hpp"
 
 namespace stereosweep::hdf5 {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <numeric>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "hdf5/Chunks.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "parallel/Backoff.hpp"
 #include "parallel/MpiHandle.hpp"
 

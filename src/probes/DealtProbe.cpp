@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 
 namespace stereosweep::probes {

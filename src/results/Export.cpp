@@ -7,7 +7,7 @@
 #include <memory>
 #include <numeric>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"

@@ -17,7 +17,6 @@
 #include <regex>
 #include <string_view>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "base/text/Utf8.hpp"

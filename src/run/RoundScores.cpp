@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/process/Processors.hpp"
 #include "findings/decisions/Decisions.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 

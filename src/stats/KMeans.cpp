@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Random.hpp"
 
 namespace stereosweep::stats {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 
 namespace stereosweep::stats {

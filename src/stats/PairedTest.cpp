@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/VectorClones.hpp"
 
 namespace stereosweep::stats {

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 namespace {

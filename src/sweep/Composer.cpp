@@ -1,6 +1,6 @@
 #include "sweep/Composer.hpp"
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::sweep {

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 

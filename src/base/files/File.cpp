@@ -11,7 +11,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"

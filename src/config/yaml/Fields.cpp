@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/Pieces.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/VectorClones.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/VectorClones.hpp"
 
 namespace stereosweep::engine {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "findings/variance/Variance.hpp"
 
 namespace stereosweep::findings {

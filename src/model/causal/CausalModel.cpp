@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/process/Profile.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/causal/CausalWeights.hpp"

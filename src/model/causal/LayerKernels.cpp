@@ -15,7 +15,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {

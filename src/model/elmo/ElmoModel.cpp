@@ -15,7 +15,6 @@
 #include <numeric>
 #include <string>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/elmo/Lstm.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/process/Profile.hpp"
 #include "model/kernels/SegmentAttention.hpp"
 #include "model/kernels/VectorLanes.hpp"

@@ -20,7 +20,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/kernels/Kernels.hpp"
 
 namespace stereosweep::model {

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::model {
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/VectorClones.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/kernels/Kernels.hpp"
 
 #define STEREOSWEEP_ALWAYS_INLINE [[gnu::always_inline]] inline

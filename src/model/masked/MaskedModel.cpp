@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/process/Profile.hpp"
 #include "model/causal/LayerKernels.hpp"
 #include "model/causal/RotaryTable.hpp"

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

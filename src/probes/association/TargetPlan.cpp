@@ -2,7 +2,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "probes/association/AssociationProbe.hpp"
 #include "sweep/Wording.hpp"

@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Random.hpp"

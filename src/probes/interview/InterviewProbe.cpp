@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

@@ -6,7 +6,6 @@
 
 #include "answers/Rating.hpp"
 #include "answers/text/PlainText.hpp"
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

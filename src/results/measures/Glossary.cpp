@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "results/TextTable.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "stats/PValues.hpp"
 
 namespace stereosweep::stats {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "stats/Summary.hpp"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <variant>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/VectorClones.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
 

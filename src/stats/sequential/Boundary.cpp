@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Random.hpp"
 
 namespace stereosweep::stats {

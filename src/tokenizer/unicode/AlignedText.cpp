@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/causal/attention/KeyValueStore.hpp"
 #include "model/causal/attention/TreeSections.hpp"
 #include "model/kernels/SegmentAttention.hpp"

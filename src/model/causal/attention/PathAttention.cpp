@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/causal/attention/KeyValueStore.hpp"
 #include "model/kernels/SegmentAttention.hpp"
 #include "model/kernels/Segments.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::model {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "model/causal/attention/KeyValueStore.hpp"
 #include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/VectorLanes.hpp"

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Random.hpp"

@@ -6,7 +6,6 @@
 #include <limits>
 #include <thread>
 
-#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/text/Text.hpp"
