@@ -8,7 +8,6 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Json.hpp"
-#include "base/text/JsonFields.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {

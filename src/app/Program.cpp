@@ -16,7 +16,6 @@
 #include "base/Lists.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
-#include "base/text/Terminal.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
 #include "parallel/RankGuard.hpp"

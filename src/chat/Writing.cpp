@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text/Text.hpp"
-#include "base/text/WhiteSpace.hpp"
+#include "base/text/Utf8.hpp"
 
 namespace stereosweep::chat {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "base/process/Allocation.hpp"
+#include "base/process/Processors.hpp"
 
 namespace stereosweep::engine {
 

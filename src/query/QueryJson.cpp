@@ -10,7 +10,6 @@
 
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
-#include "base/text/JsonFields.hpp"
 #include "base/text/Text.hpp"
 #include "query/Sampling.hpp"
 

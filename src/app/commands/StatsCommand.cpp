@@ -19,7 +19,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/Sha256.hpp"
-#include "base/process/Allocation.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"

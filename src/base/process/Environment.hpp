@@ -1,7 +1,10 @@
-// Numbers that come from the environment: limits of waiting and intervals, never anything that enters a result.
+// What surrounds the process: variables of the environment (limits of waiting and intervals, never anything that enters
+// a result), the own Python, the terminal that what is printed may end on, and how wide that is.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace stereosweep::base {
@@ -21,5 +24,10 @@ std::string utc_now();
 std::filesystem::path python_of_build();
 /// $STEREOSWEEP_PYTHON; else python_of_build() where it is; else "".
 std::string own_python();
+
+/// Columns of the terminal that `stream` (STDOUT_FILENO, STDERR_FILENO) ends on, from COLUMNS where it does not say
+/// them, else `otherwise`; nothing: a file or a pipe. Under mpirun the launcher's own stream counts, which prints what
+/// this process writes; of a process that mpirun started on another machine nothing is known.
+std::optional<std::size_t> terminal_columns(int stream, std::size_t otherwise);
 
 }  // namespace stereosweep::base

@@ -1,5 +1,6 @@
 #include "base/process/Processors.hpp"
 
+#include <malloc.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <vector>
 
 namespace stereosweep::base {
-
 namespace {
 
 constexpr std::size_t largest_set = 1024;  // bytes; the kernel refuses less than it has processors: at most 8,192
@@ -71,6 +71,12 @@ void require_threads(int count) {
     throw;
   }
   end_all();
+}
+
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc accepts
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  ::mallopt(M_TOP_PAD, 16 << 20);
 }
 
 }  // namespace stereosweep::base

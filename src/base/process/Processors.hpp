@@ -1,4 +1,6 @@
-// The processors that a thread may run on. Launchers bind each rank to some of those that the job has.
+// What the process has of its machine: the processors that a thread may run on (launchers bind each rank to some of
+// those that the job has), threads, and memory, asked for so that the kernel's work on pages is not a part of every
+// step.
 #pragma once
 
 #include <span>
@@ -30,5 +32,9 @@ class ProcessorLoan {
 /// Starts that many threads at once and ends them. Throws std::system_error where the system refuses one: libraries
 /// with threads of their own (OpenMP) end the process then.
 void require_threads(int count);
+
+/// Freed memory stays with the process, up to 512 MiB: glibc would give blocks of a few hundred kB back to the kernel
+/// at every free and get them zeroed at every malloc. For the whole process.
+void keep_freed_memory();
 
 }  // namespace stereosweep::base

@@ -1,4 +1,5 @@
-// Valid UTF-8, walked character by character.
+// Valid UTF-8, walked character by character, and white space as Python's str.isspace(), str.strip() and str.rstrip()
+// have it.
 #pragma once
 
 #include <algorithm>
@@ -36,5 +37,12 @@ inline std::size_t previous_character(std::string_view text, std::size_t positio
 inline std::size_t count_characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
+
+/// The bidirectional types WS, B, S and the category Zs (Unicode 15).
+bool is_white_space(char32_t character);
+/// Bytes of `text` that str.rstrip() leaves. Stops at bytes that are no valid UTF-8.
+std::size_t size_without_trailing_space(std::string_view text);
+/// Without the characters at both ends that str.strip() takes off.
+std::string_view strip(std::string_view text);
 
 }  // namespace stereosweep::base

@@ -10,7 +10,6 @@
 
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
-#include "base/text/Terminal.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::run {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -197,30 +198,31 @@ void place_tensors(Gguf& file, const std::vector<std::string>& order, const Read
                    "they belong to no tensor");
 }
 
+/// Null where the key is missing.
+const Json* find_of_kind(const Gguf& file, const std::string& key, bool (Json::*is_right)() const noexcept,
+                         const char* kind) {
+  const auto* value = file.find(key);
+  file.refuse_if(value != nullptr && !(value->*is_right)(), key, std::string("is no ") + kind,
+                 std::string("a ") + kind + " is needed");
+  return value;
+}
+
 }  // namespace
 
 void Gguf::refuse(const std::string& key, const std::string& problem, const std::string& why) const {
   throw InputError(Place{name, 0, key}.text() + ": " + describe(problem, why));
 }
 
+void Gguf::refuse_if(bool is_wrong, const std::string& key, const std::string& problem, const std::string& why) const {
+  if (is_wrong) {
+    refuse(key, problem, why);
+  }
+}
+
 const Json* Gguf::find(const std::string& key) const {
   const auto found = metadata.find(key);
   return found == metadata.end() ? nullptr : &found->second;
 }
-
-namespace {
-
-/// Null where the key is missing.
-const Json* find_of_kind(const Gguf& file, const std::string& key, bool (Json::*is_right)() const noexcept,
-                         const char* kind) {
-  const auto* value = file.find(key);
-  if (value != nullptr && !(value->*is_right)()) {
-    file.refuse(key, std::string("is no ") + kind, std::string("a ") + kind + " is needed");
-  }
-  return value;
-}
-
-}  // namespace
 
 std::string Gguf::text(const std::string& key) const {
   const auto* value = find_of_kind(*this, key, &Json::is_string, "text");
@@ -242,9 +244,8 @@ std::optional<std::int64_t> Gguf::size(const std::string& key) const {
 
 std::vector<std::string> Gguf::texts(const std::string& key) const {
   const auto* value = find_of_kind(*this, key, &Json::is_array, "list of texts");
-  if (value == nullptr || (!value->empty() && !value->front().is_string())) {
-    refuse(key, value == nullptr ? "is missing" : "is no list of texts", "a list of texts is needed");
-  }
+  refuse_if(value == nullptr || (!value->empty() && !value->front().is_string()), key,
+            value == nullptr ? "is missing" : "is no list of texts", "a list of texts is needed");
   return value->get<std::vector<std::string>>();
 }
 
@@ -255,11 +256,7 @@ std::string Gguf::types() const {
   }
   std::vector<std::pair<std::string, std::size_t>> rows(counts.begin(), counts.end());
   std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second; });
-  std::vector<std::string> parts;
-  for (const auto& [type, count] : rows) {
-    parts.push_back(std::to_string(count) + " " + type);
-  }
-  return join(parts, ", ");
+  return join(mapped(rows, [](const auto& row) { return std::to_string(row.second) + " " + row.first; }), ", ");
 }
 
 Gguf read_gguf(const SharedBytes& content, const std::string& name) {

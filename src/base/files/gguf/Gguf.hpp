@@ -37,6 +37,7 @@ struct Gguf {
   std::map<std::string, GgufTensor> tensors;
 
   [[noreturn]] void refuse(const std::string& key, const std::string& problem, const std::string& why) const;
+  void refuse_if(bool is_wrong, const std::string& key, const std::string& problem, const std::string& why) const;
   /// Nothing where the key is missing. Throw InputError for a value of another kind.
   const Json* find(const std::string& key) const;
   std::string text(const std::string& key) const;  ///< "" where it is missing
@@ -60,10 +61,6 @@ Gguf read_gguf(const SharedBytes& content, const std::string& name);
 /// `quantization_config: {quant_method: gguf, types: ...}`. Throws InputError for architectures, settings, tokenizers
 /// and ways to split words that this program does not know: nothing is guessed.
 std::map<std::string, std::string> make_small_files(const Gguf& file, const SharedBytes& content);
-
-/// What make_small_files is made of.
-Json make_gguf_config(const Gguf& file, const SharedBytes& content);
-std::map<std::string, std::string> make_gguf_tokenizer(const Gguf& file);
 
 /// The text of the file's chat template, its own or the one with this name (`tokenizer.chat_template.NAME`). Nothing
 /// where there is none. Throws InputError for a file that cannot be read.

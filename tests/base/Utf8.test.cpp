@@ -1,4 +1,4 @@
-#include "base/text/WhiteSpace.hpp"
+#include "base/text/Utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,5 @@
-#include "base/text/WhiteSpace.hpp"
 
 #include "base/text/Text.hpp"
-#include "base/text/Utf8.hpp"
 
 namespace stereosweep::base {
 
