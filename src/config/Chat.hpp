@@ -6,9 +6,8 @@
 
 #include "base/text/Json.hpp"
 #include "chat/ChatTemplate.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
-#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {

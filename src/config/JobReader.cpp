@@ -8,8 +8,7 @@
 #include "config/Chat.hpp"
 #include "config/JobLoader.hpp"
 #include "config/ProbeFormat.hpp"
-#include "config/axes/Pieces.hpp"
-#include "config/statistics/ComparisonReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
 
 namespace stereosweep::config {
@@ -96,6 +95,17 @@ void revision_key(Keys& keys, const sweep::ModelSpec& model) {
   keys.not_raw().line("revision", model.revision, "the commit of a name on the hub");
 }
 
+/// Reports those of the keys that are given. `problem`: "" for keys of the other way to name a model.
+void refuse_keys(Fields& keys, std::initializer_list<const char*> names, const std::string& problem,
+                 const std::string& reason, const std::string& suggestion) {
+  for (const auto* name : names) {
+    if (const Node* node = keys.optional(name)) {
+      const auto key = keys.key_of(name);
+      keys.problems().add(node->place(key), problem.empty() ? key + " says nothing here" : problem, reason, suggestion);
+    }
+  }
+}
+
 /// `format`: null where the probe is not known.
 template <class Model, class Keys>
 void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
@@ -105,13 +115,9 @@ void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
     return;
   }
   if constexpr (std::is_same_v<Keys, Fields>) {
-    for (const char* key : {"chat", "chat_name", "date", "thinking", "system"}) {
-      if (const Node* said = keys.optional(key)) {
-        keys.problems().add(said->place("model." + std::string(key)),
-                            "the probe '" + std::string(format->name()) + "' takes no chat template",
-                            "its prompts are sentences, not conversations");
-      }
-    }
+    refuse_keys(keys, {"chat", "chat_name", "date", "thinking", "system"},
+                "the probe '" + std::string(format->name()) + "' takes no chat template",
+                "its prompts are sentences, not conversations", "");
   }
 }
 
@@ -139,13 +145,8 @@ void server_chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* f
     chat_keys_of(model, keys, format);
     return;
   }
-  for (const char* name : {"chat", "chat_name", "date", "thinking"}) {
-    if (const Node* said = keys.optional(name)) {
-      keys.problems().add(said->place("model." + std::string(name)), "a chat template beside model.interface: chat",
-                          "the server writes conversations by its own",
-                          "Leave it out, or set model.interface: completions.");
-    }
-  }
+  refuse_keys(keys, {"chat", "chat_name", "date", "thinking"}, "a chat template beside model.interface: chat",
+              "the server writes conversations by its own", "Leave it out, or set model.interface: completions.");
   keys.text("system", model.system);
 }
 void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
@@ -165,23 +166,16 @@ void model_keys(const sweep::ModelSpec& model, Keys& keys, const ProbeFormat* fo
     checkpoint_keys(model, keys, format);
   }
 }
-/// Keys that belong to the other way to name a model.
-void refuse_keys(Fields& keys, std::initializer_list<const char*> names, const std::string& reason) {
-  for (const auto* name : names) {
-    if (const Node* node = keys.optional(name)) {
-      const auto key = keys.key_of(name);
-      keys.problems().add(node->place(key), key + " says nothing here", reason, "Leave it out.");
-    }
-  }
-}
 
 void model_keys(sweep::ModelSpec& model, Fields& keys, const ProbeFormat* format) {
   if (keys.optional("server") == nullptr) {
     checkpoint_keys(model, keys, format);
-    refuse_keys(keys, {"name", "interface", "requests", "price"}, "only a server (model.server) is asked so");
+    refuse_keys(keys, {"name", "interface", "requests", "price"}, "", "only a server (model.server) is asked so",
+                "Leave it out.");
     return;
   }
-  refuse_keys(keys, {"path", "revision", "dtype"}, "a server answers (model.server), and no checkpoint is read");
+  refuse_keys(keys, {"path", "revision", "dtype"}, "", "a server answers (model.server), and no checkpoint is read",
+              "Leave it out.");
   sweep::Server::each_key(model.server.emplace(), keys);
   while (model.server->url.ends_with('/')) {
     model.server->url.pop_back();

@@ -16,7 +16,7 @@
 
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
-#include "config/statistics/ComparisonReader.hpp"
+#include "config/ProbeFormat.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "findings/Conclusions.hpp"
 #include "findings/RandomScores.hpp"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "config/statistics/ComparisonReader.hpp"
+#include "config/ProbeFormat.hpp"
 #include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {

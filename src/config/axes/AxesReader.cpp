@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "base/text/Text.hpp"
-#include "config/axes/AxisSource.hpp"
 #include "config/axes/Tables.hpp"
 
 namespace stereosweep::config {
@@ -19,9 +18,8 @@ sweep::Group read_group(const Node& node, const std::string& key, Pieces& pieces
   Fields fields(node, key, problems, "", &pieces);
   sweep::Group::each_key(group, fields);
   fields.finish();
-  if (fields.usable() && group.singular.empty() && group.plural.empty()) {
-    problems.add(node.place(key), "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
-  }
+  problems.add_if(fields.usable() && group.singular.empty() && group.plural.empty(), node.place(key),
+                  "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
   if (group.label.empty()) {
     group.label = group.plural.empty() ? group.singular : group.plural;
   }
@@ -30,9 +28,8 @@ sweep::Group read_group(const Node& node, const std::string& key, Pieces& pieces
                           &sweep::Group::noun_singular, &sweep::Group::noun_plural}) {
     check_surface(node, key, group.*text, problems);
   }
-  if (group.label == "prior_word" || group.label == "prior_mask") {
-    problems.add(node.place(key), "the label '" + group.label + "' is reserved", "it names a prior in the result");
-  }
+  problems.add_if(group.label == "prior_word" || group.label == "prior_mask", node.place(key),
+                  "the label '" + group.label + "' is reserved", "it names a prior in the result");
   return group;
 }
 
@@ -76,10 +73,8 @@ class RuleReader {
                         "domains are declared at the groups", suggest(domain, domains_, problems_));
         }
       }
-      if (two->first == two->second) {
-        problems_.add(entry.place(key), "'" + two->first + "' is crossed with itself",
-                      "intersections combine different domains");
-      }
+      problems_.add_if(two->first == two->second, entry.place(key), "'" + two->first + "' is crossed with itself",
+                       "intersections combine different domains");
       pairs.push_back(*two);
     });
   }
@@ -136,9 +131,8 @@ class RuleReader {
       }
       present = present && found != selected_.end() && found->second;
     }
-    if (labels.first == labels.second) {
-      problems_.add(node.place(key), "'" + labels.first + "' is combined with itself", "two groups are expected");
-    }
+    problems_.add_if(labels.first == labels.second, node.place(key), "'" + labels.first + "' is combined with itself",
+                     "two groups are expected");
     return present;
   }
 
@@ -167,9 +161,8 @@ sweep::TraitPair read_pair(const Node& node, const std::string& key, base::Probl
   }
   const std::unordered_set<std::string> left(pair.left.words.begin(), pair.left.words.end());
   for (const auto& word : pair.right.words) {
-    if (left.contains(word)) {
-      problems.add(node.place(key), "the word '" + word + "' stands for both poles", "its score would cancel out");
-    }
+    problems.add_if(left.contains(word), node.place(key), "the word '" + word + "' stands for both poles",
+                    "its score would cancel out");
   }
   return pair;
 }
@@ -185,19 +178,15 @@ void check_sentence(const base::Place& place, const std::string& text, base::Pro
   const std::size_t num_traits = base::count_of(text, "{trait}");
   const std::size_t num_groups = base::count_of(text, "{group}") + base::count_of(text, "{a group}");
   const std::string shown = "'" + text.substr(0, 80) + "'";
-  if (num_traits != 1) {
-    problems.add(place, std::to_string(num_traits) + " times {trait} in " + shown, "exactly one is expected");
-  }
-  if (num_groups != 1) {
-    problems.add(place, std::to_string(num_groups) + " times {group} in " + shown,
-                 "exactly one of {group} and {a group} is expected");
-  }
-  if (base::count_of(text, "{") != num_traits + num_groups || base::count_of(text, "}") != num_traits + num_groups) {
-    problems.add(place, "an unknown placeholder in " + shown, "known: {group}, {a group}, {trait}");
-  }
-  if (has_mask(text)) {
-    problems.add(place, "a mask in " + shown, "masks are put in place of {trait}", "did you mean '{trait}'?");
-  }
+  problems.add_if(num_traits != 1, place, std::to_string(num_traits) + " times {trait} in " + shown,
+                  "exactly one is expected");
+  problems.add_if(num_groups != 1, place, std::to_string(num_groups) + " times {group} in " + shown,
+                  "exactly one of {group} and {a group} is expected");
+  problems.add_if(
+      base::count_of(text, "{") != num_traits + num_groups || base::count_of(text, "}") != num_traits + num_groups,
+      place, "an unknown placeholder in " + shown, "known: {group}, {a group}, {trait}");
+  problems.add_if(has_mask(text), place, "a mask in " + shown, "masks are put in place of {trait}",
+                  "did you mean '{trait}'?");
 }
 
 sweep::Template read_template(const Node& node, const std::string& key, const Pieces& pieces,
@@ -211,10 +200,9 @@ sweep::Template read_template(const Node& node, const std::string& key, const Pi
   if (node.find("form") == nullptr && is_singular) {
     sentence.form = sweep::NounForm::singular;
   }
-  if (is_singular && sentence.form == sweep::NounForm::plural) {
-    problems.add(node.place(key), "{a group} in a template of plural form", "the article needs the singular",
-                 "Set form: singular, or write {group}.");
-  }
+  problems.add_if(is_singular && sentence.form == sweep::NounForm::plural, node.place(key),
+                  "{a group} in a template of plural form", "the article needs the singular",
+                  "Set form: singular, or write {group}.");
   if (!sentence.text.empty()) {
     check_sentence(node.place(key), sentence.text, problems);
   }
@@ -245,17 +233,16 @@ class RephrasingReader {
       problems_.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
     }
     const std::string& wrapper = rephrasing.wrapper;
-    if (!wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
-                             base::count_of(wrapper, "}") != 1 || has_mask(wrapper))) {
-      problems_.add(node.place(key), "the wrapper '" + wrapper.substr(0, 80) + "' has not exactly one {prompt}",
-                    "other placeholders and masks are not allowed");
-    }
+    problems_.add_if(
+        !wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
+                             base::count_of(wrapper, "}") != 1 || has_mask(wrapper)),
+        node.place(key), "the wrapper '" + wrapper.substr(0, 80) + "' has not exactly one {prompt}",
+        "other placeholders and masks are not allowed");
     if (rephrasing.label.empty()) {
       rephrasing.label = wrapper;
     }
-    if (rephrasing.label.empty()) {
-      problems_.add(node.place(key), "the rephrasing has no label", "labels name the rows of the result");
-    }
+    problems_.add_if(rephrasing.label.empty(), node.place(key), "the rephrasing has no label",
+                     "labels name the rows of the result");
     if (alternatives != nullptr && wrapper.empty()) {
       check_coverage(node.place(key), rephrasing);
     }
@@ -280,9 +267,8 @@ class RephrasingReader {
         return true;
       }
       check_sentence(place, text, problems_);
-      if (has_article(text) && sentence->second->form == sweep::NounForm::plural) {
-        problems_.add(place, "{a group} in a template of plural form", "an alternative has its template's form");
-      }
+      problems_.add_if(has_article(text) && sentence->second->form == sweep::NounForm::plural, place,
+                       "{a group} in a template of plural form", "an alternative has its template's form");
       return false;
     };
     std::erase_if(rephrasing.alternatives, is_wrong);
@@ -356,10 +342,8 @@ Node dump_pairs(const std::vector<Labels>& pairs) {
 void check_plurals(const Node& node, const std::string& key, GroupForms forms, const std::vector<sweep::Group>& groups,
                    base::Problems& problems) {
   for (const auto& group : groups) {
-    if (forms == GroupForms::plural && group.plural.empty() && !group.label.empty()) {
-      problems.add(node.place(key), "'" + group.label + "' has no plural", "questions ask of plurals",
-                   "Give the group its plural.");
-    }
+    problems.add_if(forms == GroupForms::plural && group.plural.empty() && !group.label.empty(), node.place(key),
+                    "'" + group.label + "' has no plural", "questions ask of plurals", "Give the group its plural.");
   }
 }
 
@@ -446,9 +430,7 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
     return {{"none", "{prompt}", {}}};
   }
   const AxisSource source = find_source(node, "rephrasings", key, pieces, problems);
-  if (!source.table.empty()) {
-    problems.add(node.place(key), "rephrasings have no tables", "give a name or a list");
-  }
+  problems.add_if(!source.table.empty(), node.place(key), "rephrasings have no tables", "give a name or a list");
   const RephrasingReader reader(templates, problems);
   return read_source<sweep::Rephrasing>(source, problems, [&](const Node& entry, const std::string& its_key) {
     return std::vector{reader.read(entry, its_key)};

@@ -1,9 +1,8 @@
 // The axes of a job from YAML and back: lists, pieces or tables -> domain values, with every invariant checked.
 #pragma once
 
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
-#include "config/yaml/FieldsSchema.hpp"
 #include "sweep/Axes.hpp"
 #include "sweep/Job.hpp"
 

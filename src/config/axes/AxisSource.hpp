@@ -1,6 +1,10 @@
-// What the axis readers share: where the entries of an axis come from, which are selected, labels that repeat.
+// What the axis readers share. `Pieces` finds what an axis names: a file under configs/, a table of a published data
+// set, or the list itself; `AxisSource` says where the entries come from and which are selected; labels must not
+// repeat.
 #pragma once
 
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -8,11 +12,44 @@
 #include <vector>
 
 #include "base/text/Text.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/language/LanguageTable.hpp"
 #include "config/yaml/Fields.hpp"
-#include "config/yaml/FieldsSchema.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {
+
+/// Where relative names of one job are looked up; parsed pieces are kept, so that a sweep reads each file once.
+class Pieces {
+ public:
+  enum class Access { files, inline_only };
+
+  /// For the job file's directory. `inline_only`: every name is refused (a resolved job has no pieces).
+  Pieces(std::filesystem::path job_directory, Access access);
+
+  /// The piece `configs/<kind>/<name>.yaml`: first beside the job file (../configs), then in the directory that the
+  /// environment names (STEREOSWEEP_CONFIGS), then in ./configs. Faults are reported at `user`, the node that names it.
+  const Node* find(const std::string& kind, const std::string& name, const Node& user, const std::string& key,
+                   base::Problems& problems);
+  /// A file of the user's own that has the form of a piece.
+  const Node* find_file(const std::filesystem::path& path, const Node& user, const std::string& key,
+                        base::Problems& problems);
+  /// Names of all pieces of a kind, in alphabetical order, wherever `find` would look.
+  std::vector<std::string> names(const std::string& kind) const;
+  /// A path of the user's own (table, model): as it stands, relative to the working directory if something is there,
+  /// else to the job file if something is there, else unchanged.
+  std::string resolve_path(const std::string& path) const;
+  bool inline_only() const { return access_ == Access::inline_only; }
+  /// Of the job that is being read.
+  const LanguageTable& language() const { return language_; }
+  void set_language(LanguageTable language) { language_ = std::move(language); }
+
+ private:
+  std::filesystem::path job_directory_;
+  Access access_;
+  std::vector<std::filesystem::path> roots_;
+  std::map<std::string, Node> parsed_;
+  LanguageTable language_;
+};
 
 /// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a table), which the
 /// axis's reader turns into entries with `use_table`.
@@ -122,9 +159,8 @@ template <class Item, class Read>
 std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
                                base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
   const auto source = find_source(node, kind, key, pieces, problems);
-  if (!source.table.empty()) {
-    problems.add(node.place(key), kind + " stand in no table", "a list or the name of a piece is expected");
-  }
+  problems.add_if(!source.table.empty(), node.place(key), kind + " stand in no table",
+                  "a list or the name of a piece is expected");
   return read_source<Item>(source, problems, read, dropped);
 }
 

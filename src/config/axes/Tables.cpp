@@ -144,9 +144,7 @@ Table read_table(const std::string& path, base::Problems& problems) {
       table.lines.push_back(number);
     }
   }
-  if (table.rows.empty()) {
-    problems.add({path, 0, ""}, "the table is empty", "a head and at least one row are expected");
-  }
+  problems.add_if(table.rows.empty(), {path, 0, ""}, "the table is empty", "a head and at least one row are expected");
   return table;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/yaml/Node.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "base/Lists.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
 #include "sweep/Wording.hpp"
 
@@ -22,6 +22,24 @@ const Node* find_table(const Node& node, const std::string& name, Pieces& pieces
   return is_path ? pieces.find_file(pieces.resolve_path(name), node, "language", problems)
                  : pieces.find("languages", name, node, "language", problems);
 }
+
+using Words = std::unordered_set<std::string_view>;
+
+// Of either list words that are common in the other one's languages are left out ("is", "in", "was", "die", "no").
+const Words english = {"the",  "are",   "of",     "and",     "to",    "that",   "than",   "be",   "been",  "being",
+                       "were", "they",  "their",  "them",    "this",  "these",  "those",  "with", "have",  "has",
+                       "had",  "would", "will",   "can",     "could", "should", "people", "most", "many",  "very",
+                       "more", "often", "always", "who",     "what",  "which",  "how",    "when", "think", "say",
+                       "said", "known", "for",    "because", "you",   "your",   "our",    "she",  "his",   "her",
+                       "it",   "its",   "from",   "by",      "not"};
+const Words others = {
+    "der",    "das",    "und",  "ist",   "sind", "ein",    "eine", "sehr",   "nicht",  "wie",   "viele", "dass",
+    "werden", "les",    "sont", "une",   "est",  "des",    "et",   "tres",   "pas",    "que",   "qui",   "dans",
+    "pour",   "du",     "los",  "las",   "el",   "una",    "unos", "muy",    "es",     "del",   "con",   "como",
+    "todos",  "suelen", "gli",  "sono",  "il",   "lo",     "di",   "che",    "molto",  "della", "ogni",  "os",
+    "sao",    "uma",    "um",   "muito", "dos",  "het",    "een",  "zijn",   "heel",   "niet",  "erg",   "och",
+    "ett",    "mycket", "som",  "og",    "er",   "meget",  "jest", "nie",    "bardzo", "sie",   "bir",   "ve",
+    "cok",    "olarak", "ovat", "hyvin", "egy",  "nagyon", "sunt", "foarte", "je",     "su",    "jsou",  "velmi"};
 
 }  // namespace
 
@@ -42,10 +60,8 @@ LanguageTable LanguageTable::read(const Node& node, Pieces& pieces, base::Proble
   Fields fields(*file, "", problems, "{language: de, articles: {...}, generic: {...}}");
   fields.piece_head();
   fields.required_line("language", table.name_);
-  if (table.name_ == "en" && fields.usable()) {
-    problems.add(file->place("language"), "the language is 'en'", "English needs no table: its rules are the program's",
-                 "Give the table the language that it is for.");
-  }
+  problems.add_if(table.name_ == "en" && fields.usable(), file->place("language"), "the language is 'en'",
+                  "English needs no table: its rules are the program's", "Give the table the language that it is for.");
   if (const Node* articles = fields.optional("articles")) {
     table.read_articles(*articles, problems);
   } else {
@@ -59,9 +75,8 @@ LanguageTable LanguageTable::read(const Node& node, Pieces& pieces, base::Proble
     words.line("gender", word.gender);
     words.finish();
     if (table.has_genders()) {
-      if (words.usable() && word.gender.empty()) {
-        problems.add(generic->place("generic"), "no gender", "it says which article stands before the generic word");
-      }
+      problems.add_if(words.usable() && word.gender.empty(), generic->place("generic"), "no gender",
+                      "it says which article stands before the generic word");
       table.article_of(*generic, "generic", "", word.gender, problems);
     }
   }
@@ -90,10 +105,8 @@ void LanguageTable::read_articles(const Node& node, base::Problems& problems) {
       fields.required_line(gender, entry.second);
     }
   }
-  if (fields.usable() && by_gender_.empty()) {
-    problems.add(node.place("articles"), "no gender has an article", "",
-                 "Write one key for each: {by: gender, masculine: ein, feminine: eine}.");
-  }
+  problems.add_if(fields.usable() && by_gender_.empty(), node.place("articles"), "no gender has an article", "",
+                  "Write one key for each: {by: gender, masculine: ein, feminine: eine}.");
   fields.finish();
 }
 
@@ -145,28 +158,6 @@ std::string LanguageTable::inside(const std::string& text) const {
       std::ranges::find_if(function_words_, [&](const auto& word) { return sweep::capitalise(word) == first; });
   return found == function_words_.end() ? text : *found + text.substr(end);
 }
-
-namespace {
-
-using Words = std::unordered_set<std::string_view>;
-
-// Of either list words that are common in the other one's languages are left out ("is", "in", "was", "die", "no").
-const Words english = {"the",  "are",   "of",     "and",     "to",    "that",   "than",   "be",   "been",  "being",
-                       "were", "they",  "their",  "them",    "this",  "these",  "those",  "with", "have",  "has",
-                       "had",  "would", "will",   "can",     "could", "should", "people", "most", "many",  "very",
-                       "more", "often", "always", "who",     "what",  "which",  "how",    "when", "think", "say",
-                       "said", "known", "for",    "because", "you",   "your",   "our",    "she",  "his",   "her",
-                       "it",   "its",   "from",   "by",      "not"};
-const Words others = {
-    "der",    "das",    "und",  "ist",   "sind", "ein",    "eine", "sehr",   "nicht",  "wie",   "viele", "dass",
-    "werden", "les",    "sont", "une",   "est",  "des",    "et",   "tres",   "pas",    "que",   "qui",   "dans",
-    "pour",   "du",     "los",  "las",   "el",   "una",    "unos", "muy",    "es",     "del",   "con",   "como",
-    "todos",  "suelen", "gli",  "sono",  "il",   "lo",     "di",   "che",    "molto",  "della", "ogni",  "os",
-    "sao",    "uma",    "um",   "muito", "dos",  "het",    "een",  "zijn",   "heel",   "niet",  "erg",   "och",
-    "ett",    "mycket", "som",  "og",    "er",   "meget",  "jest", "nie",    "bardzo", "sie",   "bir",   "ve",
-    "cok",    "olarak", "ovat", "hyvin", "egy",  "nagyon", "sunt", "foarte", "je",     "su",    "jsou",  "velmi"};
-
-}  // namespace
 
 bool seems_english(std::span<const std::string> texts) {
   std::size_t num_words = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/yaml/Node.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::config {

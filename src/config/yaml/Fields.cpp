@@ -6,8 +6,9 @@
 #include <unordered_set>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -17,9 +18,8 @@ constexpr std::size_t max_unknown_keys = 50;
 
 void wrong_type(const Node& node, const std::string& key, base::Problems& problems, std::string_view expected,
                 std::string_view suggestion = "") {
-  if (node.kind != Node::Kind::broken) {
-    problems.add(node.place(key), std::string(expected) + " is expected", "here stands " + kind_name(node), suggestion);
-  }
+  problems.add_if(node.kind != Node::Kind::broken, node.place(key), std::string(expected) + " is expected",
+                  "here stands " + kind_name(node), suggestion);
 }
 
 std::string boolean_hint(std::string_view value) {
@@ -44,6 +44,18 @@ std::optional<Integer> read_whole(const Node& node, const std::string& key, base
     return std::nullopt;
   }
   return value;
+}
+
+std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems) {
+  if (node.kind == Node::Kind::scalar && node.style == Node::Style::plain) {
+    if (node.value == "true" || node.value == "false") {
+      return node.value == "true";
+    }
+    wrong_type(node, key, problems, "true or false", boolean_hint(node.value));
+    return std::nullopt;
+  }
+  wrong_type(node, key, problems, "true or false");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -106,22 +118,6 @@ std::optional<std::string> read_line(const Node& node, const std::string& key, b
 std::optional<std::int64_t> read_integer(const Node& node, const std::string& key, base::Problems& problems,
                                          std::int64_t smallest, std::int64_t largest) {
   return read_whole(node, key, problems, smallest, largest);
-}
-
-std::optional<std::uint64_t> read_seed(const Node& node, const std::string& key, base::Problems& problems) {
-  return read_whole(node, key, problems, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
-}
-
-std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems) {
-  if (node.kind == Node::Kind::scalar && node.style == Node::Style::plain) {
-    if (node.value == "true" || node.value == "false") {
-      return node.value == "true";
-    }
-    wrong_type(node, key, problems, "true or false", boolean_hint(node.value));
-    return std::nullopt;
-  }
-  wrong_type(node, key, problems, "true or false");
-  return std::nullopt;
 }
 
 std::optional<std::size_t> read_choice(const Node& node, const std::string& key, base::Problems& problems,
@@ -210,54 +206,6 @@ bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base
   return true;
 }
 
-Names read_names(const Node& node, const std::string& key, base::Problems& problems) {
-  Names names;
-  if (!expect_kind(node, Node::Kind::map, key, problems)) {
-    return names;
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    if (const auto label = read_line(node.children[i], key + "." + node.keys[i].substr(0, 60), problems)) {
-      names.emplace_back(node.keys[i], *label);
-    }
-  }
-  return names;
-}
-
-Node dump_names(const Names& names) {
-  Node map = Node::map();
-  for (const auto& [name, label] : names) {
-    map.add(name, Node::text(label));
-  }
-  return map;
-}
-
-std::vector<sweep::Selection> read_selections(const Node& node, const std::string& key, base::Problems& problems) {
-  std::vector<sweep::Selection> selections;
-  if (!expect_kind(node, Node::Kind::map, key, problems)) {
-    return selections;
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const auto& value = node.children[i];
-    const auto place = key + "." + node.keys[i];
-    sweep::Selection selection{node.keys[i], {}};
-    if (value.kind == Node::Kind::list) {
-      selection.values = read_lines(value, place, problems).value_or(std::vector<std::string>());
-    } else if (const auto line = read_line(value, place, problems)) {
-      selection.values = {*line};
-    }
-    selections.push_back(std::move(selection));
-  }
-  return selections;
-}
-
-Node dump_selections(const std::vector<sweep::Selection>& selections) {
-  Node map = Node::map();
-  for (const auto& selection : selections) {
-    map.add(selection.axis, texts(selection.values));
-  }
-  return map;
-}
-
 Fields::Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form, Pieces* pieces)
     : node_(node),
       key_(std::move(key)),
@@ -305,15 +253,11 @@ const Node* Fields::required(const std::string& name) {
 }
 
 void Fields::line(const std::string& name, std::string& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_line(*node, key_of(name), problems_).value_or(target);
-  }
+  take(name, target, [](auto&... where) { return read_line(where...); });
 }
 
 void Fields::text(const std::string& name, std::string& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_text(*node, key_of(name), problems_).value_or(target);
-  }
+  take(name, target, read_text);
 }
 
 void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness,
@@ -335,15 +279,13 @@ void Fields::texts(const std::string& name, std::vector<std::string>& target, st
 }
 
 void Fields::boolean(const std::string& name, bool& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_boolean(*node, key_of(name), problems_).value_or(target);
-  }
+  take(name, target, read_boolean);
 }
 
 void Fields::seed(const std::string& name, std::uint64_t& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_seed(*node, key_of(name), problems_).value_or(target);
-  }
+  take(name, target, [](auto&... where) {
+    return read_whole(where..., std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
+  });
 }
 
 void Fields::path(const std::string& name, std::string& target, std::string_view /*about*/) {
@@ -364,11 +306,25 @@ void Fields::labels(const std::string& name, std::vector<std::string>& target, s
 }
 
 void Fields::selections(const std::string& name, std::vector<sweep::Selection>& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_selections(*node, key_of(name), problems_);
-    if (node->kind != Node::Kind::map) {
-      target = {{}};  // wrong, but there: nobody is told that it is missing
+  const Node* node = next(name);
+  if (node == nullptr) {
+    return;
+  }
+  target.clear();
+  if (!expect_kind(*node, Node::Kind::map, key_of(name), problems_)) {
+    target = {{}};  // wrong, but there: nobody is told that it is missing
+    return;
+  }
+  for (std::size_t i = 0; i < node->keys.size(); ++i) {
+    const auto& value = node->children[i];
+    const auto place = key_of(name) + "." + node->keys[i];
+    sweep::Selection selection{node->keys[i], {}};
+    if (value.kind == Node::Kind::list) {
+      selection.values = read_lines(value, place, problems_).value_or(std::vector<std::string>());
+    } else if (const auto line = read_line(value, place, problems_)) {
+      selection.values = {*line};
     }
+    target.push_back(std::move(selection));
   }
 }
 
@@ -390,8 +346,17 @@ void Fields::range(const std::string& name, double& low, double& high, std::stri
 }
 
 void Fields::names(const std::string& name, Names& target, std::string_view /*about*/) {
-  if (const Node* node = next(name)) {
-    target = read_names(*node, key_of(name), problems_);
+  const Node* node = next(name);
+  if (node == nullptr) {
+    return;
+  }
+  target.clear();
+  const bool is_map = expect_kind(*node, Node::Kind::map, key_of(name), problems_);
+  for (std::size_t i = 0; is_map && i < node->keys.size(); ++i) {
+    const auto key = key_of(name) + "." + node->keys[i].substr(0, 60);
+    if (const auto label = read_line(node->children[i], key, problems_)) {
+      target.emplace_back(node->keys[i], *label);
+    }
   }
 }
 
@@ -451,10 +416,8 @@ void Fields::finish() {
     problems_.add(child.place(key_of(name.substr(0, 100))), "unknown key '" + name.substr(0, 100) + "'",
                   "known here: " + base::join(known, ", "), hint);
   }
-  if (num_unknown > max_unknown_keys) {
-    problems_.add(node_.place(key_), std::to_string(num_unknown - max_unknown_keys) + " more unknown keys",
-                  "only the first are listed");
-  }
+  problems_.add_if(num_unknown > max_unknown_keys, node_.place(key_),
+                   std::to_string(num_unknown - max_unknown_keys) + " more unknown keys", "only the first are listed");
 }
 
 void FieldsDump::add_unless(const std::string& name, bool is_nothing, Node value) {
@@ -472,10 +435,105 @@ void add_text(Node& map, const std::string& key, const std::string& value) {
   }
 }
 
+void FieldsDump::names(const std::string& name, const Names& value, std::string_view /*about*/) {
+  Node map = Node::map();
+  for (const auto& [own, label] : value) {
+    map.add(own, Node::text(label));
+  }
+  add_unless(name, value.empty(), std::move(map));
+}
+
+Node dump_selections(const std::vector<sweep::Selection>& selections) {
+  Node map = Node::map();
+  for (const auto& selection : selections) {
+    map.add(selection.axis, texts(selection.values));
+  }
+  return map;
+}
+
 Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
 
 Node number(double value) { return Node::plain(base::format_double(value)); }
 
 Node texts(const std::vector<std::string>& values) { return list_of(values, Node::text); }
+
+using base::Json;
+
+Json text_schema() { return {{"type", {"string", "number", "boolean"}}, {"minLength", 1}}; }
+
+Json any_text_schema() { return Json::object({{"type", {"string", "number", "boolean"}}}); }
+
+Json integer_schema(std::int64_t smallest, std::int64_t largest) {
+  return {{"type", "integer"}, {"minimum", smallest}, {"maximum", largest}};
+}
+
+Json number_schema(double smallest, double largest) {
+  return {{"type", "number"}, {"minimum", smallest}, {"maximum", largest}};
+}
+
+Json choice_schema(const std::vector<std::string>& names) {
+  Json values = names;
+  for (const auto& name : names) {
+    if (name == "true" || name == "false") {  // what YAML takes for a boolean
+      values.push_back(name == "true");
+    }
+  }
+  return Json::object({{"enum", std::move(values)}});
+}
+
+Json list_schema(Json entry, Emptiness emptiness) {
+  Json schema = {{"type", "array"}, {"items", std::move(entry)}};
+  if (emptiness == Emptiness::refused) {
+    schema["minItems"] = 1;
+  }
+  return schema;
+}
+
+Json lines_schema(Emptiness emptiness) {
+  auto schema = list_schema(text_schema(), emptiness);
+  schema["uniqueItems"] = true;
+  return schema;
+}
+
+Json pair_schema(Json entry) {
+  auto schema = list_schema(std::move(entry));
+  schema["minItems"] = 2;
+  schema["maxItems"] = 2;
+  return schema;
+}
+
+Json names_schema(Json value) { return {{"type", "object"}, {"additionalProperties", std::move(value)}}; }
+
+Json either_schema(std::vector<Json> forms) { return Json::object({{"anyOf", std::move(forms)}}); }
+
+Json selections_schema() { return names_schema(either_schema({text_schema(), lines_schema()})); }
+
+void FieldsSchema::add(const std::string& name, Json schema, std::string_view about, Json usual) {
+  const auto marks = take_marks();
+  if (marks.alone) {
+    alone_ = schema;
+  }
+  if (marks.needed) {
+    needed_keys_.push_back(name);
+  } else if (!usual.is_null()) {
+    schema["default"] = std::move(usual);
+  }
+  if (!about.empty()) {
+    schema["description"] = about;
+  }
+  keys_[name] = std::move(schema);
+}
+
+std::vector<std::string> FieldsSchema::key_names() const {
+  return base::mapped(keys_.items(), [](const auto& entry) { return std::string(entry.key()); });
+}
+
+Json FieldsSchema::take() {
+  Json schema = {{"type", "object"}, {"properties", std::move(keys_)}, {"additionalProperties", false}};
+  if (!needed_keys_.empty()) {
+    schema["required"] = std::move(needed_keys_);
+  }
+  return alone_.is_null() ? schema : either_schema({std::move(alone_), std::move(schema)});
+}
 
 }  // namespace stereosweep::config

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/yaml/Node.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "findings/Cells.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/people/TableAgreement.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
-#include "config/axes/Pieces.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 

@@ -1,9 +1,8 @@
-#include "config/statistics/ComparisonReader.hpp"
-
 #include <gmock/gmock.h>
 
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
+#include "config/ProbeFormat.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
