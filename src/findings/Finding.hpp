@@ -17,7 +17,7 @@
 #include "base/Lists.hpp"
 #include "findings/Scores.hpp"
 #include "results/Layout.hpp"
-#include "results/measures/ShownMeasures.hpp"
+#include "results/measures/Glossary.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

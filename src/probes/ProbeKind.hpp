@@ -22,7 +22,7 @@
 #include "query/Engine.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/measures/ShownMeasures.hpp"
+#include "results/measures/Glossary.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {

@@ -65,178 +65,6 @@ std::vector<std::byte> encode_header(const JournalHeader& header) {
   return out.take();
 }
 
-}  // namespace
-
-std::string make_attempt_name() {
-  auto name = base::utc_now();
-  std::erase_if(name, [](char c) { return c == '-' || c == ':'; });
-  std::array<char, 32> digits{};
-  std::random_device random;
-  std::snprintf(digits.data(), digits.size(), "-%08x%08x", random(), random());
-  return name + digits.data();
-}
-
-bool is_attempt_file(const std::filesystem::path& path) {
-  static const std::regex pattern(R"(\d{8}T\d{6}Z-[0-9a-f]{16}\.(log|index))");
-  return std::regex_match(path.filename().string(), pattern);
-}
-
-std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
-  return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
-}
-
-JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
-                             const std::string& stage)
-    : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
-      mode_(stage.empty() ? 0644 : 0600),
-      header_(encode_header(header)) {
-  std::memcpy(&index_.header_checksum, header_.data() + header_.size() - crc_size, crc_size);
-  index_.covered = header_.size();
-}
-
-/// Durable with the first sync of the file itself; the lease has made `journal/` before, and the job that was written
-/// after it keeps its name.
-void JournalWriter::create() {
-  std::error_code status;
-  std::filesystem::create_directories(path_.parent_path(), status);
-  if (status) {
-    fail(path_, "create", status.value());
-  }
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode_);
-  if (file_ < 0) {
-    fail(path_, "create", errno);
-  }
-  write_fully(header_);
-  base::sync_directory(path_.parent_path());
-  base::sync_directory(path_.parent_path().parent_path());
-}
-
-JournalWriter::~JournalWriter() {
-  if (file_ >= 0) {
-    ::close(file_);
-  }
-}
-
-void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
-  base::ByteWriter head;
-  head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
-  head.plain(id.key).number(id.block_index).number(id.num_contexts).plain(id.cost);
-  const auto head_crc = crc_of(head.bytes());
-  head.number(head_crc);
-  index_.last_record_checksum = crc_of(payload, head_crc);
-  staged_.raw(head.bytes()).raw(payload).number(index_.last_record_checksum);
-  index_.cost += id.cost;
-  index_.records.push_back({id.key, id.block_index, index_.covered + head_size,
-                            static_cast<std::uint32_t>(id.num_contexts), 0, payload.size(), head_crc});
-  index_.covered += head_size + payload.size() + crc_size;
-}
-
-void JournalWriter::write_index(std::uint64_t least_bytes) const {
-  if (file_ >= 0 && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
-    try_to_write_index(path_, index_);
-  }
-}
-
-void JournalWriter::commit() {
-  STEREOSWEEP_ASSERT(!broken_, "a failed journal takes no more records");
-  if (staged_bytes() == 0) {
-    return;
-  }
-  broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
-  if (file_ < 0) {
-    create();
-  }
-  write_fully(staged_.bytes());
-  sync();
-  struct stat info {};
-  if (::fstat(file_, &info) == 0 && info.st_nlink == 0) {
-    throw base::Error(base::describe("the journal " + path_.string() + " was deleted while the run went on",
-                                     "its blocks are lost", "run the same command again"));
-  }
-  broken_ = false;
-  staged_ = {};
-}
-
-void JournalWriter::write_fully(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const int fault = base::inject_fault("journal_write");
-    if (fault > 0) {
-      fail(path_, "write", fault);
-    }
-    const auto wanted = fault == base::short_write ? (bytes.size() + 1) / 2 : bytes.size();
-    const auto written = ::write(file_, bytes.data(), wanted);
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written <= 0) {
-      fail(path_, "write", written < 0 ? errno : EIO);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
-void JournalWriter::sync() {
-  const int fault = base::inject_fault("journal_sync");
-  if (fault > 0 || ::fdatasync(file_) != 0) {
-    fail(path_, "sync", fault > 0 ? fault : errno);  // a failed sync may have dropped pages: never try again
-  }
-}
-
-/// One attempt's bytes. A run of a thousand attempts would use up a process's descriptors, so not all stay open.
-struct JournalStore::File {
-  explicit File(const std::filesystem::path& where) : path(where), bytes(open(where)), num_bytes(bytes->size()) {}
-  std::uint64_t size() const { return num_bytes; }
-  void read(std::uint64_t offset, std::span<std::byte> out) const { (bytes ? *bytes : open(path)).read(offset, out); }
-  /// It is opened for each reading from now on.
-  void close() { bytes.reset(); }
-
-  std::uint32_t crc(std::uint64_t offset, std::uint64_t length, std::uint32_t seed) const {
-    std::vector<std::byte> window(std::min<std::uint64_t>(length, window_size));
-    while (length > 0) {
-      const auto part = std::span(window).first(std::min<std::uint64_t>(length, window.size()));
-      read(offset, part);
-      seed = crc_of(part, seed);
-      offset += part.size();
-      length -= part.size();
-    }
-    return seed;
-  }
-
-  /// Offset of the next record magic at or after `from`; the end if there is none.
-  std::uint64_t find_magic(std::uint64_t from) const {
-    std::vector<std::byte> window(std::min(size() - from, window_size));
-    while (from + magic_size <= size()) {
-      const auto part = std::span(window).first(std::min<std::uint64_t>(size() - from, window.size()));
-      read(from, part);
-      const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
-      const auto found = text.find(record_magic);
-      if (found != std::string_view::npos) {
-        return from + found;
-      }
-      from += part.size() - (magic_size - 1);  // a magic may lie across the border
-    }
-    return size();
-  }
-
-  static base::SharedBytes open(const std::filesystem::path& where) {
-    try {
-      if (std::filesystem::is_symlink(where)) {
-        throw base::InputError("it is a link");
-      }
-      return base::open_file(where);
-    } catch (const base::InputError& error) {  // no fault of the job
-      throw base::Error(base::describe("cannot read the journal " + where.string(), error.what()));
-    }
-  }
-
-  static constexpr std::uint64_t window_size = 1 << 18;
-  std::filesystem::path path;
-  std::optional<base::SharedBytes> bytes;
-  std::uint64_t num_bytes;
-};
-
-namespace {
-
 /// Header and where the records begin; nothing if the file is too short for it (killed while it was created).
 struct ReadHeader {
   JournalHeader header;
@@ -247,13 +75,12 @@ struct ReadHeader {
 JournalHeader decode_header(std::span<const std::byte> content, const std::filesystem::path& path) {
   base::ByteReader in(content);
   const auto found = in.number<std::uint32_t>();
-  if (found != version) {
-    throw base::InputError(base::describe(
-        path.string() + " was written by " + (found < version ? "an older" : "a newer") + " version of this program",
-        "journal format " + std::to_string(found) + ", not " + std::to_string(version),
-        "Start anew with --overwrite, give another --output, or go on with the program that wrote it; results that are "
-        "complete can be read as they are."));
-  }
+  base::refuse_if(
+      found != version,
+      path.string() + " was written by " + (found < version ? "an older" : "a newer") + " version of this program",
+      "journal format " + std::to_string(found) + ", not " + std::to_string(version),
+      "Start anew with --overwrite, give another --output, or go on with the program that wrote it; results that are "
+      "complete can be read as they are.");
   JournalHeader header;
   header.job_hash = in.plain<base::Digest>();
   header.settings = in.text();
@@ -349,13 +176,10 @@ ReadHeader read_header(const File& file) {
   }
   file.read(0, head);
   base::ByteReader in(head);
-  if (std::memcmp(in.take(magic_size).data(), file_magic.data(), magic_size) != 0) {
-    throw base::Error("its first bytes are no journal's");
-  }
+  base::fail_if(std::memcmp(in.take(magic_size).data(), file_magic.data(), magic_size) != 0,
+                "its first bytes are no journal's");
   const auto length = in.number<std::uint32_t>();
-  if (length > max_header) {
-    throw base::Error("its header is damaged");
-  }
+  base::fail_if(length > max_header, "its header is damaged");
   if (length > file.size() - fixed - crc_size) {
     return {};
   }
@@ -364,9 +188,7 @@ ReadHeader read_header(const File& file) {
   const auto covered = std::span(bytes).first(fixed + length);
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.data() + covered.size(), sizeof(stored));
-  if (stored != crc_of(covered)) {
-    throw base::Error("its header is damaged");
-  }
+  base::fail_if(stored != crc_of(covered), "its header is damaged");
   return {decode_header(covered.subspan(fixed), file.path), bytes.size(), stored};
 }
 
@@ -387,7 +209,201 @@ std::optional<JournalIndex> index_of_file(const File& file, const ReadHeader& st
                                      "its checksum was right when it was written"));
 }
 
+constexpr std::string_view index_magic = "SSWINDEX";
+constexpr std::uint32_t index_version = 1;
+constexpr std::size_t index_record_size = sizeof(base::Digest) + 3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t);
+
+JournalIndex decode_index(base::ByteReader& in) {
+  JournalIndex index;
+  index.header_checksum = in.number<std::uint32_t>();
+  index.covered = in.number<std::uint64_t>();
+  index.last_record_checksum = in.number<std::uint32_t>();
+  index.cost = in.plain<query::EngineCounts>();
+  const auto count = in.number<std::uint64_t>();
+  base::fail_if(count != in.rest().size() / index_record_size || in.rest().size() % index_record_size != 0,
+                "its size is not that of its records");
+  index.records.resize(count);
+  for (auto& record : index.records) {
+    record.key = in.plain<base::Digest>();
+    record.block_index = in.number<std::uint64_t>();
+    record.offset = in.number<std::uint64_t>();
+    record.size = in.number<std::uint64_t>();
+    record.num_contexts = in.number<std::uint32_t>();
+    record.seed = in.number<std::uint32_t>();
+    base::fail_if(record.offset > index.covered || record.size > index.covered - record.offset,
+                  "a record lies behind its end");
+  }
+  return index;
+}
+
 }  // namespace
+
+std::string make_attempt_name() {
+  auto name = base::utc_now();
+  std::erase_if(name, [](char c) { return c == '-' || c == ':'; });
+  std::array<char, 32> digits{};
+  std::random_device random;
+  std::snprintf(digits.data(), digits.size(), "-%08x%08x", random(), random());
+  return name + digits.data();
+}
+
+bool is_attempt_file(const std::filesystem::path& path) {
+  static const std::regex pattern(R"(\d{8}T\d{6}Z-[0-9a-f]{16}\.(log|index))");
+  return std::regex_match(path.filename().string(), pattern);
+}
+
+std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
+  return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
+}
+
+JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
+                             const std::string& stage)
+    : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
+      mode_(stage.empty() ? 0644 : 0600),
+      header_(encode_header(header)) {
+  std::memcpy(&index_.header_checksum, header_.data() + header_.size() - crc_size, crc_size);
+  index_.covered = header_.size();
+}
+
+/// Durable with the first sync of the file itself; the lease has made `journal/` before, and the job that was written
+/// after it keeps its name.
+void JournalWriter::create() {
+  std::error_code status;
+  std::filesystem::create_directories(path_.parent_path(), status);
+  if (status) {
+    fail(path_, "create", status.value());
+  }
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode_);
+  if (file_ < 0) {
+    fail(path_, "create", errno);
+  }
+  write_fully(header_);
+  base::sync_directory(path_.parent_path());
+  base::sync_directory(path_.parent_path().parent_path());
+}
+
+JournalWriter::~JournalWriter() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
+  base::ByteWriter head;
+  head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
+  head.plain(id.key).number(id.block_index).number(id.num_contexts).plain(id.cost);
+  const auto head_crc = crc_of(head.bytes());
+  head.number(head_crc);
+  index_.last_record_checksum = crc_of(payload, head_crc);
+  staged_.raw(head.bytes()).raw(payload).number(index_.last_record_checksum);
+  index_.cost += id.cost;
+  index_.records.push_back({id.key, id.block_index, index_.covered + head_size,
+                            static_cast<std::uint32_t>(id.num_contexts), 0, payload.size(), head_crc});
+  index_.covered += head_size + payload.size() + crc_size;
+}
+
+void JournalWriter::write_index(std::uint64_t least_bytes) const {
+  if (file_ >= 0 && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
+    try_to_write_index(path_, index_);
+  }
+}
+
+void JournalWriter::commit() {
+  STEREOSWEEP_ASSERT(!broken_, "a failed journal takes no more records");
+  if (staged_bytes() == 0) {
+    return;
+  }
+  broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
+  if (file_ < 0) {
+    create();
+  }
+  write_fully(staged_.bytes());
+  sync();
+  struct stat info {};
+  base::fail_if(::fstat(file_, &info) == 0 && info.st_nlink == 0,
+                "the journal " + path_.string() + " was deleted while the run went on", "its blocks are lost",
+                "run the same command again");
+  broken_ = false;
+  staged_ = {};
+}
+
+void JournalWriter::write_fully(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const int fault = base::inject_fault("journal_write");
+    if (fault > 0) {
+      fail(path_, "write", fault);
+    }
+    const auto wanted = fault == base::short_write ? (bytes.size() + 1) / 2 : bytes.size();
+    const auto written = ::write(file_, bytes.data(), wanted);
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      fail(path_, "write", written < 0 ? errno : EIO);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void JournalWriter::sync() {
+  const int fault = base::inject_fault("journal_sync");
+  if (fault > 0 || ::fdatasync(file_) != 0) {
+    fail(path_, "sync", fault > 0 ? fault : errno);  // a failed sync may have dropped pages: never try again
+  }
+}
+
+/// One attempt's bytes. A run of a thousand attempts would use up a process's descriptors, so not all stay open.
+struct JournalStore::File {
+  explicit File(const std::filesystem::path& where) : path(where), bytes(open(where)), num_bytes(bytes->size()) {}
+  std::uint64_t size() const { return num_bytes; }
+  void read(std::uint64_t offset, std::span<std::byte> out) const { (bytes ? *bytes : open(path)).read(offset, out); }
+  /// It is opened for each reading from now on.
+  void close() { bytes.reset(); }
+
+  std::uint32_t crc(std::uint64_t offset, std::uint64_t length, std::uint32_t seed) const {
+    std::vector<std::byte> window(std::min<std::uint64_t>(length, window_size));
+    while (length > 0) {
+      const auto part = std::span(window).first(std::min<std::uint64_t>(length, window.size()));
+      read(offset, part);
+      seed = crc_of(part, seed);
+      offset += part.size();
+      length -= part.size();
+    }
+    return seed;
+  }
+
+  /// Offset of the next record magic at or after `from`; the end if there is none.
+  std::uint64_t find_magic(std::uint64_t from) const {
+    std::vector<std::byte> window(std::min(size() - from, window_size));
+    while (from + magic_size <= size()) {
+      const auto part = std::span(window).first(std::min<std::uint64_t>(size() - from, window.size()));
+      read(from, part);
+      const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
+      const auto found = text.find(record_magic);
+      if (found != std::string_view::npos) {
+        return from + found;
+      }
+      from += part.size() - (magic_size - 1);  // a magic may lie across the border
+    }
+    return size();
+  }
+
+  static base::SharedBytes open(const std::filesystem::path& where) {
+    try {
+      if (std::filesystem::is_symlink(where)) {
+        throw base::InputError("it is a link");
+      }
+      return base::open_file(where);
+    } catch (const base::InputError& error) {  // no fault of the job
+      throw base::Error(base::describe("cannot read the journal " + where.string(), error.what()));
+    }
+  }
+
+  static constexpr std::uint64_t window_size = 1 << 18;
+  std::filesystem::path path;
+  std::optional<base::SharedBytes> bytes;
+  std::uint64_t num_bytes;
+};
 
 bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
   const auto may_hold_one = [](const std::filesystem::path& path) {
@@ -444,9 +460,8 @@ JournalStore JournalStore::read_all(const std::filesystem::path& run_directory, 
       paths.push_back(at->path());
     }
   }
-  if (status && status != std::errc::no_such_file_or_directory) {
-    throw base::Error(base::describe("cannot read the journal " + directory.string(), status.message()));
-  }
+  base::fail_if(status && status != std::errc::no_such_file_or_directory,
+                "cannot read the journal " + directory.string(), status.message());
   std::ranges::sort(paths);
   JournalStore store;
   for (const auto& path : paths) {
@@ -535,13 +550,11 @@ void JournalStore::merge() {
     if (first.block_index != second.block_index) {
       return false;
     }
-    if (first.key != second.key || first.size != second.size || read(first) != read(second)) {
-      throw base::Error(
-          base::describe("two attempts hold different numbers for block " + std::to_string(first.block_index),
-                         files_[first.file]->path.string() + " and " + files_[second.file]->path.string() +
-                             "; other hardware or libraries give other last bits",
-                         "finish a run on one kind of device, or start anew with --overwrite"));
-    }
+    base::fail_if(first.key != second.key || first.size != second.size || read(first) != read(second),
+                  "two attempts hold different numbers for block " + std::to_string(first.block_index),
+                  files_[first.file]->path.string() + " and " + files_[second.file]->path.string() +
+                      "; other hardware or libraries give other last bits",
+                  "finish a run on one kind of device, or start anew with --overwrite");
     cost_ -= cost(second);
     return true;
   };
@@ -594,6 +607,56 @@ std::optional<RawBlock> JournalStore::read_block(const sweep::Block& block, cons
   const auto payload = read(*record);
   base::ByteReader in(payload);
   return RawBlock::read(in, schema, block.num_contexts);
+}
+
+std::filesystem::path index_of(const std::filesystem::path& journal) {
+  auto path = journal;
+  return path.replace_extension(".index");
+}
+
+void write_index(const std::filesystem::path& journal, const JournalIndex& index, base::PendingFile::Readers readers) {
+  base::ByteWriter out;
+  out.raw(std::as_bytes(std::span(index_magic))).number(index_version).number(index.header_checksum);
+  out.number(index.covered).number(index.last_record_checksum).plain(index.cost);
+  out.number(std::uint64_t{index.records.size()});
+  for (const auto& record : index.records) {
+    out.plain(record.key).number(record.block_index).number(record.offset).number(record.size);
+    out.number(record.num_contexts).number(record.seed);
+  }
+  out.number(crc_of(out.bytes()));
+  base::PendingFile pending(index_of(journal), readers);
+  const auto bytes = out.bytes();
+  pending.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  pending.show();
+}
+
+std::optional<JournalIndex> read_index(const std::filesystem::path& journal) {
+  const auto path = index_of(journal);
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::is_symlink(path)) {
+    return std::nullopt;
+  }
+  try {
+    const auto file = base::open_file(path);
+    std::vector<std::byte> bytes(file.size());
+    file.read(0, bytes);
+    base::ByteReader in(bytes);
+    const auto begins_well =
+        std::memcmp(in.take(index_magic.size()).data(), index_magic.data(), index_magic.size()) == 0;
+    if (!begins_well || in.number<std::uint32_t>() != index_version || in.rest().size() < sizeof(std::uint32_t)) {
+      return std::nullopt;
+    }
+    const auto covered = std::span(bytes).first(bytes.size() - sizeof(std::uint32_t));
+    std::uint32_t stored = 0;
+    std::memcpy(&stored, bytes.data() + covered.size(), sizeof(stored));
+    if (stored != crc_of(covered)) {
+      return std::nullopt;
+    }
+    base::ByteReader content(covered.subspan(index_magic.size() + sizeof(index_version)));
+    return decode_index(content);
+  } catch (const base::Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace stereosweep::results

@@ -20,11 +20,7 @@ namespace {
 
 constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
-void refuse_if(bool is_wrong, std::string_view why) {
-  if (is_wrong) {
-    throw base::Error(base::describe("no valid raw block", why));
-  }
-}
+void refuse_if(bool is_wrong, std::string_view why) { base::fail_if(is_wrong, "no valid raw block", why); }
 
 template <class T>
 void write_values(base::ByteWriter& out, const std::vector<T>& values) {

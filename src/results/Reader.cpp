@@ -121,6 +121,12 @@ hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::stri
 
 void ResultFile::refuse(const std::string& why) const { refuse_file(path_, why); }
 
+void ResultFile::refuse_if(bool is_wrong, const std::string& why) const {
+  if (is_wrong) {
+    refuse(why);
+  }
+}
+
 std::optional<std::string> ResultFile::text(const std::string& attribute) const {
   return as_input(path_, [&] { return file_.root().text_attribute(attribute); });
 }
@@ -153,9 +159,8 @@ std::optional<std::string> ResultFile::document(const std::string& name) const {
 
 void ResultFile::read_schema() {
   const auto kind = text("schema").value_or("");
-  if (!kind.starts_with("stereosweep/") || !text("raw_cubes") || !text("outer_axes")) {
-    refuse("it is no file of raw numbers of stereosweep");
-  }
+  refuse_if(!kind.starts_with("stereosweep/") || !text("raw_cubes") || !text("outer_axes"),
+            "it is no file of raw numbers of stereosweep");
   if (const auto version = text("schema_version").value_or(""); !version.starts_with("1.")) {
     refuse("its schema version is '" + version + "', this program reads 1.x");
   }
@@ -168,9 +173,7 @@ void ResultFile::read_schema() {
 
 void ResultFile::read_outer_axes(const std::string& names) {
   schema_.outer_axes = base::mapped(words(names), [&](const auto& name) { return read_axis(name); });
-  if (schema_.outer_axes.empty()) {
-    refuse("it names no outer axes");
-  }
+  refuse_if(schema_.outer_axes.empty(), "it names no outer axes");
   if (!file_.root().contains(prior_name)) {
     return;
   }
@@ -180,9 +183,7 @@ void ResultFile::read_outer_axes(const std::string& names) {
   subjects.labels.insert(subjects.labels.begin(), priors.labels.begin(), priors.labels.end());
   for (auto& coordinate : subjects.coordinates) {
     const auto same = std::ranges::find(priors.coordinates, coordinate.name, &AxisSchema::Coordinate::name);
-    if (same == priors.coordinates.end()) {
-      refuse("priors and groups have different coordinates");
-    }
+    refuse_if(same == priors.coordinates.end(), "priors and groups have different coordinates");
     coordinate.values.insert(coordinate.values.begin(), same->values.begin(), same->values.end());
   }
 }
@@ -196,9 +197,7 @@ void ResultFile::read_cube(const std::string& name) {
   auto group = open_dataset(root, name);
   const auto shape = group.shape();
   const auto num_outer = schema_.outer_axes.size();
-  if (shape.size() < num_outer) {
-    refuse("the cube '" + name + "' has too few axes");
-  }
+  refuse_if(shape.size() < num_outer, "the cube '" + name + "' has too few axes");
   CubeSchema cube;
   cube.name = name;
   cube.type = group.type();
@@ -223,9 +222,8 @@ void ResultFile::read_cube(const std::string& name) {
     prior = open_dataset(root, prior_prefix + name);
   }
   const auto subjects = schema_.outer_axes.front().labels.size();
-  if (!fits(group, subjects - schema_.num_priors) || (prior && !fits(*prior, schema_.num_priors))) {
-    refuse("the cube '" + name + "' does not fit its axes");
-  }
+  refuse_if(!fits(group, subjects - schema_.num_priors) || (prior && !fits(*prior, schema_.num_priors)),
+            "the cube '" + name + "' does not fit its axes");
   schema_.cubes.push_back(std::move(cube));
   cubes_.push_back({std::move(prior), std::move(group)});
 }

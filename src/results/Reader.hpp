@@ -66,6 +66,7 @@ class ResultFile {
   void read_cube(const std::string& name);
   AxisSchema read_axis(const std::string& name) const;
   [[noreturn]] void refuse(const std::string& why) const;
+  void refuse_if(bool is_wrong, const std::string& why) const;
 
   struct Cube {
     std::optional<hdf5::DataSet> prior;

@@ -180,9 +180,8 @@ FinishedStatistics::FinishedStatistics(const std::filesystem::path& path, Of of)
   file_bytes_ = std::filesystem::file_size(path);
   naming([&] {
     const auto schema = text("schema").value_or("");
-    if (!schema.starts_with("stereosweep-statistics/") && (of == Of::run || schema != "stereosweep-runs")) {
-      throw base::Error("it is no statistics file");
-    }
+    base::fail_if(!schema.starts_with("stereosweep-statistics/") && (of == Of::run || schema != "stereosweep-runs"),
+                  "it is no statistics file");
   });
 }
 
@@ -194,9 +193,8 @@ ScoreFile::ScoreFile(const std::filesystem::path& path) : FinishedStatistics(pat
       shape.push_back(axes_[axis].labels.size());
     }
     const auto scores = open_checked(file_.root(), "score", file_bytes_);
-    if (scores.shape() != shape || scores.type() != ElementType::float64) {
-      throw base::Error("its score table does not fit its axes");
-    }
+    base::fail_if(scores.shape() != shape || scores.type() != ElementType::float64,
+                  "its score table does not fit its axes");
   });
 }
 

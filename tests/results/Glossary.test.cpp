@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "results/measures/ShownMeasures.hpp"
-
 namespace stereosweep::results {
 namespace {
 

@@ -17,7 +17,7 @@
 #include "findings/variance/Variance.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/measures/ShownMeasures.hpp"
+#include "results/measures/Glossary.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {

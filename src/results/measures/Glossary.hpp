@@ -2,10 +2,13 @@
 // program prints and what the report says come from one file.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stereosweep::results {
 
@@ -25,5 +28,23 @@ std::string definitions_text(std::span<const std::string> measures, const std::s
 /// The file's lines of kind, name, title and definition, separated by tabs; the first names them. CMakeLists.txt makes
 /// its definition.
 std::string_view glossary_rows();
+
+/// Which measures a text prints.
+class ShownMeasures {
+ public:
+  /// All.
+  ShownMeasures() = default;
+  /// Those of these labels.
+  explicit ShownMeasures(std::vector<std::string> labels) : labels_(std::move(labels)) {}
+
+  bool holds(std::string_view label) const { return !labels_ || std::ranges::find(*labels_, label) != labels_->end(); }
+  /// These, or all where none of them is among `labels`.
+  ShownMeasures or_all_of(std::span<const std::string> labels) const {
+    return std::ranges::any_of(labels, [&](const auto& label) { return holds(label); }) ? *this : ShownMeasures();
+  }
+
+ private:
+  std::optional<std::vector<std::string>> labels_;
+};
 
 }  // namespace stereosweep::results

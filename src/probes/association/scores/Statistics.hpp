@@ -14,7 +14,7 @@
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/measures/ShownMeasures.hpp"
+#include "results/measures/Glossary.hpp"
 #include "stats/IncreasedLogProbability.hpp"
 
 namespace stereosweep::probes::association {
