@@ -1,6 +1,5 @@
 // Weights on their way to a device: the same numbers, and no copy that the host waits for. The device is
 // support/FakeDevice.hpp, which does copies late.
-#include "model/checkpoint/Upload.hpp"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>

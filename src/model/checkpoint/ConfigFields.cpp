@@ -27,9 +27,7 @@ ConfigFields::ConfigFields(const base::FileSet& files, const std::string& file)
     : place_(files.directory() + "/" + file),
       root_(std::make_shared<base::Json>(base::parse_json(files.at(file).text(), place_))),
       json_(root_.get()) {
-  if (!json_->is_object()) {
-    refuse("", "no JSON object", "a model's settings are needed");
-  }
+  refuse_if(!json_->is_object(), "", "no JSON object", "a model's settings are needed");
 }
 
 ConfigFields::ConfigFields(const ConfigFields& parent, const char* key, const base::Json* json)

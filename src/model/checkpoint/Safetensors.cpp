@@ -3,9 +3,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -275,6 +273,21 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
   return all;
 }
 
+StoredTensors read_weight_files(const base::FileSet& files) {
+  for (const auto& [name, content] : files.files()) {
+    if (name.ends_with(".gguf")) {
+      return read_gguf_tensors(content, files.directory());
+    }
+  }
+  if (const auto* single = files.find(single_file); single != nullptr) {
+    return parse_safetensors(*single, files.directory() + "/" + single_file);
+  }
+  if (const auto* index = files.find(index_file); index != nullptr) {
+    return read_shards(files, *index);
+  }
+  no_weights(files);
+}
+
 }  // namespace
 
 bool is_floating(StoredType type) { return type >= StoredType::float16; }
@@ -349,25 +362,6 @@ bool has_weights(const base::FileSet& files) {
   };
   return std::ranges::any_of(files.files(), is_weights) || !find_pickle(files).empty();
 }
-
-namespace {
-
-StoredTensors read_weight_files(const base::FileSet& files) {
-  for (const auto& [name, content] : files.files()) {
-    if (name.ends_with(".gguf")) {
-      return read_gguf_tensors(content, files.directory());
-    }
-  }
-  if (const auto* single = files.find(single_file); single != nullptr) {
-    return parse_safetensors(*single, files.directory() + "/" + single_file);
-  }
-  if (const auto* index = files.find(index_file); index != nullptr) {
-    return read_shards(files, *index);
-  }
-  no_weights(files);
-}
-
-}  // namespace
 
 StoredTensors read_stored_tensors(const base::FileSet& files) {
   auto tensors = read_weight_files(files);

@@ -1,6 +1,7 @@
 #include "model/checkpoint/TensorReader.hpp"
 
 #include <ATen/ops/empty.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,29 @@
 #include "base/text/Text.hpp"
 
 namespace stereosweep::model {
+
+at::Tensor Upload::next(std::int64_t count, at::ScalarType type) {
+  current_ = (current_ + 1) % buffers_.size();
+  auto& buffer = buffers_[current_];
+  if (buffer.copied) {
+    buffer.copied->synchronize();
+  }
+  const auto bytes = count * static_cast<std::int64_t>(c10::elementSize(type));
+  if (!buffer.bytes.defined() || buffer.bytes.numel() < bytes) {
+    buffer.bytes = at::empty({std::max(usual_bytes, bytes)}, at::TensorOptions(at::kByte).pinned_memory(true));
+  }
+  filled_ = buffer.bytes.slice(0, 0, bytes).view(type);
+  return filled_;
+}
+
+void Upload::send(const at::Tensor& destination) {
+  auto& buffer = buffers_[current_];
+  destination.copy_(filled_.view(destination.sizes()), /*non_blocking=*/true);
+  if (!buffer.copied) {
+    buffer.copied.emplace(device_.type());
+  }
+  buffer.copied->record(c10::impl::VirtualGuardImpl(device_.type()).getStream(destination.device()));
+}
 
 namespace {
 
@@ -155,11 +179,10 @@ void check_finite(const at::Tensor& numbers, const at::Tensor& raw, const Stored
   }
   const auto at = std::to_string(place(index));
   const double number = raw[index].item<double>();
-  if (numbers.scalar_type() == at::kHalf && std::isfinite(number)) {
-    throw InputError(stored.file + ": " +
-                     describe("tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + at,
-                              "float16 ends at 65504", "Take the dtype bfloat16 or float32."));
-  }
+  base::refuse_if(
+      numbers.scalar_type() == at::kHalf && std::isfinite(number),
+      stored.file + ": tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + at,
+      "float16 ends at 65504", "Take the dtype bfloat16 or float32.");
   throw InputError(stored.file + ": " +
                    describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + at,
                             "every score would be NaN", "Is the file damaged?"));
@@ -197,9 +220,8 @@ TensorReader::TensorReader(StoredTensors stored, std::string place, at::TensorOp
 
 const StoredTensor& TensorReader::find(const std::string& name) const {
   const auto it = stored_.find(name);
-  if (it == stored_.end()) {
-    throw InputError(place_ + ": " + describe("tensor " + json_quote(name) + " is missing", "config.json asks for it"));
-  }
+  base::refuse_if(it == stored_.end(), place_ + ": tensor " + json_quote(name) + " is missing",
+                  "config.json asks for it");
   return it->second;
 }
 
@@ -209,11 +231,9 @@ at::Tensor TensorReader::take(const std::string& name, std::initializer_list<std
 
 void TensorReader::expect(const std::string& name, std::initializer_list<std::int64_t> shape) const {
   const auto& stored = find(name);
-  if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
-    throw InputError(stored.file + ": " +
-                     describe("tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
-                              "config.json asks for " + text_of(std::vector<std::int64_t>(shape))));
-  }
+  base::refuse_if(!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end()),
+                  stored.file + ": tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
+                  "config.json asks for " + text_of(std::vector<std::int64_t>(shape)));
 }
 
 const StoredTensor& TensorReader::find_to_take(const std::string& name, std::initializer_list<std::int64_t> shape) {
@@ -313,11 +333,9 @@ void TensorReader::check_left(const std::function<bool(const std::string& name)>
                     "model.safetensors.index.json lists it");
   }
   for (const auto& [name, stored] : stored_) {
-    if (!taken_.contains(name) && !is_harmless(name)) {
-      throw InputError(stored.file + ": " +
-                       describe("tensor " + json_quote(name) + " is not expected",
-                                "it belongs to no part of the model that config.json describes"));
-    }
+    base::refuse_if(!taken_.contains(name) && !is_harmless(name),
+                    stored.file + ": tensor " + json_quote(name) + " is not expected",
+                    "it belongs to no part of the model that config.json describes");
   }
   for (const auto& [name, stored] : stored_) {
     if (!checked_.contains(name) && is_floating(stored.type) && !options_.device().is_meta()) {

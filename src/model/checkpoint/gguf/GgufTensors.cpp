@@ -291,11 +291,8 @@ class TensorMaker {
         continue;  // config.json says what they hold
       }
       const auto known = name_in_transformers(name, names);
-      if (known.empty()) {
-        throw base::InputError(file_.name + ": " +
-                               base::describe("tensor " + base::json_quote(name) + " is not known",
-                                              "it belongs to no part of a " + architecture_ + " model"));
-      }
+      base::refuse_if(known.empty(), file_.name + ": tensor " + base::json_quote(name) + " is not known",
+                      "it belongs to no part of a " + architecture_ + " model");
       const auto experts = known.find(".experts.");
       if (experts != std::string::npos && tensor.shape.size() == 3) {
         add_experts(known, experts + 9, tensor);

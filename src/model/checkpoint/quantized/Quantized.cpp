@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -253,8 +252,8 @@ class Decoder {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& module, const std::string& problem, const std::string& why) const {
-    throw base::InputError(base::describe("the matrix " + json_quote(module) + " " + problem, why));
+  void refuse_if(bool is_wrong, const std::string& module, const std::string& problem, const std::string& why) const {
+    base::refuse_if(is_wrong, "the matrix " + json_quote(module) + " " + problem, why);
   }
 
   std::optional<StoredTensor> take(const std::string& name) {
@@ -268,19 +267,17 @@ class Decoder {
   }
   StoredTensor needed(const std::string& module, const char* part) {
     auto taken = take(module + part);
-    if (!taken || taken->num_bytes == 0) {
-      refuse(module, std::string("lacks ") + (part + 1), "its codes mean nothing alone");
-    }
+    refuse_if(!taken || taken->num_bytes == 0, module, std::string("lacks ") + (part + 1),
+              "its codes mean nothing alone");
     return std::move(*taken);
   }
 
   void check(const std::string& module, const StoredTensor& part, StoredType type,
              std::initializer_list<std::int64_t> shape) const {
     const std::vector<std::int64_t> sizes(shape);
-    if (part.shape != sizes || part.type != type) {
-      refuse(module, std::string("has a part of ") + name_of(part.type) + " " + text_of(part.shape),
-             std::string(name_of(type)) + " " + text_of(sizes) + " is needed");
-    }
+    refuse_if(part.shape != sizes || part.type != type, module,
+              std::string("has a part of ") + name_of(part.type) + " " + text_of(part.shape),
+              std::string(name_of(type)) + " " + text_of(sizes) + " is needed");
   }
 
   void put(const std::string& module, Parts parts) {
@@ -293,9 +290,8 @@ class Decoder {
   void decode_blocks(const std::string& module) {
     auto codes = needed(module, "_blocks");
     auto scales = needed(module, "_scales");
-    if (codes.shape.size() != 4) {
-      refuse(module, "has blocks of shape " + text_of(codes.shape), "[experts, out, blocks, 16] is needed");
-    }
+    refuse_if(codes.shape.size() != 4, module, "has blocks of shape " + text_of(codes.shape),
+              "[experts, out, blocks, 16] is needed");
     const auto& shape = codes.shape;
     check(module, codes, StoredType::uint8, {shape[0], shape[1], shape[2], FourBitBlocks::numbers / 2});
     check(module, scales, StoredType::uint8, {shape[0], shape[1], shape[2]});
@@ -314,20 +310,17 @@ class Decoder {
     parts.groups = take(module + ".g_idx");
     parts.bits = static_cast<int>(settings_.size("bits", 4));
     const auto in_word = std::int64_t{32} / parts.bits;
-    if (parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || !is_floating(parts.scales.type)) {
-      refuse(module, "has codes of shape " + text_of(parts.codes.shape), "codes and scales are matrices");
-    }
+    refuse_if(parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || !is_floating(parts.scales.type),
+              module, "has codes of shape " + text_of(parts.codes.shape), "codes and scales are matrices");
     const bool is_gptq = method_ == "gptq";
     parts.packing = is_gptq ? Packing::down_inputs : Packing::interleaved;
     parts.in = parts.codes.shape[0] * (is_gptq ? in_word : 1);
     parts.out = parts.codes.shape[1] * (is_gptq ? 1 : in_word);
     parts.scale_columns = parts.scales.shape[0];
     parts.scale_rows = parts.out;
-    if (parts.scale_columns == 0 || (!parts.groups && parts.in % parts.scale_columns != 0)) {
-      refuse(module,
-             "has " + std::to_string(parts.scale_columns) + " groups of " + std::to_string(parts.in) + " inputs",
-             "they divide the inputs");
-    }
+    refuse_if(parts.scale_columns == 0 || (!parts.groups && parts.in % parts.scale_columns != 0), module,
+              "has " + std::to_string(parts.scale_columns) + " groups of " + std::to_string(parts.in) + " inputs",
+              "they divide the inputs");
     parts.column_block = parts.in / parts.scale_columns;
     check(module, parts.codes, StoredType::int32, {parts.codes.shape[0], parts.codes.shape[1]});
     check(module, parts.scales, parts.scales.type, {parts.scale_columns, parts.out});
@@ -347,9 +340,8 @@ class Decoder {
     parts.packing = Packing::along_rows;
     parts.codes = needed(module, ".weight_packed");
     const auto shape = needed(module, ".weight_shape");
-    if (shape.num_bytes != 16 || shape.type != StoredType::int64 || parts.codes.shape.size() != 2) {
-      refuse(module, "has a weight_shape of another form", "two numbers of 64 bits are needed");
-    }
+    refuse_if(shape.num_bytes != 16 || shape.type != StoredType::int64 || parts.codes.shape.size() != 2, module,
+              "has a weight_shape of another form", "two numbers of 64 bits are needed");
     const auto sizes = raw<std::int64_t>(shape);
     parts.out = sizes[0];
     parts.in = sizes[1];
@@ -358,9 +350,7 @@ class Decoder {
       const bool fits = parts.in > 0 && parts.in < INT32_MAX && (parts.in * bits + 31) / 32 == parts.codes.shape[1];
       parts.bits = fits ? bits : parts.bits;
     }
-    if (parts.bits == 0) {
-      refuse(module, "has words of shape " + text_of(parts.codes.shape), "2, 4 and 8 bits are read");
-    }
+    refuse_if(parts.bits == 0, module, "has words of shape " + text_of(parts.codes.shape), "2, 4 and 8 bits are read");
     check(module, parts.codes, StoredType::int32, {parts.out, parts.codes.shape[1]});
     place_scales(module, parts, needed(module, ".weight_scale"));
     parts.zeros = take(module + ".weight_zero_point");
@@ -389,9 +379,8 @@ class Decoder {
     parts.zeros = take(module + ".weight_zero_point");
     if (parts.zeros) {
       const auto type = is_floating(parts.zeros->type) ? parts.zeros->type : StoredType::int8;
-      if (parts.zeros->count() != parts.scales.count() || parts.zeros->type != type) {
-        refuse(module, "has zeros of shape " + text_of(parts.zeros->shape), "one for each scale is needed");
-      }
+      refuse_if(parts.zeros->count() != parts.scales.count() || parts.zeros->type != type, module,
+                "has zeros of shape " + text_of(parts.zeros->shape), "one for each scale is needed");
     }
     take_others(module, parts);
     put(module, std::move(parts));
@@ -403,11 +392,10 @@ class Decoder {
     const auto dimensions = shape.size();
     shape.resize(2, 1);
     const auto block = settings_.find("weight_block_size");
-    if (dimensions > 2 || !is_floating(scales.type) || shape[0] < 1 || shape[1] < 1 || shape[0] > parts.out ||
-        shape[1] > parts.in) {
-      refuse(module, "has scales of " + std::string(name_of(scales.type)) + " " + text_of(scales.shape),
-             "a number, one for each row, for parts of rows or for blocks is needed");
-    }
+    refuse_if(dimensions > 2 || !is_floating(scales.type) || shape[0] < 1 || shape[1] < 1 || shape[0] > parts.out ||
+                  shape[1] > parts.in,
+              module, "has scales of " + std::string(name_of(scales.type)) + " " + text_of(scales.shape),
+              "a number, one for each row, for parts of rows or for blocks is needed");
     const auto width_of = [&](std::int64_t size, std::int64_t count, std::size_t side) {
       const bool is_told = block != nullptr && block->is_array() && block->size() == 2 &&
                            (*block)[side].is_number_integer() && (*block)[side] >= 1 && (*block)[side] <= size;
@@ -417,11 +405,10 @@ class Decoder {
     parts.scale_columns = shape[1];
     parts.row_block = width_of(parts.out, shape[0], 0);
     parts.column_block = width_of(parts.in, shape[1], 1);
-    if ((parts.out + parts.row_block - 1) / parts.row_block != shape[0] ||
-        (parts.in + parts.column_block - 1) / parts.column_block != shape[1]) {
-      refuse(module, "of shape " + text_of({parts.out, parts.in}) + " has scales of shape " + text_of(scales.shape),
-             "blocks cover it");
-    }
+    refuse_if((parts.out + parts.row_block - 1) / parts.row_block != shape[0] ||
+                  (parts.in + parts.column_block - 1) / parts.column_block != shape[1],
+              module, "of shape " + text_of({parts.out, parts.in}) + " has scales of shape " + text_of(scales.shape),
+              "blocks cover it");
     parts.scales = std::move(scales);
   }
 
