@@ -104,19 +104,6 @@ class Stream {
   std::vector<std::uint8_t> out_;
 };
 
-}  // namespace
-
-std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::size_t plane) {
-  STEREOSWEEP_ASSERT(plane > 0 && bytes.size() < std::numeric_limits<uInt>::max() / 2, "planes of a chunk");
-  Stream stream(bytes.size(), bytes.size() / plane + 1);
-  for (std::size_t first = 0; first < bytes.size(); first += plane) {
-    stream.add(bytes.subspan(first, std::min(plane, bytes.size() - first)));
-  }
-  return stream.finish();
-}
-
-namespace {
-
 static_assert(std::endian::native == std::endian::little, "numbers lie in files as they lie in memory");
 
 /// Copies `from` out of `source`, which holds `source_box`, to the start of `target`, whose axes have `lengths`. All
@@ -253,6 +240,15 @@ std::vector<Rectangle> chunks_of(const Rectangle& covered, const Shape& chunk) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::size_t plane) {
+  STEREOSWEEP_ASSERT(plane > 0 && bytes.size() < std::numeric_limits<uInt>::max() / 2, "planes of a chunk");
+  Stream stream(bytes.size(), bytes.size() / plane + 1);
+  for (std::size_t first = 0; first < bytes.size(); first += plane) {
+    stream.add(bytes.subspan(first, std::min(plane, bytes.size() - first)));
+  }
+  return stream.finish();
+}
 
 std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::uint8_t> values, const Rectangle& from,
                                   std::uint64_t element_bytes) {

@@ -99,9 +99,8 @@ std::optional<std::string> Object::text_attribute(const std::string& name) const
   const Handle attribute(H5Aopen(id(), name.c_str(), H5P_DEFAULT), H5Aclose, "cannot open " + where(name));
   const Handle type(H5Aget_type(attribute.id()), H5Tclose, "cannot read the type of " + where(name));
   const Handle space(H5Aget_space(attribute.id()), H5Sclose, "cannot read the shape of " + where(name));
-  if (H5Tis_variable_str(type.id()) <= 0 || H5Sget_simple_extent_npoints(space.id()) != 1) {
-    throw base::Error(base::describe("cannot read " + where(name), "it is no single variable-length text"));
-  }
+  base::fail_if(H5Tis_variable_str(type.id()) <= 0 || H5Sget_simple_extent_npoints(space.id()) != 1,
+                "cannot read " + where(name), "it is no single variable-length text");
   const auto memory_type = text_type();
   char* data = nullptr;
   checked(H5Aread(attribute.id(), memory_type.id(), &data), "cannot read " + where(name));
@@ -116,9 +115,7 @@ std::optional<std::int64_t> Object::number_attribute(const std::string& name) co
   }
   const Handle attribute(H5Aopen(id(), name.c_str(), H5P_DEFAULT), H5Aclose, "cannot open " + where(name));
   const Handle space(H5Aget_space(attribute.id()), H5Sclose, "cannot read the shape of " + where(name));
-  if (H5Sget_simple_extent_npoints(space.id()) != 1) {
-    throw base::Error(base::describe("cannot read " + where(name), "it is no single number"));
-  }
+  base::fail_if(H5Sget_simple_extent_npoints(space.id()) != 1, "cannot read " + where(name), "it is no single number");
   std::int64_t value = 0;
   checked(H5Aread(attribute.id(), H5T_NATIVE_INT64, &value), "cannot read " + where(name));
   return value;
@@ -262,9 +259,7 @@ void DataSet::read(const Rectangle& where, Elements values) const {
 }
 
 void DataSet::read_texts(const Rectangle& where, std::span<std::string> values) const {
-  if (type() != ElementType::text) {
-    throw base::Error(base::describe("cannot read '" + name() + "'", "it does not hold texts"));
-  }
+  base::fail_if(type() != ElementType::text, "cannot read '" + name() + "'", "it does not hold texts");
   std::vector<char*> pointers(values.size(), nullptr);
   read_raw(where, ElementType::text, values.size(), pointers.data());
   for (std::size_t index = 0; index < values.size(); ++index) {
@@ -283,10 +278,8 @@ void DataSet::attach_scale(const DataSet& scale, unsigned axis) {
 
 std::string DataSet::scale_name(unsigned axis) const {
   std::string name_of_scale;
-  if (H5DSiterate_scales(id(), axis, nullptr, take_scale_name, &name_of_scale) < 0 || name_of_scale.empty()) {
-    throw base::Error(
-        base::describe("cannot read '" + name() + "'", "its axis " + std::to_string(axis) + " has no scale"));
-  }
+  base::fail_if(H5DSiterate_scales(id(), axis, nullptr, take_scale_name, &name_of_scale) < 0 || name_of_scale.empty(),
+                "cannot read '" + name() + "'", "its axis " + std::to_string(axis) + " has no scale");
   return name_of_scale.substr(name_of_scale.find_first_not_of('/'));
 }
 

@@ -70,9 +70,7 @@ Handle dataset_access() {
 void require_hard_link(Id group, const std::string& name) {
   H5L_info_t info{};
   checked(H5Lget_info(group, name.c_str(), &info, H5P_DEFAULT), "cannot find '" + name + "'");
-  if (info.type != H5L_TYPE_HARD) {
-    throw base::Error(base::describe("cannot read '" + name + "'", "it is a link, which results never hold"));
-  }
+  base::fail_if(info.type != H5L_TYPE_HARD, "cannot read '" + name + "'", "it is a link, which results never hold");
 }
 
 }  // namespace
@@ -118,9 +116,8 @@ DataSet Group::open_dataset(const std::string& name) const {
   const auto access = dataset_access();
   DataSet dataset(Handle(H5Dopen2(id(), name.c_str(), access.id()), H5Dclose, "cannot open '" + name + "'"), name);
   const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose, "cannot read the layout of '" + name + "'");
-  if (H5Pget_layout(creation.id()) == H5D_VIRTUAL || H5Pget_external_count(creation.id()) > 0) {
-    throw base::Error(base::describe("cannot read '" + name + "'", "its data lie in other files"));
-  }
+  base::fail_if(H5Pget_layout(creation.id()) == H5D_VIRTUAL || H5Pget_external_count(creation.id()) > 0,
+                "cannot read '" + name + "'", "its data lie in other files");
   return dataset;
 }
 

@@ -52,6 +52,28 @@ base::WriteFailure read_error_stack() {
   return failure;
 }
 
+Handle copy_type(hid_t type) { return {H5Tcopy(type), H5Tclose, "cannot copy an HDF5 type"}; }
+
+struct Numbers {
+  hid_t in_file;
+  hid_t in_memory;
+  std::uint64_t size;
+};
+
+/// Of the types that are no text.
+Numbers numbers_of(ElementType type) {
+  switch (type) {
+    case ElementType::float64:
+      return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, sizeof(double)};
+    case ElementType::int32:
+      return {H5T_STD_I32LE, H5T_NATIVE_INT32, sizeof(std::int32_t)};
+    case ElementType::uint8:
+      return {H5T_STD_U8LE, H5T_NATIVE_UINT8, sizeof(std::uint8_t)};
+    default:
+      return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, sizeof(float)};
+  }
+}
+
 }  // namespace
 
 Id checked(Id value, std::string_view problem) {
@@ -67,9 +89,7 @@ void prepare_library() {
   // be a signal's. Files are closed by their owners, so nothing is left for it to do. First call wins, and must be
   // first.
   static const bool no_clean_up = H5dont_atexit() >= 0;
-  if (!no_clean_up || H5open() < 0) {
-    throw base::Error(base::describe("cannot start HDF5", "H5open failed"));
-  }
+  base::fail_if(!no_clean_up || H5open() < 0, "cannot start HDF5", "H5open failed");
   checked(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "cannot silence HDF5");
   checked(H5PLset_loading_state(0), "cannot forbid HDF5 plugins");
 }
@@ -95,32 +115,6 @@ void Handle::close(std::string_view problem) {
     checked(close_(std::exchange(id_, -1)), problem);
   }
 }
-
-namespace {
-
-Handle copy_type(hid_t type) { return {H5Tcopy(type), H5Tclose, "cannot copy an HDF5 type"}; }
-
-struct Numbers {
-  hid_t in_file;
-  hid_t in_memory;
-  std::uint64_t size;
-};
-
-/// Of the types that are no text.
-Numbers numbers_of(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, sizeof(double)};
-    case ElementType::int32:
-      return {H5T_STD_I32LE, H5T_NATIVE_INT32, sizeof(std::int32_t)};
-    case ElementType::uint8:
-      return {H5T_STD_U8LE, H5T_NATIVE_UINT8, sizeof(std::uint8_t)};
-    default:
-      return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, sizeof(float)};
-  }
-}
-
-}  // namespace
 
 Handle text_type() {
   auto type = copy_type(H5T_C_S1);

@@ -48,6 +48,69 @@ void read_pieces(std::span<const std::byte> bytes, SharedBytes::Backing backing,
   }
 }
 
+/// What a directory without config.json is, and what to do about it.
+[[noreturn]] void refuse_without_config(const FileSet& files) {
+  const auto& directory = files.directory();
+  refuse_if(files.find("adapter_config.json") != nullptr, directory + " holds an adapter, no model",
+            "it has adapter_config.json and no config.json",
+            "Name the model that it was made for as model.path, and this folder as model.adapter.");
+  throw InputError(
+      describe(directory + "/config.json is missing", "the model directory needs it", download_suggestion(directory)));
+}
+
+/// The two files of an adapter that count: a folder may also hold its model's tokenizer, or states of a training.
+void add_adapter_files(const std::filesystem::path& directory, std::map<std::string, std::uint64_t>& names) {
+  for (const std::string name : {"adapter_config.json", "adapter_model.safetensors"}) {
+    std::error_code ignored;
+    const auto path = directory / name;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+      const bool has_pickle = std::filesystem::exists(directory / "adapter_model.bin", ignored);
+      throw InputError(describe(path.string() + " is missing",
+                                has_pickle ? "adapter_model.bin is a pickle file, which runs code of whoever wrote it"
+                                           : "model.adapter names a folder with an adapter as PEFT saves it",
+                                has_pickle ? "Convert it: stereosweep_analysis convert " + directory.string() : ""));
+    }
+    names[std::string(adapter_folder) + name] = std::filesystem::file_size(path);
+  }
+}
+
+std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::path& directory) {
+  std::error_code status;
+  const bool is_folder = std::filesystem::is_directory(directory, status);
+  refuse_if(!is_folder, "cannot read the model directory " + directory.string(),
+            status ? status.message() : "it is no directory");
+  std::map<std::string, std::uint64_t> names;
+  std::filesystem::directory_iterator at(directory, status);
+  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
+    const auto extension = at->path().extension().string();
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) && base::contains(checkpoint_extensions, extension)) {
+      names[at->path().filename().string()] = at->file_size();
+    }
+  }
+  refuse_if(static_cast<bool>(status), "cannot read the model directory " + directory.string(), status.message());
+  return names;
+}
+
+// NAME or *_NAME
+std::vector<std::string> find_names(const FileSet& files, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& [file, content] : files.files()) {
+    if (file == name || file.ends_with("_" + std::string(name))) {
+      found.push_back(file);
+    }
+  }
+  return found;
+}
+
+std::string find_one(const FileSet& files, const std::string& name) {
+  const auto found = find_names(files, name);
+  refuse_if(found.empty(), files.directory() + " has no " + name + " and no *_" + name, "ELMo needs one of them");
+  refuse_if(found.size() > 1, files.directory() + " has " + join(found, " and "), "which is the model's is not known",
+            "leave one of them in the directory");
+  return found.front();
+}
+
 }  // namespace
 
 std::span<const std::byte> SharedBytes::bytes() const {
@@ -100,18 +163,14 @@ SharedBytes SharedBytes::mapped() const {
     return file_ ? to_shared("") : *this;
   }
   void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, *file_, 0);
-  if (memory == MAP_FAILED) {
-    throw Error(describe("cannot map " + name_, std::strerror(errno)));
-  }
+  fail_if(memory == MAP_FAILED, "cannot map " + name_, std::strerror(errno));
   std::shared_ptr<const void> owner(memory, [size = size_](const void* p) { ::munmap(const_cast<void*>(p), size); });
   return {owner, {static_cast<const std::byte*>(memory), size_}, Backing::mapping};
 }
 
 SharedBytes open_file(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not block us
-  if (descriptor < 0) {
-    throw InputError(describe("cannot open " + path.string(), std::strerror(errno)));
-  }
+  refuse_if(descriptor < 0, "cannot open " + path.string(), std::strerror(errno));
   const std::shared_ptr<const int> file(new int(descriptor), [](const int* owned) {
     ::close(*owned);
     delete owned;
@@ -120,18 +179,14 @@ SharedBytes open_file(const std::filesystem::path& path) {
   if (::fstat(descriptor, &info) != 0) {
     throw Error(describe("cannot stat " + path.string(), std::strerror(errno)));
   }
-  if (!S_ISREG(info.st_mode)) {
-    throw InputError(describe("cannot read " + path.string(), "it is no regular file"));
-  }
+  refuse_if(!S_ISREG(info.st_mode), "cannot read " + path.string(), "it is no regular file");
   return {file, static_cast<std::uint64_t>(info.st_size), path.string()};
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const auto file = open_file(path);
-  if (file.size() > max_bytes) {
-    throw InputError(describe(path.string() + " has " + std::to_string(file.size()) + " bytes",
-                              "at most " + std::to_string(max_bytes) + " are read"));
-  }
+  refuse_if(file.size() > max_bytes, path.string() + " has " + std::to_string(file.size()) + " bytes",
+            "at most " + std::to_string(max_bytes) + " are read");
   std::string content(file.size(), '\0');
   file.read(0, std::as_writable_bytes(std::span(content)));
   return content;
@@ -152,22 +207,6 @@ const SharedBytes* FileSet::find(const std::string& name) const {
             "the repository was cloned without its large files", "'git lfs pull' there fetches them.");
   return &it->second;
 }
-
-namespace {
-
-/// What a directory without config.json is, and what to do about it.
-[[noreturn]] void refuse_without_config(const FileSet& files) {
-  const auto& directory = files.directory();
-  if (files.find("adapter_config.json") != nullptr) {
-    throw InputError(describe(directory + " holds an adapter, no model",
-                              "it has adapter_config.json and no config.json",
-                              "Name the model that it was made for as model.path, and this folder as model.adapter."));
-  }
-  throw InputError(
-      describe(directory + "/config.json is missing", "the model directory needs it", download_suggestion(directory)));
-}
-
-}  // namespace
 
 const SharedBytes& FileSet::at(const std::string& name) const {
   const auto* file = find(name);
@@ -190,47 +229,6 @@ std::filesystem::path CheckpointPlace::path_of(const std::string& name) const {
          : is_gguf(model)                 ? model
                                           : model / name;
 }
-
-namespace {
-
-/// The two files of an adapter that count: a folder may also hold its model's tokenizer, or states of a training.
-void add_adapter_files(const std::filesystem::path& directory, std::map<std::string, std::uint64_t>& names) {
-  for (const std::string name : {"adapter_config.json", "adapter_model.safetensors"}) {
-    std::error_code ignored;
-    const auto path = directory / name;
-    if (!std::filesystem::is_regular_file(path, ignored)) {
-      const bool has_pickle = std::filesystem::exists(directory / "adapter_model.bin", ignored);
-      throw InputError(describe(path.string() + " is missing",
-                                has_pickle ? "adapter_model.bin is a pickle file, which runs code of whoever wrote it"
-                                           : "model.adapter names a folder with an adapter as PEFT saves it",
-                                has_pickle ? "Convert it: stereosweep_analysis convert " + directory.string() : ""));
-    }
-    names[std::string(adapter_folder) + name] = std::filesystem::file_size(path);
-  }
-}
-
-std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::path& directory) {
-  std::error_code status;
-  if (!std::filesystem::is_directory(directory, status)) {
-    throw InputError(describe("cannot read the model directory " + directory.string(),
-                              status ? status.message() : "it is no directory"));
-  }
-  std::map<std::string, std::uint64_t> names;
-  std::filesystem::directory_iterator at(directory, status);
-  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
-    const auto extension = at->path().extension().string();
-    std::error_code ignored;
-    if (at->is_regular_file(ignored) && base::contains(checkpoint_extensions, extension)) {
-      names[at->path().filename().string()] = at->file_size();
-    }
-  }
-  if (status) {
-    throw InputError(describe("cannot read the model directory " + directory.string(), status.message()));
-  }
-  return names;
-}
-
-}  // namespace
 
 std::map<std::string, std::uint64_t> list_checkpoint_files(const CheckpointPlace& place) {
   auto names =
@@ -262,33 +260,6 @@ FileSet read_checkpoint_files(const CheckpointPlace& place, CheckpointPart part)
   }
   return files;
 }
-
-namespace {
-
-// NAME or *_NAME
-std::vector<std::string> find_names(const FileSet& files, std::string_view name) {
-  std::vector<std::string> found;
-  for (const auto& [file, content] : files.files()) {
-    if (file == name || file.ends_with("_" + std::string(name))) {
-      found.push_back(file);
-    }
-  }
-  return found;
-}
-
-std::string find_one(const FileSet& files, const std::string& name) {
-  const auto found = find_names(files, name);
-  if (found.empty()) {
-    throw InputError(describe(files.directory() + " has no " + name + " and no *_" + name, "ELMo needs one of them"));
-  }
-  if (found.size() > 1) {
-    throw InputError(describe(files.directory() + " has " + join(found, " and "), "which is the model's is not known",
-                              "leave one of them in the directory"));
-  }
-  return found.front();
-}
-
-}  // namespace
 
 bool is_elmo(const FileSet& files) {
   return files.find("config.json") == nullptr && !find_names(files, "options.json").empty();

@@ -93,6 +93,29 @@ bool hold(int file) {
   return ::fstat(file, &info) != 0 || info.st_nlink > 0;
 }
 
+/// File systems without a fixed number of inodes report 0 of 0.
+bool lacks_inodes(const std::filesystem::path& path) {
+  struct statvfs state {};
+  return ::statvfs(parent_of(path).c_str(), &state) == 0 && state.f_files > 0 && state.f_favail == 0;
+}
+
+std::string advice_for(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "make room and run the same command again";
+    case EDQUOT:
+      return "make room within the quota of files and bytes (quota -s) and run the same command again";
+    case EROFS:
+      return "give another --output";
+    case EIO:
+      return "the disk or its server has failed: once it is well, run the same command again";
+    case EFBIG:
+      return "raise the limit (ulimit -f, or the file system's own) and run the same command again";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path target, Readers readers) : target_(std::move(target)) {
@@ -183,33 +206,6 @@ void sync_directory(const std::filesystem::path& directory) {
     fail(directory, "sync the directory", reason);
   }
 }
-
-namespace {
-
-/// File systems without a fixed number of inodes report 0 of 0.
-bool lacks_inodes(const std::filesystem::path& path) {
-  struct statvfs state {};
-  return ::statvfs(parent_of(path).c_str(), &state) == 0 && state.f_files > 0 && state.f_favail == 0;
-}
-
-std::string advice_for(int error) {
-  switch (error) {
-    case ENOSPC:
-      return "make room and run the same command again";
-    case EDQUOT:
-      return "make room within the quota of files and bytes (quota -s) and run the same command again";
-    case EROFS:
-      return "give another --output";
-    case EIO:
-      return "the disk or its server has failed: once it is well, run the same command again";
-    case EFBIG:
-      return "raise the limit (ulimit -f, or the file system's own) and run the same command again";
-    default:
-      return "";
-  }
-}
-
-}  // namespace
 
 WriteFailure explain_write_failure(const std::filesystem::path& path, int error) {
   if (error == ENOSPC && lacks_inodes(path)) {
