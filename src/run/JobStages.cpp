@@ -214,11 +214,10 @@ class StageRun {
     job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
     left_.emplace(blocks.num_blocks());
     for (const auto& record : store_->records()) {
-      if (record.block_index >= blocks.num_blocks() ||
-          record.num_contexts != blocks.block(record.block_index).num_contexts) {
-        throw base::Error(base::describe("the journal holds a block that this job does not have",
-                                         "block " + std::to_string(record.block_index), "start anew with --overwrite"));
-      }
+      base::fail_if(record.block_index >= blocks.num_blocks() ||
+                        record.num_contexts != blocks.block(record.block_index).num_contexts,
+                    "the journal holds a block that this job does not have",
+                    "block " + std::to_string(record.block_index), "start anew with --overwrite");
       left_->mark_done(record.block_index);
     }
     if (rounds_) {
@@ -684,10 +683,8 @@ class JobStages {
     const bool is_result = &step == &steps_.back();
     log_summary(step.stage->name(), summary,
                 steps_.size() > 1 && is_result ? step.stage->cost_before() : journal.cost());
-    if (is_result && !summary.none.empty()) {
-      throw base::Error(base::describe("no cell of '" + job_.job().name + "' has a number", summary.none,
-                                       "Ask an example of the log with 'stereosweep query': its answer says more."));
-    }
+    base::fail_if(is_result && !summary.none.empty(), "no cell of '" + job_.job().name + "' has a number", summary.none,
+                  "Ask an example of the log with 'stereosweep query': its answer says more.");
     if (is_result) {
       job_.write_end("done", "");
       std::cout << "digest " << base::to_hex(summary.digest) << "  " << job_.directory.export_file(job_.job()).string()

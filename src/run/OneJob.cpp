@@ -19,7 +19,6 @@
 #include "engine/EngineFactory.hpp"
 #include "hdf5/File.hpp"
 #include "parallel/MpiSession.hpp"
-#include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"
 #include "run/checks/MemoryCheck.hpp"
 #include "run/checks/ModelCheck.hpp"

@@ -78,10 +78,7 @@ void require_startable(const RunRequest& request, int node_ranks, const sweep::J
 
 fs::path root_of(const RunRequest& request, const sweep::Job& job, std::size_t num_jobs) {
   auto root = request.output.empty() && fs::is_directory(request.job) ? request.job : request.output;
-  if (root.empty()) {
-    return fs::path("results") / job.name;
-  }
-  return num_jobs > 1 ? root / job.name : root;
+  return root.empty() ? fs::path("results") / job.name : num_jobs > 1 ? root / job.name : root;
 }
 
 /// Equal for jobs whose raw numbers are the same.

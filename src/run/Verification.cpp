@@ -212,10 +212,8 @@ class KeptAnswers final : public server::AnswerStore {
   explicit KeptAnswers(const std::filesystem::path& root) : answers_(open_answers(root, {})) {}
   std::optional<std::string> find(const base::Digest& request) override {
     auto found = answers_->find(request);
-    if (!found) {
-      throw base::Error(base::describe("an answer of the server is missing", "the journal holds a block that needs it",
-                                       "The files of journal/answers were deleted or damaged."));
-    }
+    base::fail_if(!found, "an answer of the server is missing", "the journal holds a block that needs it",
+                  "The files of journal/answers were deleted or damaged.");
     return found;
   }
   void keep(const base::Digest& /*request*/, const std::string& /*answer*/) override {}

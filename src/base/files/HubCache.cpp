@@ -208,10 +208,8 @@ bool is_url(const std::string& model) { return model.find("://") != std::string:
 
 fs::path checkpoint_directory(const std::string& model) {
   std::error_code ignored;
-  if (is_url(model)) {
-    throw InputError(describe("'" + model + "' is a URL", "nothing is fetched from the network",
-                              "Name a folder, a GGUF file, or a model of the Hugging Face cache: ORG/NAME."));
-  }
+  refuse_if(is_url(model), "'" + model + "' is a URL", "nothing is fetched from the network",
+            "Name a folder, a GGUF file, or a model of the Hugging Face cache: ORG/NAME.");
   const auto wanted = parse_hub_name(model);
   if (!wanted || is_gguf(model) || fs::is_directory(model, ignored)) {
     return with_gguf(model);

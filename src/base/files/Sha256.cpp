@@ -9,11 +9,7 @@
 namespace stereosweep::base {
 namespace {
 
-void require(int status) {
-  if (status != 1) {
-    throw Error(describe("SHA-256 failed", "OpenSSL refused the operation"));
-  }
-}
+void require(int status) { fail_if(status != 1, "SHA-256 failed", "OpenSSL refused the operation"); }
 
 }  // namespace
 

@@ -66,10 +66,8 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
 
 std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
   const auto number = parse_integer(text);
-  if (!number || *number < least) {
-    throw InputError(describe("STEREOSWEEP_INJECT holds '" + item + "'",
-                              "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0"));
-  }
+  refuse_if(!number || *number < least, "STEREOSWEEP_INJECT holds '" + item + "'",
+            "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0");
   return *number;
 }
 
@@ -85,10 +83,8 @@ void read_action(std::string name, const std::string& item, Fault& fault) {
     refuse_if(fault.file.empty(), "STEREOSWEEP_INJECT holds '" + item + "'", "hold= needs a file");
   }
   const auto known = actions.find(name);
-  if (known == actions.end()) {
-    throw InputError(describe("STEREOSWEEP_INJECT asks for '" + name + "'",
-                              "actions are exit, kill, stop, throw, hang, delay=MS, hold=FILE, eio, enospc, short"));
-  }
+  refuse_if(known == actions.end(), "STEREOSWEEP_INJECT asks for '" + name + "'",
+            "actions are exit, kill, stop, throw, hang, delay=MS, hold=FILE, eio, enospc, short");
   fault.act = known->second;
 }
 

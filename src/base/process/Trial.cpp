@@ -89,9 +89,7 @@ std::string try_in_child(const std::function<void(const TrialStep&)>& work, cons
   ::close(ends[1]);
   auto cause = child > 0 ? read_all(ends[0]) : "";
   ::close(ends[0]);
-  if (child < 0) {
-    throw Error(describe("cannot start a process", std::strerror(reason)));
-  }
+  fail_if(child < 0, "cannot start a process", std::strerror(reason));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

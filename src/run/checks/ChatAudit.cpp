@@ -1,7 +1,6 @@
 #include "run/checks/ChatAudit.hpp"
 
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

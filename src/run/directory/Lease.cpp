@@ -51,10 +51,8 @@ bool is_there(const std::filesystem::path& file) {
     if (reason == ENOENT) {
       return false;
     }
-    if (std::chrono::steady_clock::now() > deadline) {
-      throw base::Error(base::describe("cannot tell whether " + file.string() + " is there", std::strerror(reason),
-                                       "once the file system answers, run the same command again"));
-    }
+    base::fail_if(std::chrono::steady_clock::now() > deadline, "cannot tell whether " + file.string() + " is there",
+                  std::strerror(reason), "once the file system answers, run the same command again");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return true;
@@ -141,15 +139,12 @@ std::filesystem::path Lease::path(std::uint64_t epoch) const {
 
 void Lease::check() const {
   const auto run_directory = directory_.parent_path().string();
-  if (!is_there(directory_)) {
-    throw base::Error(base::describe("the run directory " + run_directory + " is gone",
-                                     "it was moved or deleted while the run went on",
-                                     "finished blocks are where its journal is: run again with that --output"));
-  }
-  if (!is_there(path(epoch_)) || is_there(path(epoch_ + 1))) {
-    throw base::Error(base::describe("a newer attempt has taken over " + run_directory,
-                                     "this one must not write any more", "nothing to do: the newer one goes on"));
-  }
+  base::fail_if(!is_there(directory_), "the run directory " + run_directory + " is gone",
+                "it was moved or deleted while the run went on",
+                "finished blocks are where its journal is: run again with that --output");
+  base::fail_if(!is_there(path(epoch_)) || is_there(path(epoch_ + 1)),
+                "a newer attempt has taken over " + run_directory, "this one must not write any more",
+                "nothing to do: the newer one goes on");
 }
 
 bool Lease::is_overtaken() const {

@@ -10,7 +10,6 @@
 #include "base/files/File.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
-#include "config/JobLoader.hpp"
 #include "probes/ProbeKind.hpp"
 
 namespace stereosweep::run {

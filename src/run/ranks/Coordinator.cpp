@@ -6,7 +6,6 @@
 #include <cmath>
 #include <future>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/Bytes.hpp"
@@ -654,10 +653,9 @@ class Worker {
       heard_ += now - last_look_;  // this process itself was stopped or starved: its silence is not rank zero's
     }
     last_look_ = now;
-    if (now - heard_ > patience_) {
-      throw base::Error(base::describe("rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
-                                       "it hangs or its node is gone"));
-    }
+    base::fail_if(now - heard_ > patience_,
+                  "rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
+                  "it hangs or its node is gone");
   }
 
   parallel::Messenger& messenger_;
