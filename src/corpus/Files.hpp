@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Packing.hpp"
 #include "corpus/ByteStream.hpp"
 #include "corpus/Corpus.hpp"
 
@@ -29,6 +30,7 @@ struct FileState {
   std::int64_t modified = 0;  ///< ns since 1970
   bool operator==(const FileState&) const = default;
 };
+auto fields_of(base::Either<FileState> auto& state) { return std::tie(state.label, state.size, state.modified); }
 /// Of a single file; its label is its path. Throws InputError where there is none.
 FileState state_of(const std::filesystem::path& path);
 /// How the second state differs from the first, for people: "a.txt: 10 bytes became 12, b.txt is new". Both ascending

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Packing.hpp"
 #include "base/text/Utf8.hpp"
 #include "corpus/Characters.hpp"
 
@@ -45,52 +46,39 @@ bool is_inside_character(std::string_view text, std::size_t position) {
   return position < text.size() && !base::begins_character(text[position]);
 }
 
-std::string read_text(base::ByteReader& reader) {
-  auto text = reader.text();
-  refuse_if(base::find_invalid_utf8(text) || text.find('\0') != std::string::npos,
+void check_text(std::string_view text) {
+  refuse_if(base::find_invalid_utf8(text) || text.find('\0') != std::string_view::npos,
             "one of its texts is not valid UTF-8, or has a NUL");
-  return text;
 }
 
-Context read_context(base::ByteReader& reader) {
-  Context context;
-  context.sentence = read_text(reader);
-  context.span = {reader.number<std::uint64_t>(), reader.number<std::uint64_t>()};
-  context.key = reader.number<std::uint64_t>();
-  context.file = read_text(reader);
-  context.line_offset = reader.number<std::uint64_t>();
+void check(const Context& context) {
+  check_text(context.sentence);
+  check_text(context.file);
   const auto& [begin, end] = context.span;
   refuse_if(begin >= end || end > context.sentence.size() || is_inside_character(context.sentence, begin) ||
                 is_inside_character(context.sentence, end),
             "a span is none of its sentence");
-  return context;
 }
 
-WordSample read_word(base::ByteReader& reader, std::uint64_t max_contexts) {
-  WordSample word;
-  word.word = read_text(reader);
-  word.occurrences = reader.number<std::uint64_t>();
-  const auto count = reader.number<std::uint64_t>();
+void check(const WordSample& word, std::uint64_t max_contexts) {
+  check_text(word.word);
+  const auto count = word.contexts.size();
   refuse_if(count > max_contexts || count > word.occurrences, "'" + word.word + "' has more contexts than it can have");
-  for (std::uint64_t i = 0; i < count; ++i) {  // each takes bytes of the reader: a wrong count ends early
-    word.contexts.push_back(read_context(reader));
+  for (const auto& context : word.contexts) {
+    check(context);
   }
   refuse_if(std::ranges::adjacent_find(word.contexts, std::not_fn(comes_before)) != word.contexts.end(),
             "the contexts of '" + word.word + "' are not in order");
-  return word;
 }
 
-BadLines read_bad_lines(base::ByteReader& reader) {
-  BadLines lines{reader.number<std::uint64_t>(), {}};
-  const auto listed = reader.number<std::uint64_t>();
-  refuse_if(listed != std::min<std::uint64_t>(lines.count, BadLines::most_listed),
+void check(const BadLines& lines) {
+  refuse_if(lines.first.size() != std::min<std::uint64_t>(lines.count, BadLines::most_listed),
             "its list of lines that were left out has a wrong length");
-  for (std::uint64_t i = 0; i < listed; ++i) {
-    auto file = read_text(reader);
-    lines.first.push_back({std::move(file), reader.number<std::uint64_t>()});
-    refuse_if(i > 0 && !(lines.first[i - 1] < lines.first[i]), "its list of lines that were left out is not in order");
+  for (const auto& line : lines.first) {
+    check_text(line.file);
   }
-  return lines;
+  refuse_if(std::ranges::adjacent_find(lines.first, std::not_fn(std::less())) != lines.first.end(),
+            "its list of lines that were left out is not in order");
 }
 
 // Start of the run of characters before `position` that are white space, or that are none.
@@ -198,39 +186,28 @@ Sample merge(Sample one, Sample other) {
   return one;
 }
 
-void write(const Sample& sample, base::ByteWriter& writer) {
-  writer.text(magic).number(sample.identity).number(sample.max_contexts);
-  writer.number(sample.files).number(sample.bytes).number(sample.lines);
-  for (const auto& lines : sample.bad_lines) {
-    writer.number(lines.count).number(std::uint64_t{lines.first.size()});
-    for (const auto& line : lines.first) {
-      writer.text(line.file).number(line.line_offset);
-    }
-  }
-  writer.number(std::uint64_t{sample.words.size()});
-  for (const auto& word : sample.words) {
-    writer.text(word.word).number(word.occurrences).number(std::uint64_t{word.contexts.size()});
-    for (const auto& context : word.contexts) {
-      writer.text(context.sentence).number(std::uint64_t{context.span.begin}).number(std::uint64_t{context.span.end});
-      writer.number(context.key).text(context.file).number(context.line_offset);
-    }
-  }
+auto fields_of(base::Either<Context> auto& context) {
+  return std::tie(context.sentence, context.span, context.key, context.file, context.line_offset);
 }
+auto fields_of(base::Either<WordSample> auto& word) { return std::tie(word.word, word.occurrences, word.contexts); }
+auto fields_of(base::Either<BadLine> auto& line) { return std::tie(line.file, line.line_offset); }
+auto fields_of(base::Either<BadLines> auto& lines) { return std::tie(lines.count, lines.first); }
+auto fields_of(base::Either<Sample> auto& sample) {
+  return std::tie(sample.identity, sample.max_contexts, sample.files, sample.bytes, sample.lines, sample.bad_lines,
+                  sample.words);
+}
+
+void write(const Sample& sample, base::ByteWriter& writer) { base::pack(writer, std::tie(magic, sample)); }
 
 Sample read(base::ByteReader& reader) {
   refuse_if(reader.text() != magic, "it does not begin as one of this version");
   Sample sample;
-  sample.identity = reader.number<std::uint64_t>();
-  sample.max_contexts = reader.number<std::uint64_t>();
-  sample.files = reader.number<std::uint64_t>();
-  sample.bytes = reader.number<std::uint64_t>();
-  sample.lines = reader.number<std::uint64_t>();
-  for (auto& lines : sample.bad_lines) {
-    lines = read_bad_lines(reader);
+  base::unpack(reader, sample);
+  for (const auto& lines : sample.bad_lines) {
+    check(lines);
   }
-  const auto words = reader.number<std::uint64_t>();
-  for (std::uint64_t i = 0; i < words; ++i) {
-    sample.words.push_back(read_word(reader, sample.max_contexts));
+  for (const auto& word : sample.words) {
+    check(word, sample.max_contexts);
   }
   return sample;
 }

@@ -13,7 +13,7 @@
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"
-#include "findings/sharing/SharedScores.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "probes/DealtProbe.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/TextTable.hpp"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "findings/sharing/SharedScores.hpp"
-
 namespace stereosweep::findings {
 namespace {
 

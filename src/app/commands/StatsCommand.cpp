@@ -25,7 +25,7 @@
 #include "findings/Conclusions.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "findings/sharing/KeptWork.hpp"
-#include "findings/sharing/SharedScores.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"

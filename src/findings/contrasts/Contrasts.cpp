@@ -1,7 +1,6 @@
 #include "findings/contrasts/Contrasts.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -55,7 +54,7 @@ class Comparer {
         auto tested = test(plan, measure, *means, item);
         tested.row.num_answers = in_score < 0 ? -1 : means->num_answers(item);
         const ContrastNumbers& numbers = tested.row;
-        out.raw(std::as_bytes(std::span(&numbers, 1))).array<double>(tested.blocks);
+        base::pack(out, std::tie(numbers, tested.blocks));
       }
       return out.take();
     });
@@ -64,8 +63,7 @@ class Comparer {
       for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
         auto& tested = tested_.emplace_back();
         ContrastNumbers& numbers = tested.row;
-        std::memcpy(&numbers, in.take(sizeof(numbers)).data(), sizeof(numbers));
-        tested.blocks = in.array<double>();
+        base::unpack(in, std::tie(numbers, tested.blocks));
         const ContrastPlan& plan = *plans[unit / parts];
         tested.row.contrast = plan.name;
         tested.row.measure = scores_.axes[measure_axis]->labels[measure];

@@ -1,5 +1,19 @@
 #include "findings/sharing/Sharing.hpp"
 
+#include <cstring>
+
+namespace stereosweep::results {
+
+// For base::pack.
+auto fields_of(base::Either<AxisSchema::Coordinate> auto& coordinate) {
+  return std::tie(coordinate.name, coordinate.long_name, coordinate.values);
+}
+auto fields_of(base::Either<AxisSchema> auto& axis) {
+  return std::tie(axis.name, axis.long_name, axis.labels, axis.coordinates);
+}
+
+}  // namespace stereosweep::results
+
 namespace stereosweep::findings {
 namespace {
 
@@ -9,16 +23,37 @@ std::vector<UnitBytes> exchange_units(const parallel::Communicator& ranks, std::
   for (std::size_t rank = 0; rank < step; ++rank) {
     base::ByteWriter out;
     for (auto unit = rank; unit < own.size(); unit += step) {
-      out.number(std::uint64_t{own[unit].size()}).raw(own[unit]);
+      out.array<std::byte>(own[unit]);
     }
     const auto bytes = ranks.broadcast(out.take(), static_cast<int>(rank));
     base::ByteReader in(bytes);
     for (auto unit = rank; unit < own.size(); unit += step) {
-      const auto part = in.take(in.number<std::uint64_t>());
-      own[unit].assign(part.begin(), part.end());
+      own[unit] = in.array<std::byte>();
     }
   }
   return own;
+}
+
+constexpr std::size_t part_bytes = std::size_t{8} << 20;  // sent at a time
+
+/// What rank zero reads, on every rank.
+template <class Value>
+std::vector<Value> read_everywhere(const parallel::Communicator& ranks,
+                                   const std::function<std::vector<Value>(std::size_t)>& read, std::size_t measure) {
+  std::vector<Value> values;
+  parallel::coordinated(ranks, [&] {
+    if (ranks.rank() == 0) {
+      values = read(measure);
+    }
+  });
+  values.resize(ranks.broadcast(std::uint64_t{values.size()}, 0));
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  for (std::size_t done = 0; done < bytes.size(); done += part_bytes) {
+    const auto part = bytes.subspan(done, std::min(part_bytes, bytes.size() - done));
+    const auto sent = ranks.broadcast(std::vector<std::byte>(part.begin(), part.end()), 0);
+    std::memcpy(part.data(), sent.data(), part.size());
+  }
+  return values;
 }
 
 }  // namespace
@@ -80,6 +115,40 @@ std::vector<double> shared_max_t(const Workers& ranks, std::span<const double> d
     std::ranges::transform(reached, counts, reached.begin(), std::plus<>());
   }
   return tests.adjusted(reached);
+}
+
+SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
+  if (ranks.size() == 1) {
+    scores_ = *own;
+    scores_.ranks = ranks;
+    return;
+  }
+  bool has_poles = false;
+  bool has_statuses = false;
+  const auto told = std::tie(axes_, poles_, has_poles, has_statuses, scores_.num_rounds);
+  if (own != nullptr) {
+    std::ranges::transform(own->axes, axes_.begin(), [](const auto* axis) { return *axis; });
+    has_poles = own->poles != nullptr;
+    poles_ = has_poles ? *own->poles : results::AxisSchema();
+    has_statuses = static_cast<bool>(own->read_statuses);
+    scores_.num_rounds = own->num_rounds;
+  }
+  unpack(ranks.broadcast(own != nullptr ? packed(told) : UnitBytes(), 0), told);
+  std::ranges::transform(axes_, scores_.axes.begin(), [](const auto& axis) { return &axis; });
+  const auto read_from = [ranks]<class Value>(const std::function<std::vector<Value>(std::size_t)>* read) {
+    return [ranks, read](std::size_t measure) {
+      return read_everywhere<Value>(ranks, read != nullptr ? *read : nullptr, measure);
+    };
+  };
+  scores_.ranks = ranks;
+  scores_.read = read_from(own != nullptr ? &own->read : nullptr);
+  if (has_poles) {
+    scores_.poles = &poles_;
+    scores_.read_poles = read_from(own != nullptr ? &own->read_poles : nullptr);
+  }
+  if (has_statuses) {
+    scores_.read_statuses = read_from(own != nullptr ? &own->read_statuses : nullptr);
+  }
 }
 
 }  // namespace stereosweep::findings

@@ -1,19 +1,20 @@
 // Independent units of a statistic, dealt over ranks: rank r of n computes units r, r + n, ..., and every rank gets the
 // results of all, in the order of the units. A unit depends on nothing but its number, so the bits are the same for any
-// number of ranks.
+// number of ranks. And the score table of rank zero's file, for all ranks.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "base/Bytes.hpp"
+#include "base/Packing.hpp"
 #include "findings/Scores.hpp"
 #include "stats/permutation/SignFlip.hpp"
 
@@ -26,34 +27,9 @@ using UnitBytes = std::vector<std::byte>;
 std::vector<UnitBytes> share_bytes(const Workers& ranks, std::size_t num_units,
                                    const std::function<UnitBytes(std::size_t)>& compute);
 
-/// Plain values and lists of them, one after another: `unpack` reads into the fields what `packed` wrote of them.
-template <class... Fields>
-UnitBytes packed(const std::tuple<Fields&...>& fields) {
-  base::ByteWriter out;
-  const auto put = [&]<class Field>(const Field& field) {
-    if constexpr (std::is_trivially_copyable_v<Field>) {
-      out.raw(std::as_bytes(std::span(&field, 1)));
-    } else {
-      out.number(std::uint64_t{field.size()}).raw(std::as_bytes(std::span(field)));
-    }
-  };
-  std::apply([&](const auto&... field) { (put(field), ...); }, fields);
-  return out.take();
-}
-template <class... Fields>
-void unpack(const UnitBytes& bytes, const std::tuple<Fields&...>& fields) {
-  base::ByteReader in(bytes);
-  const auto take = [&]<class Field>(Field& field) {
-    if constexpr (std::is_trivially_copyable_v<Field>) {
-      std::ranges::copy(in.take(sizeof(Field)), std::as_writable_bytes(std::span(&field, 1)).begin());
-    } else {
-      field.resize(in.number<std::uint64_t>());
-      const auto target = std::as_writable_bytes(std::span(field));
-      std::ranges::copy(in.take(target.size()), target.begin());
-    }
-  };
-  std::apply([&](auto&... field) { (take(field), ...); }, fields);
-}
+using base::packed;
+using base::unpack;
+
 template <class Row>
 std::vector<std::vector<Row>> rows_from_bytes(const std::vector<UnitBytes>& units) {
   std::vector<std::vector<Row>> results;
@@ -90,5 +66,20 @@ std::vector<std::vector<Row>> share_measures(const Scores& scores, const std::ve
 /// stats::SignFlipMaxT, its draws dealt over the ranks. Collective.
 std::vector<double> shared_max_t(const Workers& ranks, std::span<const double> differences, std::size_t num_blocks,
                                  const stats::SignFlipSettings& settings);
+
+/// Collective where it is made and read: rank zero reads its file and sends what it read to the others.
+class SharedScores {
+ public:
+  /// `own`: rank zero's table, which is borrowed; null on all other ranks.
+  SharedScores(const Scores* own, const Workers& ranks);
+  SharedScores(const SharedScores&) = delete;
+  SharedScores& operator=(const SharedScores&) = delete;
+  const Scores& scores() const { return scores_; }
+
+ private:
+  std::array<results::AxisSchema, 6> axes_;
+  results::AxisSchema poles_;  ///< where there are some
+  Scores scores_;
+};
 
 }  // namespace stereosweep::findings

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "base/Bytes.hpp"
+#include "base/Packing.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Messenger.hpp"
 #include "probes/ProbeKind.hpp"
@@ -20,37 +20,11 @@ constexpr std::uint32_t slab_kind = 1;
 constexpr std::uint32_t taken_kind = 2;
 constexpr std::uint64_t slabs_ahead = 2;
 
-void put(base::ByteWriter& out, const results::ScoreTableWriter::Part& part) {
-  out.number(part.subject).number(part.first_sentence).number(part.num_sentences);
-  out.array(std::span(part.values)).array(std::span(part.statuses));
-}
-
-results::ScoreTableWriter::Part take_part(base::ByteReader& in) {
-  results::ScoreTableWriter::Part part;
-  part.subject = in.number<std::uint64_t>();
-  part.first_sentence = in.number<std::uint64_t>();
-  part.num_sentences = in.number<std::uint64_t>();
-  part.values = in.array<double>();
-  part.statuses = in.array<results::ScoreStatus>();
-  return part;
-}
-
-std::vector<std::byte> bytes_of(const ScoreSlab& slab) {
-  base::ByteWriter out;
-  put(out, slab.poles);
-  put(out, slab.pairs);
-  out.array(std::span(slab.counts.cells)).array(std::span(slab.counts.scores));
-  return out.take();
-}
-
-ScoreSlab slab_of(std::span<const std::byte> bytes) {
-  base::ByteReader in(bytes);
-  ScoreSlab slab;
-  slab.poles = take_part(in);
-  slab.pairs = take_part(in);
-  slab.counts.cells = in.array<std::uint64_t>();
-  slab.counts.scores = in.array<decltype(StatusCounts::scores)::value_type>();
-  return slab;
+auto fields_of(base::Either<ScoreSlab> auto& slab) {
+  const auto of_part = [](auto& part) {
+    return std::tie(part.subject, part.first_sentence, part.num_sentences, part.values, part.statuses);
+  };
+  return std::tuple_cat(of_part(slab.poles), of_part(slab.pairs), std::tie(slab.counts.cells, slab.counts.scores));
 }
 
 /// On every rank but zero: sends this rank's share, at most two slabs ahead of what rank zero has taken.
@@ -60,7 +34,7 @@ void send_slabs(const parallel::Communicator& world, const ScoreReader& reader) 
   const auto share = static_cast<std::uint64_t>(world.rank()) - 1;
   const auto num_shares = static_cast<std::uint64_t>(world.size()) - 1;
   reader.for_each(share, num_shares, [&](const ScoreSlab& slab) {
-    auto bytes = bytes_of(slab);
+    auto bytes = base::packed(fields_of(slab));
     if (sent++ >= slabs_ahead) {
       messenger.wait_for(0);
     }
@@ -81,7 +55,9 @@ void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
     const auto source = 1 + static_cast<int>(place % num_shares);
     const auto bytes = messenger.wait_for(source);
     messenger.send(source, taken_kind);
-    use(slab_of(bytes));
+    ScoreSlab slab;
+    base::unpack(bytes, fields_of(slab));
+    use(slab);
   }
   messenger.wait_until_sent();
 }

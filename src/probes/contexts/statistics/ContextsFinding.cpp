@@ -95,7 +95,7 @@ std::vector<Row> words_of(const ContextsResult& result) {
 }
 
 /// "25 and 25 words, 25 and 25 attributes"
-std::string sizes_of(const ContextsTest& test) {
+std::string set_sizes_of(const ContextsTest& test) {
   const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
   return size(0) + (test.kind == EmbeddingTest::Kind::weat ? " and " + size(1) : "") + " words, " + size(2) + " and " +
          size(3) + " attributes";
@@ -107,7 +107,7 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
                       [](const Row& row) { return row.test->label + (row.word.empty() ? "" : " | " + row.word); },
                       {{"test", "association test", [](const Row& row) { return row.test->label; }},
                        {"title", "what the test compares", [](const Row& row) { return row.test->title; }},
-                       {"sizes", "words that take part", [](const Row& row) { return sizes_of(*row.test); }},
+                       {"sizes", "words that take part", [](const Row& row) { return set_sizes_of(*row.test); }},
                        {"x", "target set X", set(0)},
                        {"y", "target set Y", set(1)},
                        {"a", "attribute set A", set(2)},

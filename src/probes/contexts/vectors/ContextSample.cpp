@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
+#include "base/Packing.hpp"
 #include "base/Random.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
@@ -18,6 +19,7 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
 #include "results/Journal.hpp"
+#include "results/Seal.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Wording.hpp"
 
@@ -445,6 +447,9 @@ std::vector<std::byte> read_files(const StageRequest& job) {
   return coordinated(job.world, [&] { return job.leads() ? read_table(job.job) : std::vector<std::byte>(); });
 }
 
+constexpr std::string_view source_magic = "stereosweep-source/1";
+constexpr std::string_view words_magic = "stereosweep-words/1";
+
 }  // namespace
 
 std::vector<std::string> frame_labels(const Corpus& corpus) {
@@ -560,6 +565,81 @@ ContextSource collect_contexts(const StageRequest& job) {
     found.unsaved = std::move(unsaved);
     return found;
   });
+}
+
+std::vector<std::byte> encode(const SourceFile& source) {
+  base::ByteWriter out;
+  base::pack(out, std::tie(source_magic, source.files));
+  return out.raw(source.content).take();
+}
+
+SourceFile decode_source(std::span<const std::byte> bytes) {
+  base::ByteReader in(bytes);
+  if (in.text() != source_magic) {
+    throw base::Error(base::describe("a list of contexts cannot be read", "another version of this program wrote it"));
+  }
+  SourceFile source;
+  base::unpack(in, source.files);
+  source.content.assign(in.rest().begin(), in.rest().end());
+  return source;
+}
+
+std::optional<SourceFile> read_source_file(const std::filesystem::path& file) {
+  const auto bytes = results::read_sealed(file);
+  if (!bytes) {
+    return std::nullopt;
+  }
+  try {
+    return decode_source(*bytes);
+  } catch (const base::Error& error) {
+    base::log(base::LogLevel::warning, "'" + file.string() + "': " + error.what() + ": it is made anew");
+    return std::nullopt;
+  }
+}
+
+auto fields_of(base::Either<WordVectors> auto& word) {
+  return std::tie(word.word, word.found, word.stored, word.usable,
+                  word.digest);  // without frames: a sample may have none
+}
+auto fields_of(base::Either<WordsFile> auto& content) {
+  return std::tie(content.settings, content.dimension, content.cost, content.words);
+}
+
+bool WordsFile::operator==(const WordsFile& other) const { return encode(*this) == encode(other); }
+
+std::vector<std::byte> encode(const WordsFile& content) {
+  base::ByteWriter out;
+  base::pack(out, std::tie(words_magic, content));
+  if (std::ranges::any_of(content.words, [](const auto& word) { return !word.frames.empty(); })) {
+    for (const auto& word : content.words) {
+      base::pack(out, word.frames);
+    }
+  }
+  return out.take();
+}
+
+WordsFile decode_words(std::span<const std::byte> bytes) {
+  base::ByteReader in(bytes);
+  if (in.text() != words_magic) {
+    throw base::Error(base::describe("a list of words cannot be read", "another version of this program wrote it"));
+  }
+  WordsFile content;
+  base::unpack(in, content);
+  if (!in.rest().empty()) {
+    for (auto& word : content.words) {
+      base::unpack(in, word.frames);
+    }
+  }
+  return content;
+}
+
+void write_words(const std::filesystem::path& file, const WordsFile& content) {
+  results::write_sealed(file, encode(content));
+}
+
+std::optional<WordsFile> read_words(const std::filesystem::path& file) {
+  const auto bytes = results::read_sealed(file);
+  return bytes ? std::optional(decode_words(*bytes)) : std::nullopt;
 }
 
 }  // namespace stereosweep::probes::contexts
