@@ -213,11 +213,8 @@ class StageRun {
     }
     job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
     left_.emplace(blocks.num_blocks());
+    require_blocks(*store_, blocks);
     for (const auto& record : store_->records()) {
-      base::fail_if(record.block_index >= blocks.num_blocks() ||
-                        record.num_contexts != blocks.block(record.block_index).num_contexts,
-                    "the journal holds a block that this job does not have",
-                    "block " + std::to_string(record.block_index), "start anew with --overwrite");
       left_->mark_done(record.block_index);
     }
     if (rounds_) {
@@ -359,7 +356,8 @@ class StageRun {
       fields = old.differences(job_.job());
       advice = "Blocks (" + std::to_string(job_.job().execution.contexts_per_block) +
                " contexts in a row, with all that is asked of them) stay the same where values of the axis '" +
-               probe_->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
+               probe_->schema().outer_axes.front().name +
+               "' are added at its end; other changes can reach all of them.";
     }
     base::log(base::LogLevel::warning,
               base::describe("no block of " + old_directory.string() + " fits this job", first_few(fields), advice));
@@ -729,6 +727,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     if (!probe || !target || store.attempts().empty()) {
       continue;
     }
+    require_blocks(store, probe->blocks());
     const auto summary = export_stage(directory, job, *stage, *probe, store, nullptr, [](std::uint64_t) {});
     const auto total = summary.num_blocks_wanted;
     const auto scored = store.records().size();

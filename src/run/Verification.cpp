@@ -325,6 +325,7 @@ Verification verify_run(const VerificationRequest& request) {
         job.model.server ? std::vector<std::string>() : settings_differences(settings, machine.settings.text);
     require_same_files(verification.differences);
     const auto probe = in_rounds(stage->reopen(stage_request), job);
+    require_blocks(store, probe->blocks());
     if (!engine) {
       engine = make_engine(job, machine, directory.root());
     }

@@ -20,6 +20,9 @@ std::uint64_t share(std::uint64_t i, std::uint64_t whole, std::uint64_t parts) {
   return static_cast<std::uint64_t>(static_cast<Wide>(i) * whole / parts);
 }
 
+/// Parts of at most `most` that make up the whole.
+std::uint64_t parts_of(std::uint64_t whole, std::uint64_t most) { return whole / most + (whole % most == 0 ? 0 : 1); }
+
 }  // namespace
 
 Product::Product(std::vector<std::uint64_t> lengths) : lengths_(std::move(lengths)) {
@@ -45,17 +48,19 @@ std::vector<std::uint64_t> Product::coordinates(std::uint64_t context) const {
   return result;
 }
 
-BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block)
+BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block, Outermost outermost)
     : product_(std::move(product)), contexts_per_block_(contexts_per_block) {
   base::refuse_if(contexts_per_block == 0, "a block needs at least one context", "execution.contexts_per_block is 0");
   if (product_.num_contexts() == 0) {
     return;
   }
-  const std::uint64_t outermost = product_.lengths().empty() ? 1 : product_.lengths().front();
-  contexts_per_outermost_ = product_.num_contexts() / outermost;
-  blocks_per_outermost_ =
-      contexts_per_outermost_ / contexts_per_block_ + (contexts_per_outermost_ % contexts_per_block_ == 0 ? 0 : 1);
-  num_blocks_ = blocks_per_outermost_ * outermost;  // at most num_contexts: no overflow
+  const std::uint64_t values = product_.lengths().empty() ? 1 : product_.lengths().front();
+  contexts_per_outermost_ = product_.num_contexts() / values;
+  const auto fitting = outermost == Outermost::together ? contexts_per_block_ / contexts_per_outermost_ : 0;
+  const auto values_per_stretch = std::clamp<std::uint64_t>(fitting, 1, values);
+  stretch_ = values_per_stretch * contexts_per_outermost_;
+  blocks_per_stretch_ = parts_of(stretch_, contexts_per_block_);
+  num_blocks_ = blocks_per_stretch_ * parts_of(values, values_per_stretch);  // at most num_contexts: no overflow
 }
 
 BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
@@ -73,8 +78,9 @@ BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
       plan.starts_.push_back(place);
     }
   }
-  plan.blocks_per_outermost_ = plan.starts_.size();
-  plan.num_blocks_ = plan.blocks_per_outermost_ * product_.lengths().front();
+  plan.stretch_ = contexts_per_outermost_;
+  plan.blocks_per_stretch_ = plan.starts_.size();
+  plan.num_blocks_ = plan.blocks_per_stretch_ * product_.lengths().front();
   plan.starts_.push_back(rounds.size());
   return plan;
 }
@@ -87,17 +93,17 @@ std::uint64_t BlockPlan::context(const Block& block, std::uint64_t place) const 
 
 Block BlockPlan::block(std::uint64_t index) const {
   STEREOSWEEP_ASSERT(index < num_blocks_, "block outside the plan");
-  const std::uint64_t outermost = index / blocks_per_outermost_;
+  const auto begin = index / blocks_per_stretch_ * stretch_;
+  const auto place = index % blocks_per_stretch_;
   if (is_dealt()) {
-    const auto place = index % blocks_per_outermost_;
-    return {.index = index,
-            .first_context = outermost * contexts_per_outermost_ + starts_[place],
-            .num_contexts = starts_[place + 1] - starts_[place]};
+    return {
+        .index = index, .first_context = begin + starts_[place], .num_contexts = starts_[place + 1] - starts_[place]};
   }
-  const std::uint64_t inside = (index % blocks_per_outermost_) * contexts_per_block_;
+  const auto inside = place * contexts_per_block_;
+  const auto end = std::min(begin + stretch_, product_.num_contexts());
   return {.index = index,
-          .first_context = outermost * contexts_per_outermost_ + inside,
-          .num_contexts = std::min(contexts_per_block_, contexts_per_outermost_ - inside)};
+          .first_context = begin + inside,
+          .num_contexts = std::min(contexts_per_block_, end - begin - inside)};
 }
 
 std::vector<Block> sample_blocks(const BlockPlan& blocks, std::uint64_t max_contexts) {

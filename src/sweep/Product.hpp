@@ -21,20 +21,24 @@ class Product {
   std::uint64_t num_contexts_ = 1;
 };
 
-/// A contiguous range of contexts inside one value of the outermost axis: the unit of scheduling, journal, reuse. Of a
-/// dealt plan: of places in the order of visits (BlockPlan::context).
+/// A contiguous range of contexts inside one value of the outermost axis, or of whole values of it: the unit of
+/// scheduling, journal, reuse. Of a dealt plan: of places in the order of visits (BlockPlan::context).
 struct Block {
   std::uint64_t index = 0;
   std::uint64_t first_context = 0;
   std::uint64_t num_contexts = 0;
 };
 
-/// Cuts a product into blocks of at most `contexts_per_block`; computed from the index, in canonical order.
+/// Values of the outermost axis: each in blocks of its own, or as many whole ones in a block as it has room for.
+enum class Outermost { apart, together };
+
+/// Cuts a product into blocks of at most `contexts_per_block`; computed from the index, in canonical order. A value
+/// that is added behind the others changes no block but the last one, and that one only where it is not full.
 class BlockPlan {
  public:
-  BlockPlan(Product product, std::uint64_t contexts_per_block);
+  BlockPlan(Product product, std::uint64_t contexts_per_block, Outermost outermost = Outermost::apart);
   /// The same product for a sweep that asks its contexts in rounds: a block has contexts of one round.
-  /// `rounds`: of each context of an outermost value, whatever the value.
+  /// `rounds`: of each context of an outermost value, whatever the value; these are apart.
   BlockPlan dealt(const std::vector<std::uint8_t>& rounds) const;
   bool is_dealt() const { return !order_.empty(); }
   const Product& product() const { return product_; }
@@ -44,13 +48,15 @@ class BlockPlan {
   std::uint64_t context(const Block& block, std::uint64_t place) const;
   /// Contexts of one value of the outermost axis.
   std::uint64_t contexts_per_outermost() const { return contexts_per_outermost_; }
-  std::uint64_t blocks_per_outermost() const { return blocks_per_outermost_; }
+  /// Of a dealt plan.
+  std::uint64_t blocks_per_outermost() const { return blocks_per_stretch_; }
 
  private:
   Product product_;
   std::uint64_t contexts_per_block_;
   std::uint64_t contexts_per_outermost_ = 0;
-  std::uint64_t blocks_per_outermost_ = 0;
+  std::uint64_t stretch_ = 0;  ///< contexts of one value of the outermost axis, or of several that are one block
+  std::uint64_t blocks_per_stretch_ = 0;
   std::uint64_t num_blocks_ = 0;
   std::vector<std::uint64_t> order_;   ///< of a dealt plan: contexts of an outermost value as they are visited
   std::vector<std::uint64_t> starts_;  ///< and the first place of each block of it, and the end

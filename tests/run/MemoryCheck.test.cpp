@@ -113,6 +113,9 @@ TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
   rating.sampling.max_new_tokens = 2048;
   job.probe = rating;
   EXPECT_THAT(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}),
+              HasSubstr("12304 rows of sampled answers 12.0 GiB"));  // both identities in one block
+  job.execution.contexts_per_block = 1;
+  EXPECT_THAT(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}),
               AllOf(HasSubstr("does not fit the node"), HasSubstr("weights 25.1 GiB"),
                     HasSubstr("6160 rows of sampled answers 6.0 GiB")));
   EXPECT_THAT(refusal(job, {.ranks = 1, .host = 0, .gpu = 30 * gib, .stored = 13 * gib}),

@@ -124,6 +124,48 @@ TEST(BlockPlan, AGroupAddedLaterChangesNoEarlierBlock) {
   }
 }
 
+TEST(BlockPlan, WholeValuesOfTheOutermostAxisShareABlock) {
+  const BlockPlan eight(Product({8, 1, 1}), 8, Outermost::together);
+  ASSERT_EQ(eight.num_blocks(), 1u);
+  EXPECT_EQ(eight.block(0).num_contexts, 8u);
+  for (std::uint64_t groups = 1; groups <= 9; ++groups) {
+    for (std::uint64_t contexts = 1; contexts <= 9; ++contexts) {
+      for (std::uint64_t per_block = 1; per_block <= 20; ++per_block) {
+        const Product product({groups, contexts});
+        const BlockPlan plan(product, per_block, Outermost::together);
+        const BlockPlan apart(product, per_block);
+        const bool is_shared = per_block / contexts > 1;
+        std::uint64_t expected = 0;
+        for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
+          const auto block = plan.block(index);
+          EXPECT_EQ(block.first_context, expected);
+          ASSERT_GE(block.num_contexts, 1u);
+          EXPECT_LE(block.num_contexts, per_block);
+          expected += block.num_contexts;
+          if (is_shared) {
+            EXPECT_EQ(block.num_contexts % contexts, 0u);
+            EXPECT_TRUE(expected == groups * contexts || block.num_contexts + contexts > per_block) << "there was room";
+          } else {
+            EXPECT_EQ(block.first_context, apart.block(index).first_context);
+            EXPECT_EQ(block.num_contexts, apart.block(index).num_contexts);
+          }
+        }
+        EXPECT_EQ(expected, groups * contexts);
+        const BlockPlan longer(Product({groups + 1, contexts}), per_block, Outermost::together);
+        for (std::uint64_t index = 0; index + 1 < plan.num_blocks(); ++index) {
+          EXPECT_EQ(plan.block(index).num_contexts, longer.block(index).num_contexts);
+        }
+        const std::vector<std::uint8_t> rounds(contexts, 0);
+        EXPECT_EQ(plan.dealt(rounds).num_blocks(), apart.dealt(rounds).num_blocks());
+      }
+    }
+  }
+  const std::uint64_t half = std::uint64_t{1} << 31;
+  EXPECT_EQ(BlockPlan(Product({half, half}), 1'000'000, Outermost::together).block(5).num_contexts, 1'000'000u);
+  EXPECT_EQ(BlockPlan(Product({half * 2, half / 2}), ~std::uint64_t{0}, Outermost::together).num_blocks(), 1u);
+  EXPECT_EQ(BlockPlan(Product({0, 3}), 2, Outermost::together).num_blocks(), 0u);
+}
+
 TEST(BlockPlan, RefusesEmptyBlocks) { EXPECT_THROW(BlockPlan(Product({2, 2}), 0), base::InputError); }
 
 TEST(BlockSample, ASmallProductIsReadWhole) {

@@ -191,7 +191,7 @@ InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer
       subjects_(subjects_of(settings())),
       blocks_(sweep::Product({subjects_.subjects.size(), settings().conversations.size(), settings().forms.size(),
                               settings().rephrasings.size()}),
-              static_cast<std::uint64_t>(job.execution.contexts_per_block)),
+              static_cast<std::uint64_t>(job.execution.contexts_per_block), sweep::Outermost::together),
       schema_(interview_schema(job, subjects_.subjects)) {
   std::size_t items = 0;
   for (const auto& conversation : settings().conversations) {

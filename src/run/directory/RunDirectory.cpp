@@ -70,6 +70,19 @@ bool is_plain_file(const std::filesystem::path& path) {
 
 base::Digest raw_job_hash(const sweep::Job& job) { return base::sha256(config::canonical_raw_dump(job)); }
 
+void require_blocks(const results::JournalStore& store, const sweep::BlockPlan& blocks) {
+  for (const auto& record : store.records()) {
+    const auto index = record.block_index;
+    if (index >= blocks.num_blocks() || record.num_contexts != blocks.block(index).num_contexts) {
+      throw base::Error(base::describe("the journal holds a block that this job does not have",
+                                       "block " + std::to_string(index) + " of " +
+                                           base::counted(record.num_contexts, "context") +
+                                           ": another version of the program cut the job otherwise",
+                                       "go on with the version that wrote it, or start anew with --overwrite"));
+    }
+  }
+}
+
 void require_reusable(const std::filesystem::path& old_directory) {
   std::error_code ignored;
   base::refuse_if(!std::filesystem::is_directory(old_directory / "journal", ignored),

@@ -10,6 +10,7 @@
 #include "results/Journal.hpp"
 #include "run/Settings.hpp"
 #include "sweep/Job.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::run {
 
@@ -57,6 +58,9 @@ class RunDirectory {
   std::vector<std::filesystem::path> run_files() const;
   std::filesystem::path root_;
 };
+
+/// Throws Error where the journal's blocks are not those of the plan: another version of the program cut it otherwise.
+void require_blocks(const results::JournalStore& store, const sweep::BlockPlan& blocks);
 
 /// At most three of the lines, "a; b; c; and 5 more".
 std::string first_few(std::vector<std::string> lines);

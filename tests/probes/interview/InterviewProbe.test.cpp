@@ -43,7 +43,7 @@ sweep::Job small_interview() {
   sweep::Job job;
   job.name = "small";
   job.seed = 5;
-  job.execution.contexts_per_block = 100;
+  job.execution.contexts_per_block = 8;  // those of one group
   Interview interview;
   interview.groups.resize(2);
   interview.groups[0].label = interview.groups[0].plural = "nurses";
@@ -225,6 +225,7 @@ TEST(InterviewProbe, asks_the_options_after_the_same_conversation) {
   }
   job.settings<Interview>().sampling.rounds = 1;
   job.settings<Interview>().rephrasings.resize(1);
+  job.execution.contexts_per_block = 4;
   const InterviewProbe probe(job, &words());
   const auto block = probe.blocks().block(0);
   ASSERT_EQ(block.num_contexts, 4U) << "two conversations in two forms";
@@ -274,6 +275,11 @@ TEST(InterviewProbe, draws_depend_on_prompt_round_and_turn_alone) {
   const auto job = small_interview();
   const auto of_old_men = seeds(job, 1);
   EXPECT_EQ(std::set(of_old_men.begin(), of_old_men.end()).size(), 16U);
+  auto wide = job;
+  wide.execution.contexts_per_block = 17;
+  auto of_all = seeds(job, 0);
+  of_all.insert(of_all.end(), of_old_men.begin(), of_old_men.end());
+  EXPECT_EQ(seeds(wide, 0), of_all) << "a block with room for both groups holds them";
   auto other = job;
   other.settings<Interview>().groups.erase(other.settings<Interview>().groups.begin());
   EXPECT_EQ(seeds(other, 0), of_old_men);
