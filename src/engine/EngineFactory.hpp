@@ -16,7 +16,7 @@ namespace stereosweep::engine {
 
 /// Enters the key of every block: raise it with any change that can move a bit of a raw number
 /// (packing, order of sums, kernels, readout).
-inline constexpr std::uint32_t numerics_version = 15;
+inline constexpr std::uint32_t numerics_version = 16;
 
 /// Where numbers are computed.
 enum class Processor { cpu, gpu };

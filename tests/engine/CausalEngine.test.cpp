@@ -308,6 +308,71 @@ TEST_F(CausalEngineTest, TheNextTextEntersWhereOneEnds) {
   EXPECT_LT(one->counts().distinct_tokens, tokens + 40 * 6);
 }
 
+// 320 rows: not two texts of the 200 tokens that each may have; most end much earlier.
+TEST_F(CausalEngineTest, TextsEnterBeforeAllTheirRoomIsThere) {
+  shape.max_tokens = 512;
+  end_tokens = {1, 60, 61, 62};
+  std::vector<query::Query> queries;
+  for (int i = 0; i < 40; ++i) {
+    queries.emplace_back(query::Generate{
+        "x the " + std::to_string(i), 200, 0.9, 0, 1, static_cast<std::uint64_t>(i), {}, query::Framing::tokenizer});
+  }
+  const auto one = engine(20);
+  const auto answers = one->answer(queries);
+  const auto passes = model->passes;
+  EXPECT_LE(model->largest_memory, 320);
+  std::size_t tokens = 0;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    expect_right(queries[i], answers[i]);
+    const auto length = std::get<query::GenerateAnswer>(answers[i]).ids.size();
+    tokens += length + 1;
+    longest = std::max(longest, length);
+  }
+  EXPECT_GT(longest, 64U) << "texts must outgrow what they enter with";
+  EXPECT_LT(passes, static_cast<int>(tokens / 2)) << "one at a time would take all of them";
+  const auto roomy = engine(100000);
+  roomy->answer(queries);
+  EXPECT_GT(one->counts().distinct_tokens, roomy->counts().distinct_tokens) << "no text has waited";
+  EXPECT_LT(one->counts().distinct_tokens, roomy->counts().distinct_tokens + tokens / 2);
+  EXPECT_EQ(one->counts().distinct_sequences, queries.size());
+  std::ranges::reverse(queries);
+  const auto again = engine(20)->answer(queries);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    EXPECT_EQ(std::get<query::GenerateAnswer>(again[i]).mean_logprob,
+              std::get<query::GenerateAnswer>(answers[queries.size() - 1 - i]).mean_logprob);
+  }
+}
+
+TEST_F(CausalEngineTest, ASessionForgetsTextsWhereRoomRunsOut) {
+  shape.max_tokens = 2048;
+  std::uint64_t spared = 0;
+  for (int conversation = 0; conversation < 10; ++conversation) {
+    const auto one = engine(40);
+    const auto other = engine(40);
+    const auto session = one->begin_session();
+    std::vector<std::string> prompts(4 + rng() % 9);
+    std::ranges::generate(prompts, [&] { return prompt(); });
+    for (int turn = 0; turn < 4; ++turn) {
+      std::vector<query::Query> queries;
+      for (std::size_t i = 0; i < prompts.size(); ++i) {
+        queries.emplace_back(query::Generate{prompts[i], 150, 0.9, 0, 1, i, {}, query::Framing::tokenizer});
+      }
+      const auto call = session->plan(queries);
+      call->run();
+      const auto answers = call->read();
+      other->answer(queries);
+      for (std::size_t i = 0; i < queries.size(); ++i) {
+        expect_right(queries[i], answers[i]);
+        prompts[i] += std::get<query::GenerateAnswer>(answers[i]).text + words(3);
+      }
+      spared +=
+          other->counts().distinct_tokens - std::min(other->counts().distinct_tokens, call->cost().distinct_tokens);
+    }
+  }
+  EXPECT_GT(spared, 1000U);
+}
+
 TEST_F(CausalEngineTest, ProjectionsOfWideVocabulariesAreBounded) {
   shape.vocabulary = 400000;
   std::vector<query::Query> queries;

@@ -69,7 +69,7 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
       }
       for (auto& text : texts) {
         text.ids.push_back(static_cast<query::TokenId>(rng() % 2));
-        text.branch = tree.add(text.branch, text.ids.back());
+        text.branch = tree.add(text.branch, {&text.ids.back(), 1});
         --text.left;
       }
       expect_well_formed(tree.tree());
@@ -137,8 +137,9 @@ TEST(GrowingTree, WhatWasAddedBecomesOneBranch) {
   std::vector<std::int32_t> tips = {tree.plant(0), tree.plant(1)};
   EXPECT_EQ(tips[0], tips[1]);
   for (query::TokenId id = 0; id < 5; ++id) {
-    tips[0] = tree.add(tips[0], id);
-    tips[1] = id < 2 ? tips[0] : tree.add(tips[1], 100 + id);
+    tips[0] = tree.add(tips[0], {&id, 1});
+    const query::TokenId other = 100 + id;
+    tips[1] = id < 2 ? tips[0] : tree.add(tips[1], {&other, 1});
   }
   EXPECT_EQ(tree.tree().branches.size(), 1U + 2 + 3 + 3);
   const auto order = tree.keep_only(tips, std::nullopt);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -76,13 +76,21 @@ std::int32_t rows_to_come(const query::Generate& asked, std::size_t drawn) {
   return static_cast<std::int32_t>(std::max<std::int64_t>(0, asked.max_new_tokens - static_cast<std::int64_t>(drawn)));
 }
 
-// The slots of these.
-std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
-  return model::whole_blocks(rows_to_come(asked, drawn));
+// Slots that a text takes beside its prompt's beginning once it has `rows` rows more than the `drawn` ones of now, or
+// is as long as it may become.
+std::int64_t slots_with(const query::Generate& asked, std::size_t drawn, std::int32_t rows) {
+  return model::whole_blocks(static_cast<std::int64_t>(drawn) + std::min(rows, rows_to_come(asked, drawn)));
 }
 
-// The texts of a call. As many grow at once as may be remembered, each as long as it may become; where one ends, the
-// next ones enter.
+// Rows for which a text that enters must have room, beside those that grow: few texts become as long as they may. On a
+// device what a text adds lies together, and room for all of it is set aside.
+std::int32_t rows_ahead(model::Kernels kernels) {
+  return kernels == model::Kernels::operators ? std::numeric_limits<std::int32_t>::max() : 32;
+}
+
+// The texts of a call. As many grow at once as are sure of some more rows; where one ends, the next ones enter. Where
+// room runs out, what is kept of texts that ended is forgotten, and then the last ones that entered wait: they run
+// anew, with what they have drawn, before others enter.
 class Texts {
  public:
   Texts(const GenerationParts& parts, std::span<const Request> requests, std::int64_t most_rows,
@@ -93,6 +101,7 @@ class Texts {
         counts_(counts),
         drawer_(parts.model.shape().kernels),
         kept_(kept),
+        ahead_(rows_ahead(parts.model.shape().kernels)),
         tree_(tree_with(kept != nullptr ? kept->tree : model::TokenTree())) {
     if (kept_ != nullptr) {
       memory_ = kept_->memory ? std::move(kept_->memory) : parts.model.remember(parts.wave_rows);
@@ -111,20 +120,21 @@ class Texts {
   void run() {
     enter();
     while (!growing_.empty()) {
+      make_room();
       grow();
       step();
       const auto before = growing_.size();
       std::erase_if(growing_, [](const Growing& one) { return one.request == nullptr; });
       const bool any_ended = growing_.size() < before;
       if (any_ended || ++steps_since_tidy_ == steps_per_tidy) {
-        tidy();
+        tidy(next_to_enter());
       }
       if (any_ended) {
         enter();
       }
     }
     if (kept_ != nullptr) {
-      tidy();
+      tidy(std::nullopt);
       *kept_ = {std::move(memory_), tree_.tree()};
     }
   }
@@ -136,6 +146,10 @@ class Texts {
     std::int32_t branch;  ///< its last token's
     TokenId next = 0;     ///< not yet in the tree
   };
+  struct Ended {
+    std::int32_t branch;
+    std::int64_t slots;
+  };
 
   // Every token is a branch until then.
   static constexpr int steps_per_tidy = 16;
@@ -144,55 +158,102 @@ class Texts {
     return {prompts_of(requests_), least_shared_by(parts_.model.shape().kernels), kept};
   }
 
-  // At once, beside what is kept of them.
+  // To enter at once, beside what is kept of them.
   bool all_have_room() const {
     auto slots = memory_->slots_in_use() + tree_.slots_of_beginnings() - tree_.planted_slots();
-    for (const auto& request : requests_) {
-      slots += slots_to_come(*request.asked, 0);
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const auto& asked = *requests_[i].asked;
+      slots += slots_with(asked, 0, ahead_);
+      longest = std::max(longest, tree_.slots_of_beginning(i) + slots_with(asked, 0, asked.max_new_tokens));
     }
-    return slots <= parts_.wave_rows;
+    return std::max(slots, longest) <= parts_.wave_rows;
   }
 
-  // Forgets what no text and not the next one needs.
-  void tidy() {
+  // Forgets what no text and not the `next` one needs.
+  void tidy(std::optional<std::size_t> next) {
     std::vector<std::int32_t> tips;
     for (const auto& one : growing_) {
       tips.push_back(one.branch);
     }
-    tips.insert(tips.end(), ended_.begin(), ended_.end());
-    const auto next = next_ < requests_.size() ? std::optional(next_) : std::nullopt;
-    memory_->keep_only(tree_.keep_only(tips, next));
-    for (std::size_t i = 0; i < growing_.size(); ++i) {
-      growing_[i].branch = tips[i];
+    for (const auto& one : ended_) {
+      tips.push_back(one.branch);
     }
-    ended_.assign(tips.begin() + std::ssize(growing_), tips.end());
+    memory_->keep_only(tree_.keep_only(tips, next));
+    auto tip = tips.begin();
+    for (auto& one : growing_) {
+      one.branch = *tip++;
+    }
+    for (auto& one : ended_) {
+      one.branch = *tip++;
+    }
     steps_since_tidy_ = 0;
   }
 
-  // Lets texts in, in their order, while there is room for all that they may become.
-  void enter() {
+  std::size_t place_of(const Growing& one) const { return static_cast<std::size_t>(one.request - requests_.data()); }
+
+  std::optional<std::size_t> next_to_enter() const {
+    const auto next = waiting_.empty() ? next_ : place_of(waiting_.back());
+    return next < requests_.size() ? std::optional(next) : std::nullopt;
+  }
+
+  // What is taken once all that grow have `rows` more.
+  std::int64_t slots_ahead(std::int32_t rows) const {
     // Texts that draw alike share rows, and where one of them ends it may leave a block half used.
     auto taken = memory_->slots_in_use();
     auto planned = tree_.planted_slots();
     for (const auto& one : growing_) {
-      taken += slots_to_come(*one.request->asked, one.text.size());
-      planned += slots_to_come(*one.request->asked, 0);
+      const auto slots = slots_with(*one.request->asked, one.text.size(), rows);
+      taken += slots - slots_with(*one.request->asked, one.text.size(), 0);
+      planned += slots;
     }
-    auto slots = std::max(taken, planned);
-    for (; next_ < requests_.size(); ++next_) {
-      const auto& request = requests_[next_];
-      NewText text(*request.asked, parts_.tokenizer, parts_.end_tokens);
-      if (text.is_finished()) {
-        write(request, text.take());
-        continue;
+    for (const auto& one : ended_) {
+      planned += one.slots;
+    }
+    return std::max(taken, planned);
+  }
+
+  // For the next row of all that grow; one text may take more than there is.
+  void make_room() {
+    while (growing_.size() + ended_.size() > 1 && slots_ahead(1) > parts_.wave_rows) {
+      if (ended_.empty()) {
+        waiting_.push_back(std::move(growing_.back()));
+        growing_.pop_back();
+      } else {
+        ended_.resize(ended_.size() / 2);
       }
-      slots += tree_.missing_slots(next_) + slots_to_come(*request.asked, 0);
+      tidy(std::nullopt);
+    }
+  }
+
+  // Lets texts in, in their order, while there is room for them and for some rows more of all.
+  void enter() {
+    auto slots = slots_ahead(ahead_);
+    while (!waiting_.empty() || next_ < requests_.size()) {
+      if (waiting_.empty()) {
+        const auto& request = requests_[next_++];
+        NewText text(*request.asked, parts_.tokenizer, parts_.end_tokens);
+        if (text.is_finished()) {
+          write(request, text.take());
+          continue;
+        }
+        waiting_.push_back({&request, std::move(text), GrowingTree::root, request.opening->ids.back()});
+        ++counts_.distinct_sequences;
+      }
+      auto& one = waiting_.back();
+      const auto place = place_of(one);
+      slots += tree_.missing_slots(place) + slots_with(*one.request->asked, one.text.size(), ahead_);
       if (slots > parts_.wave_rows && !growing_.empty()) {
         return;
       }
-      growing_.push_back({&request, std::move(text), tree_.plant(next_, rows_to_come(*request.asked, 0)),
-                          request.opening->ids.back()});
-      ++counts_.distinct_sequences;
+      one.branch = tree_.plant(place, rows_to_come(*one.request->asked, 0));
+      if (const auto drawn = one.text.ids(); !drawn.empty()) {  // all but the last one run again
+        std::vector<TokenId> again = {one.request->opening->ids.back()};
+        again.insert(again.end(), drawn.begin(), drawn.end() - 1);
+        one.branch = tree_.add(one.branch, again, rows_to_come(*one.request->asked, drawn.size()));
+      }
+      growing_.push_back(std::move(one));
+      waiting_.pop_back();
     }
   }
 
@@ -259,10 +320,12 @@ class Texts {
 
   void finish(Growing& one, const query::Answer& answer) {
     write(*one.request, answer);
-    one.request = nullptr;
-    if (kept_ != nullptr) {
-      ended_.push_back(one.branch);
+    if (kept_ != nullptr && waiting_.empty()) {
+      const auto& tip = tree_.tree().branches[static_cast<std::size_t>(one.branch)];
+      const auto rows = tip.depth + tip.length - (std::ssize(one.request->opening->ids) - 1);
+      ended_.push_back({one.branch, model::whole_blocks(rows)});
     }
+    one.request = nullptr;
   }
 
   void write(const Request& request, const query::Answer& answer) {
@@ -280,7 +343,7 @@ class Texts {
       room = std::max(room, rows_to_come(*one.request->asked, one.text.size() + 1));
     }
     for (auto& [place, number] : added) {
-      number = tree_.add(place.first, place.second, number);
+      number = tree_.add(place.first, {&place.second, 1}, number);
     }
     for (auto& one : growing_) {
       one.branch = added[{one.branch, one.next}];
@@ -292,12 +355,14 @@ class Texts {
   std::span<query::Answer> answers_;
   query::EngineCounts& counts_;
   BatchSampler drawer_;
-  KeptTexts* kept_;  ///< null: a text is forgotten when it ends
+  KeptTexts* kept_;     ///< null: a text is forgotten when it ends
+  std::int32_t ahead_;  ///< rows
   GrowingTree tree_;
   std::unique_ptr<model::CausalModel::Memory> memory_;
-  std::vector<Growing> growing_;
-  std::vector<std::int32_t> ended_;  ///< branches of texts that are kept
-  std::size_t next_ = 0;             ///< request that has not entered
+  std::vector<Growing> growing_;  ///< in the order of the requests
+  std::vector<Growing> waiting_;  ///< that have begun, the next one last: their branches are none
+  std::vector<Ended> ended_;      ///< texts that are kept
+  std::size_t next_ = 0;          ///< request that has not begun
   int steps_since_tidy_ = 0;
 };
 
@@ -309,20 +374,12 @@ model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<
   const GrowingTree tree(prompts_of(requests), least_shared_by(kernels));
   const auto prompts = tree.slots_of_beginnings();
   std::int64_t longest = 0;
-  std::int64_t shortest_prompt = prompts;
-  std::vector<std::int64_t> own;
+  std::int64_t texts = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    own.push_back(slots_to_come(*requests[i].asked, 0));
-    longest = std::max(longest, tree.slots_of_beginning(i) + own.back());
-    shortest_prompt = std::min(shortest_prompt, tree.slots_of_beginning(i));
+    const auto own = model::whole_blocks(rows_to_come(*requests[i].asked, 0));
+    longest = std::max(longest, tree.slots_of_beginning(i) + own);
+    texts += own;
   }
-  // As many texts at once as fit if they are the shortest ones; they may be the longest ones.
-  std::sort(own.begin(), own.end());
-  std::size_t at_once = 0;
-  for (auto left = wave_rows - shortest_prompt; at_once < own.size() && own[at_once] <= left; ++at_once) {
-    left -= own[at_once];
-  }
-  const auto texts = std::accumulate(own.end() - static_cast<std::ptrdiff_t>(at_once), own.end(), std::int64_t{0});
   const auto all = std::max(longest, std::min(wave_rows, prompts + texts));
   return {std::min(prompts, all), all};
 }

@@ -1,5 +1,5 @@
 // Answers generate queries: the texts of a call grow as one tree, a token per text and step; where a text ends, the
-// next one enters.
+// next one enters, and where room runs out the last one waits.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ struct KeptTexts {
 /// Writes the answers of the queries that have an opening. Equal queries are one text; texts that begin alike run
 /// their common tokens once while one of them grows (the last token of a prompt runs with every text that enters
 /// later); the room of a finished text is used again. Who grows with whom depends on the set of queries alone.
-/// `kept`: what it holds of the prompts does not run again, and afterwards it holds the texts of this call, while all
-/// of them have room at once; null: nothing is kept.
+/// `kept`: what it holds of the prompts does not run again, and afterwards it holds texts of this call, as many as have
+/// room, if all can enter at once; null: nothing is kept.
 void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
               std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept = nullptr);
 

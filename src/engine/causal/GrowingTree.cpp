@@ -152,14 +152,15 @@ std::int32_t GrowingTree::plant(std::size_t prompt, std::int32_t room) {
   return branch;
 }
 
-std::int32_t GrowingTree::add(std::int32_t branch, query::TokenId id, std::int32_t room) {
+std::int32_t GrowingTree::add(std::int32_t branch, std::span<const query::TokenId> ids, std::int32_t room) {
   std::int32_t depth = 0;
   if (branch != root) {
     const auto& parent = tree_.branches[static_cast<std::size_t>(branch)];
     depth = parent.depth + parent.length;
   }
-  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), 1, branch, depth, room});
-  tree_.ids.push_back(id);
+  tree_.branches.push_back(
+      {static_cast<std::int32_t>(tree_.ids.size()), static_cast<std::int32_t>(ids.size()), branch, depth, room});
+  tree_.ids.insert(tree_.ids.end(), ids.begin(), ids.end());
   part_of_.push_back(-1);
   return static_cast<std::int32_t>(tree_.branches.size() - 1);
 }

@@ -39,8 +39,8 @@ class GrowingTree {
   /// Adds what the tree lacks of a prompt's beginning, with `room` behind it; the branch it ends with. Room: as in
   /// TokenTree::Branch.
   std::int32_t plant(std::size_t prompt, std::int32_t room = 0);
-  /// A new branch of one token.
-  std::int32_t add(std::int32_t branch, query::TokenId id, std::int32_t room = 0);
+  /// A new branch of these tokens, at least one.
+  std::int32_t add(std::int32_t branch, std::span<const query::TokenId> ids, std::int32_t room = 0);
   /// Leaves only the paths to these branches, which get new numbers in place, and what there is of the beginning of
   /// `next`. What was added token by token becomes one branch where nothing else leaves it. Returns the rows that
   /// stay, in their new order.
