@@ -1,6 +1,7 @@
 // Generates texts for the prompts of a jobs file with our engine, all in one call. See tests/bench/README.md; options
-// in ItemBench.hpp, and [--new-tokens 32]. Item: {id, prompt, [temperature 0], [top_k 0], [top_p 1], [seed 0],
-// [max_new_tokens]}; value = ids of the new tokens; an end token ends a text.
+// in ItemBench.hpp, and [--new-tokens 32], [--known-lengths 1]: once more with max_new_tokens as long as each text has
+// become to see what it costs that lengths are not known. Item: {id, prompt, [temperature 0], [top_k 0], [top_p 1],
+// [seed 0], [max_new_tokens]}; value = ids of the new tokens; an end token ends a text.
 #include "bench/ItemBench.hpp"
 
 namespace {
@@ -30,9 +31,24 @@ void run(bench::Options options) {
     ids.push_back(item.id);
     queries.push_back(item.asked);
   }
+  const auto options_given = options;
   bench::ItemBench one(std::move(options), 1024);
   one.answer(bench::first_items(queries));
+  const bool compares = bench::number_option(options_given, "--known-lengths", 0) > 0;
+  double known_s = std::numeric_limits<double>::infinity();
   const auto answers = one.timed([&] { return one.answer(queries); });
+  if (compares) {
+    auto known = queries;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      std::get<query::Generate>(known[i]).max_new_tokens =
+          static_cast<std::int32_t>(std::get<query::GenerateAnswer>(answers[i]).ids.size());
+    }
+    for (std::int64_t i = 0; i < bench::number_option(options_given, "--repeat", 1); ++i) {
+      const auto start = std::clock();
+      one.answer(known);
+      known_s = std::min(known_s, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+  }
   std::size_t tokens = 0;
   std::vector<std::string> values;
   for (const auto& answer : answers) {
@@ -44,7 +60,11 @@ void run(bench::Options options) {
     values.push_back(base::Json(text.ids).dump());
   }
   one.write_results(ids, [&](std::size_t i) { return values[i]; });
-  one.report(items.size(), {{"new_tokens", tokens}});
+  base::Json more = {{"new_tokens", tokens}};
+  if (compares) {
+    more["known_lengths_s"] = known_s;
+  }
+  one.report(items.size(), more);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import runs
+import tiny_causal
 from cubes import flags, opened
 
 from stereosweep_analysis.glossary import term
@@ -272,3 +273,51 @@ def test_real_model_with_greedy_answers(job, tmp_path):
         query = {"kind": "generate", "prompt": prompt, "max_new_tokens": 3, "temperature": 0}
         assert runs.ask(model, query)["text"] == answer
         prompt += f" {answer.strip()}\n\n"
+
+
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory):
+    """A job of a real body whose texts do not have room for all that they may become: they enter, wait and run anew. A block
+    holds two groups."""
+    folder = tmp_path_factory.mktemp("waiting")
+    tiny_causal.make("llama2", folder / "model", positions=4096)
+    groups = "Lawyers, Students, Nurses, Doctors, Teachers, Children, Criminals"
+    text = JOB.replace("MODEL", str(folder / "model")).replace("Lawyers, Students, Nurses", groups)
+    text = text.replace("max_new_tokens: 3", "max_new_tokens: 100, stop: [he]")
+    (folder / "job.yaml").write_text(text.replace("engine: fake, contexts_per_block: 3", "contexts_per_block: 12, batch_tokens: 80"))
+    code, _, err = runs.run(folder / "job.yaml", folder / "run")
+    assert code == 0, err
+    return folder / "job.yaml", folder / "run"
+
+
+def test_texts_that_wait_are_texts_of_different_lengths(waiting, tmp_path):
+    job, reference = waiting
+    with opened(reference / "interview.h5") as data:
+        assert data.attrs["num_blocks"] == 4
+        lengths = data.answer_num_tokens.values[flags(data.answer_status) == "ok"]
+        assert set(flags(data.answer_status).ravel()) == {"ok", "not_asked"}
+        assert lengths.max() == 100 and (lengths < 32).mean() > 0.2 and (lengths > 48).mean() > 0.1
+    code, _, err = runs.run(job, tmp_path / "roomy", "execution.batch_tokens=4096")
+    assert code == 0, err
+    with opened(reference / "interview.h5") as data, opened(tmp_path / "roomy/interview.h5") as roomy:
+        assert (data.answer_text.values == roomy.answer_text.values).mean() > 0.99
+        assert data.attrs["num_distinct_tokens"] > roomy.attrs["num_distinct_tokens"], "no text has run anew"
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_texts_that_wait_are_the_same_on_any_number_of_ranks(waiting, tmp_path, ranks):
+    job, reference = waiting
+    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_texts_that_wait_are_the_same_after_a_kill(waiting, tmp_path):
+    job, reference = waiting
+    process = runs.start_held(job, tmp_path / "run", block=2, ranks=2)
+    runs.kill_tree(process)
+    runs.finish(process)
+    assert runs.status(tmp_path / "run")["state"] != "done"
+    code, _, err = runs.run(job, tmp_path / "run", ranks=3)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)

@@ -14,6 +14,7 @@
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"
 #include "run/Settings.hpp"
+#include "run/directory/RunDirectory.hpp"
 #include "run/ranks/Protocol.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -110,6 +111,28 @@ TEST(StageJournalTest, StagesDoNotSeeEachOther) {
   EXPECT_EQ(results::JournalStore::open(directory.path(), "vectors").records().size(), 1U);
   EXPECT_TRUE(results::JournalStore::open(directory.path(), "effects").attempts().empty());
   EXPECT_TRUE(results::JournalStore::open(directory.path()).attempts().empty());
+}
+
+TEST(StageJournalTest, BlocksThatWereCutOtherwiseAreRefused) {
+  const testing::TemporaryDirectory directory;
+  const results::JournalHeader header{{}, "{}", "{}", "20260101T000000Z-1"};
+  {
+    results::JournalWriter writer(directory.path(), header);
+    writer.stage({base::sha256("a"), 3, 1, {}}, std::vector<std::byte>(5));
+    writer.commit();
+  }
+  const auto store = results::JournalStore::open(directory.path());
+  const sweep::Product product({8, 1, 1, 1});
+  EXPECT_NO_THROW(require_blocks(store, sweep::BlockPlan(product, 8)));
+  for (const std::uint64_t per_block : {2, 8}) {  // block 3 has another length, or there is none
+    try {
+      require_blocks(store, sweep::BlockPlan(product, per_block, sweep::Outermost::together));
+      FAIL() << per_block;
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("block 3 of 1 context: another version of the program"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("--overwrite"));
+    }
+  }
 }
 
 TEST(StageSettingsTest, FieldsOfAStageAreNamedWhereTheyDiffer) {
