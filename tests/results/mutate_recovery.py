@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INTEGRATION = ROOT / "tests/integration"
-JOURNAL, INDEX, SEAL = "results/Journal.cpp", "results/JournalIndex.cpp", "results/Seal.cpp"
+JOURNAL, SEAL = "results/Journal.cpp", "results/Seal.cpp"
 PENDING, LEASE, STAGES = "base/files/PendingFile.cpp", "run/directory/Lease.cpp", "run/JobStages.cpp"
 POWER = "test_storage_crashes.py::test_crash_at_a_call_of_a_run[power]"
 POWER_NAMES = "test_storage_crashes.py::test_crash_at_a_call_of_a_run[power-names]"
@@ -50,8 +50,8 @@ CHANGES = [
            "test_run_ranks.py::test_results_take_their_names_one_after_another"),
     Change("epoch: that the next is taken at a start", LEASE, [("highest_epoch(directory_) + 1;", "1;")],
            "test_run:DirectoryTest*"),
-    Change("epoch, whenever it is asked for", LEASE, [("if (!is_there(path(epoch_)) || is_there(path(epoch_ + 1))) {",
-                                                      "if (false) {")], "test_run:DirectoryTest*"),
+    Change("epoch, whenever it is asked for", LEASE, [("fail_if(!is_there(path(epoch_)) || is_there(path(epoch_ + 1)),",
+                                                      "fail_if(false,")], "test_run:DirectoryTest*"),
     Change("epoch before blocks are written", "run/ranks/Coordinator.cpp", [("    parts_.lease.check();\n", "")],
            "test_run_faults.py::test_attempt_that_was_overtaken_stops"),
     Change("epoch before a result takes its name", "run/directory/ExportDirectory.cpp", [("    lease->check();\n", "")],
@@ -61,7 +61,7 @@ CHANGES = [
     Change("epoch before vectors are written", STAGES, [("[&job] { job.lease->check(); }", "[] {}")],
            "test_contexts.py::test_an_overtaken_attempt_writes_no_vectors"),
     Change("checksum of a journal's header", JOURNAL,
-           [("if (stored != crc_of(covered)) {\n    throw base::Error(\"its header", "if (false) {\n    throw base::Error(\"its header")],
+           [("fail_if(stored != crc_of(covered), \"its header", "fail_if(false, \"its header")],
            "test_results:Journal*"),
     Change("checksum of a record's head", JOURNAL, [("if (record.seed != crc_of(covered)) {", "if (false) {")],
            "test_results:Journal*"),
@@ -77,7 +77,7 @@ CHANGES = [
     Change("checksum of a cost when it is used", JOURNAL,
            [("if (crc_of(std::span(head).first(head_size - crc_size)) != record.seed) {", "if (false) {")],
            "test_results:Journal*"),
-    Change("checksum of an index", INDEX, [("if (stored != crc_of(covered)) {", "if (false) {")], "test_results:Journal*"),
+    Change("checksum of an index", JOURNAL, [("if (stored != crc_of(covered)) {", "if (false) {")], "test_results:Journal*"),
     Change("index: checksum of the header that it is of", JOURNAL,
            [("index->header_checksum != start.checksum || ", "")], "test_results:Journal*"),
     Change("index: checksum of the last record that it covers", JOURNAL,
