@@ -119,7 +119,8 @@ class DealtProbe final : public Probe {
   sweep::BlockPlan blocks_;
 };
 
-/// Place of an outer axis; throws where there is none.
+}  // namespace
+
 std::size_t outer_axis(const results::RawSchema& schema, const char* name) {
   const auto& axes = schema.outer_axes;
   const auto found = std::ranges::find(axes, name, &results::AxisSchema::name);
@@ -127,8 +128,6 @@ std::size_t outer_axis(const results::RawSchema& schema, const char* name) {
                   std::string("its contexts have no axis '") + name + "'");
   return static_cast<std::size_t>(found - axes.begin());
 }
-
-}  // namespace
 
 std::vector<std::uint64_t> sentences_of(const results::RawSchema& schema) {
   const auto template_axis = outer_axis(schema, "template");

@@ -14,6 +14,9 @@ namespace stereosweep::probes {
 /// the probe's contexts have no templates and rephrasings.
 std::shared_ptr<const Probe> dealt(std::shared_ptr<const Probe> probe, const std::vector<std::uint8_t>& rounds);
 
+/// Place of an outer axis. Throws InputError where there is none.
+std::size_t outer_axis(const results::RawSchema& schema, const char* name);
+
 /// Of each context of an outermost value the place of its sentence (template x rephrasings + rephrasing).
 std::vector<std::uint64_t> sentences_of(const results::RawSchema& schema);
 

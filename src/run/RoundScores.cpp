@@ -35,31 +35,25 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-std::size_t place_of_axis(const results::RawSchema& schema, const char* name) {
-  const auto found = std::ranges::find(schema.outer_axes, name, &results::AxisSchema::name);
-  return static_cast<std::size_t>(found - schema.outer_axes.begin());
-}
-
 }  // namespace
 
 /// Some sentences as a small table of their own: of each template that is among them its first, second, ... rephrasing
 /// there. No score depends on what a rephrasing is called.
 struct RoundScores::Part {
-  std::vector<std::size_t> templates;                 ///< places on the table's axis
-  std::vector<std::vector<std::size_t>> rephrasings;  ///< [template of the part]
-  std::size_t num_places = 0;                         ///< rephrasings of the part: the most that a template has
+  std::vector<std::size_t> templates;  ///< places on the table's axis
+  std::size_t num_places = 0;          ///< rephrasings of the part: the most that a template has
   std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> places;  ///< of a sentence: template and rephrasing here
   std::map<std::uint64_t, std::vector<sweep::Block>> blocks;            ///< by outermost value
 
   Part(const std::vector<std::uint64_t>& sentences, std::size_t num_rephrasings) {
+    std::size_t num_of_template = 0;
     for (const auto sentence : sentences) {
       if (templates.empty() || templates.back() != sentence / num_rephrasings) {
         templates.push_back(sentence / num_rephrasings);
-        rephrasings.emplace_back();
+        num_of_template = 0;
       }
-      places[sentence] = {templates.size() - 1, rephrasings.back().size()};
-      rephrasings.back().push_back(sentence % num_rephrasings);
-      num_places = std::max(num_places, rephrasings.back().size());
+      places[sentence] = {templates.size() - 1, num_of_template++};
+      num_places = std::max(num_places, num_of_template);
     }
   }
 };
@@ -67,17 +61,14 @@ struct RoundScores::Part {
 RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe)
     : root_(root), job_(job), probe_(probe), sentences_(probes::sentences_of(probe.schema())) {
   const auto& kind = probes::kind_of(job);
-  rounds_ = findings::visiting_rounds(kind.score_axes(job), kind.asked(job), job.seed);
+  axes_ = kind.score_axes(job);
+  rounds_ = findings::visiting_rounds(axes_, kind.asked(job), job.seed);
   num_taken_.assign(std::size_t{1} << 8, 0);
 }
 
-void RoundScores::begin() {
-  add_part({{0}, probes::kind_of(job_).score_axes(job_)[findings::rephrasing_axis].labels.size()}, nullptr);
-}
-
 void RoundScores::add(const results::JournalStore& journal) {
-  if (axes_.front().labels.empty()) {
-    begin();
+  if (values_.empty()) {
+    add_part({{0}, axes_[findings::rephrasing_axis].labels.size()}, nullptr);
   }
   const auto& plan = probe_.blocks();
   std::map<std::uint8_t, std::vector<sweep::Block>> blocks;
@@ -105,8 +96,8 @@ void RoundScores::add(const results::JournalStore& journal) {
 
 void RoundScores::add_part(const Part& part, const results::JournalStore* journal) {
   auto schema = probe_.schema();
-  const auto template_place = place_of_axis(schema, "template");
-  const auto rephrasing_place = place_of_axis(schema, "rephrasing");
+  const auto template_place = probes::outer_axis(schema, "template");
+  const auto rephrasing_place = probes::outer_axis(schema, "rephrasing");
   auto lengths = base::mapped(schema.outer_axes, [](const auto& axis) { return std::uint64_t{axis.labels.size()}; });
   const sweep::Product whole(lengths);
   std::vector<std::size_t> first_places(part.num_places);
@@ -154,45 +145,51 @@ void RoundScores::add_part(const Part& part, const results::JournalStore* journa
   const findings::Workers nobody;
   const Scratch table(root_ / round_table_file);
   probes::kind_of(job_).stats({.file = file, .job = job_, .target = table.path(), .top = 1, .world = nobody});
-  take(part, results::ScoreFile(table.path()));
+  const results::ScoreFile scores(table.path());
+  if (values_.empty()) {
+    begin(scores);
+  } else {
+    take(part, scores);
+  }
+}
+
+void RoundScores::begin(const results::ScoreFile& file) {
+  auto axes = file.axes();
+  for (const auto axis : {findings::template_axis, findings::rephrasing_axis}) {
+    axes[axis] = axes_[axis];
+  }
+  axes_ = std::move(axes);
+  const auto is_decided = findings::decided_measures(findings::scores_of(axes_), probes::kind_of(job_).asked(job_));
+  values_.resize(is_decided.size());
+  statuses_.resize(is_decided.size());
+  const auto of_subject = num_sentences() * sentence_length();
+  for (std::size_t measure = 0; measure < is_decided.size(); ++measure) {
+    if (is_decided[measure]) {
+      const auto statuses = file.read_statuses(measure);  // of one sentence
+      values_[measure].assign(axes_[findings::subject_axis].labels.size() * of_subject, stats::nan);
+      for (std::size_t place = 0; place < values_[measure].size(); ++place) {
+        statuses_[measure].push_back(statuses[place / of_subject * sentence_length() + place % sentence_length()]);
+      }
+    }
+  }
 }
 
 void RoundScores::take(const Part& part, const results::ScoreFile& file) {
   constexpr auto unscored = static_cast<std::uint8_t>(results::ScoreStatus::unscored);
-  const bool is_first = axes_.front().labels.empty();
-  if (is_first) {
-    const auto known = probes::kind_of(job_).score_axes(job_);
-    axes_ = file.axes();
-    axes_[findings::template_axis] = known[findings::template_axis];
-    axes_[findings::rephrasing_axis] = known[findings::rephrasing_axis];
-    is_taken_ = findings::decided_measures(findings::scores_of(axes_), probes::kind_of(job_).asked(job_));
-    values_.resize(is_taken_.size());
-    statuses_.resize(is_taken_.size());
-  }
   const auto num_subjects = axes_[findings::subject_axis].labels.size();
-  const auto num_rephrasings = axes_[findings::rephrasing_axis].labels.size();
-  const auto num_sentences = axes_[findings::template_axis].labels.size() * num_rephrasings;
-  const auto length = axes_[findings::replicate_axis].labels.size() * axes_[findings::item_axis].labels.size();
-  for (std::size_t measure = 0; measure < is_taken_.size(); ++measure) {
-    if (!is_taken_[measure]) {
+  const auto num_inside = part.templates.size() * part.num_places;
+  const auto length = sentence_length();
+  for (std::size_t measure = 0; measure < values_.size(); ++measure) {
+    if (values_[measure].empty()) {
       continue;
     }
     const auto values = file.read(measure);
     const auto statuses = file.read_statuses(measure);
-    if (is_first) {
-      values_[measure].assign(num_subjects * num_sentences * length, stats::nan);
-      statuses_[measure].resize(values_[measure].size());
-      for (std::size_t place = 0; place < statuses_[measure].size(); ++place) {
-        statuses_[measure][place] = statuses[place / (num_sentences * length) * length + place % length];
-      }
-      continue;
-    }
-    const auto num_inside = part.templates.size() * part.num_places;
     STEREOSWEEP_ASSERT(values.size() == num_subjects * num_inside * length, "a part has the subjects and items of all");
     for (std::size_t subject = 0; subject < num_subjects; ++subject) {
       for (const auto& [sentence, inside] : part.places) {
         const auto from = (subject * num_inside + inside.first * part.num_places + inside.second) * length;
-        const auto to = (subject * num_sentences + sentence) * length;
+        const auto to = (subject * num_sentences() + sentence) * length;
         for (std::size_t place = 0; place < length; ++place) {
           if (statuses[from + place] != unscored) {
             values_[measure][to + place] = values[from + place];

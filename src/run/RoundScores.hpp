@@ -27,19 +27,25 @@ class RoundScores {
 
  private:
   struct Part;
-  void begin();
+  std::size_t num_sentences() const { return rounds_.size(); }
+  /// Numbers of a subject's sentence.
+  std::size_t sentence_length() const {
+    return axes_[findings::replicate_axis].labels.size() * axes_[findings::item_axis].labels.size();
+  }
+  /// Takes axes and what is not applicable from the table of one sentence that nobody scored.
+  void begin(const results::ScoreFile& file);
   void add_part(const Part& part, const results::JournalStore* journal);
   void take(const Part& part, const results::ScoreFile& file);
 
   const std::filesystem::path& root_;
   const sweep::Job& job_;
   const probes::Probe& probe_;
-  std::vector<std::uint64_t> sentences_;     ///< of the contexts of an outermost value
-  std::vector<std::uint8_t> rounds_;         ///< of the sentences
-  std::vector<std::uint64_t> num_taken_;     ///< [round]: blocks that were there
-  std::vector<bool> is_taken_;               ///< [measure]: decided
-  results::ScoreTableAxes axes_;             ///< no labels: not known yet
-  std::vector<std::vector<double>> values_;  ///< [measure]: as Scores::read gives them; empty: not decided
+  std::vector<std::uint64_t> sentences_;  ///< of the contexts of an outermost value
+  std::vector<std::uint8_t> rounds_;      ///< of the sentences
+  std::vector<std::uint64_t> num_taken_;  ///< [round]: blocks that were there
+  results::ScoreTableAxes axes_;          ///< the job's, then the file's with all sentences
+  std::vector<std::vector<double>>
+      values_;  ///< [measure]: as Scores::read gives them; empty: not decided, or not begun
   std::vector<std::vector<std::uint8_t>> statuses_;
 };
 
