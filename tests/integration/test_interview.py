@@ -113,24 +113,28 @@ def test_the_share_that_was_read_stands_first(reference, derived, raw):
             assert (term("status", f"{name}.{one}") or term("status", one)).definition in html, (name, one)
 
 
+def must_be_the_same(job, reference, output, *settings, ranks=1):
+    code, _, err = runs.run(job, output, *settings, ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(output) == runs.digest(reference)
+
+
+def must_be_the_same_after_a_kill(job, reference, output):
+    process = runs.start_held(job, output, block=2, ranks=2)
+    runs.kill_tree(process)
+    runs.finish(process)
+    assert runs.status(output)["state"] != "done"
+    must_be_the_same(job, reference, output, ranks=3)
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_same_digest_on_any_number_of_ranks(job, reference, tmp_path, ranks):
-    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
-    assert code == 0, err
-    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    must_be_the_same(job, reference, tmp_path / "run", ranks=ranks)
 
 
 def test_same_digest_after_a_kill_and_with_other_blocks(job, reference, tmp_path):
-    process = runs.start_held(job, tmp_path / "run", block=2, ranks=2)
-    runs.kill_tree(process)
-    runs.finish(process)
-    assert runs.status(tmp_path / "run")["state"] != "done"
-    code, _, err = runs.run(job, tmp_path / "run", ranks=3)
-    assert code == 0, err
-    assert runs.digest(tmp_path / "run") == runs.digest(reference)
-    code, _, err = runs.run(job, tmp_path / "wide", "execution.contexts_per_block=1000")
-    assert code == 0, err
-    assert runs.digest(tmp_path / "wide") == runs.digest(reference)
+    must_be_the_same_after_a_kill(job, reference, tmp_path / "run")
+    must_be_the_same(job, reference, tmp_path / "wide", "execution.contexts_per_block=1000")
 
 
 def test_raw_cubes(raw):
@@ -307,17 +311,9 @@ def test_texts_that_wait_are_texts_of_different_lengths(waiting, tmp_path):
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_texts_that_wait_are_the_same_on_any_number_of_ranks(waiting, tmp_path, ranks):
     job, reference = waiting
-    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
-    assert code == 0, err
-    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    must_be_the_same(job, reference, tmp_path / "run", ranks=ranks)
 
 
 def test_texts_that_wait_are_the_same_after_a_kill(waiting, tmp_path):
     job, reference = waiting
-    process = runs.start_held(job, tmp_path / "run", block=2, ranks=2)
-    runs.kill_tree(process)
-    runs.finish(process)
-    assert runs.status(tmp_path / "run")["state"] != "done"
-    code, _, err = runs.run(job, tmp_path / "run", ranks=3)
-    assert code == 0, err
-    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    must_be_the_same_after_a_kill(job, reference, tmp_path / "run")
