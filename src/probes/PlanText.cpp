@@ -192,7 +192,7 @@ CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
     auditor.read(probe, block);
   }
   auto audit = auditor.take();
-  audit.num_contexts = probe.blocks().product().num_contexts();
+  audit.num_contexts = probe.blocks().num_contexts();
   return audit;
 }
 

@@ -25,8 +25,6 @@ namespace stereosweep::probes {
 /// All queries that one step of a block asks at once.
 struct Round {
   std::vector<query::Query> queries;
-  /// How many of them belong to each part of a block that is no range of contexts (DealtProbe); empty: there is one.
-  std::vector<std::size_t> lengths = {};
 };
 
 /// Rounds of a block so far, each with its answers.

@@ -65,7 +65,7 @@ void print_questions(std::ostream& out, const Probe& probe, std::uint64_t contex
     contexts -= block.num_contexts;
     for (const auto& asked : probe.first(block).queries) {
       const auto* generate = std::get_if<query::Generate>(&asked);
-      out << block.first_context << '\t'
+      out << blocks.context(block, 0) << '\t'
           << base::json_quote(generate != nullptr ? generate->prompt : std::get<query::Continue>(asked).prompt) << '\n';
     }
   }
@@ -78,7 +78,7 @@ void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std:
   const auto& kind = kind_of(job);
   const auto probe = kind.make_probe(job, nullptr);
   ServerWork work;
-  work.num_contexts = probe->blocks().product().num_contexts();
+  work.num_contexts = probe->blocks().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_counted)) {
     count_block(*probe, block, work);
   }

@@ -14,8 +14,8 @@
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "probes/DealtProbe.hpp"
 #include "probes/ProbeKind.hpp"
+#include "probes/Visits.hpp"
 #include "results/TextTable.hpp"
 #include "run/directory/RunDirectory.hpp"
 
@@ -61,15 +61,7 @@ void require_decidable(const sweep::Job& job) {
     problems.add({}, fault.problem, "");
   }
   problems.raise_if_any(job.name + ":");
-  findings::visiting_rounds(probes::kind_of(job).score_axes(job), probes::kind_of(job).asked(job), job.seed);
-}
-
-std::shared_ptr<const probes::Probe> in_rounds(std::shared_ptr<const probes::Probe> probe, const sweep::Job& job) {
-  if (!decides(job) || probe == nullptr) {
-    return probe;
-  }
-  const auto& kind = probes::kind_of(job);
-  return probes::dealt(std::move(probe), findings::visiting_rounds(kind.score_axes(job), kind.asked(job), job.seed));
+  probes::visits_of(job);
 }
 
 DecidedRounds::DecidedRounds(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe,

@@ -29,9 +29,6 @@ std::string decision_settings(const sweep::Job& job);
 /// Throws InputError with what keeps a run of the job from deciding, and with names that its contrasts lack.
 void require_decidable(const sweep::Job& job);
 
-/// The probe with a round's contexts in blocks of their own; `probe` itself where the job does not decide.
-std::shared_ptr<const probes::Probe> in_rounds(std::shared_ptr<const probes::Probe> probe, const sweep::Job& job);
-
 /// What the rounds of a run have decided, as its directory keeps it.
 struct RoundsRecord {
   std::vector<std::string> rounds;  ///< digests

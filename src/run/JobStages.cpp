@@ -230,7 +230,7 @@ class StageRun {
     for (const auto& record : store_->records()) {
       contexts += record.num_contexts;
     }
-    auto all_contexts = blocks.product().num_contexts();
+    auto all_contexts = blocks.num_contexts();
     for (std::uint64_t block = 0; rounds_ && block < blocks.num_blocks(); ++block) {
       all_contexts -= left_->is_wanted(block) || left_->is_done(block) ? 0 : blocks.block(block).num_contexts;
     }
@@ -533,13 +533,12 @@ class JobStages {
 
   void open(std::size_t index) {
     auto& step = steps_[index];
-    const auto made =
+    const auto probe =
         step.stage->open(request_, index == 0 ? std::span<const std::byte>() : *steps_[index - 1].outcome);
     auto settings = index == 0 ? job_.settings : steps_[index - 1].run->settings();
     for (const auto& [key, value] : step.stage->settings()) {
       settings = with_field(settings, key, value);
     }
-    const auto probe = coordinated(job_.world, [&] { return in_rounds(made, job_.job()); });
     if (decides(job_.job())) {
       settings = with_field(settings, decisions_field, decision_settings(job_.job()));
     }
@@ -715,7 +714,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
   const auto stages = probes::kind_of(job).stages(job);
   std::vector<std::string> lines;
   for (const auto& stage : stages) {
-    const auto probe = in_rounds(stage->reopen(request), job);
+    const auto probe = stage->reopen(request);
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     if (stages.size() == 1 || !store.attempts().empty()) {
       check(store);

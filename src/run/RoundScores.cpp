@@ -10,8 +10,8 @@
 #include "base/Lists.hpp"
 #include "base/process/Processors.hpp"
 #include "findings/decisions/Decisions.hpp"
-#include "probes/DealtProbe.hpp"
 #include "probes/ProbeKind.hpp"
+#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
 #include "run/directory/RunDirectory.hpp"
@@ -62,7 +62,7 @@ RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& jo
     : root_(root), job_(job), probe_(probe), sentences_(probes::sentences_of(probe.schema())) {
   const auto& kind = probes::kind_of(job);
   axes_ = kind.score_axes(job);
-  rounds_ = findings::visiting_rounds(axes_, kind.asked(job), job.seed);
+  rounds_ = probes::visits_of(job);
   num_taken_.assign(std::size_t{1} << 8, 0);
 }
 
@@ -78,7 +78,7 @@ void RoundScores::add(const results::JournalStore& journal) {
     blocks[rounds_[sentences_[context]]].push_back(block);
   }
   for (auto& [round, found] : blocks) {
-    if (round == findings::never_visited || found.size() == num_taken_[round]) {
+    if (found.size() == num_taken_[round]) {
       continue;
     }
     std::vector<std::uint64_t> sentences;

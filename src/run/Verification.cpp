@@ -324,7 +324,7 @@ Verification verify_run(const VerificationRequest& request) {
     verification.differences =
         job.model.server ? std::vector<std::string>() : settings_differences(settings, machine.settings.text);
     require_same_files(verification.differences);
-    const auto probe = in_rounds(stage->reopen(stage_request), job);
+    const auto probe = stage->reopen(stage_request);
     require_blocks(store, probe->blocks());
     if (!engine) {
       engine = make_engine(job, machine, directory.root());

@@ -71,24 +71,24 @@ BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
   STEREOSWEEP_ASSERT(rounds.size() == contexts_per_outermost_, "each context of an outermost value has a round");
   plan.order_.resize(rounds.size());
   std::iota(plan.order_.begin(), plan.order_.end(), std::uint64_t{0});
+  std::erase_if(plan.order_, [&](std::uint64_t context) { return rounds[context] == never_visited; });
   std::ranges::stable_sort(plan.order_, {}, [&](std::uint64_t context) { return rounds[context]; });
-  for (std::uint64_t place = 0; place < rounds.size(); ++place) {
+  for (std::uint64_t place = 0; place < plan.order_.size(); ++place) {
     const bool begins = place == 0 || rounds[plan.order_[place]] != rounds[plan.order_[place - 1]];
     if (begins || place - plan.starts_.back() == contexts_per_block_) {
       plan.starts_.push_back(place);
     }
   }
-  plan.stretch_ = contexts_per_outermost_;
+  plan.stretch_ = plan.order_.size();
   plan.blocks_per_stretch_ = plan.starts_.size();
   plan.num_blocks_ = plan.blocks_per_stretch_ * product_.lengths().front();
-  plan.starts_.push_back(rounds.size());
+  plan.starts_.push_back(plan.order_.size());
   return plan;
 }
 
 std::uint64_t BlockPlan::context(const Block& block, std::uint64_t place) const {
-  const auto context = block.first_context + place;
-  const auto inside = context % std::max<std::uint64_t>(contexts_per_outermost_, 1);
-  return is_dealt() ? context - inside + order_[inside] : context;
+  const auto visit = block.first_context + place;
+  return is_dealt() ? visit / stretch_ * contexts_per_outermost_ + order_[visit % stretch_] : visit;
 }
 
 Block BlockPlan::block(std::uint64_t index) const {
@@ -108,7 +108,7 @@ Block BlockPlan::block(std::uint64_t index) const {
 
 std::vector<Block> sample_blocks(const BlockPlan& blocks, std::uint64_t max_contexts) {
   const std::uint64_t num_blocks = blocks.num_blocks();
-  const std::uint64_t num_contexts = blocks.product().num_contexts();
+  const std::uint64_t num_contexts = blocks.num_contexts();
   const bool all = num_contexts <= max_contexts;
   const std::uint64_t mean_block = num_blocks == 0 ? 1 : num_contexts / num_blocks;
   const std::uint64_t wanted = all ? num_blocks : std::clamp<std::uint64_t>(max_contexts / mean_block, 1, num_blocks);

@@ -21,6 +21,9 @@ class Product {
   std::uint64_t num_contexts_ = 1;
 };
 
+/// The round of a context that is never asked.
+constexpr std::uint8_t never_visited = 255;
+
 /// A contiguous range of contexts inside one value of the outermost axis, or of whole values of it: the unit of
 /// scheduling, journal, reuse. Of a dealt plan: of places in the order of visits (BlockPlan::context).
 struct Block {
@@ -37,11 +40,16 @@ enum class Outermost { apart, together };
 class BlockPlan {
  public:
   BlockPlan(Product product, std::uint64_t contexts_per_block, Outermost outermost = Outermost::apart);
-  /// The same product for a sweep that asks its contexts in rounds: a block has contexts of one round.
-  /// `rounds`: of each context of an outermost value, whatever the value; these are apart.
+  /// The same product for a sweep that asks its contexts in rounds, or a part of them: a block has contexts of one
+  /// round, those that are never visited are in none. `rounds`: of each context of an outermost value, whatever the
+  /// value; these are apart.
   BlockPlan dealt(const std::vector<std::uint8_t>& rounds) const;
   bool is_dealt() const { return !order_.empty(); }
   const Product& product() const { return product_; }
+  /// That are in a block.
+  std::uint64_t num_contexts() const {
+    return is_dealt() ? order_.size() * product_.lengths().front() : product_.num_contexts();
+  }
   std::uint64_t num_blocks() const { return num_blocks_; }
   Block block(std::uint64_t index) const;
   /// Number of the context at a place of a block.
@@ -55,7 +63,7 @@ class BlockPlan {
   Product product_;
   std::uint64_t contexts_per_block_;
   std::uint64_t contexts_per_outermost_ = 0;
-  std::uint64_t stretch_ = 0;  ///< contexts of one value of the outermost axis, or of several that are one block
+  std::uint64_t stretch_ = 0;  ///< contexts of one value of the outermost axis that are asked, or of several in a block
   std::uint64_t blocks_per_stretch_ = 0;
   std::uint64_t num_blocks_ = 0;
   std::vector<std::uint64_t> order_;   ///< of a dealt plan: contexts of an outermost value as they are visited

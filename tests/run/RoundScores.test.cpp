@@ -8,7 +8,6 @@
 #include <random>
 
 #include "findings/decisions/Decisions.hpp"
-#include "probes/DealtProbe.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/rating/RatingProbe.hpp"
@@ -105,8 +104,7 @@ TEST(RoundScores, are_those_of_the_whole_journal_after_any_part) {
   const auto job = job_in_rounds();
   const auto tokenizer = probes::testing::from_json(probes::testing::word_piece_json(), "[MASK]");
   const auto& kind = probes::kind_of(job);
-  const auto probe = probes::dealt(kind.make_probe(job, &tokenizer),
-                                   findings::visiting_rounds(kind.score_axes(job), kind.asked(job), job.seed));
+  const auto probe = kind.make_probe(job, &tokenizer);
   const testing::TemporaryDirectory directory;
   results::JournalWriter writer(directory.path(), {{}, "{}", "{}", "20260101T000000Z-1"});
   RoundScores table(directory.path(), job, *probe);

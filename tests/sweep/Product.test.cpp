@@ -75,6 +75,29 @@ TEST(BlockPlan, DealtBlocksHoldContextsOfOneRound) {
   EXPECT_EQ(plain.context(plain.block(5), 1), plain.block(5).first_context + 1);
 }
 
+TEST(BlockPlan, WhatIsNeverVisitedIsInNoBlock) {
+  const std::vector<std::uint8_t> rounds = {never_visited, 1, 0, never_visited, 0, 1, 0};
+  for (std::uint64_t per_block = 1; per_block <= 8; ++per_block) {
+    const auto plan = BlockPlan(Product({3, 7}), per_block).dealt(rounds);
+    EXPECT_EQ(plan.num_contexts(), 15u);
+    std::vector<std::uint64_t> met;
+    for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
+      const auto block = plan.block(index);
+      for (std::uint64_t place = 0; place < block.num_contexts; ++place) {
+        met.push_back(plan.context(block, place));
+        EXPECT_EQ(plan.context({}, met.size() - 1), met.back());  // the same in one count of all
+      }
+    }
+    EXPECT_THAT(met, testing::ElementsAre(2, 4, 6, 1, 5, 9, 11, 13, 8, 12, 16, 18, 20, 15, 19));
+    std::uint64_t sampled = 0;
+    for (const auto& block : sample_blocks(plan, 15)) {
+      sampled += block.num_contexts;
+    }
+    EXPECT_EQ(sampled, 15u);
+  }
+  EXPECT_EQ(BlockPlan(Product({3, 7}), 2).dealt(std::vector<std::uint8_t>(7, never_visited)).num_blocks(), 0u);
+}
+
 TEST(BlockPlan, CoversSmallProductsExactlyOnceInOrder) {
   for (std::uint64_t groups = 1; groups <= 4; ++groups) {
     for (std::uint64_t templates = 1; templates <= 7; ++templates) {

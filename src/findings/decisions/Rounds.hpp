@@ -12,6 +12,7 @@
 #include "findings/contrasts/ContrastPlans.hpp"
 #include "stats/sequential/Boundary.hpp"
 #include "sweep/Decision.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::findings {
 
@@ -42,7 +43,7 @@ struct RoundNumbers {
 };
 
 /// In which round each cell of a row is visited.
-constexpr std::uint8_t never_visited = 255;
+using sweep::never_visited;
 
 /// One contrast in one measure for one item.
 struct RowRounds {

@@ -27,7 +27,7 @@ class Auditor {
  public:
   Auditor(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens)
       : probe_(probe), tokenizer_(tokenizer), max_tokens_(max_tokens) {
-    audit_.num_contexts = probe.blocks().product().num_contexts();
+    audit_.num_contexts = probe.blocks().num_contexts();
   }
 
   void read(const sweep::Block& block) {
@@ -107,7 +107,7 @@ void print_product(std::ostream& out, const sweep::Job& job, const AssociationPr
   out << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
   plan_line(out, "product") << counted(lengths[0], "subject") << " (" << counted(probe.schema().num_priors, "prior")
                             << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing")
-                            << " = " << counted(audit.num_contexts, "context") << '\n';
+                            << " = " << counted(probe.blocks().product().num_contexts(), "context") << '\n';
   plan_line(out, "cells") << with_thousands(audit.num_contexts * words) << " (contexts x " << counted(words, "word")
                           << ")\n";
   audit.print_note(out);
@@ -202,7 +202,8 @@ void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64
   const auto& axes = probe.schema().outer_axes;
   std::uint64_t printed = 0;
   out << "group\ttemplate\trephrasing\tword\tstatus\ttext\n";
-  for (std::uint64_t context = 0; context < probe.blocks().product().num_contexts(); ++context) {
+  for (std::uint64_t visit = 0; visit < probe.blocks().num_contexts(); ++visit) {
+    const auto context = probe.blocks().context({}, visit);
     const auto place = probe.blocks().product().coordinates(context);
     const auto view = probe.view(context);
     const auto& words = probe.plans().words(view.word_case);

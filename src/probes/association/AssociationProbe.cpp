@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::association {
@@ -311,6 +312,7 @@ AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Token
   const std::uint32_t max_subwords = longest_word();
   plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, max_subwords);
   schema_ = association_schema(settings_, subjects_, words_, max_subwords);
+  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
 }
 
 std::uint32_t AssociationProbe::longest_word() const {
@@ -365,7 +367,7 @@ AssociationProbe::BlockViews AssociationProbe::views_of(const sweep::Block& bloc
   result.views.reserve(block.num_contexts);
   std::unordered_map<std::string, std::size_t> seen;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const ContextView& view = result.views.emplace_back(this->view(block.first_context + i));
+    const ContextView& view = result.views.emplace_back(this->view(blocks_.context(block, i)));
     std::string key = view.text.before;
     key.append(1, '\0').append(view.text.after).append(view.word_case == WordCase::capitalised ? "C" : "l");
     const bool is_asked = view.targets != nullptr;
@@ -435,7 +437,7 @@ void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& has
   hash.field("association 2").field(settings_of_block(settings_)).field(mask_token_);
   hash.number(plans_->max_subwords()).number(words_.size());
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const ContextView view = this->view(block.first_context + i);
+    const ContextView view = this->view(blocks_.context(block, i));
     hash.number(view.targets == nullptr ? 0 : 1);
     if (view.targets == nullptr) {
       hash.field(view.problem);

@@ -261,8 +261,9 @@ void print_sentences(std::ostream& out, const Coreference& settings) {
 void print_prompts(std::ostream& out, const CoreferenceProbe& probe, std::uint64_t limit) {
   const auto& axes = probe.schema().outer_axes;
   out << "group\trephrasing\ttemplate\treferent\tother\tprompt\n";
-  const auto num_contexts = probe.blocks().product().num_contexts();
-  for (std::uint64_t context = 0; context < std::min(num_contexts, limit) && out; ++context) {
+  const auto num_contexts = probe.blocks().num_contexts();
+  for (std::uint64_t visit = 0; visit < std::min(num_contexts, limit) && out; ++visit) {
+    const auto context = probe.blocks().context({}, visit);
     const auto place = probe.blocks().product().coordinates(context);
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
       out << axes[axis].labels[place[axis]] << '\t';

@@ -11,6 +11,7 @@
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
+#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Wording.hpp"
@@ -301,7 +302,9 @@ CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Token
       blocks_(sweep::Product({conditions_.size(), questions_.size(), sentences_.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))),
       max_subwords_(longest_occupation(tokenizer)),
-      schema_(coreference_schema(job, max_subwords_)) {}
+      schema_(coreference_schema(job, max_subwords_)) {
+  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
+}
 
 std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tokenizer) const {
   std::size_t longest = 1;
@@ -331,10 +334,10 @@ std::string CoreferenceProbe::prompt(std::uint64_t context) const {
 Round CoreferenceProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto& item = sentence_of(block.first_context + i);
+    const auto& item = sentence_of(blocks_.context(block, i));
     if (!item.is_excluded) {
       round.queries.emplace_back(
-          query::Continue{.prompt = prompt(block.first_context + i),
+          query::Continue{.prompt = prompt(blocks_.context(block, i)),
                           .continuations = {" " + item.occupation(0), " " + item.occupation(1)}});
     }
   }
@@ -352,8 +355,8 @@ results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transc
   std::ranges::fill(counts, 0);
   std::size_t next_answer = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto& item = sentence_of(block.first_context + i);
-    column_of<std::string>(raw, CoreferenceColumn::prompt)[i] = prompt(block.first_context + i);
+    const auto& item = sentence_of(blocks_.context(block, i));
+    column_of<std::string>(raw, CoreferenceColumn::prompt)[i] = prompt(blocks_.context(block, i));
     if (item.is_excluded) {
       problems[i] = exclusion_of(item);
       statuses[2 * i] = statuses[2 * i + 1] = static_cast<std::uint8_t>(CoreferenceStatus::excluded);
@@ -386,8 +389,8 @@ results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transc
 void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   hash.field("coreference 2").field(settings_).number(max_subwords_);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto& item = sentence_of(block.first_context + i);
-    hash.number(item.is_excluded ? 1 : 0).field(prompt(block.first_context + i));
+    const auto& item = sentence_of(blocks_.context(block, i));
+    hash.number(item.is_excluded ? 1 : 0).field(prompt(blocks_.context(block, i)));
     hash.field(exclusion_of(item)).field(item.occupation(0)).field(item.occupation(1));
   }
 }

@@ -165,11 +165,11 @@ LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) 
   const auto most = static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_new_tokens) +
                     static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_thought_tokens);
   const auto special = job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
-  later.sample.num_contexts = probe.blocks().product().num_contexts();
+  later.sample.num_contexts = probe.blocks().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
     later.sample.contexts_read += block.num_contexts;
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-      const auto asked = probe.messages(block.first_context + i);
+      const auto asked = probe.messages(probe.blocks().context(block, i));
       for (std::size_t turn = 0; turn < asked.size(); ++turn) {
         const std::vector<std::string> none(turn, job.model.chat && job.model.chat->origin ? "-" : "");
         const auto prompt = prompt_of(job, std::span(asked).first(turn + 1), none);
@@ -202,8 +202,9 @@ void print_later_turns(const LaterTurns& later, const std::optional<model::Causa
 
 /// What the model reads at each turn; "{answer 1}" stands where its first answer will.
 void print_prompts(const sweep::Job& job, const InterviewProbe& probe, std::uint64_t limit) {
-  const std::uint64_t contexts = std::min(limit, probe.blocks().product().num_contexts());
-  for (std::uint64_t context = 0; context < contexts; ++context) {
+  const std::uint64_t contexts = std::min(limit, probe.blocks().num_contexts());
+  for (std::uint64_t visit = 0; visit < contexts; ++visit) {
+    const auto context = probe.blocks().context({}, visit);
     const auto asked = probe.messages(context);
     for (std::size_t turn = 0; turn < asked.size(); ++turn) {
       std::vector<std::string> answers;

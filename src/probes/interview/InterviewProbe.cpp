@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
 #include "config/yaml/Yaml.hpp"
+#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::interview {
@@ -193,6 +195,7 @@ InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer
                               settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block), sweep::Outermost::together),
       schema_(interview_schema(job, subjects_.subjects)) {
+  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
   std::size_t items = 0;
   for (const auto& conversation : settings().conversations) {
     first_items_.push_back(items);
@@ -232,7 +235,8 @@ void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, s
 
 Round InterviewProbe::first(const sweep::Block& block) const {
   Round round;
-  for (std::uint64_t context = block.first_context; context < block.first_context + block.num_contexts; ++context) {
+  for (std::uint64_t place = 0; place < block.num_contexts; ++place) {
+    const auto context = blocks_.context(block, place);
     const auto asked = messages(context);
     const auto prompt = prompt_of(job_, std::span(asked).first(1), {});
     for (std::size_t i = 0; i < num_rounds(); ++i) {
@@ -253,7 +257,7 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
   for (std::size_t step = 0; step < transcript.answers.size(); ++step) {
     std::size_t next = 0;
     for (auto& course : all) {
-      const auto context = block.first_context + course.context;
+      const auto context = blocks_.context(block, course.context);
       const bool goes_on = course.answers.size() == step &&
                            (step == 0 || way_behind(*course.answers.back()) == Way::goes_on) &&
                            step < turns_of(context).size();
@@ -296,7 +300,7 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
   std::vector<std::string> asked;
   std::size_t asked_of = block.num_contexts;
   for (const auto& course : courses(block, transcript)) {
-    const auto context = block.first_context + course.context;
+    const auto context = blocks_.context(block, course.context);
     const auto& turns = turns_of(context);
     if (course.answers.size() < step || step >= turns.size() || way_behind(*course.answers.back()) != Way::goes_on) {
       continue;
@@ -334,15 +338,15 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
   const auto num_turns = schema_.inner_axis("turn").labels.size();
   auto& questions = column_named<std::string>(raw, schema_, "question");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
-    const auto& turns = turns_of(block.first_context + i);
-    const auto asked = messages(block.first_context + i);
+    const auto& turns = turns_of(blocks_.context(block, i));
+    const auto asked = messages(blocks_.context(block, i));
     for (std::size_t step = 0; step < turns.size(); ++step) {
       questions[i * num_turns + turns[step]] = asked[step];
     }
   }
   for (const auto& course : courses(block, transcript)) {
-    fold_course(raw, block.first_context + course.context, course);
-    fold_options(raw, block.first_context + course.context, course);
+    fold_course(raw, blocks_.context(block, course.context), course);
+    fold_options(raw, blocks_.context(block, course.context), course);
   }
   return raw;
 }
@@ -438,8 +442,8 @@ void InterviewProbe::each_conversation(const sweep::Block& block, const results:
   const auto& statuses = column_named<std::uint8_t>(raw, schema_, "answer_status");
   const auto& answers = column_named<std::string>(raw, schema_, "answer_text");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
-    const auto asked = messages(block.first_context + i);
-    const auto& turns = turns_of(block.first_context + i);
+    const auto asked = messages(blocks_.context(block, i));
+    const auto& turns = turns_of(blocks_.context(block, i));
     for (std::size_t round = 0; round < num_rounds(); ++round) {
       auto conversation = opening_messages(job_);
       for (std::size_t step = 0; step < turns.size(); ++step) {
@@ -468,7 +472,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
     hash.field(cube.name).number(schema_.values_per_context(cube));
   }
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto context = block.first_context + i;
+    const auto context = blocks_.context(block, i);
     const auto asked = messages(context);
     const auto& turns = turns_of(context);
     hash.number(first_items_[cell(context).conversation]).number(asked.size());
@@ -498,7 +502,7 @@ std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const toke
   if (job.model.chat && job.model.chat->origin) {
     for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
       for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
-        const auto asked = probe->messages(block.first_context + i);
+        const auto asked = probe->messages(probe->blocks().context(block, i));
         prompt_of(job, asked, std::vector<std::string>(asked.size() - 1, "-"));
       }
     }

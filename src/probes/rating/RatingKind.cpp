@@ -65,8 +65,9 @@ void print_options(const PlanRequest& request, const RatingProbe& rating) {
 }
 
 void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& orders, std::uint64_t limit) {
-  const std::uint64_t contexts = std::min(limit, rating.blocks().product().num_contexts());
-  for (std::uint64_t context = 0; context < contexts; ++context) {
+  const std::uint64_t contexts = std::min(limit, rating.blocks().num_contexts());
+  for (std::uint64_t visit = 0; visit < contexts; ++visit) {
+    const auto context = rating.blocks().context({}, visit);
     for (const auto order : orders) {
       std::cout << context << '\t' << option_order_names[static_cast<std::size_t>(order)] << '\t'
                 << base::json_quote(rating.prompt(context, order)) << '\n';

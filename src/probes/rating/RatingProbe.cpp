@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "answers/Rating.hpp"
 #include "answers/text/PlainText.hpp"
@@ -10,6 +11,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
+#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 #include "sweep/Wording.hpp"
 
@@ -169,6 +171,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* toke
               static_cast<std::uint64_t>(job.execution.contexts_per_block),
               settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart),
       schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job))) {
+  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
   const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {
@@ -245,7 +248,7 @@ void RatingProbe::each_conversation(const sweep::Block& block, const results::Ra
                                     const ConversationVisitor& visit) const {
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : settings().orders) {
-      visit(conversation(question(block.first_context + i, order)));
+      visit(conversation(question(blocks_.context(block, i), order)));
     }
   }
 }
@@ -260,7 +263,7 @@ Round RatingProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : settings().orders) {
-      const auto text = prompt(block.first_context + i, order);
+      const auto text = prompt(blocks_.context(block, i), order);
       if (!asks_by_messages(job_)) {
         round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
       }
@@ -284,7 +287,8 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
   for (std::size_t order = 0; order < rating.orders.size(); ++order) {
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const std::size_t place = i * rating.orders.size() + order;
-      column_of<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
+      column_of<std::string>(raw, RatingColumn::prompt)[place] =
+          prompt(blocks_.context(block, i), rating.orders[order]);
       if (first_run == 0) {
         column_of<std::uint8_t>(raw, RatingColumn::option_status)[place] =
             static_cast<std::uint8_t>(OptionStatus::not_asked);
@@ -362,7 +366,7 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
   hash_thoughts(job_, hash);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : orders) {
-      hash.field(prompt(block.first_context + i, order));
+      hash.field(prompt(blocks_.context(block, i), order));
     }
   }
 }
@@ -380,7 +384,7 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   if (job.model.chat && job.model.chat->origin) {
     for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
       for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
-        probe->prompt(block.first_context + i, OptionOrder::as_listed);
+        probe->prompt(probe->blocks().context(block, i), OptionOrder::as_listed);
       }
     }
   }

@@ -11,7 +11,7 @@ using probes::megabytes;
 
 OutputSize output_size(const probes::Probe& probe, std::uint64_t blocks_left) {
   const auto& blocks = probe.blocks();
-  const auto whole = probes::output_bytes(probe.schema(), blocks.product().num_contexts(), 0);
+  const auto whole = probes::output_bytes(probe.schema(), blocks.num_contexts(), 0);
   const auto share = blocks.num_blocks() == 0 ? 0 : double(blocks_left) / double(blocks.num_blocks());
   return {static_cast<std::uint64_t>(whole * share), static_cast<std::uint64_t>(whole)};
 }

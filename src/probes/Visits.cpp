@@ -1,0 +1,51 @@
+#include "probes/Visits.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "findings/decisions/Decisions.hpp"
+#include "probes/ProbeKind.hpp"
+
+namespace stereosweep::probes {
+
+std::vector<std::uint8_t> visits_of(const sweep::Job& job) {
+  const auto& kind = kind_of(job);
+  if (const auto asked = kind.asked(job); asked.decide) {
+    return findings::visiting_rounds(kind.score_axes(job), asked, job.seed);
+  }
+  return {};
+}
+
+sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, const sweep::BlockPlan& all) {
+  const auto visits = visits_of(job);
+  if (visits.empty()) {
+    return all;
+  }
+  return all.dealt(base::mapped(sentences_of(schema), [&](std::uint64_t sentence) { return visits.at(sentence); }));
+}
+
+std::size_t outer_axis(const results::RawSchema& schema, const char* name) {
+  const auto& axes = schema.outer_axes;
+  const auto found = std::ranges::find(axes, name, &results::AxisSchema::name);
+  base::refuse_if(found == axes.end(), "this probe cannot ask in rounds",
+                  std::string("its contexts have no axis '") + name + "'");
+  return static_cast<std::size_t>(found - axes.begin());
+}
+
+std::vector<std::uint64_t> sentences_of(const results::RawSchema& schema) {
+  const auto template_axis = outer_axis(schema, "template");
+  const auto rephrasing_axis = outer_axis(schema, "rephrasing");
+  auto lengths = base::mapped(schema.outer_axes, [](const auto& axis) { return std::uint64_t{axis.labels.size()}; });
+  lengths.front() = 1;
+  const sweep::Product inside(lengths);
+  std::vector<std::uint64_t> sentences(inside.num_contexts());
+  for (std::uint64_t context = 0; context < sentences.size(); ++context) {
+    const auto at = inside.coordinates(context);
+    sentences[context] = at[template_axis] * lengths[rephrasing_axis] + at[rephrasing_axis];
+  }
+  return sentences;
+}
+
+}  // namespace stereosweep::probes
