@@ -123,6 +123,21 @@ double one_way(const Lines& lines, double total, double num_cells) {
   return effect * spread + rest / num_cells;
 }
 
+/// Where each row has one cell, its variance contains that of cells; the columns' is what all vary beyond it.
+MeanError error_of_one_layer(const CrossedSquares& squares) {
+  const auto n = static_cast<double>(squares.num_cells);
+  const auto num_columns = static_cast<double>(squares.num_columns);
+  if (n == num_columns) {
+    return {squares.cells_alone, squares.cells_alone > 0 ? n - 1 : nan};
+  }
+  const double of_rows = squares.within_columns / (n - num_columns) / n;
+  const double of_columns =
+      std::max(0.0, squares.total - of_rows * n * (n - 1)) / (n * (1 - squares.column_spread)) * squares.column_spread;
+  const double variance = of_rows + of_columns;
+  const double used = of_rows * of_rows / (n - 1) + variance * variance / (num_columns - 1);
+  return variance > 0 ? MeanError{variance, std::max(variance * variance / used, num_columns - 1)} : MeanError{0, nan};
+}
+
 }  // namespace
 
 CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns) {
@@ -211,6 +226,9 @@ MeanError CrossedSquares::error() const {
   }
   if (fewest < 2) {
     return {cells_alone, cells_alone > 0 ? n - 1 : nan};
+  }
+  if (num_cells == num_rows) {
+    return error_of_one_layer(*this);
   }
   if (rest_degrees <= 0) {
     const double variance = rows + columns;
