@@ -277,6 +277,9 @@ const Node* read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Jo
   comparison_keys(statistics, job.comparison);
   job.probe = format.read({fields, statistics, fields.node(), fields.pieces(), fields.problems(), job.execution});
   const bool is_read = fields.problems().size() == num_problems && statistics.usable();
+  for (const auto& fault : is_read ? format.design_faults(job) : std::vector<std::string>()) {
+    fields.problems().add(fields.node().find("axes")->find("design")->place(""), fault, "");
+  }
   statistics.finish();
   return is_read ? node : nullptr;
 }

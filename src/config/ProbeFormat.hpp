@@ -73,6 +73,8 @@ class ProbeFormat {
   virtual void describe(FieldsSchema& job, FieldsSchema& statistics) const = 0;
   /// Why a server cannot be asked instead of a checkpoint (Job::model.server); each problem is a whole sentence.
   virtual std::vector<sweep::KeyFault> server_faults(const sweep::Job& job) const;
+  /// What of `axes.design` the job's axes do not have; each problem is a whole sentence.
+  virtual std::vector<std::string> design_faults(const sweep::Job& /*job*/) const { return {}; }
   /// What `stats` would refuse under `statistics`, by its keys: names that the axes of the job's scores lack, as far as
   /// the job tells these, and tables. Each problem is a whole sentence.
   virtual std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& /*job*/) const { return {}; }

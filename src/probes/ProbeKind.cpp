@@ -11,6 +11,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/decisions/SparseDesign.hpp"
 #include "probes/PlanText.hpp"
 #include "results/TextTable.hpp"
 
@@ -86,7 +87,7 @@ void ProbeKind::plan(const PlanRequest& request) const {
   out << request.job.name << ": " << name() << " on " << request.job.model.shown() << '\n';
   plan_line(out, "product") << summary(request.job) << '\n';
   print_blocks(out, request.job, probe->blocks(), request.ranks);
-  print_output(out, output_bytes(probe->schema(), probe->blocks().product().num_contexts(), 0));
+  print_output(out, output_bytes(probe->schema(), probe->blocks().num_contexts(), 0));
   request.print_time(out, *probe);
 }
 
@@ -129,6 +130,11 @@ std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job)
   return faults;
 }
 
+std::vector<std::string> ProbeKind::design_faults(const sweep::Job& job) const {
+  const auto design = job.design();
+  return design ? findings::faults_of_design(score_axes(job), *design) : std::vector<std::string>();
+}
+
 std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) const {
   const auto asked = comparison(job);
   std::vector<sweep::KeyFault> faults;
@@ -143,6 +149,12 @@ std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) 
                       .problem = base::describe("statistics.decide stands beside statistics.templates",
                                                 "a run that stops asking deals all of its templates",
                                                 "Leave the others out of axes.templates.")});
+  }
+  if (asked.decide && job.design()) {
+    faults.push_back(
+        {.key = "decide",
+         .problem = base::describe("statistics.decide stands beside axes.design",
+                                   "rounds deal templates and rephrasings themselves", "Leave one of them out.")});
   }
   return faults;
 }

@@ -131,6 +131,7 @@ class ProbeKind : public config::ProbeFormat {
   /// Axes of the score table that the job alone tells, made as those of a result are; unless overridden: none.
   virtual results::ScoreTableAxes score_axes(const sweep::Job& /*job*/) const { return {}; }
   std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
+  std::vector<std::string> design_faults(const sweep::Job& job) const final;
   /// What keeps a run of the job from asking in rounds (statistics.decide).
   std::vector<sweep::KeyFault> faults_of_rounds(const sweep::Job& job) const;
   /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.

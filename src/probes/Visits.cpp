@@ -6,6 +6,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "findings/decisions/Decisions.hpp"
+#include "findings/decisions/SparseDesign.hpp"
 #include "probes/ProbeKind.hpp"
 
 namespace stereosweep::probes {
@@ -15,7 +16,8 @@ std::vector<std::uint8_t> visits_of(const sweep::Job& job) {
   if (const auto asked = kind.asked(job); asked.decide) {
     return findings::visiting_rounds(kind.score_axes(job), asked, job.seed);
   }
-  return {};
+  const auto design = job.design();
+  return design ? findings::visits_of_design(kind.score_axes(job), *design, job.seed) : std::vector<std::uint8_t>();
 }
 
 sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, const sweep::BlockPlan& all) {

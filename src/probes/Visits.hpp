@@ -1,5 +1,5 @@
-// Which contexts of its product a probe asks, and which of them together: all; or those of one round together, where a run
-// stops asking once it knows (statistics.decide).
+// Which contexts of its product a probe asks, and which of them together: all; those of one round together, where a run
+// stops asking once it knows (statistics.decide); or those alone that a sparse design deals (axes.design).
 #pragma once
 
 #include <cstdint>

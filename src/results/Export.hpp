@@ -43,9 +43,9 @@ struct ExportCounts {
 /// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256, settings, and what scoring
 /// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows; of a model that was named as on the
 /// hub also model_revision (commit), of one that is not stored as plain numbers model_storage, with an adapter adapter
-/// and adapter_sha256; of a run that stops asking when it knows num_rounds. The export itself adds schema,
-/// schema_version, title, software, software_version, build, hdf5_version, numerical_contract, raw_cubes, outer_axes,
-/// num_blocks, num_blocks_scored, raw_digest and, last, complete.
+/// and adapter_sha256; of a run that stops asking when it knows num_rounds, of one with a sparse design design (a
+/// sentence). The export itself adds schema, schema_version, title, software, software_version, build, hdf5_version,
+/// numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last, complete.
 struct RunDescription {
   std::string title;
   std::string probe;

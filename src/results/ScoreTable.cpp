@@ -13,7 +13,8 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& prob
     : pending_(target.path),
       file_(hdf5::File::create(pending_.path())),
       layout_(std::make_unique<Layout>(file_.root())),
-      finish_(target.finish) {
+      finish_(target.finish),
+      left_out_(target.left_out) {
   root().write_attribute("Conventions", "CF-1.8");
   root().write_attribute("schema", "stereosweep-statistics/" + probe);
   root().write_attribute("schema_version", "1.0");
@@ -82,8 +83,10 @@ std::vector<std::string> add_axes(Layout& layout, const ScoreTableAxes& axes) {
 
 }  // namespace
 
-ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name)
-    : scores_(layout.add_cube(
+ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name,
+                                   std::vector<bool> left_out)
+    : left_out_(std::move(left_out)),
+      scores_(layout.add_cube(
           number_cube(name, "", "score of the " + axes.back().name + " for the subject", "unit: measure_units"),
           add_axes(layout, axes))),
       statuses_(
@@ -97,7 +100,15 @@ ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, c
 void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const double> values,
                              std::span<const ScoreStatus> statuses) {
   std::vector<std::uint8_t> flags(statuses.size());
-  std::ranges::transform(statuses, flags.begin(), [](auto status) { return static_cast<std::uint8_t>(status); });
+  const auto of_sentence = where.count[4] * where.count[5];
+  for (std::size_t place = 0; place < flags.size(); ++place) {
+    const auto sentence = place / of_sentence;
+    const auto line = where.start[2] + sentence / where.count[3] % where.count[2];
+    const auto status = statuses[place];
+    const bool is_left_out = !left_out_.empty() && status != ScoreStatus::ok && status != ScoreStatus::partial &&
+                             left_out_.at(line * shape_[3] + where.start[3] + sentence % where.count[3]);
+    flags[place] = static_cast<std::uint8_t>(is_left_out ? ScoreStatus::not_applicable : status);
+  }
   scores_.write(where, values);
   statuses_.write(where, std::span<const std::uint8_t>(flags));
 }
@@ -153,8 +164,8 @@ void ScoreTableWriter::flush() {
   }
 }
 
-void write_score_table(Layout& layout, const ScoreTable& table) {
-  ScoreTableWriter writer(layout, table.axes);
+void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool> left_out) {
+  ScoreTableWriter writer(layout, table.axes, "score", std::move(left_out));
   hdf5::Rectangle all;
   for (const auto& axis : table.axes) {
     all.start.push_back(0);
@@ -166,7 +177,7 @@ void write_score_table(Layout& layout, const ScoreTable& table) {
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
                       const StatisticsTarget& target) {
   StatisticsFile file(source, probe, target);
-  write_score_table(file.layout(), table);
+  write_score_table(file.layout(), table, file.left_out());
   file.commit();
 }
 

@@ -31,6 +31,7 @@ struct StatisticsTarget {
   StatisticsTarget(std::filesystem::path where) : path(std::move(where)) {}  // NOLINT: a path is a target
   std::filesystem::path path;
   std::function<void(StatisticsFile&)> finish;
+  std::vector<bool> left_out;  ///< [template x rephrasings + rephrasing]: that the job does not ask; empty: it asks all
 };
 
 /// The file that `stats` writes for any probe; same conventions as an exported result.
@@ -41,6 +42,7 @@ class StatisticsFile {
   StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target);
   hdf5::Group& root() { return file_.root(); }
   Layout& layout() { return *layout_; }
+  const std::vector<bool>& left_out() const { return left_out_; }
   /// Seals the file and makes it appear under its name. Every variable must be closed.
   void commit();
 
@@ -49,6 +51,7 @@ class StatisticsFile {
   hdf5::File file_;
   std::unique_ptr<Layout> layout_;
   std::function<void(StatisticsFile&)> finish_;
+  std::vector<bool> left_out_;
 };
 
 /// Why a score is what it is. A number is finite exactly where its status is `ok` or `partial`.
@@ -58,7 +61,7 @@ enum class ScoreStatus : std::uint8_t {
   missing = 2,         ///< none of them exists: see the raw status
   undefined = 3,       ///< they exist, but the formula has no value (a logarithm of 0, no variance)
   unscored = 4,        ///< the run did not come to it
-  not_applicable = 5,  ///< this combination of labels is not part of the job
+  not_applicable = 5,  ///< this combination of labels is not part of the job, or its design leaves it out
   infinite = 6,        ///< the number is infinite: the logarithm of a probability of 0
 };
 extern const std::vector<std::string> score_status_names;
@@ -93,11 +96,13 @@ struct ScoreTable {
 inline constexpr const char* pole_score_name = "pole_score";
 
 /// Adds the axes and the variables `score` and `score_status` (or those of another name) to a statistics file, which
-/// has no axis of the same names yet, unless with the same labels. Throws base::Error for files.
+/// has no axis of the same names yet, unless with the same labels. Scores that do not exist since the design leaves
+/// their sentences out get the status `not_applicable`. Throws base::Error for files.
 class ScoreTableWriter {
  public:
-  /// `layout` is borrowed for this call.
-  ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name = "score");
+  /// `layout` is borrowed for this call. `left_out`: as StatisticsFile has them.
+  ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name = "score",
+                   std::vector<bool> left_out = {});
   /// Consecutive sentences (a sentence: one [template, rephrasing]) of one subject.
   struct Part {
     std::uint64_t subject = 0;
@@ -120,6 +125,7 @@ class ScoreTableWriter {
   void write_sentences(std::span<const Part> parts, std::uint64_t done, std::uint64_t length,
                        const hdf5::Rectangle& where);
 
+  std::vector<bool> left_out_;
   hdf5::DataSet scores_;
   hdf5::DataSet statuses_;
   hdf5::Shape shape_;
@@ -127,7 +133,7 @@ class ScoreTableWriter {
   std::vector<Part> kept_;
 };
 
-void write_score_table(Layout& layout, const ScoreTable& table);
+void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool> left_out = {});
 
 /// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,

@@ -161,6 +161,20 @@ struct Rephrasing {
   }
 };
 
+/// A part of templates x rephrasings that is asked in place of all: every template in as many rephrasings, every
+/// rephrasing about as often, dealt by the job's seed (stats::looks_of_cells).
+struct Design {
+  static constexpr const char* key_form = "{layers: 2}";
+  std::int64_t layers = 1;  ///< rephrasings of each template
+  std::string paired = {};  ///< "template.pair": templates with one value are asked in the same rephrasings
+  bool operator==(const Design&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.needed().integer("layers", self.layers, 1, 1'000'000, "rephrasings in which each template is asked");
+    keys.unless_default().line("paired", self.paired, "templates with one value of this coordinate are dealt together");
+  }
+};
+
 /// What scores are differences to: subjects beside the groups.
 struct Priors {
   bool word = true;  ///< the generic noun below in place of the group (published code)

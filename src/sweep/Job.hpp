@@ -10,6 +10,7 @@
 
 #include "chat/ChatTemplate.hpp"
 #include "query/Compute.hpp"
+#include "sweep/Axes.hpp"
 #include "sweep/Comparison.hpp"
 #include "sweep/Server.hpp"
 
@@ -61,7 +62,7 @@ struct Execution {
 
 /// The settings of one kind of probe, as a value: copied and compared as what it holds. What a kind's settings are, its
 /// folder in probes/ knows; they name themselves (`probe_name`) and say what the rest must know of every job:
-/// `draws()`, whether something is drawn by the seed, and `needs_model()`.
+/// `draws()`, whether something is drawn by the seed, `needs_model()`, and, where templates have rephrasings, `design`.
 class ProbeSettings {
  public:
   /// No probe: of a job that could not be read.
@@ -82,6 +83,7 @@ class ProbeSettings {
   std::string name() const { return kind_ == nullptr ? "" : kind_->name; }
   bool draws() const { return kind_ != nullptr && kind_->draws(*this); }
   bool needs_model() const { return kind_ == nullptr || kind_->needs_model(*this); }
+  std::optional<Design> design() const { return kind_ == nullptr ? std::nullopt : kind_->design(*this); }
   bool operator==(const ProbeSettings& other) const {
     return kind_ == other.kind_ && (kind_ == nullptr || kind_->equal(*this, other));
   }
@@ -91,6 +93,7 @@ class ProbeSettings {
     const char* name;
     bool (*draws)(const ProbeSettings&);
     bool (*needs_model)(const ProbeSettings&);
+    std::optional<Design> (*design)(const ProbeSettings&);
     bool (*equal)(const ProbeSettings&, const ProbeSettings&);
   };
   template <class Settings>
@@ -105,6 +108,12 @@ constexpr ProbeSettings::Kind ProbeSettings::kind_of = {
     Settings::probe_name,
     [](const ProbeSettings& held) { return held.as<Settings>().draws(); },
     [](const ProbeSettings& held) { return held.as<Settings>().needs_model(); },
+    [](const ProbeSettings& held) -> std::optional<Design> {
+      if constexpr (requires { held.as<Settings>().design; }) {
+        return held.as<Settings>().design;
+      }
+      return std::nullopt;
+    },
     [](const ProbeSettings& left, const ProbeSettings& right) { return left.as<Settings>() == right.as<Settings>(); },
 };
 
@@ -119,7 +128,9 @@ struct Job {
   bool operator==(const Job&) const = default;
 
   /// Whether a raw number depends on `seed`: something is drawn, or the fake engine makes its numbers from it.
-  bool draws() const { return execution.engine == query::EngineKind::fake || probe.draws(); }
+  bool draws() const { return execution.engine == query::EngineKind::fake || probe.draws() || design(); }
+  /// The part of its templates and rephrasings that is asked; nothing: all.
+  std::optional<Design> design() const { return probe.design(); }
   bool needs_model() const { return probe.needs_model(); }
   /// Whether a checkpoint is read: no server answers.
   bool reads_model() const { return needs_model() && !model.server; }

@@ -24,7 +24,7 @@ def head_blocks(run, found):
     blocks = [Paragraph(UNFINISHED, "warning")] if not is_complete(run) else []
     answers = answers_of(found)
     blocks += [Points(answers, "answer"), *terms_of(answers)] if answers else []
-    read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name == "answers_read"]
+    read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name in ("answers_read", "design")]
     for name in () if answers else FIRST:
         rows = [one.tables[0] for one in found if one.name.startswith(name)]
         blocks += [block for table in rows for block in points(table, MOST_ROWS)]

@@ -22,6 +22,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/decisions/Decisions.hpp"
+#include "findings/decisions/SparseDesign.hpp"
 #include "findings/power/Power.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/families/Families.hpp"
@@ -274,7 +275,7 @@ void print_time(std::ostream& out, const probes::PlanRequest& request, const pro
   const auto engine = load_engine(request);
   const auto measured = measure(probe, *engine);
   const double whole = measured.seconds / static_cast<double>(std::max<std::uint64_t>(1, measured.contexts)) *
-                       static_cast<double>(probe.blocks().product().num_contexts());
+                       static_cast<double>(probe.blocks().num_contexts());
   line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on "
        << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
        << " as fast as this process, loading left out\n";
@@ -371,6 +372,10 @@ base::ExitCode execute_plan(const CommandLine& line) {
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
     plan_job(job, line);
     const auto& kind = probes::kind_of(job);
+    if (const auto design = job.design()) {
+      probes::plan_line(std::cout, "design") << findings::design_text(kind.score_axes(job), *design)
+                                             << "; blocks, tokens, time and output are those of these\n";
+    }
     if (const auto comparison = kind.asked(job); comparison.decide) {
       probes::plan_line(std::cout, "decide") << findings::rounds_text(kind.score_axes(job), comparison) << '\n';
     }

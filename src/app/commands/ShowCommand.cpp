@@ -22,7 +22,7 @@ namespace options = boost::program_options;
 std::string head_text(const results::ResultFile& file) {
   std::string text = file.path().string() + "\n";
   for (const auto* name : {"title", "schema", "model", "model_revision", "model_storage", "adapter", "dtype",
-                           "software_version", "created", "num_ranks", "hosts"}) {
+                           "software_version", "created", "num_ranks", "hosts", "design"}) {
     if (const auto value = file.text(name)) {
       text += results::wrapped("  " + std::string(name) + ": " + *value + "\n", 2);
     }

@@ -23,12 +23,14 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/decisions/SparseDesign.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "findings/sharing/KeptWork.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
+#include "probes/Visits.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
 #include "results/TextTable.hpp"
@@ -135,6 +137,13 @@ std::vector<std::string> recommended_in(const findings::Scores& scores, const sw
   return recommended;
 }
 
+/// Of a job with a sparse design.
+std::string design_line(const sweep::Job& job) {
+  return results::wrapped("axes.design: " + findings::design_text(probes::kind_of(job).score_axes(job), *job.design()) +
+                              "; the others have the status not_applicable.\n",
+                          2);
+}
+
 /// What a reader of the file needs to know of how it was asked for: which measures come first, and the arguments that
 /// make the same file again.
 void write_request(hdf5::Group& root, const CommandLine& line, const sweep::Job& job) {
@@ -142,6 +151,9 @@ void write_request(hdf5::Group& root, const CommandLine& line, const sweep::Job&
   root.write_attribute("recommended_measures", base::join(probes::kind_of(job).recommended_measures(job), "\n"));
   if (const auto warnings = probes::kind_of(job).warnings(job); !warnings.empty()) {
     root.write_attribute("warnings", base::join(warnings, "\n"));
+  }
+  if (job.design()) {
+    root.write_attribute("design", design_line(job));
   }
   std::vector<std::string> arguments;
   std::ranges::copy_if(line.overrides, std::back_inserter(arguments),
@@ -254,6 +266,9 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   const auto top = line.number("top", 1);
   std::vector<findings::Finding> conclusions;
   results::StatisticsTarget target = source.target;
+  const auto design = source.job.design();
+  target.left_out = base::mapped(design ? probes::visits_of(source.job) : std::vector<std::uint8_t>(),
+                                 [](std::uint8_t visit) { return visit == sweep::never_visited; });
   auto comparison = kind.asked(source.job);
   const bool is_in_rounds = rounds_of(*source.file).has_value();
   base::refuse_if(line.has("means") && is_in_rounds, "--means of a run that stops asking when it knows",
@@ -323,7 +338,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
   }
   const auto job_warnings = kind.warnings(source.job);
   told.warnings.insert(told.warnings.begin(), job_warnings.begin(), job_warnings.end());
-  const auto head = (source.file->complete() ? "" : std::string(incomplete)) +
+  const auto head = (source.file->complete() ? "" : std::string(incomplete)) + (design ? design_line(source.job) : "") +
                     (found.read.empty() ? "" : found.read + "\n") + (is_in_rounds ? left_out_text(comparison) : "");
   const auto tail =
       measures_text(measures, request.shown, told) + infinite + (found.status.empty() ? "" : "\n" + found.status);

@@ -36,6 +36,12 @@ void rephrasings_key(FieldsDump& keys, const std::vector<sweep::Rephrasing>& rep
 void rephrasings_key(FieldsSchema& keys, const std::vector<sweep::Rephrasing>& rephrasings,
                      const std::vector<sweep::Template>& templates);
 
+/// `design`, the last of the axes.
+template <class Keys, class Design>
+void design_key(Keys& axes, Design& design) {
+  axes.optional_item("design", design, "a part of templates x rephrasings that is asked in place of all");
+}
+
 /// Groups, intersections, traits, templates, rephrasings. `priors` may be renamed by a table of groups that carries its
 /// own generic word.
 void axes_keys(Fields& keys, sweep::Axes& axes, sweep::Priors& priors);

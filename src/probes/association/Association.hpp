@@ -55,11 +55,15 @@ struct Association {
   sweep::Axes axes;
   Measures measures;
   sweep::Priors priors;
+  std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   Statistics statistics;
   bool operator==(const Association&) const = default;
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
-    keys.needed().told_by_block().nested("axes", [&](auto& axes) { axes_keys(axes, self.axes, self.priors); });
+    keys.needed().told_by_block().nested("axes", [&](auto& axes) {
+      axes_keys(axes, self.axes, self.priors);
+      config::design_key(axes, self.design);
+    });
     measures_key(keys, self.measures);
     priors_key(keys, self.priors);
   }

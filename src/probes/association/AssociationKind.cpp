@@ -107,7 +107,9 @@ void print_product(std::ostream& out, const sweep::Job& job, const AssociationPr
   out << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
   plan_line(out, "product") << counted(lengths[0], "subject") << " (" << counted(probe.schema().num_priors, "prior")
                             << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing")
-                            << " = " << counted(probe.blocks().product().num_contexts(), "context") << '\n';
+                            << " = " << counted(probe.blocks().product().num_contexts(), "context")
+                            << (job.design() ? ", of which the design asks " + with_thousands(audit.num_contexts) : "")
+                            << '\n';
   plan_line(out, "cells") << with_thousands(audit.num_contexts * words) << " (contexts x " << counted(words, "word")
                           << ")\n";
   audit.print_note(out);

@@ -236,7 +236,7 @@ sweep::Subject generic_subject(const sweep::Priors& priors) {
 }
 
 void check_axes(const Association& settings, base::Problems& problems) {
-  const auto& [axes, measures, priors, statistics] = settings;
+  const auto& [axes, measures, priors, design, statistics] = settings;
   require_axis(axes.groups.size() + priors.word + priors.mask, "axes.groups", "group and no prior", problems);
   require_axis(list_words(axes.traits).size(), "axes.traits", "word of a trait", problems);
   require_axis(axes.templates.size(), "axes.templates", "template", problems);

@@ -54,7 +54,7 @@ void read_generic_word(const Node& node, const config::Fields& job, sweep::Prior
 
 /// {a group} stands before the generic word, too.
 void check_prior_article(const ProbeReading& job, const Association& settings) {
-  const auto& [axes, measures, priors, statistics] = settings;
+  const auto& [axes, measures, priors, design, statistics] = settings;
   const bool is_asked = std::ranges::any_of(
       axes.templates, [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; });
   if (axes.intersections.articles.by == sweep::ArticleRule::By::noun && is_asked && (priors.word || priors.mask) &&

@@ -11,6 +11,7 @@
 
 #include "base/text/Text.hpp"
 #include "config/ProbeFormat.hpp"
+#include "config/axes/AxesReader.hpp"
 #include "stats/OptionProbabilities.hpp"
 #include "sweep/Axes.hpp"
 
@@ -162,6 +163,7 @@ struct Coreference {
   std::vector<Question> questions;
   std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::bracketed;
+  std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
   template <class Self, class Keys>
@@ -170,6 +172,7 @@ struct Coreference {
       axes_keys(axes, self);
       axes.choice("ambiguous_referent", self.ambiguous_referent, referent_names,
                   "which occupation of an ambiguous sentence is called the referent");
+      config::design_key(axes, self.design);
     });
   }
   bool asks(Augmentation augmentation) const {

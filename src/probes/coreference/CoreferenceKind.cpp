@@ -207,7 +207,8 @@ std::string write_scores(const results::ResultFile& file, stats::Ties ties, cons
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
   std::string text;
   {
-    results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes));
+    results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes), "score",
+                                     written.left_out());
     text = read_all(reader, ties, [&](const auto& part) { scores.add(part); });
     scores.flush();
   }

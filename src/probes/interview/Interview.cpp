@@ -71,6 +71,7 @@ void Interview::each_key(Self& self, Keys& keys) {
     config::groups_keys(axes, self.groups, self.intersections, config::GroupForms::plural);
     own_axes(axes, self);
     config::rephrasings_key(axes, self.rephrasings, {});
+    config::design_key(axes, self.design);
     if constexpr (std::same_as<Keys, config::Fields>) {
       check_wrappers(axes, self);
     }

@@ -176,6 +176,7 @@ struct Interview {
   std::vector<Conversation> conversations;  ///< each rates in one turn at most one item, or several together
   std::vector<PromptForm> forms;            ///< the templates
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
+  std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   InterviewSampling sampling;
   bool operator==(const Interview&) const = default;
   template <class Self, class Keys>

@@ -185,7 +185,7 @@ class RatingKind final : public KindOf<Rating> {
     const auto result = compute_ratings(request.file);
     auto found = findings_of(result);
     results::StatisticsFile written(request.file, Rating::probe_name, request.target);
-    results::write_score_table(written.layout(), result.table);
+    results::write_score_table(written.layout(), result.table, written.left_out());
     const auto& people = request.job.settings<Rating>().statistics.human_ratings;
     if (!people.empty()) {
       found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));

@@ -459,7 +459,10 @@ std::vector<RatingOption> Rating::default_scale() {
 
 template <class Self, class Keys>
 void Rating::each_key(Self& self, Keys& keys) {
-  keys.needed().told_by_block().nested("axes", [&](auto& axes) { axes_keys(axes, self); });
+  keys.needed().told_by_block().nested("axes", [&](auto& axes) {
+    axes_keys(axes, self);
+    config::design_key(axes, self.design);
+  });
   scale_key(keys, self.scale);
   orders_key(keys, self.orders);
   keys.told_by_block().text("frame", self.frame,

@@ -115,6 +115,7 @@ struct Rating {
   std::vector<OptionOrder> orders = {OptionOrder::as_listed, OptionOrder::reversed};
   std::string frame = default_frame;
   RatingSampling sampling;
+  std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   RatingStatistics statistics;
   bool operator==(const Rating&) const = default;
   template <class Self, class Keys>

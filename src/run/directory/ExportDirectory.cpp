@@ -15,6 +15,7 @@
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
+#include "findings/decisions/SparseDesign.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
@@ -296,6 +297,9 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     run.attributes.emplace_back("server_models", base::join(names_in_answers(directory.root()), "\n"));
   }
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
+  if (const auto design = job.design()) {
+    run.attributes.emplace_back("design", findings::design_text(probes::kind_of(job).score_axes(job), *design));
+  }
   if (decides(job)) {
     const auto record = RoundsRecord::read(directory.root());
     if (record.is_finished_with(store.records().size())) {

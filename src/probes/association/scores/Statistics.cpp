@@ -144,9 +144,9 @@ std::string write_statistics(const results::ResultFile& file, Statistics::Aggreg
   auto counts = reader.no_counts();
   {
     auto axes = score_axes(file.schema());
-    results::ScoreTableWriter pairs(written.layout(), axes);
+    results::ScoreTableWriter pairs(written.layout(), axes, "score", written.left_out());
     axes.back() = reader.traits().pole_axis();
-    results::ScoreTableWriter poles(written.layout(), axes, results::pole_score_name);
+    results::ScoreTableWriter poles(written.layout(), axes, results::pole_score_name, written.left_out());
     const auto use = [&](const ScoreSlab& slab) {
       pairs.add(slab.pairs);
       poles.add(slab.poles);
