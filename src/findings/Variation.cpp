@@ -7,6 +7,7 @@
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -30,6 +31,19 @@ std::vector<std::vector<CellMean>> values_over(Over over, const Cells& cells) {
   return base::mapped(cells.rounds(), [](const Cells& round) { return round.means({subject_axis, item_axis}); });
 }
 
+std::array<double, 5> quantiles_of(std::vector<double> values) {
+  std::array<double, 5> quantiles;
+  quantiles.fill(stats::nan);
+  std::ranges::sort(values);
+  for (std::size_t level = 0; level < quantiles.size() && !values.empty(); ++level) {
+    const double place = quantile_levels[level] * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, values.size() - 1);
+    quantiles[level] = values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  }
+  return quantiles;
+}
+
 /// [subject, item]
 std::vector<VariationRow> rows_over(Over over, const Cells& cells) {
   const auto tables = values_over(over, cells);
@@ -44,7 +58,7 @@ std::vector<VariationRow> rows_over(Over over, const Cells& cells) {
         values.insert(values.end(), mean.num_cells > 0 ? 1 : 0, mean.value);
       }
     }
-    rows[row] = {stats::variation(values), static_cast<std::int32_t>(values.size())};
+    rows[row] = {stats::variation(values), static_cast<std::int32_t>(values.size()), quantiles_of(values)};
   }
   return rows;
 }
@@ -86,13 +100,23 @@ std::vector<Finding> findings_of(const Variation& variation, const sweep::Variat
     finding.add(Role::n, rows, "n", "1", over + "s with a score", &VariationRow::n);
     finding.add(Role::status, rows, "status", "", "why there is no number; constant: the mean is 0",
                 [](const VariationRow& row) { return row.variation.reason; });
+    std::string shown = "subject, item";
+    for (std::size_t level = 0; level < quantile_levels.size(); ++level) {
+      const auto percent = results::fixed(100 * quantile_levels[level], 0);
+      finding.add(Role::value, rows, "quantile_" + percent, "",
+                  percent + " % of the scores over " + over + "s are at most this",
+                  [level](const VariationRow& row) { return row.quantiles[level]; });
+      shown += ", " + percent + " %: quantile_" + percent;
+    }
     finding.views = {{.title = "Coefficients of variation over " + over + "s, ",
                       .columns = table_columns("subject, item, CV:, n"),
-                      .by = "-"}};
+                      .by = "-"},
+                     {.title = "Quantiles of scores over " + over + "s, ", .columns = table_columns(shown + ", n")}};
   }
   findings.back().notes =
       "CV: standard deviation (n - 1) over mean of a subject's scores of an item, the largest first. Read it of "
-      "measures whose scores are all positive only.";
+      "measures whose scores are all positive only. Quantiles: so many of its scores are at most the number; they hold "
+      "the noise of single cells, too.";
   return findings;
 }
 

@@ -1,7 +1,9 @@
-// Coefficients of variation of every subject and item of a score table: how much a score depends on the wording, or on
-// the run. Knows no probe.
+// Coefficients of variation and quantiles of every subject and item of a score table: how much a score depends on the
+// wording, or on the run. Knows no probe.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "findings/Finding.hpp"
@@ -10,10 +12,13 @@
 
 namespace stereosweep::findings {
 
+inline constexpr std::array<double, 5> quantile_levels = {0.05, 0.25, 0.5, 0.75, 0.95};
+
 /// Standard deviation (n - 1) over mean of one measure of one subject and item.
 struct VariationRow {
-  stats::Value variation;  ///< `too_few`: one value; `constant`: their mean is 0
-  std::int32_t n = 0;      ///< values
+  stats::Value variation;                ///< `too_few`: one value; `constant`: their mean is 0
+  std::int32_t n = 0;                    ///< values
+  std::array<double, 5> quantiles = {};  ///< at `quantile_levels`, between values in line; NaN: no value
 };
 
 struct Variation {

@@ -209,6 +209,10 @@ def test_variation_of_ratings(ratings):
             means = means[numpy.isfinite(means)]
             names = dict(zip(("measure", "subject", "item"), place))
             assert int(data[f"variation_over_{over}_n"].isel(names)) == len(means)
+            for level in (5, 25, 50, 75, 95):
+                quantile = float(data[f"variation_over_{over}_quantile_{level}"].isel(names))
+                expected = numpy.quantile(means, level / 100) if len(means) else numpy.nan
+                numpy.testing.assert_allclose(quantile, expected, rtol=1e-12, atol=1e-12)
             status = int(data[f"variation_over_{over}_status"].isel(names))
             ours = float(data[f"variation_over_{over}"].isel(names))
             assert status == (1 if len(means) == 0 else 2 if len(means) == 1 else status)

@@ -17,6 +17,7 @@
 #include "config/JobLoader.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "parallel/MpiSession.hpp"
+#include "probes/ProbeKind.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
