@@ -21,11 +21,17 @@ std::vector<std::uint8_t> visits_of(const sweep::Job& job) {
 }
 
 sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, const sweep::BlockPlan& all) {
-  const auto visits = visits_of(job);
+  auto visits = visits_of(job);
   if (visits.empty()) {
     return all;
   }
-  return all.dealt(base::mapped(sentences_of(schema), [&](std::uint64_t sentence) { return visits.at(sentence); }));
+  // texts at a time are worth more than blocks of a layer, which a job of more layers could reuse
+  const bool fills = job.design() && kind_of(job).samples_text(job);
+  for (auto& visit : visits) {
+    visit = fills && visit != sweep::never_visited ? std::uint8_t{0} : visit;
+  }
+  return all.dealt(base::mapped(sentences_of(schema), [&](std::uint64_t sentence) { return visits.at(sentence); }),
+                   fills ? sweep::Outermost::together : sweep::Outermost::apart);
 }
 
 std::size_t outer_axis(const results::RawSchema& schema, const char* name) {

@@ -251,7 +251,7 @@ ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSch
   SlabWriter writer(schema, layout, run.num_threads);
   const auto& plan = *run.blocks;
   ExportCounts counts{.num_blocks = plan.num_blocks()};
-  std::optional<RawBlock> gathered;  // of a dealt plan: all contexts of an outermost value
+  std::optional<RawBlock> gathered;  // of a dealt plan: all contexts of a stretch
   for (std::uint64_t index = 0; index < counts.num_blocks; ++index) {
     const auto block = plan.block(index);
     auto raw = base::profile::timed("reading the journal", [&] { return run.source(block); });
@@ -260,9 +260,9 @@ ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSch
       writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
       continue;
     }
-    const auto length = plan.contexts_per_outermost();
-    const auto first = index / plan.blocks_per_outermost() * length;
-    if (index % plan.blocks_per_outermost() == 0) {
+    const auto first = index / plan.blocks_per_stretch() * plan.contexts_per_stretch();
+    const auto length = std::min(plan.contexts_per_stretch(), plan.product().num_contexts() - first);
+    if (index % plan.blocks_per_stretch() == 0) {
       gathered = unscored_block(schema, length);
     }
     if (raw) {
@@ -272,7 +272,7 @@ ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSch
       }
       gathered->put(*raw, places, length);
     }
-    if ((index + 1) % plan.blocks_per_outermost() == 0) {
+    if ((index + 1) % plan.blocks_per_stretch() == 0) {
       writer.add({.first_context = first, .num_contexts = length}, std::move(*gathered));
     }
   }

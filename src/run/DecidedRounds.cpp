@@ -179,8 +179,8 @@ std::vector<std::uint64_t> DecidedRounds::blocks_of(const std::vector<bool>& nee
         wanted[sentence] = wanted[sentence] || needed[subject * num_sentences + sentence];
       }
     }
-    for (std::uint64_t place = 0; place < plan.blocks_per_outermost(); ++place) {
-      const auto block = plan.block(group * plan.blocks_per_outermost() + place);
+    for (std::uint64_t place = 0; place < plan.blocks_per_stretch(); ++place) {
+      const auto block = plan.block(group * plan.blocks_per_stretch() + place);
       bool is_wanted = false;
       for (std::uint64_t context = 0; !is_wanted && context < block.num_contexts; ++context) {
         is_wanted = wanted[sentences[plan.context(block, context) % plan.contexts_per_outermost()]];

@@ -88,7 +88,7 @@ void RoundScores::add(const results::JournalStore& journal) {
     Part part(sentences, axes_[findings::rephrasing_axis].labels.size());
     num_taken_[round] = found.size();
     for (const auto& block : found) {
-      part.blocks[block.index / plan.blocks_per_outermost()].push_back(block);
+      part.blocks[block.index / plan.blocks_per_stretch()].push_back(block);
     }
     add_part(part, &journal);
   }

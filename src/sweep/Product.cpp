@@ -63,7 +63,7 @@ BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block, Outermos
   num_blocks_ = blocks_per_stretch_ * parts_of(values, values_per_stretch);  // at most num_contexts: no overflow
 }
 
-BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
+BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds, Outermost outermost) const {
   auto plan = *this;
   if (num_blocks_ == 0) {
     return plan;
@@ -79,31 +79,31 @@ BlockPlan BlockPlan::dealt(const std::vector<std::uint8_t>& rounds) const {
       plan.starts_.push_back(place);
     }
   }
-  plan.stretch_ = plan.order_.size();
+  const auto values = product_.lengths().front();
+  const bool fits = outermost == Outermost::together && plan.starts_.size() == 1;
+  const auto values_per_stretch =
+      fits ? std::clamp<std::uint64_t>(contexts_per_block_ / plan.order_.size(), 1, values) : 1;
+  plan.stretch_ = values_per_stretch * plan.order_.size();
   plan.blocks_per_stretch_ = plan.starts_.size();
-  plan.num_blocks_ = plan.blocks_per_stretch_ * product_.lengths().front();
-  plan.starts_.push_back(plan.order_.size());
+  plan.num_blocks_ = plan.blocks_per_stretch_ * parts_of(values, values_per_stretch);
+  plan.starts_.push_back(plan.stretch_);
   return plan;
 }
 
 std::uint64_t BlockPlan::context(const Block& block, std::uint64_t place) const {
   const auto visit = block.first_context + place;
-  return is_dealt() ? visit / stretch_ * contexts_per_outermost_ + order_[visit % stretch_] : visit;
+  return is_dealt() ? visit / order_.size() * contexts_per_outermost_ + order_[visit % order_.size()] : visit;
 }
 
 Block BlockPlan::block(std::uint64_t index) const {
   STEREOSWEEP_ASSERT(index < num_blocks_, "block outside the plan");
   const auto begin = index / blocks_per_stretch_ * stretch_;
   const auto place = index % blocks_per_stretch_;
-  if (is_dealt()) {
-    return {
-        .index = index, .first_context = begin + starts_[place], .num_contexts = starts_[place + 1] - starts_[place]};
-  }
-  const auto inside = place * contexts_per_block_;
-  const auto end = std::min(begin + stretch_, product_.num_contexts());
+  const auto inside = is_dealt() ? starts_[place] : place * contexts_per_block_;
+  const auto end = is_dealt() ? starts_[place + 1] : std::min(inside + contexts_per_block_, stretch_);
   return {.index = index,
           .first_context = begin + inside,
-          .num_contexts = std::min(contexts_per_block_, end - begin - inside)};
+          .num_contexts = std::min(begin + end, num_contexts()) - begin - inside};
 }
 
 std::vector<Block> sample_blocks(const BlockPlan& blocks, std::uint64_t max_contexts) {

@@ -42,8 +42,8 @@ class BlockPlan {
   BlockPlan(Product product, std::uint64_t contexts_per_block, Outermost outermost = Outermost::apart);
   /// The same product for a sweep that asks its contexts in rounds, or a part of them: a block has contexts of one
   /// round, those that are never visited are in none. `rounds`: of each context of an outermost value, whatever the
-  /// value; these are apart.
-  BlockPlan dealt(const std::vector<std::uint8_t>& rounds) const;
+  /// value. Values stay apart where there are several rounds.
+  BlockPlan dealt(const std::vector<std::uint8_t>& rounds, Outermost outermost = Outermost::apart) const;
   bool is_dealt() const { return !order_.empty(); }
   const Product& product() const { return product_; }
   /// That are in a block.
@@ -56,14 +56,17 @@ class BlockPlan {
   std::uint64_t context(const Block& block, std::uint64_t place) const;
   /// Contexts of one value of the outermost axis.
   std::uint64_t contexts_per_outermost() const { return contexts_per_outermost_; }
-  /// Of a dealt plan.
-  std::uint64_t blocks_per_outermost() const { return blocks_per_stretch_; }
+  /// A stretch is one value of the outermost axis, or several that are one block; the last one may be shorter.
+  std::uint64_t blocks_per_stretch() const { return blocks_per_stretch_; }
+  std::uint64_t contexts_per_stretch() const {
+    return is_dealt() ? stretch_ / order_.size() * contexts_per_outermost_ : stretch_;
+  }
 
  private:
   Product product_;
   std::uint64_t contexts_per_block_;
   std::uint64_t contexts_per_outermost_ = 0;
-  std::uint64_t stretch_ = 0;  ///< contexts of one value of the outermost axis that are asked, or of several in a block
+  std::uint64_t stretch_ = 0;  ///< contexts of a stretch that are asked
   std::uint64_t blocks_per_stretch_ = 0;
   std::uint64_t num_blocks_ = 0;
   std::vector<std::uint64_t> order_;   ///< of a dealt plan: contexts of an outermost value as they are visited

@@ -22,17 +22,22 @@ results::ScoreTableAxes axes_of(std::size_t num_templates, std::size_t num_rephr
 TEST(SparseDesign, MarginsAreEvenAndLayersAreKept) {
   for (std::size_t templates = 1; templates <= 13; ++templates) {
     for (std::size_t rephrasings = 1; rephrasings <= 9; ++rephrasings) {
+      std::vector<std::uint8_t> before(templates * rephrasings, sweep::never_visited);
       for (std::size_t layers = 1; layers <= rephrasings; ++layers) {
         const sweep::Design design{.layers = static_cast<std::int64_t>(layers)};
-        const auto visits = visits_of_design(axes_of(templates, rephrasings), design, 17 * templates + layers);
+        const auto visits = visits_of_design(axes_of(templates, rephrasings), design, 17 * templates + rephrasings);
+        for (std::size_t place = 0; place < visits.size(); ++place) {  // a further layer changes none before it
+          EXPECT_EQ(visits[place] + 1U == layers ? sweep::never_visited : visits[place], before[place]);
+        }
+        before = visits;
         std::vector<std::size_t> by_rephrasing(rephrasings, 0);
         for (std::size_t row = 0; row < templates; ++row) {
           std::size_t count = 0;
           for (std::size_t column = 0; column < rephrasings; ++column) {
             const auto visit = visits.at(row * rephrasings + column);
-            ASSERT_TRUE(visit == 0 || visit == sweep::never_visited);
-            count += visit == 0 ? 1 : 0;
-            by_rephrasing[column] += visit == 0 ? 1 : 0;
+            ASSERT_TRUE(visit < layers || visit == sweep::never_visited);
+            count += visit < layers ? 1 : 0;
+            by_rephrasing[column] += visit < layers ? 1 : 0;
           }
           EXPECT_EQ(count, layers);
         }
@@ -92,7 +97,7 @@ double false_alarms(std::size_t templates, std::size_t rephrasings, std::int64_t
     double count = 0;
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       const double value = row[cell / rephrasings] + column[cell % rephrasings] + normal(random);
-      if (visits[cell] == 0) {
+      if (visits[cell] != sweep::never_visited) {
         cells[cell] = value;
         sum += value;
         count += 1;

@@ -115,6 +115,18 @@ def test_ranks_and_kills_come_to_the_same(both, tmp_path, ranks):
     assert "level A" in command("verify", folder)
 
 
+def test_more_layers_take_over_those_before(tmp_path):
+    """Where probabilities are asked; sampled texts fill blocks with several groups instead."""
+    run("association", tmp_path / "two", "axes.design={layers: 2}")
+    run("association", tmp_path / "four", "axes.design={layers: 4}", "--reuse", tmp_path / "two")
+    run("association", tmp_path / "alone", "axes.design={layers: 4}")
+    two, four = (runs.status(tmp_path / name)["blocks"] for name in ("two", "four"))
+    assert four["reused"] == two["total"] == four["total"] / 2
+    assert runs.digest(tmp_path / "four") == runs.digest(tmp_path / "alone")
+    run("interview", tmp_path / "texts", "axes.design={layers: 1}", "execution.contexts_per_block=64")
+    assert runs.status(tmp_path / "texts")["blocks"]["total"] == 1
+
+
 def test_contrasts_of_a_part_are_means_of_its_cells(tmp_path):
     contrast = "statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]"
     run("association", tmp_path / "part", design("association"), contrast, "statistics.variance_shares=all")

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "base/Error.hpp"
@@ -50,7 +51,7 @@ TEST(BlockPlan, DealtBlocksHoldContextsOfOneRound) {
     }
     const auto plan = BlockPlan(Product({3, 7, 2}), per_block).dealt(rounds);
     EXPECT_TRUE(plan.is_dealt());
-    EXPECT_EQ(plan.num_blocks(), 3 * plan.blocks_per_outermost());
+    EXPECT_EQ(plan.num_blocks(), 3 * plan.blocks_per_stretch());
     std::vector<int> met(42, 0);
     for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
       const auto block = plan.block(index);
@@ -63,7 +64,7 @@ TEST(BlockPlan, DealtBlocksHoldContextsOfOneRound) {
         EXPECT_EQ(context / 14, first / 14);
         EXPECT_EQ(rounds[context % 14], rounds[first % 14]);
       }
-      if (index % plan.blocks_per_outermost() > 0) {
+      if (index % plan.blocks_per_stretch() > 0) {
         const auto before = plan.block(index - 1);
         EXPECT_LE(rounds[plan.context(before, 0) % 14], rounds[first % 14]);
       }
@@ -94,6 +95,24 @@ TEST(BlockPlan, WhatIsNeverVisitedIsInNoBlock) {
       sampled += block.num_contexts;
     }
     EXPECT_EQ(sampled, 15u);
+  }
+  const std::vector<std::uint8_t> once = {never_visited, 0, 0, never_visited, 0, 0, 0};
+  const std::vector<std::uint64_t> asked = {1, 2, 4, 5, 6};
+  for (std::uint64_t per_block = 1; per_block <= 40; ++per_block) {  // whole values share a block that has room
+    const auto plan = BlockPlan(Product({7, 7}), per_block).dealt(once, Outermost::together);
+    const auto values = std::clamp<std::uint64_t>(per_block / 5, 1, 7);
+    EXPECT_EQ(plan.contexts_per_stretch(), 7 * values);
+    EXPECT_EQ(plan.num_blocks(), (7 + values - 1) / values * plan.blocks_per_stretch());
+    std::uint64_t visit = 0;
+    for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
+      const auto block = plan.block(index);
+      EXPECT_LE(block.num_contexts, per_block);
+      for (std::uint64_t place = 0; place < block.num_contexts; ++place, ++visit) {
+        EXPECT_EQ(plan.context(block, place), visit / 5 * 7 + asked.at(visit % 5));
+      }
+    }
+    EXPECT_EQ(visit, 35u);
+    EXPECT_EQ(BlockPlan(Product({7, 7}), per_block, Outermost::together).dealt(once).contexts_per_stretch(), 7u);
   }
   EXPECT_EQ(BlockPlan(Product({3, 7}), 2).dealt(std::vector<std::uint8_t>(7, never_visited)).num_blocks(), 0u);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
@@ -11,6 +12,8 @@
 
 namespace stereosweep::findings {
 namespace {
+
+constexpr std::size_t last_round = never_visited - 1;  // which holds all layers from there on
 
 /// Labels that are equal where templates are dealt together.
 std::vector<std::string> lines_of(const Scores& scores, const sweep::Design& design, std::vector<std::string>& faults) {
@@ -65,13 +68,18 @@ std::vector<std::uint8_t> visits_of_design(const results::ScoreTableAxes& axes, 
     rows.try_emplace(lines[place], rows.size());
   }
   const auto num_columns = order.rephrasings.size();
-  const auto looks =
-      stats::looks_of_cells(rows.size(), num_columns, {{rows.size(), static_cast<std::size_t>(design.layers)}});
-  std::vector<std::uint8_t> visits(lines.size() * num_columns);
+  std::vector<stats::PlannedLook> layers;
+  while (std::cmp_less(layers.size(), design.layers)) {
+    layers.push_back({rows.size(), layers.size() + 1});
+  }
+  const auto looks = stats::looks_of_cells(rows.size(), num_columns, layers);
+  std::vector<std::uint8_t> visits(lines.size() * num_columns, never_visited);
   for (std::size_t sentence = 0; sentence < visits.size(); ++sentence) {
     const auto row = rows.at(lines[sentence / num_columns]);
-    const bool is_asked = looks[row * num_columns + order.rephrasings[sentence % num_columns]] == 0;
-    visits[sentence] = is_asked ? 0 : never_visited;
+    const auto layer = looks[row * num_columns + order.rephrasings[sentence % num_columns]];
+    if (layer < layers.size()) {
+      visits[sentence] = static_cast<std::uint8_t>(std::min(layer, last_round));
+    }
   }
   return visits;
 }

@@ -17,9 +17,9 @@ std::vector<std::string> faults_of_design(const results::ScoreTableAxes& axes, c
 /// "each of 28 templates in 2 of 10 rephrasings: 56 of 280 sentences"
 std::string design_text(const results::ScoreTableAxes& axes, const sweep::Design& design);
 
-/// [template x rephrasings + rephrasing]: 0 where the sentence is asked, else never_visited. Templates and rephrasings
-/// are shuffled by the seed; every template is asked in `layers` rephrasings, every rephrasing about as often. Throws
-/// InputError with the faults.
+/// [template x rephrasings + rephrasing]: the layer of a sentence that is asked, else never_visited: more layers change
+/// no earlier one. Templates and rephrasings are shuffled by the seed; every template is asked in `layers` rephrasings,
+/// every rephrasing about as often. Throws InputError with the faults.
 std::vector<std::uint8_t> visits_of_design(const results::ScoreTableAxes& axes, const sweep::Design& design,
                                            std::uint64_t seed);
 
