@@ -28,12 +28,14 @@
 #include "model/causal/CausalWeights.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
+#include "model/kernels/SideStream.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
 using stereosweep::testing::null_gpu_launches;
+using stereosweep::testing::null_gpu_stream_calls;
 using stereosweep::testing::null_gpu_total;
 using stereosweep::testing::null_gpu_waits;
 using stereosweep::testing::reset_null_gpu;
@@ -321,6 +323,31 @@ TEST_F(NullGpu, AStepOfTextsWaitsOnce) {
     return null_gpu_waits();
   };
   EXPECT_EQ(waits(10) - waits(2), 8);
+}
+
+// Work beside torch's kernels: behind what its stream was given, in front of what comes after wait(); the host goes on.
+TEST_F(NullGpu, ASecondStreamIsHeldByEvents) {
+  const model::SideStream side(at::Device(at::kCUDA, 0));
+  reset_null_gpu();
+  void* second = nullptr;
+  std::size_t calls_before = 0;
+  {
+    auto work = side.run([&](void* stream) {
+      second = stream;
+      calls_before = null_gpu_stream_calls().size();
+    });
+    work.wait();
+    EXPECT_EQ(null_gpu_stream_calls().size(), 4);
+  }
+  const auto calls = null_gpu_stream_calls();
+  ASSERT_EQ(calls.size(), 4);
+  EXPECT_NE(second, nullptr);
+  const auto* const event = calls[0].event;
+  const std::vector<stereosweep::testing::StreamCall> expected = {
+      {false, nullptr, event}, {true, second, event}, {false, second, event}, {true, nullptr, event}};
+  EXPECT_EQ(calls, expected);
+  EXPECT_EQ(calls_before, 2);
+  EXPECT_EQ(null_gpu_waits(), 0);
 }
 
 }  // namespace
