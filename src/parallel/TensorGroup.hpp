@@ -15,8 +15,8 @@
 
 namespace stereosweep::parallel {
 
-/// On GPUs so many rows or more go through a model's layers in two halves: one half computes while the sums of the
-/// other are on their way. With fewer rows each half would take as long as both, since products would read weights.
+/// On GPUs so many rows or more go through a model's layers in halves: one computes while the other's sums are on their
+/// way. With fewer rows each would take as long as both, since products would wait for weights.
 inline constexpr std::int64_t least_rows_of_halves = 2048;
 
 /// What of sums on GPUs bits depend on: "2.28.9, NCCL_ALGO=Ring, NCCL_PROTO=Simple", and the numbers of channels, which

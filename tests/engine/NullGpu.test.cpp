@@ -336,7 +336,7 @@ TEST_F(NullGpu, ASecondStreamIsHeldByEvents) {
       second = stream;
       calls_before = null_gpu_stream_calls().size();
     });
-    work.wait();
+    work.reset();
     EXPECT_EQ(null_gpu_stream_calls().size(), 4);
   }
   const auto calls = null_gpu_stream_calls();

@@ -186,7 +186,7 @@ class CausalPass {
   std::vector<Group> groups_of(std::span<const std::int64_t> rows) const {
     std::vector<Group> groups;
     const auto count = std::ssize(rows);
-    const auto least = overlaps_sums() && count >= settings_.least_rows_of_halves ? 2 : 0;
+    const auto least = constants_.side_stream && count >= settings_.least_rows_of_halves ? 2 : 0;
     const auto pieces = std::max<std::int64_t>(least, (count + settings_.rows_at_once - 1) / settings_.rows_at_once);
     const auto length = pieces == 0 ? 0 : filled_rows((count + pieces - 1) / pieces, weights_.words.device());
     for (std::int64_t begin = 0; begin < count; begin += length) {
@@ -286,14 +286,13 @@ class CausalPass {
     at::Tensor residual = {};
     const Norm* norm = nullptr;  // of the sum, before it is added
     const Norm* norm_after = nullptr;
-    SideWork ready = {};  // the sum is still being made
+    at::Tensor input = {};  // of the feed-forward layer, where it is not what was attended
+    SideWork ready = {};    // the sum is still being made
   };
-
-  bool overlaps_sums() const { return settings_.group && !weights_.words.is_cpu(); }
 
   // What the slices of a product put out, added up in float32: the same bits on every rank (CPU: in rank order). On a
   // device beside what this rank computes next, where other rows follow.
-  Addition sum_of_slices(const at::Tensor& part, std::size_t groups) const {
+  Addition sum_of_slices(const at::Tensor& part) const {
     if (!settings_.group) {
       return {part};
     }
@@ -303,7 +302,7 @@ class CausalPass {
     if (part.is_cpu()) {
       settings_.group->sum({first, static_cast<std::size_t>(count)});
       addition.sum = addition.sum.to(part.scalar_type());
-    } else if (groups > 1) {
+    } else if (run_in_turn_) {
       addition.ready =
           constants_.side_stream->run([&](void* stream) { settings_.group->sum_on_device(first, count, stream); });
     } else {  // on torch's default stream
@@ -314,12 +313,11 @@ class CausalPass {
 
   // `product(residual)` adds to the residual stream by itself, `product({})` does not.
   template <class Product>
-  Addition add(Product&& product, const std::optional<Norm>& norm, const at::Tensor& residual,
-               std::size_t groups) const {
+  Addition add(Product&& product, const std::optional<Norm>& norm, const at::Tensor& residual) const {
     if (!settings_.group && !norm && specification_.residual_scale == 1) {
       return {product(residual)};
     }
-    auto addition = sum_of_slices(product(at::Tensor()), groups);
+    auto addition = sum_of_slices(product(at::Tensor()));
     addition.residual = residual;
     addition.norm = norm ? &*norm : nullptr;
     return addition;
@@ -327,7 +325,7 @@ class CausalPass {
 
   // The residual stream behind it. On a device the sum of slices and the residual are rounded once.
   at::Tensor take(Addition addition) const {
-    addition.ready.wait();
+    addition.ready.reset();
     auto states = std::move(addition.sum);
     if (addition.residual.defined()) {
       const auto& residual = addition.residual;
@@ -339,15 +337,14 @@ class CausalPass {
       } else if (states.scalar_type() == type) {
         states.add_(residual);
       } else {
-        auto both = at::empty_like(residual);
-        states = at::add_out(both, states, residual);
+        states = at::add_out(addition.sum = at::empty_like(residual), states, residual);
       }
     }
     return addition.norm_after != nullptr ? normalized(states, *addition.norm_after) : states;
   }
 
   // The feed-forward layer of `input`, its own output norm included, plus `residual`.
-  Addition feed(int number, const at::Tensor& input, const at::Tensor& residual, std::size_t groups) const {
+  Addition feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
     const base::profile::Span span("feed-forward");
     const auto& layer = weights_.layers[number];
     return add(
@@ -355,65 +352,60 @@ class CausalPass {
           return constants_.experts.empty() ? run_feed_forward(layer.feed_forward, specification_, input, added)
                                             : constants_.experts[number].apply(input, added);
         },
-        layer.feed_forward_output_norm, residual, groups);
+        layer.feed_forward_output_norm, residual);
   }
-
-  // A group's rows in the middle of a layer.
-  struct Middle {
-    at::Tensor input;  // of the feed-forward layer; undefined: what was attended
-    Addition attended;
-  };
 
   // A layer's input plus what attention put out. The input's own memory may take the sum: `states` must not be read
   // afterwards.
-  Middle add_attention(int number, const at::Tensor& states, const at::Tensor& normed, const at::Tensor& mixed,
-                       std::size_t groups) const {
+  Addition add_attention(int number, const at::Tensor& states, const at::Tensor& normed,
+                         const at::Tensor& mixed) const {
     const auto& layer = weights_.layers[number];
-    Middle middle;
+    at::Tensor input;
     if (specification_.residual == Residual::parallel) {
-      middle.input = layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm)
-                     : layer.attention_norm  ? normed
-                                             : states.clone();
+      input = layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm)
+              : layer.attention_norm  ? normed
+                                      : states.clone();
     }
-    middle.attended = add(
+    auto attended = add(
         [&](const at::Tensor& added) {
           return added.defined() ? layer.attention_output.apply_and_add(mixed, added)
                                  : layer.attention_output.apply(mixed);
         },
-        layer.attention_output_norm, states, groups);
-    return middle;
+        layer.attention_output_norm, states);
+    attended.input = input;
+    return attended;
   }
 
-  Addition finish(int number, Middle middle, std::size_t groups) const {
+  Addition finish(int number, Addition middle) const {
     const auto& layer = weights_.layers[number];
-    const auto attended = take(std::move(middle.attended));
+    const auto both = std::move(middle.input);
+    const auto attended = take(std::move(middle));
     if (specification_.residual == Residual::parallel) {
-      return feed(number, middle.input, attended, groups);
+      return feed(number, both, attended);
     }
-    if (specification_.residual == Residual::after_adding) {
-      const auto input = layer.attention_norm ? normalized(attended, *layer.attention_norm) : attended;
-      auto sum = feed(number, input, input, groups);
-      sum.norm_after = layer.feed_forward_norm ? &*layer.feed_forward_norm : nullptr;
-      return sum;
-    }
-    return feed(number, layer.feed_forward_norm ? normalized(attended, *layer.feed_forward_norm) : attended, attended,
-                groups);
+    const bool after = specification_.residual == Residual::after_adding;
+    const auto& norm = after ? layer.attention_norm : layer.feed_forward_norm;
+    const auto input = norm ? normalized(attended, *norm) : attended;
+    auto sum = feed(number, input, after ? input : attended);
+    sum.norm_after = after && layer.feed_forward_norm ? &*layer.feed_forward_norm : nullptr;
+    return sum;
   }
 
-  // begin(group), which gives a Middle, and finish of it, for all groups. Where slices are added up beside the products
-  // each group's sums are on their way while another group computes: attention's while the next group attends, those of
-  // the feed-forward layer while the next group feeds, or attends in the next layer.
+  // begin(group), up to what attention adds, and finish of that, for all groups. Where slices are added up beside the
+  // products each group's sums are on their way while another group computes: attention's while the next group attends,
+  // those of the feed-forward layer while the next group feeds, or attends in the next layer.
   template <class Begin>
   void run_groups(int number, std::size_t count, Begin&& begin) {
-    const std::size_t behind = overlaps_sums() && count > 1 ? 1 : 0;
-    std::vector<Middle> middles(count);
+    run_in_turn_ = constants_.side_stream && count > 1;
+    const std::size_t behind = run_in_turn_ ? 1 : 0;
+    std::vector<Addition> middles(count);
     std::vector<Addition> after(count);
     for (std::size_t i = 0; i < count + behind; ++i) {
       if (i < count) {
         middles[i] = begin(i);
       }
       if (i >= behind) {
-        after[i - behind] = finish(number, std::exchange(middles[i - behind], {}), count);
+        after[i - behind] = finish(number, std::exchange(middles[i - behind], {}));
       }
     }
     states_ = std::move(after);
@@ -430,7 +422,7 @@ class CausalPass {
       if (!projected.query.defined()) {
         projected.query = query_apart(number, normed, groups_[i]);
       }
-      return add_attention(number, states, normed, attend(number, projected.query, groups_[i]), groups_.size());
+      return add_attention(number, states, normed, attend(number, projected.query, groups_[i]));
     });
   }
 
@@ -482,7 +474,7 @@ class CausalPass {
       const auto few = own_rows(all_states);
       const auto normed = before_attention(layer, few);
       const auto query = all_queries.defined() ? own_rows(all_queries) : query_apart(number, normed, group);
-      return add_attention(number, few, normed, attend(number, query, group), groups.size());
+      return add_attention(number, few, normed, attend(number, query, group));
     });
     std::vector<at::Tensor> answers;
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -505,6 +497,7 @@ class CausalPass {
   std::int64_t first_row_;
   std::vector<RotaryAngles> angles_;  // by rotary: all positions of the tree, on the device
   std::vector<Group> groups_;
+  bool run_in_turn_ = false;      // a group's sums are on their way while another one computes
   std::vector<Addition> states_;  // [group] of [size, hidden]
 };
 

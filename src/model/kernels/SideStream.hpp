@@ -6,40 +6,22 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <memory>
-#include <utility>
 
 namespace stereosweep::model {
 
-/// Work on a second stream. What it reads and writes must live until wait(); where nobody has waited before it goes,
-/// the current stream waits, because memory is used again in that stream's order.
-class SideWork {
- public:
-  SideWork() = default;
-  explicit SideWork(std::unique_ptr<c10::Event> done) : done_(std::move(done)) {}
-  SideWork(SideWork&& other) noexcept = default;
-  SideWork& operator=(SideWork&& other) noexcept {
-    std::swap(done_, other.done_);
-    return *this;
-  }
-  ~SideWork() {
+/// What the current stream is given from now on runs after the work. The host does not wait.
+struct WaitForWork {
+  void operator()(c10::Event* done) const noexcept {
+    const std::unique_ptr<c10::Event> event(done);
     try {
-      wait();
+      event->block(c10::impl::VirtualGuardImpl(event->device_type()).getStream(event->device()));
     } catch (const c10::Error&) {  // the device has failed, and its next operator says so
     }
   }
-
-  /// What the current stream is given from now on runs after it. The host does not wait.
-  void wait() {
-    if (done_) {
-      const c10::impl::VirtualGuardImpl device(done_->device_type());
-      done_->block(device.getStream(done_->device()));
-      done_.reset();
-    }
-  }
-
- private:
-  std::unique_ptr<c10::Event> done_;
 };
+/// Work on a second stream. What it reads and writes must live until it goes, or reset() waits: memory is used again in
+/// the current stream's order.
+using SideWork = std::unique_ptr<c10::Event, WaitForWork>;
 
 class SideStream {
  public:
@@ -55,7 +37,7 @@ class SideStream {
     event->block(stream_);
     enqueue(stream_.native_handle());
     event->record(stream_);
-    return SideWork(std::move(event));
+    return SideWork(event.release());
   }
 
  private:
