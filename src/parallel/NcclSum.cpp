@@ -113,7 +113,7 @@ std::string nccl_description() {
   for (const auto& [name, value] : chosen_order) {
     text += std::string(", ") + name + "=" + base::text_from_environment(name);
   }
-  return text;
+  return text + ", halves from " + std::to_string(least_rows_of_halves) + " rows";
 }
 
 /// Two of NCCL's communicators. The first does not block, so that joining can be given up. On such a one each sum would

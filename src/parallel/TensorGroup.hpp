@@ -15,8 +15,13 @@
 
 namespace stereosweep::parallel {
 
-/// What of NCCL the bits of a sum depend on: "2.28.9, NCCL_ALGO=Ring, NCCL_PROTO=Simple", and the numbers of channels.
-/// They are these unless the environment names others when NCCL is loaded. Throws Error where there is none.
+/// On GPUs so many rows or more go through a model's layers in halves: one computes while the other's sums are on their
+/// way. With fewer rows each would take as long as both, since products would wait for weights.
+inline constexpr std::int64_t least_rows_of_halves = 2048;
+
+/// What of sums on GPUs bits depend on: "2.28.9, NCCL_ALGO=Ring, NCCL_PROTO=Simple", and the numbers of channels, which
+/// are these unless the environment names others when NCCL is loaded; from how many rows on they are made in halves.
+/// Throws Error where there is no NCCL.
 std::string nccl_description();
 
 class NcclSum;

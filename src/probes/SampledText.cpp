@@ -9,6 +9,7 @@
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "probes/Probe.hpp"
+#include "query/Sampling.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes {
@@ -19,6 +20,11 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
     job.problems().add(job.node().find("sampling")->place("sampling." + key),
                        std::to_string(draws) + " " + key + " at temperature 0", "greedy answers are all the same",
                        "Set " + key + ": 1, or a temperature.");
+  }
+  if (sampling.long_thoughts == TextSampling::LongThoughts::closed && sampling.max_thought_tokens == 0) {
+    job.problems().add(job.node().find("sampling")->place("sampling.long_thoughts"),
+                       "sampling.long_thoughts: closed without a limit", "max_thought_tokens is 0",
+                       "Say after how many tokens a thought is closed.");
   }
   if (base::contains(sampling.stop, "")) {
     job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
@@ -47,6 +53,11 @@ query::Framing framing_of(const sweep::Job& job) {
   return job.model.chat ? query::Framing::written : query::Framing::tokenizer;
 }
 
+// Of a thought that is too long: as templates with tags write its end, else the mark alone.
+static std::string closing_text(const chat::ThoughtMarks& marks) {
+  return marks.closing.starts_with("</") ? "\n" + marks.closing + "\n\n" : marks.closing;
+}
+
 query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling, const std::string& prompt,
                              std::uint64_t draw) {
   const auto digest = base::sha256(prompt);
@@ -56,8 +67,16 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
   }
   query::Generate generate;
   generate.prompt = prompt;
-  generate.max_new_tokens = static_cast<std::int32_t>(
-      sampling.max_new_tokens + (job.model.chat && job.model.chat->thought ? sampling.max_thought_tokens : 0));
+  const auto thoughts = thoughts_of(job, sampling);
+  generate.max_new_tokens = static_cast<std::int32_t>(sampling.max_new_tokens +
+                                                      (thoughts == Thoughts::kept ? sampling.max_thought_tokens : 0));
+  if (thoughts == Thoughts::closed) {
+    const auto& marks = *job.model.chat->thought;
+    query::limit_thought(generate, {.tokens = static_cast<std::int32_t>(sampling.max_thought_tokens),
+                                    .opening = marks.begins == chat::ThoughtMarks::Begins::inside ? "" : marks.opening,
+                                    .closing = marks.closing,
+                                    .closing_text = closing_text(marks)});
+  }
   generate.temperature = sampling.temperature;
   generate.top_k = static_cast<std::int32_t>(sampling.top_k);
   generate.top_p = sampling.top_p;
@@ -83,15 +102,39 @@ chat::SplitAnswer split_answer(const sweep::Job& job, const std::string& text) {
   return job.model.chat ? chat::split_thought(*job.model.chat, text) : chat::SplitAnswer{"", text, false};
 }
 
-Thoughts thoughts_of(const sweep::Job& job) {
-  return job.model.chat && job.model.chat->thought ? Thoughts::kept : Thoughts::none;
+Thoughts thoughts_of(const sweep::Job& job, const TextSampling& sampling) {
+  if (!job.model.chat || !job.model.chat->thought) {
+    return Thoughts::none;
+  }
+  return sampling.long_thoughts == TextSampling::LongThoughts::closed ? Thoughts::closed : Thoughts::kept;
 }
 
-void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes) {
+void require_limited_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Problems& problems) {
+  if (thoughts_of(job, sampling) != Thoughts::closed) {
+    return;
+  }
+  const base::Place place{.file = "", .line = 0, .key = "sampling.long_thoughts"};
+  const auto& marks = *job.model.chat->thought;
+  if (job.model.server) {
+    problems.add(place, "sampling.long_thoughts: closed with a server",
+                 "its interface has one limit for the thought and the answer together", "Say cut.");
+  }
+  if (marks.opening.empty() && marks.begins == chat::ThoughtMarks::Begins::before) {
+    problems.add(place, "sampling.long_thoughts: closed", "nothing tells where a thought of this model begins",
+                 "Give model.chat.thought an opening mark, or say cut.");
+  }
+}
+
+void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts) {
   schema.cubes.push_back(cube("answer_thought", results::ElementType::text, inner_axes, "",
                               "what the model thought before the answer", "never read as an answer; empty: nothing"));
   schema.cubes.push_back(cube("answer_num_thought_tokens", results::ElementType::int32, inner_axes, "1",
                               "tokens of the thought with its closing mark"));
+  if (thoughts == Thoughts::closed) {
+    schema.cubes.push_back(cube("answer_thought_end", results::ElementType::uint8, inner_axes, "",
+                                "whether the thought came to its limit", "closed: it had max_thought_tokens",
+                                {"by_the_model", "closed"}));
+  }
 }
 
 std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
@@ -108,9 +151,13 @@ std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenize
   return static_cast<std::int32_t>(tokenizer->encode(text, tokenizer::SpecialTokens::leave_out).ids.size());
 }
 
-void hash_thoughts(const sweep::Job& job, base::Sha256& hash) {
-  if (thoughts_of(job) == Thoughts::kept) {
+void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash) {
+  const auto thoughts = thoughts_of(job, sampling);
+  if (thoughts != Thoughts::none) {
     hash.field(config::emit_yaml(config::dump_fields(*job.model.chat->thought)));
+  }
+  if (thoughts == Thoughts::closed) {
+    hash.field(closing_text(*job.model.chat->thought));
   }
 }
 

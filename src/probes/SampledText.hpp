@@ -22,8 +22,13 @@ namespace stereosweep::probes {
 /// What the sampling of every such probe has; how many texts is the probe's own.
 struct TextSampling {
   std::int64_t max_new_tokens = 0;
+  /// What becomes of a thought that is too long. cut: thought and answer have all tokens together, and there may be no
+  /// answer; closed: after max_thought_tokens it is closed for the model, and the answer has its own max_new_tokens.
+  enum class LongThoughts : std::uint8_t { cut, closed };
+  inline static const std::vector<std::string> long_thoughts_names = {"cut", "closed"};
   std::int64_t max_thought_tokens = 0;  ///< further tokens, for what a model thinks before it answers
-  double temperature = 1;               ///< 0: greedy, and then one text
+  LongThoughts long_thoughts = LongThoughts::cut;
+  double temperature = 1;  ///< 0: greedy, and then one text
   double top_p = 1;
   std::int64_t top_k = 0;  ///< 0: all
   double repetition_penalty = 1;
@@ -61,17 +66,21 @@ chat::SplitAnswer split_answer(const sweep::Job& job, const std::string& text);
 /// Contexts whose questions are written before a run, so that one which the chat template writes otherwise is refused.
 constexpr std::uint64_t max_contexts_checked = 2'000;
 
-/// Whether a result keeps what a model thinks before it answers, in cubes and statuses of their own.
-enum class Thoughts { none, kept };
-Thoughts thoughts_of(const sweep::Job& job);
+/// Whether a result keeps what a model thinks before it answers, in cubes and statuses of their own; and whether
+/// thoughts that became too long were closed.
+enum class Thoughts { none, kept, closed };
+Thoughts thoughts_of(const sweep::Job& job, const TextSampling& sampling);
 constexpr const char* truncated_thought_name = "truncated_thought";
-/// `answer_thought` and `answer_num_thought_tokens`, over the axes of answers.
-void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes);
+/// `answer_thought` and `answer_num_thought_tokens`, over the axes of answers, and `answer_thought_end` where some are
+/// closed.
+void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts);
+/// Reports limits of thoughts that cannot be kept.
+void require_limited_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Problems& problems);
 /// New tokens of the answer up to the end of its thought; 0 where no tokenizer can tell (a server answers).
 std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
                                 const query::GenerateAnswer& answer, const chat::SplitAnswer& split);
 /// How thoughts are told from answers, for a block's key; nothing where they are not.
-void hash_thoughts(const sweep::Job& job, base::Sha256& hash);
+void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash);
 
 /// Reports options whose probabilities would be those of a thought's first word.
 void require_closed_thought(const sweep::Job& job, base::Problems& problems);

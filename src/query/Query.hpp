@@ -2,6 +2,7 @@
 // Log-probabilities are natural logarithms (nat) over the whole width of the logits.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -62,12 +63,24 @@ struct Embed {
   VectorSource source = VectorSource::hidden_state;
 };
 
+/// Bounds of what a model thinks before it answers: a text that is still in its thought after `tokens` tokens goes on
+/// with `closing_text`, as if it had drawn that, and then with its answer. A text that does not begin with `opening` is
+/// all answer.
+struct ThoughtLimit {
+  std::int32_t tokens = 0;
+  std::int32_t answer_tokens = 0;  ///< at most, behind the thought
+  std::string opening;             ///< empty: every text begins inside of a thought
+  std::string closing;
+  std::string closing_text;  ///< holds `closing`
+  auto operator<=>(const ThoughtLimit&) const = default;
+};
+
 /// Text sampled after a prompt (causal models).
 struct Generate {
   std::string prompt;
-  std::int32_t max_new_tokens = 0;
-  double temperature = 0;  ///< 0: greedy
-  std::int32_t top_k = 0;  ///< 0: all
+  std::int32_t max_new_tokens = 0;  ///< with a thought's limits: of all (see limit_thought)
+  double temperature = 0;           ///< 0: greedy
+  std::int32_t top_k = 0;           ///< 0: all
   double top_p = 1;
   std::uint64_t seed = 0;
   std::vector<std::string> stop;
@@ -75,6 +88,7 @@ struct Generate {
   /// Before temperature, logits of the ids that prompt and new text hold are divided by it where positive and
   /// multiplied where not (Keskar et al. 2019 §4.1, as transformers writes it); from 0.01 to 100.
   double repetition_penalty = 1;
+  std::optional<ThoughtLimit> thought = std::nullopt;
 };
 
 using Query = std::variant<Fill, Continue, Embed, Generate>;
@@ -129,6 +143,7 @@ struct GenerateAnswer {
   /// temperature, no penalty, nothing cut), nat; NaN where none was drawn.
   double mean_logprob = std::numeric_limits<double>::quiet_NaN();
   Ending ended = Ending::length;
+  bool closed_thought = false;  ///< the thought came to its limit
 };
 
 /// What a probe must tell apart: a text beyond the model's positions is data, anything else a mistake.

@@ -95,6 +95,17 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
   return embed;
 }
 
+ThoughtLimit parse_thought(const Json& value) {
+  JsonFields fields(value, "the field \"thought\"");
+  ThoughtLimit limit;
+  limit.tokens = base::json_integer<std::int16_t>(fields.need("tokens"), "tokens");
+  fields.take("opening", limit.opening, base::json_text);
+  limit.closing = limit.closing_text = base::json_text(fields.need("closing"), "closing");
+  fields.take("closing_text", limit.closing_text, base::json_text);
+  fields.refuse_unknown();
+  return limit;
+}
+
 Query parse_generate(JsonFields& fields, const ChatWriter& write_chat) {
   Generate generate;
   auto prompt = parse_prompt(fields, write_chat);
@@ -109,6 +120,9 @@ Query parse_generate(JsonFields& fields, const ChatWriter& write_chat) {
     generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : base::json_texts(*value, "stop");
   }
   fields.take("repetition_penalty", generate.repetition_penalty, base::json_number);
+  if (const auto* value = fields.find("thought")) {
+    limit_thought(generate, parse_thought(*value));
+  }
   check_sampling(generate);
   return generate;
 }
@@ -151,7 +165,7 @@ std::string format(const GenerateAnswer& answer, Details details) {
     const auto mean = std::isnan(answer.mean_logprob) ? "null" : base::format_double(answer.mean_logprob);
     line += ",\"mean_logprob\":" + mean + ",\"ended\":\"" + endings.at(static_cast<std::size_t>(answer.ended)) + "\"";
   }
-  return line + "}";
+  return line + (answer.closed_thought ? ",\"closed_thought\":true}" : "}");
 }
 
 std::string format(const QueryError& error, Details /*details*/) {

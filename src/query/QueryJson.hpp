@@ -5,6 +5,8 @@
 //     "layer":"input": rows of the input embedding matrix; "layer":"sum": the sum of all hidden states (ELMo)
 //   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop, repetition_penalty}
 //                                                                              -> {"text":..,"ids":[..]}
+//     "thought":{"tokens":n,"opening":"<think>","closing":"</think>","closing_text":"\n</think>\n\n"}: such bounds
+//     before an answer of max_new_tokens; without "opening" the text begins inside; adds "closed_thought"
 //     "details":true adds "mean_logprob" (null without a token) and "ended": "end_token", "stop" or "length"
 //   anything wrong                                                             -> {"error":".."}
 #pragma once

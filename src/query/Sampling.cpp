@@ -1,10 +1,17 @@
 #include "query/Sampling.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "base/Error.hpp"
 
 namespace stereosweep::query {
+
+void limit_thought(Generate& asked, ThoughtLimit limit) {
+  limit.answer_tokens = asked.max_new_tokens;
+  asked.max_new_tokens += limit.tokens + static_cast<std::int32_t>(limit.closing_text.size() + 1);
+  asked.thought = std::move(limit);
+}
 
 void check_sampling(const Generate& asked) {
   const bool is_penalty =
@@ -14,6 +21,13 @@ void check_sampling(const Generate& asked) {
                       asked.top_k < 0 || !(asked.top_p > 0 && asked.top_p <= 1),
                   "a sampling field is out of range",
                   "max_new_tokens, temperature and top_k are at least 0, top_p is above 0 and at most 1");
+  if (asked.thought) {
+    const auto& limit = *asked.thought;
+    base::refuse_if(
+        limit.tokens < 1 || limit.closing.empty() || limit.closing_text.find(limit.closing) == std::string::npos,
+        "the limit of a thought is none",
+        "it has at least one token, a mark that closes it, and a closing text with that mark");
+  }
 }
 
 }  // namespace stereosweep::query

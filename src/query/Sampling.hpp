@@ -8,6 +8,10 @@ namespace stereosweep::query {
 constexpr double least_repetition_penalty = 0.01;
 constexpr double largest_repetition_penalty = 100;
 
+/// A text whose `max_new_tokens` are those of its answer gets a thought before it: room for `limit.tokens` and the
+/// closing text, of which no token is shorter than a byte.
+void limit_thought(Generate& asked, ThoughtLimit limit);
+
 /// Throws InputError naming the field that is out of its range, or not finite.
 void check_sampling(const Generate& asked);
 

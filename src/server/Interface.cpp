@@ -16,6 +16,8 @@ using sweep::Server;
 std::uint64_t seed_of(std::uint64_t seed) { return seed & 0x7FFFFFFFU; }
 
 Json body_of(const query::Generate& asked, const Server& server) {
+  base::refuse_if(asked.thought.has_value(), "a thought's limit is asked of a server",
+                  "its interface has one limit for the thought and the answer together");
   Json body = {{"model", server.name}};
   if (asked.framing == query::Framing::messages) {
     body["messages"] = messages_of(asked.prompt);

@@ -14,6 +14,7 @@
 #include <ATen/ops/tensor.h>
 #include <c10/core/Event.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +36,7 @@
 #include "model/CausalReference.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
+#include "model/kernels/SideStream.hpp"
 #include "model/masked/MaskedWeights.hpp"
 #include "support/Rounding.hpp"
 
@@ -113,9 +115,36 @@ TEST(FakeDevice, ANewBlockHoldsNoZeros) {
   EXPECT_TRUE(at::empty({3}, on_fake(at::kLong)).eq(-1).all().item<bool>());
 }
 
-TEST(FakeDevice, RefusesASecondStream) {
-  const c10::impl::VirtualGuardImpl guard(c10::DeviceType::PrivateUse1);
-  EXPECT_THAT(refusal([&] { guard.getStreamFromGlobalPool(fake_device()); }), HasSubstr("a second stream"));
+// The second stream's kernels run when the current one waits for them; who does not wait is told.
+TEST(FakeDevice, RunsKernelsOfTheSecondStreamNoEarlierThanTheNextWait) {
+  const model::SideStream side(fake_device());
+  const auto numbers = at::ones({3}, on_fake(at::kFloat));
+  auto* const place = numbers.mutable_data_ptr<float>();
+  const auto double_them = [&](void* stream) {
+    stereosweep::testing::run_on_device(
+        "double", place, 3 * sizeof(float), [place] { place[0] = place[1] = place[2] = 2; }, stream);
+  };
+  auto work = side.run(double_them);
+  EXPECT_THAT(refusal([&] { numbers.sum(); }), HasSubstr("still to write"));
+  work.reset();
+  EXPECT_EQ(numbers.sum().item<float>(), 6);
+  c10::impl::VirtualGuardImpl guard(c10::DeviceType::PrivateUse1);
+  auto* const handle = guard.getStreamFromGlobalPool(fake_device()).native_handle();
+  EXPECT_THAT(refusal([&] { double_them(handle); }), HasSubstr("may run before"));
+}
+
+TEST(FakeDevice, ASecondStreamIsWaitedForBeforeItsMemoryIsFreed) {
+  const model::SideStream side(fake_device());
+  bool ran = false;
+  {
+    const auto numbers = at::ones({3}, on_fake(at::kFloat));
+    const auto work = side.run([&](void* stream) {
+      stereosweep::testing::run_on_device(
+          "set", numbers.mutable_data_ptr(), 12, [&] { ran = true; }, stream);
+    });
+    EXPECT_FALSE(ran);
+  }
+  EXPECT_TRUE(ran);
 }
 
 TEST(FakeDevice, FindsPinnedMemoryThatIsWrittenTooEarly) {

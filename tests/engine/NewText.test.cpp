@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "engine/CausalTokenizer.hpp"
 #include "engine/causal/GenerationConfig.hpp"
+#include "query/Sampling.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -31,6 +32,27 @@ class NewTextTest : public ::testing::Test {
       text.add(id, -1.0 - added);  // -1, -2, ...
       ++added;
     }
+    return text.take();
+  }
+
+  // The same of a text with a thought of `limit` tokens and an answer of `answer_tokens`.
+  query::GenerateAnswer thought(const std::string& drawn, const query::ThoughtLimit& limit, std::int32_t answer_tokens,
+                                std::vector<std::string> stop = {}) {
+    query::Generate asked{"", answer_tokens, 0, 0, 1, 0, std::move(stop), query::Framing::tokenizer};
+    query::limit_thought(asked, limit);
+    NewText text(asked, tokenizer, end_tokens);
+    added = 0;
+    for (auto next = drawn.begin(); !text.is_finished();) {
+      if (const auto given = text.given()) {
+        text.add(*given, 0);
+      } else if (next != drawn.end()) {
+        text.add(byte(*next++), -1.0);
+        ++added;
+      } else {
+        break;
+      }
+    }
+    EXPECT_LE(std::ssize(text.ids()), asked.max_new_tokens);
     return text.take();
   }
 
@@ -98,6 +120,29 @@ TEST_F(NewTextTest, TellsWhatEndedTheTextAndItsMeanLogProbability) {
   const auto empty = grown(bytes("abc"), {}, 0);
   EXPECT_EQ(empty.ended, query::Ending::length);
   EXPECT_TRUE(std::isnan(empty.mean_logprob));
+}
+
+TEST_F(NewTextTest, AThoughtThatIsTooLongIsClosedAndItsAnswerHasItsOwnTokens) {
+  const query::ThoughtLimit limit{10, 0, "<t>", "</t>", "\n</t>\n\n"};
+  const auto closed = thought("<t>abcdefghijkl", limit, 4);
+  EXPECT_EQ(closed.text, "<t>abcdefg\n</t>\n\nhijk");
+  EXPECT_TRUE(closed.closed_thought);
+  EXPECT_EQ(closed.mean_logprob, -1) << "what is given is not drawn";
+  EXPECT_EQ(added, 14);
+  const auto own = thought("\n<t>ab</t>cdefgh", limit, 4);
+  EXPECT_EQ(own.text, "\n<t>ab</t>cdef");
+  EXPECT_FALSE(own.closed_thought);
+  EXPECT_EQ(thought("<ta>bcdefghijkl", limit, 12).text, "<ta>bcdefghi") << "no thought: all of it is answer";
+  EXPECT_EQ(thought("<t>abcde</t>fghijkl", limit, 2).text, "<t>abcde</\n</t>\n\nt>") << "a mark that comes too late";
+  const query::ThoughtLimit inside{3, 0, "", "</t>", "</t>"};
+  EXPECT_EQ(thought("abcdef", inside, 2).text, "abc</t>de");
+  EXPECT_EQ(thought("abcdef", inside, 0).text, "abc</t>");
+}
+
+TEST_F(NewTextTest, StopStringsEndAnAnswerAndNoThought) {
+  const query::ThoughtLimit limit{20, 0, "<t>", "</t>", "\n</t>\n\n"};
+  EXPECT_EQ(thought("<t>a\n\nb</t>\n\nc d\n\ne", limit, 20, {"\n\n"}).text, "<t>a\n\nb</t>\n\nc d");
+  EXPECT_EQ(thought("<t>abcdefghijklmnopqrstuvwxyz", limit, 20, {"t"}).text, "<t>abcdefghijklmnopq\n</t>\n\nrs");
 }
 
 TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {

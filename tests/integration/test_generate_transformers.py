@@ -90,6 +90,53 @@ def test_repetition_penalty(variant, penalty, tokenizer, tmp_path):
         assert answer["mean_logprob"] == pytest.approx(sum(logprobs) / len(logprobs), abs=1e-4)
 
 
+def with_limited_thought(model, tokenizer, ids, thought, answer_tokens):
+    """A plain loop: think for so many tokens at most, close the thought where it is still open, then answer."""
+    def more(before, count):
+        new = model.generate(torch.tensor([before]), attention_mask=torch.ones(1, len(before), dtype=torch.long),
+                             do_sample=False, max_new_tokens=count, pad_token_id=0)[0, len(before):].tolist()
+        end = model.config.eos_token_id
+        return (new[:new.index(end)], True) if end in new else (new, False)
+
+    thinking, is_over = more(ids, thought["tokens"])
+    for count in range(1, len(thinking) + 1):
+        if thought["closing"] in tokenizer.decode(thinking[:count]):
+            return thinking[:count] + more(ids + thinking[:count], answer_tokens)[0], False
+    if is_over:
+        return thinking, False
+    closed = thinking + tokenizer.encode(thought["closing_text"], add_special_tokens=False).ids
+    return closed + more(ids + closed, answer_tokens)[0], True
+
+
+@pytest.mark.parametrize("variant", ["gpt2", "qwen3", "gemma2"])
+@torch.inference_mode()
+def test_limited_thoughts(variant, tokenizer, tmp_path):
+    """Thoughts that are closed at their limit, and some that end by themselves, each with an answer of its own length."""
+    model_type, settings = VARIANTS[variant]
+    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
+    model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
+    save(model, tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    lines, expected = [], []
+    for prompt in PROMPTS:
+        ids = tokenizer.encode(prompt).ids
+        drawn = [tokenizer.decode([token]) for token in greedy(model, ids)]
+        marks = [text for text in drawn[4:9] if text and "\ufffd" not in text][:1] + ["</think>"]
+        for closing in marks:
+            for tokens, answer_tokens in ((1, 9), (12, 5), (12, 0)):
+                thought = {"tokens": tokens, "closing": closing, "closing_text": f"\n{closing}\n\n"}
+                lines.append({"kind": "generate", "prompt": prompt, "max_new_tokens": answer_tokens, "thought": thought})
+                expected.append(with_limited_thought(model, tokenizer, ids, thought, answer_tokens) if answer_tokens else None)
+    answers, status = query(tmp_path, lines)
+    assert status == 0, answers
+    for line, answer, wanted in zip(lines, answers, expected):
+        if wanted is None:
+            assert len(answer["ids"]) <= 12 + len(line["thought"]["closing_text"])
+        else:
+            assert (answer["ids"], answer.get("closed_thought", False)) == wanted, line
+    assert any(wanted and wanted[1] for wanted in expected) and any(wanted and not wanted[1] for wanted in expected)
+
+
 def test_generation_config(tokenizer, tmp_path):
     """Any of several end tokens ends a text; a setting that is not obeyed is named once."""
     model = tiny(*VARIANTS["gpt2"][:1], **(VARIANTS["gpt2"][1] | {"n_positions": LONGEST}), vocab_size=tokenizer.get_vocab_size())

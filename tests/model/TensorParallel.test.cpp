@@ -32,6 +32,12 @@ TEST_F(TensorParallelTest, LlamaEqualsTheWholeModel) {
   expect_same(testing::llama(), query::Dtype::float16, at::kHalf);
 }
 
+TEST_F(TensorParallelTest, EveryWayToAddWhatALayerPutsOut) {
+  for (const auto& files : {testing::granite(), testing::cohere2(), testing::gemma2()}) {
+    expect_same(files, query::Dtype::float32, at::kFloat);
+  }
+}
+
 TEST_F(TensorParallelTest, ExpertsEqualTheWholeModel) {
   expect_same(testing::mixtral(), query::Dtype::float32, at::kFloat);
   expect_same(testing::gpt_oss(), query::Dtype::float32, at::kFloat);

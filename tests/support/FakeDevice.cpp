@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "support/FakeDeviceState.hpp"
 #include "support/FakeKernels.hpp"
@@ -51,6 +53,12 @@ class DeviceAllocator : public c10::Allocator {
  private:
   static void release(void* context) {
     auto* block = static_cast<DeviceBlock*>(context);
+    try {
+      fake_stream().check_untouched(*block);
+    } catch (const c10::Error& error) {
+      std::fprintf(stderr, "freed: %s\n", error.what_without_backtrace());
+      std::abort();
+    }
     ::munmap(block->memory, block->bytes);
     delete block;
   }
@@ -73,12 +81,13 @@ class PinnedAllocator : public c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
 };
 
-// One device, one stream.
+// One device; one stream and a second one for kernels of other libraries.
 struct FakeGuard final : c10::impl::DeviceGuardImplInterface {
   using Stream = c10::Stream;
   using Mark = FakeStream::Mark;
   static c10::Device only() { return {device_type, 0}; }
-  static Stream refuse() { TORCH_CHECK(false, "a second stream: nothing here knows what runs before what on two"); }
+  static Stream second() { return Stream(Stream::UNSAFE, only(), 1); }
+  static bool is_second(const Stream& stream) { return stream == second(); }
   c10::DeviceType type() const override { return device_type; }
   c10::Device exchangeDevice(c10::Device) const override { return only(); }
   c10::Device getDevice() const override { return only(); }
@@ -86,21 +95,34 @@ struct FakeGuard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device) const noexcept override {}
   Stream getStream(c10::Device) const override { return Stream(Stream::DEFAULT, only()); }
   Stream getDefaultStream(c10::Device) const override { return Stream(Stream::DEFAULT, only()); }
-  Stream getStreamFromGlobalPool(c10::Device, bool) const override { return refuse(); }
-  Stream getNewStream(c10::Device, int) const override { return refuse(); }
-  Stream exchangeStream(Stream) const override { return Stream(Stream::DEFAULT, only()); }
+  Stream getStreamFromGlobalPool(c10::Device, bool) const override { return second(); }
+  Stream getNewStream(c10::Device, int) const override { TORCH_CHECK(false, "a stream of its own"); }
+  Stream exchangeStream(Stream stream) const override {
+    TORCH_CHECK(!is_second(stream), "torch's kernels on the second stream");
+    return Stream(Stream::DEFAULT, only());
+  }
+  void* getStreamNativeHandle(const Stream stream) const override {
+    return reinterpret_cast<void*>(static_cast<std::intptr_t>(stream.id()));
+  }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
   bool queryStream(const Stream&) const override { return fake_stream().is_done(fake_stream().mark()); }
   void synchronizeStream(const Stream&) const override { fake_stream().synchronise(); }
-  void synchronizeDevice(c10::DeviceIndex) const override { fake_stream().synchronise(); }
+  void synchronizeDevice(c10::DeviceIndex) const override {
+    fake_stream().hold(false, fake_stream().mark_of_second());
+    fake_stream().synchronise();
+  }
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override { delete static_cast<Mark*>(event); }
-  void record(void** event, const Stream&, c10::DeviceIndex, c10::EventFlag) const override {
+  void record(void** event, const Stream& stream, c10::DeviceIndex, c10::EventFlag) const override {
     if (*event == nullptr) {
       *event = new Mark;
     }
-    *static_cast<Mark*>(*event) = fake_stream().mark();
+    *static_cast<Mark*>(*event) = is_second(stream) ? fake_stream().mark_of_second() : fake_stream().mark();
   }
-  void block(void*, const Stream&) const override {}
+  void block(void* event, const Stream& stream) const override {
+    if (event != nullptr) {
+      fake_stream().hold(is_second(stream), *static_cast<Mark*>(event));
+    }
+  }
   bool queryEvent(void* event) const override {
     return event == nullptr || fake_stream().is_done(*static_cast<Mark*>(event));
   }
@@ -173,6 +195,7 @@ OpenMemory::~OpenMemory() {
 at::Tensor OpenMemory::host_view(const at::Tensor& tensor) {
   const auto& storage = tensor.storage();
   if (auto* block = static_cast<DeviceBlock*>(storage.data_ptr().get_context()); block != nullptr) {
+    fake_stream().check_untouched(*block);
     const std::lock_guard lock(memory_mutex());
     if (block->users++ == 0) {
       protect(*block, PROT_READ | PROT_WRITE);
@@ -188,14 +211,22 @@ at::Tensor OpenMemory::host_view(const at::Tensor& tensor) {
   return view;
 }
 
-void run_on_device(const std::string& name, void* memory, std::size_t bytes, const std::function<void()>& kernel) {
+void run_on_device(const std::string& name, void* memory, std::size_t bytes, std::function<void()> kernel,
+                   void* stream) {
   const auto page = static_cast<std::size_t>(::getpagesize());
   const auto before = reinterpret_cast<std::uintptr_t>(memory) % page;
   const DeviceBlock pages{static_cast<char*>(memory) - before, before + bytes};
+  const auto run = [pages, kernel = std::move(kernel)] {
+    protect(pages, PROT_READ | PROT_WRITE);
+    kernel();
+    protect(pages, PROT_NONE);
+  };
+  if (stream != nullptr) {
+    fake_stream().launch_beside(name, pages, run);
+    return;
+  }
   fake_stream().launch("aten::" + name);
-  protect(pages, PROT_READ | PROT_WRITE);
-  kernel();
-  protect(pages, PROT_NONE);
+  run();
 }
 
 bool is_on_device(const at::Tensor& tensor) { return tensor.defined() && tensor.device().type() == device_type; }
@@ -271,12 +302,60 @@ void FakeStream::synchronise() { wait_for(mark()); }
 
 FakeStream::Mark FakeStream::mark() {
   const std::lock_guard lock(mutex_);
-  return {issued_, busy_until_};
+  return {issued_, false, busy_until_};
+}
+
+FakeStream::Mark FakeStream::mark_of_second() {
+  const std::lock_guard lock(mutex_);
+  return {side_issued_, true, {}};
+}
+
+void FakeStream::hold(bool second, const Mark& mark) {
+  std::unique_lock lock(mutex_);
+  if (second && !mark.is_of_second) {
+    side_sees_ = std::max(side_sees_, mark.number);
+  } else if (!second && mark.is_of_second) {
+    run_second(mark.number, lock);
+  }
+}
+
+void FakeStream::launch_beside(const std::string& name, const DeviceBlock& memory, std::function<void()> kernel) {
+  std::unique_lock lock(mutex_);
+  TORCH_CHECK(side_sees_ == issued_, name, " on the second stream may run before what the current one was given");
+  ++counts_.launches[name];
+  ++counts_.side_launches;
+  ++side_issued_;
+  beside_.push_back({memory, std::move(kernel)});
+  finish_some(lock);
+}
+
+void FakeStream::run_second(std::int64_t until, std::unique_lock<std::mutex>& lock) {
+  while (side_done_ < until) {
+    const auto kernel = std::move(beside_.front());
+    beside_.pop_front();
+    ++side_done_;
+    lock.unlock();
+    kernel.run();
+    lock.lock();
+  }
+}
+
+void FakeStream::check_untouched(const DeviceBlock& memory) {
+  const std::lock_guard lock(mutex_);
+  const auto* const begin = static_cast<const char*>(memory.memory);
+  for (const auto& kernel : beside_) {
+    const auto* const other = static_cast<const char*>(kernel.memory.memory);
+    TORCH_CHECK(other + kernel.memory.bytes <= begin || begin + memory.bytes <= other,
+                "memory that a kernel of the second stream is still to write");
+  }
 }
 
 void FakeStream::wait_for(const Mark& mark) {
   std::unique_lock lock(mutex_);
-  if (mark.number > done_) {
+  if (mark.is_of_second) {
+    run_second(mark.number, lock);
+    ++counts_.synchronisations;
+  } else if (mark.number > done_) {
     ++counts_.synchronisations;
     finish(mark.number, mark.time, lock);
   }
@@ -284,6 +363,9 @@ void FakeStream::wait_for(const Mark& mark) {
 
 bool FakeStream::is_done(const Mark& mark) {
   std::unique_lock lock(mutex_);
+  if (mark.is_of_second) {
+    return mark.number <= side_done_;
+  }
   if (mark.number > done_ && mark.time <= Clock::now()) {
     finish(mark.number, mark.time, lock);
   }
@@ -322,6 +404,9 @@ void FakeStream::finish(std::int64_t number, Clock::time_point time, std::unique
 void FakeStream::finish_some(std::unique_lock<std::mutex>& lock) {
   if (!copies_are_late_ && done_ < issued_ && moments_() % 4 == 0) {
     finish(std::uniform_int_distribution<std::int64_t>(done_, issued_)(moments_), {}, lock);
+  }
+  if (!copies_are_late_ && !beside_.empty() && moments_() % 2 == 0) {
+    run_second(std::uniform_int_distribution<std::int64_t>(side_done_, side_issued_)(moments_), lock);
   }
 }
 

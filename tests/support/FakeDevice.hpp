@@ -9,7 +9,11 @@
 //   order     a copy that does not wait is done as late as a GPU may do it: what it brings to the host is there after
 //             the next wait (and 0xFF until then), and what it reads from the host must stay until then; or at a moment
 //             of the device's own (set_copy_order)
-//   threads   all may use it; there is one stream, and whoever asks for a second is refused
+//   streams   the current one runs a kernel when it is launched. There is a second one for the kernels of other
+//             libraries (run_on_device), which run as late as they may: when the current stream waits for them; or at
+//             moments of the device's own. Each must be held behind all that the current stream was given before, and
+//             until they have run nobody may touch or free what they write
+//   threads   all may use it
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -35,6 +39,7 @@ struct DeviceCounts {
   std::int64_t synchronisations = 0;     ///< waits for a stream, the device or an event whose time had not come, and
                                          ///< operators whose result's size is a question to the device
   std::int64_t non_blocking_copies = 0;  ///< between host and device
+  std::int64_t side_launches = 0;        ///< of `launches`, those on the second stream
   std::int64_t gathered_bytes = 0;       ///< written by operators that pick rows or numbers by an index
 
   std::int64_t all_launches() const;
@@ -52,11 +57,13 @@ void reset_device_counts();
 /// waits for that. 0 at first.
 void set_busy_time(std::chrono::microseconds time);
 
-/// When copies that do not wait are done: 0, at first, as late as they may be; else at moments drawn from this seed, in
-/// the order of the stream.
+/// When copies that do not wait, and kernels of the second stream, are done: 0, at first, as late as they may be; else
+/// at moments drawn from this seed, in the order of the stream.
 void set_copy_order(std::uint64_t seed);
 
-/// A kernel of another library's: counts as a launch of `name` and may touch these `bytes`.
-void run_on_device(const std::string& name, void* memory, std::size_t bytes, const std::function<void()>& kernel);
+/// A kernel of another library's: counts as a launch of `name` and may touch these `bytes`. `stream`: the current one
+/// (null), or the second one's handle.
+void run_on_device(const std::string& name, void* memory, std::size_t bytes, std::function<void()> kernel,
+                   void* stream = nullptr);
 
 }  // namespace stereosweep::testing

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -47,13 +49,14 @@ bool is_on_device(const at::Tensor& tensor);
 /// A tensor of the device with the numbers of one of the CPU.
 at::Tensor on_fake_device(const at::Tensor& host);
 
-/// The one stream: its clock, its counts and its copies that are not yet done.
+/// The current stream: its clock, its counts and its copies that are not yet done; and the second one's kernels.
 class FakeStream {
  public:
   using Clock = std::chrono::steady_clock;
   struct Mark {
-    std::int64_t number = 0;  ///< of things issued before it
-    Clock::time_point time;   ///< when the device is done with them
+    std::int64_t number = 0;  ///< of things issued before it, by its stream
+    bool is_of_second = false;
+    Clock::time_point time;  ///< when the device is done with them
   };
 
   /// `name`: of an operator, with its overload if it has one: "aten::add.out".
@@ -67,6 +70,14 @@ class FakeStream {
   /// Waits for what was issued before the mark; counts unless it was done.
   void wait_for(const Mark& mark);
   bool is_done(const Mark& mark);
+
+  /// The second stream.
+  void launch_beside(const std::string& name, const DeviceBlock& memory, std::function<void()> kernel);
+  Mark mark_of_second();
+  /// What follows on one stream runs after the mark of the other one.
+  void hold(bool second, const Mark& mark);
+  /// Throws where a kernel of the second stream is still to write there.
+  void check_untouched(const DeviceBlock& memory);
 
   DeviceCounts counts();
   void reset_counts();
@@ -84,6 +95,7 @@ class FakeStream {
   };
   void finish(std::int64_t number, Clock::time_point time, std::unique_lock<std::mutex>& lock);
   void finish_some(std::unique_lock<std::mutex>& lock);
+  void run_second(std::int64_t until, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   DeviceCounts counts_;
@@ -96,6 +108,15 @@ class FakeStream {
   bool batch_is_open_ = false;
   bool copies_are_late_ = true;
   std::minstd_rand moments_;
+
+  struct SideKernel {
+    DeviceBlock memory;
+    std::function<void()> run;
+  };
+  std::deque<SideKernel> beside_;  ///< that have not run
+  std::int64_t side_issued_ = 0;
+  std::int64_t side_done_ = 0;
+  std::int64_t side_sees_ = 0;  ///< of what the current stream was given
 };
 
 FakeStream& fake_stream();

@@ -11,6 +11,7 @@ void fake_stream_wait();
 void fake_nccl_error(int error);
 /// How often this process has aborted a communicator.
 int fake_nccl_aborts();
-/// From now on a sum is done by `add` when it is enqueued, and may have any number of numbers; null: as before.
-void fake_nccl_add_by(void (*add)(float* numbers, std::size_t count));
+/// From now on a sum is done by `add` when it is enqueued on a stream, and may have any number of numbers; null: as
+/// before.
+void fake_nccl_add_by(void (*add)(float* numbers, std::size_t count, void* stream));
 }

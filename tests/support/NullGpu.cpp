@@ -25,6 +25,7 @@ struct State {
   std::unordered_map<const void*, const char*> names;  // of kernels, by the host's function
   std::unordered_map<const void*, std::int64_t> launches;
   std::map<std::string, std::int64_t> others;
+  std::vector<stereosweep::testing::StreamCall> stream_calls;
   std::unordered_map<const void*, std::int64_t> blocks;
   std::int64_t bytes = 0;
   std::atomic<std::int64_t> total = 0;
@@ -83,6 +84,12 @@ struct Configuration {
   cudaStream_t stream;
 };
 thread_local std::vector<Configuration> configurations;
+
+cudaError_t note_event(bool waits, cudaStream_t stream, cudaEvent_t event) {
+  const std::lock_guard lock(state().mutex);
+  state().stream_calls.push_back({waits, stream, event});
+  return cudaSuccess;
+}
 
 std::string demangled(const char* name) {
   int status = 0;
@@ -153,9 +160,15 @@ std::map<std::string, std::int64_t> null_gpu_launches() {
 std::int64_t null_gpu_total() { return state().total; }
 std::int64_t null_gpu_waits() { return state().waits; }
 
+std::vector<StreamCall> null_gpu_stream_calls() {
+  const std::lock_guard lock(state().mutex);
+  return state().stream_calls;
+}
+
 void reset_null_gpu() {
   auto& gpu = state();
   const std::lock_guard lock(gpu.mutex);
+  gpu.stream_calls.clear();
   gpu.launches.clear();
   gpu.others.clear();
   gpu.total = 0;
@@ -435,7 +448,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return note_event(true, stream, event);
+}
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   *status = cudaStreamCaptureStatusNone;
@@ -475,8 +490,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t, cudaStream_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return note_event(false, stream, event); }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return note_event(false, stream, event);
+}
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t) {

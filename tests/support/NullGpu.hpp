@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace stereosweep::testing {
 
@@ -21,6 +22,15 @@ std::int64_t null_gpu_total();
 
 /// Times that the host waited for the device.
 std::int64_t null_gpu_waits();
+
+/// What streams were told about events since the last reset.
+struct StreamCall {
+  bool waits = false;  ///< else it records the event
+  const void* stream = nullptr;
+  const void* event = nullptr;
+  bool operator==(const StreamCall&) const = default;
+};
+std::vector<StreamCall> null_gpu_stream_calls();
 
 void reset_null_gpu();
 

@@ -36,7 +36,7 @@ struct Request {
 auto fields_of(const Request& request) {
   const auto& asked = *request.asked;
   return std::tie(request.opening->ids, asked.max_new_tokens, asked.temperature, asked.top_k, asked.top_p, asked.seed,
-                  asked.stop, asked.repetition_penalty);
+                  asked.stop, asked.repetition_penalty, asked.thought);
 }
 
 // By prompt, so that neighbours begin alike.
@@ -293,10 +293,17 @@ class Texts {
     std::vector<Growing*> texts;
     for (std::size_t row = 0; row < readers.size(); ++row) {
       for (auto* one : readers[row].second) {
+        if (const auto given = one->text.given()) {
+          add(*one, *given, 0);
+          continue;
+        }
         tasks.push_back({static_cast<std::int64_t>(row), one->request->asked, one->text.size(),
                          one->request->opening->ids, one->text.ids()});
         texts.push_back(one);
       }
+    }
+    if (tasks.empty()) {
+      return;
     }
     const auto drawn = drawer_.draw(logits, tasks);
     for (std::size_t i = 0; i < texts.size(); ++i) {

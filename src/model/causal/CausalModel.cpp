@@ -27,6 +27,7 @@
 #include "model/families/Families.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"
+#include "model/kernels/SideStream.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -98,10 +99,11 @@ OutputProjection make_head(CausalWeights& weights) {
 
 // What the passes of a model share beside its weights: made once, on the device.
 struct Constants {
-  float embedding_scale = 1;           // rounded to the model's dtype
-  std::deque<RotaryTable> rotaries;    // of the specification's
-  std::vector<ExpertMixture> experts;  // [layer]; empty without experts
-  std::vector<Norm> head_norms;        // [layer] of all heads of queries, then of keys; empty: they are normed apart
+  float embedding_scale = 1;              // rounded to the model's dtype
+  std::deque<RotaryTable> rotaries;       // of the specification's
+  std::vector<ExpertMixture> experts;     // [layer]; empty without experts
+  std::vector<Norm> head_norms;           // [layer] of all heads of queries, then of keys; empty: they are normed apart
+  std::optional<SideStream> side_stream;  // of a slice on a device
 };
 
 // One forward pass of a causal model over new rows of a tree. Rows go through a layer some hundred at a time: what a
@@ -137,7 +139,7 @@ class CausalPass {
     }
     groups_ = groups_of(range(first_row_, std::ssize(tree_.ids)));
     for (const auto& group : groups_) {
-      states_.push_back(embed(group));
+      states_.push_back({embed(group)});
     }
     for (int number = 0; number + 1 < layers; ++number) {
       run_layer(number);
@@ -184,7 +186,8 @@ class CausalPass {
   std::vector<Group> groups_of(std::span<const std::int64_t> rows) const {
     std::vector<Group> groups;
     const auto count = std::ssize(rows);
-    const auto pieces = (count + settings_.rows_at_once - 1) / settings_.rows_at_once;
+    const auto least = constants_.side_stream && count >= settings_.least_rows_of_halves ? 2 : 0;
+    const auto pieces = std::max<std::int64_t>(least, (count + settings_.rows_at_once - 1) / settings_.rows_at_once);
     const auto length = pieces == 0 ? 0 : filled_rows((count + pieces - 1) / pieces, weights_.words.device());
     for (std::int64_t begin = 0; begin < count; begin += length) {
       const auto piece = rows.subspan(begin, std::min(length, count - begin));
@@ -277,91 +280,150 @@ class CausalPass {
     return attention_.attend(number, *queries, query, specification_.attention_scale / divisor);
   }
 
-  // What the slices of a product put out, added up in float32: the same bits on every rank (CPU: in rank order).
-  at::Tensor sum_of_slices(const at::Tensor& part) const {
-    const auto numbers = part.to(at::kFloat).contiguous();
-    auto* const first = numbers.mutable_data_ptr<float>();
+  // What a part of a layer puts out, on its way to the residual stream.
+  struct Addition {
+    at::Tensor sum;  // with the residual where that is undefined
+    at::Tensor residual = {};
+    const Norm* norm = nullptr;  // of the sum, before it is added
+    const Norm* norm_after = nullptr;
+    at::Tensor input = {};  // of the feed-forward layer, where it is not what was attended
+    SideWork ready = {};    // the sum is still being made
+  };
+
+  // What the slices of a product put out, added up in float32: the same bits on every rank (CPU: in rank order). On a
+  // device beside what this rank computes next, where other rows follow.
+  Addition sum_of_slices(const at::Tensor& part) const {
+    if (!settings_.group) {
+      return {part};
+    }
+    Addition addition{part.to(at::kFloat).contiguous()};
+    auto* const first = addition.sum.mutable_data_ptr<float>();
+    const auto count = addition.sum.numel();
     if (part.is_cpu()) {
-      settings_.group->sum({first, static_cast<std::size_t>(numbers.numel())});
-    } else {  // on torch's default stream: no other is used here
-      settings_.group->sum_on_device(first, numbers.numel(), nullptr);
+      settings_.group->sum({first, static_cast<std::size_t>(count)});
+      addition.sum = addition.sum.to(part.scalar_type());
+    } else if (run_in_turn_) {
+      addition.ready =
+          constants_.side_stream->run([&](void* stream) { settings_.group->sum_on_device(first, count, stream); });
+    } else {  // on torch's default stream
+      settings_.group->sum_on_device(first, count, nullptr);
     }
-    return numbers;
+    return addition;
   }
 
-  at::Tensor summed(at::Tensor part) const {
-    return settings_.group ? sum_of_slices(part).to(part.scalar_type()) : part;
+  // `product(residual)` adds to the residual stream by itself, `product({})` does not.
+  template <class Product>
+  Addition add(Product&& product, const std::optional<Norm>& norm, const at::Tensor& residual) const {
+    if (!settings_.group && !norm && specification_.residual_scale == 1) {
+      return {product(residual)};
+    }
+    auto addition = sum_of_slices(product(at::Tensor()));
+    addition.residual = residual;
+    addition.norm = norm ? &*norm : nullptr;
+    return addition;
   }
 
-  // Whether a product may add to the residual stream as it is computed.
-  bool adds_at_once() const { return !settings_.group && specification_.residual_scale == 1; }
-
-  // summed(part) + residual; on a device rounded once.
-  at::Tensor summed_and_added(const at::Tensor& part, const at::Tensor& residual) const {
-    if (specification_.residual_scale != 1) {
-      return summed(part).mul_(specification_.residual_scale).add_(residual);
+  // The residual stream behind it. On a device the sum of slices and the residual are rounded once.
+  at::Tensor take(Addition addition) const {
+    addition.ready.reset();
+    auto states = std::move(addition.sum);
+    if (addition.residual.defined()) {
+      const auto& residual = addition.residual;
+      const auto type = residual.scalar_type();
+      if (addition.norm != nullptr) {
+        states = normalize_and_add(states.to(type), *addition.norm, rule_, residual);
+      } else if (specification_.residual_scale != 1) {
+        states = states.to(type).mul_(specification_.residual_scale).add_(residual);
+      } else if (states.scalar_type() == type) {
+        states.add_(residual);
+      } else {
+        states = at::add_out(addition.sum = at::empty_like(residual), states, residual);
+      }
     }
-    if (!settings_.group || part.is_cpu()) {
-      return summed(part).add_(residual);
-    }
-    auto states = at::empty_like(residual);
-    return at::add_out(states, sum_of_slices(part), residual);
+    return addition.norm_after != nullptr ? normalized(states, *addition.norm_after) : states;
   }
 
   // The feed-forward layer of `input`, its own output norm included, plus `residual`.
-  at::Tensor feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
+  Addition feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
     const base::profile::Span span("feed-forward");
     const auto& layer = weights_.layers[number];
-    const auto compute = [&](const at::Tensor& added) {
-      return constants_.experts.empty() ? run_feed_forward(layer.feed_forward, specification_, input, added)
-                                        : constants_.experts[number].apply(input, added);
-    };
-    if (layer.feed_forward_output_norm) {
-      return normalize_and_add(summed(compute({})), *layer.feed_forward_output_norm, rule_, residual);
-    }
-    return adds_at_once() ? compute(residual) : summed_and_added(compute({}), residual);
+    return add(
+        [&](const at::Tensor& added) {
+          return constants_.experts.empty() ? run_feed_forward(layer.feed_forward, specification_, input, added)
+                                            : constants_.experts[number].apply(input, added);
+        },
+        layer.feed_forward_output_norm, residual);
   }
 
-  // A layer's input plus what attention put out. The input's own memory may take the sum.
-  at::Tensor add_attention(const CausalLayer& layer, const at::Tensor& states, const at::Tensor& mixed) const {
-    if (layer.attention_output_norm) {
-      return normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule_,
-                               states);
-    }
-    return adds_at_once() ? layer.attention_output.apply_and_add(mixed, states)
-                          : summed_and_added(layer.attention_output.apply(mixed), states);
-  }
-
-  // `states` must not be read afterwards.
-  at::Tensor finish(int number, const at::Tensor& states, const at::Tensor& normed, const at::Tensor& mixed) const {
+  // A layer's input plus what attention put out. The input's own memory may take the sum: `states` must not be read
+  // afterwards.
+  Addition add_attention(int number, const at::Tensor& states, const at::Tensor& normed,
+                         const at::Tensor& mixed) const {
     const auto& layer = weights_.layers[number];
+    at::Tensor input;
     if (specification_.residual == Residual::parallel) {
-      const auto input = layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm)
-                         : layer.attention_norm  ? normed
-                                                 : states.clone();
-      return feed(number, input, add_attention(layer, states, mixed));
+      input = layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm)
+              : layer.attention_norm  ? normed
+                                      : states.clone();
     }
-    const auto attended = add_attention(layer, states, mixed);
-    if (specification_.residual == Residual::after_adding) {
-      const auto middle = layer.attention_norm ? normalized(attended, *layer.attention_norm) : attended;
-      const auto sum = feed(number, middle, middle);
-      return layer.feed_forward_norm ? normalized(sum, *layer.feed_forward_norm) : sum;
+    auto attended = add(
+        [&](const at::Tensor& added) {
+          return added.defined() ? layer.attention_output.apply_and_add(mixed, added)
+                                 : layer.attention_output.apply(mixed);
+        },
+        layer.attention_output_norm, states);
+    attended.input = input;
+    return attended;
+  }
+
+  Addition finish(int number, Addition middle) const {
+    const auto& layer = weights_.layers[number];
+    const auto both = std::move(middle.input);
+    const auto attended = take(std::move(middle));
+    if (specification_.residual == Residual::parallel) {
+      return feed(number, both, attended);
     }
-    return feed(number, layer.feed_forward_norm ? normalized(attended, *layer.feed_forward_norm) : attended, attended);
+    const bool after = specification_.residual == Residual::after_adding;
+    const auto& norm = after ? layer.attention_norm : layer.feed_forward_norm;
+    const auto input = norm ? normalized(attended, *norm) : attended;
+    auto sum = feed(number, input, after ? input : attended);
+    sum.norm_after = after && layer.feed_forward_norm ? &*layer.feed_forward_norm : nullptr;
+    return sum;
+  }
+
+  // begin(group), up to what attention adds, and finish of that, for all groups. Where slices are added up beside the
+  // products each group's sums are on their way while another group computes: attention's while the next group attends,
+  // those of the feed-forward layer while the next group feeds, or attends in the next layer.
+  template <class Begin>
+  void run_groups(int number, std::size_t count, Begin&& begin) {
+    run_in_turn_ = constants_.side_stream && count > 1;
+    const std::size_t behind = run_in_turn_ ? 1 : 0;
+    std::vector<Addition> middles(count);
+    std::vector<Addition> after(count);
+    for (std::size_t i = 0; i < count + behind; ++i) {
+      if (i < count) {
+        middles[i] = begin(i);
+      }
+      if (i >= behind) {
+        after[i - behind] = finish(number, std::exchange(middles[i - behind], {}));
+      }
+    }
+    states_ = std::move(after);
   }
 
   void run_layer(int number) {
     const auto& layer = weights_.layers[number];
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const auto normed = before_attention(layer, states_[i]);
+    run_groups(number, groups_.size(), [&](std::size_t i) {
+      const auto states = take(std::exchange(states_[i], {}));
+      const auto normed = before_attention(layer, states);
       auto projected = project(layer, normed);
       turn(number, projected, groups_[i]);
       keep(number, projected, groups_[i]);
       if (!projected.query.defined()) {
         projected.query = query_apart(number, normed, groups_[i]);
       }
-      states_[i] = finish(number, states_[i], normed, attend(number, projected.query, groups_[i]));
-    }
+      return add_attention(number, states, normed, attend(number, projected.query, groups_[i]));
+    });
   }
 
   at::Tensor query_apart(int number, const at::Tensor& normed, const Group& group) const {
@@ -377,7 +439,8 @@ class CausalPass {
     std::vector<at::Tensor> queries;
     std::size_t done = 0;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const auto projected = project(layer, before_attention(layer, states_[i]));
+      const auto group_states = take(std::exchange(states_[i], {}));
+      const auto projected = project(layer, before_attention(layer, group_states));
       turn(number, projected, groups_[i]);
       keep(number, projected, groups_[i]);
       std::vector<std::int32_t> picked;
@@ -385,11 +448,10 @@ class CausalPass {
         picked.push_back(static_cast<std::int32_t>(rows[done] - groups_[i].rows.front()));
       }
       const auto index = on_device(picked, weights_.words.device());
-      states.push_back(states_[i].index_select(0, index));
+      states.push_back(group_states.index_select(0, index));
       if (projected.query.defined()) {
         queries.push_back(projected.query.index_select(0, index));
       }
-      states_[i] = at::Tensor();
     }
     if (rows.empty()) {
       return at::empty({0, specification_.hidden}, weights_.words.options());
@@ -397,9 +459,9 @@ class CausalPass {
     const auto all_states = together(states);
     const auto all_queries = queries.empty() ? at::Tensor() : together(queries);
     auto groups = groups_of(rows);
-    std::vector<at::Tensor> answers;
     std::int64_t begin = 0;
-    for (auto& group : groups) {
+    run_groups(number, groups.size(), [&](std::size_t i) {
+      auto& group = groups[i];
       const auto count = std::ssize(group.rows);
       at::Tensor index;  // undefined: all of them
       if (groups.size() > 1 || group.size != count) {
@@ -407,12 +469,16 @@ class CausalPass {
         places.resize(static_cast<std::size_t>(group.size), begin);
         index = on_device(std::vector<std::int32_t>(places.begin(), places.end()), weights_.words.device());
       }
+      begin += count;
       const auto own_rows = [&](const at::Tensor& all) { return index.defined() ? all.index_select(0, index) : all; };
       const auto few = own_rows(all_states);
       const auto normed = before_attention(layer, few);
       const auto query = all_queries.defined() ? own_rows(all_queries) : query_apart(number, normed, group);
-      answers.push_back(finish(number, few, normed, attend(number, query, group)).slice(0, 0, count));
-      begin += count;
+      return add_attention(number, few, normed, attend(number, query, group));
+    });
+    std::vector<at::Tensor> answers;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      answers.push_back(take(std::exchange(states_[i], {})).slice(0, 0, std::ssize(groups[i].rows)));
     }
     return together(answers);
   }
@@ -431,7 +497,8 @@ class CausalPass {
   std::int64_t first_row_;
   std::vector<RotaryAngles> angles_;  // by rotary: all positions of the tree, on the device
   std::vector<Group> groups_;
-  std::vector<at::Tensor> states_;  // [group] of [size, hidden]
+  bool run_in_turn_ = false;      // a group's sums are on their way while another one computes
+  std::vector<Addition> states_;  // [group] of [size, hidden]
 };
 
 // The one decoder that every causal family is a setting of.
@@ -519,6 +586,9 @@ class CausalBody : public CausalModel {
       if (layer.router.defined()) {
         constants_.experts.emplace_back(layer.router, layer.router_bias, std::move(layer.experts), specification_);
       }
+    }
+    if (settings_.group && !device.is_cpu()) {
+      constants_.side_stream.emplace(device);
     }
     if (kernels_on(device) == Kernels::operators) {
       make_factors();

@@ -27,6 +27,8 @@ struct PassSettings {
   Kernels kernels = Kernels::own_kernels;
   /// Ranks that hold the other slices; null: this is the whole model.
   std::shared_ptr<parallel::TensorGroup> group = nullptr;
+  /// On a device so many rows of a slice, or more, go through the layers in halves: see TensorGroup.
+  std::int64_t least_rows_of_halves = parallel::least_rows_of_halves;
 };
 
 /// Immutable after loading; safe to use from several threads.

@@ -8,6 +8,7 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/outer.h>
+#include <ATen/ops/silu.h>
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
@@ -342,7 +343,11 @@ void activation_on_cpu(const at::Tensor& input, const at::Tensor& out, Activatio
   });
 }
 
-at::Tensor gated_with_operators(const at::Tensor& gate, const at::Tensor& up, Activation activation) {
+// Halves of a product lie behind each other; then the gate's memory takes what comes out.
+at::Tensor gated_with_operators(at::Tensor gate, const at::Tensor& up, Activation activation) {
+  if (activation == Activation::silu && gate.is_contiguous()) {
+    return at::silu_(gate).mul_(up);
+  }
   if (activation != Activation::clipped_silu) {
     return activate(gate, activation).mul_(up);
   }
@@ -504,8 +509,14 @@ void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rot
   const auto half = rotary.width / 2;
   const auto of_pairs =
       rotary.pairs == RotaryPairs::halves ? std::array{std::int64_t{2}, half} : std::array{half, std::int64_t{2}};
-  auto turning = rows.slice(0, 0, count).unflatten(1, {heads, rows.size(1) / heads}).slice(2, 0, rotary.width);
-  const auto partners = turning.unflatten(2, of_pairs).flip(pair_dimension(rotary.pairs)).flatten(2);
+  // as_strided costs the host a third of slices and unflatten
+  const auto step = rows.stride(0);
+  const auto width = rows.size(1) / heads;
+  const auto first = rows.storage_offset();
+  auto turning = rows.as_strided({count, heads, rotary.width}, {step, width, 1}, first);
+  const auto partners = rows.as_strided({count, heads, of_pairs[0], of_pairs[1]}, {step, width, of_pairs[1], 1}, first)
+                            .flip(pair_dimension(rotary.pairs))
+                            .view({count, heads, rotary.width});
   const auto turned = turning.mul(picked.cosines.unsqueeze(1));  // float32, because the angles are
   at::addcmul_out(turning, turned, partners, picked.sines.unsqueeze(1));
 }

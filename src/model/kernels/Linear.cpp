@@ -1,6 +1,7 @@
 #include "model/kernels/Linear.hpp"
 
 #include <ATen/ops/_addmm_activation.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -64,6 +65,10 @@ Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
     : weight_(std::move(weight)), bias_(std::move(bias)), out_(weight_.size(0)) {
   if (kernels_on(weight_.device()) == Kernels::operators) {
     form_ = Form::operators;
+    turned_ = weight_.t();
+    if (out_ % 2 == 0) {
+      halves_ = weight_.unflatten(0, {2, -1}).transpose(1, 2);
+    }
     return;
   }
   if (products == Products::plain) {
@@ -95,8 +100,9 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
       return tiles::multiply_rounded(input, weight_, bias_, {});
     case Form::widened:
       return multiply_widened(input, weight_, bias_, columns_at_once(weight_));
+    case Form::operators:  // as at::linear does it, which looks for other ways first
+      return bias_.defined() ? at::addmm(bias_, input, turned_) : at::mm(input, turned_);
     case Form::plain:
-    case Form::operators:
       break;
   }
   return at::linear(input, weight_, bias_);
@@ -106,7 +112,7 @@ at::Tensor Linear::apply_in_halves(const at::Tensor& input) const {
   if (form_ != Form::operators || bias_.defined()) {
     return apply(input).unflatten(1, {2, -1}).transpose(0, 1);
   }
-  return at::bmm(input.expand({2, -1, -1}), weight_.unflatten(0, {2, -1}).transpose(1, 2));
+  return at::bmm(input.expand({2, -1, -1}), halves_);
 }
 
 at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {
@@ -121,7 +127,7 @@ at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activatio
           [activation](const at::Tensor& sums, std::int64_t, std::int64_t) { return activate(sums, activation); });
     case Form::operators:
       if (bias_.defined() && ends_products(activation, input.device())) {
-        return at::_addmm_activation(bias_, input, weight_.t(), 1, 1, activation == Activation::gelu_tanh);
+        return at::_addmm_activation(bias_, input, turned_, 1, 1, activation == Activation::gelu_tanh);
       }
       [[fallthrough]];
     default:
@@ -142,7 +148,7 @@ at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& resi
                               });
     case Form::operators:
       // A product either adds a bias or adds to what is there, not both.
-      return bias_.defined() ? residual.add_(apply(input)) : residual.addmm_(input, weight_.t());
+      return bias_.defined() ? residual.add_(apply(input)) : residual.addmm_(input, turned_);
     default:
       return apply(input).add_(residual);
   }

@@ -41,6 +41,8 @@ class Linear {
   enum class Form { plain, onednn, mkl, tiles, widened, operators };
   at::Tensor weight_;  ///< packed as `form_` says
   at::Tensor bias_;    ///< with tiles float32
+  at::Tensor turned_;  ///< operators: views of the weight as products take it, [in, out] and
+  at::Tensor halves_;  ///< [2, in, out / 2]
   std::int64_t out_ = 0;
   Form form_ = Form::plain;
 };
@@ -89,10 +91,13 @@ struct Projected {
 
 /// Views of a product [rows, query_width + 2 * key_width]; `query_width` 0: keys and values alone.
 inline Projected split(const at::Tensor& product, std::int64_t query_width, std::int64_t key_width) {
+  const auto columns = [&](std::int64_t first, std::int64_t count) {  // as_strided costs the host half of a slice
+    return product.as_strided({product.size(0), count}, product.strides(), product.storage_offset() + first);
+  };
   const auto keys = query_width + key_width;
   const bool has_query = query_width > 0;
-  return {has_query ? product.slice(1, 0, query_width) : at::Tensor(), product.slice(1, query_width, keys),
-          product.slice(1, keys, keys + key_width), has_query ? product.slice(1, 0, keys) : at::Tensor()};
+  return {has_query ? columns(0, query_width) : at::Tensor(), columns(query_width, key_width), columns(keys, key_width),
+          has_query ? columns(0, keys) : at::Tensor()};
 }
 
 }  // namespace stereosweep::model

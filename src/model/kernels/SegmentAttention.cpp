@@ -30,6 +30,11 @@ namespace {
 // every segment has exactly one query and no window.
 constexpr std::int64_t grouping_query = 1;
 
+// Its kernels for such queries cut the keys of a segment where they would leave half of the device's multiprocessors
+// without work, and a segment has more keys than a tile (flash_api.cpp, num_splits_heuristic): never from so many
+// segments times key heads on, for up to 160 multiprocessors.
+constexpr std::int64_t most_blocks_to_share_out = 256;
+
 // Of the memory-efficient operator.
 constexpr std::int64_t no_mask = 0;
 constexpr std::int64_t causal_from_the_last = 2;
@@ -277,9 +282,14 @@ bool PlacedSegments::is_single() const {
          segments_.window == 0;
 }
 
+bool PlacedSegments::may_share_out_keys() const {
+  const std::int64_t tile = heads_.width <= 64 ? 256 : heads_.width <= 128 ? 128 : 64;
+  return longest_key_ > tile && heads_.keys * std::ssize(segments_.key_begin) < most_blocks_to_share_out;
+}
+
 bool PlacedSegments::groups_are_rows() const {
   return by_ == SegmentOperator::flash && heads_.queries > heads_.keys && segments_.mask == SegmentMask::all &&
-         segments_.window == 0 && !is_single();
+         segments_.window == 0 && (!is_single() || !may_share_out_keys());
 }
 
 PartialAttention PlacedSegments::by_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -287,26 +297,31 @@ PartialAttention PlacedSegments::by_flash(const at::Tensor& query, const at::Ten
   // Causal is aligned at the last query and the last key.
   const auto rows_of_query = groups_are_rows() ? heads_.queries / heads_.keys : 1;
   const std::int64_t window_left = segments_.window > 0 ? segments_.window - 1 : -1;  // -1: no window
-  const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {heads_.keys, heads_.width}); };
-  const auto longest = is_single() ? grouping_query : std::max(grouping_query + 1, longest_query_ * rows_of_query);
-  const auto out = at::_flash_attention_forward(query, by_head(key), by_head(value), query_begin_, key_begin_, longest,
-                                                longest_key_, 0.0, segments_.mask == SegmentMask::before, false, scale,
-                                                window_left, std::nullopt, key_count_);
+  const auto longest =
+      is_single() && !groups_are_rows() ? grouping_query : std::max(grouping_query + 1, longest_query_ * rows_of_query);
+  const auto out = at::_flash_attention_forward(query, key, value, query_begin_, key_begin_, longest, longest_key_, 0.0,
+                                                segments_.mask == SegmentMask::before, false, scale, window_left,
+                                                std::nullopt, key_count_);
   const auto& mixed = std::get<0>(out);
   const auto& log_sum = std::get<1>(out);
+  const auto group = heads_.queries / heads_.keys;
+  const auto queries = segments_.num_queries();
+  const auto views = [&](std::array<std::int64_t, 3> of_mixed, std::array<std::int64_t, 3> of_sum) {
+    return PartialAttention{mixed.as_strided({queries, heads_.keys, group, heads_.width},
+                                             {of_mixed[0], of_mixed[1], of_mixed[2], mixed.stride(2)}),
+                            log_sum.as_strided({heads_.keys, group, queries}, of_sum)};
+  };
   if (groups_are_rows()) {
-    return {mixed.unflatten(0, {-1, rows_of_query}).transpose(1, 2),
-            log_sum.unflatten(1, {-1, rows_of_query}).transpose(1, 2)};
+    return views({group * mixed.stride(0), mixed.stride(1), mixed.stride(0)}, {log_sum.stride(0), 1, group});
   }
-  return {mixed.unflatten(1, {heads_.keys, -1}), log_sum.unflatten(0, {heads_.keys, -1})};
+  return views({mixed.stride(0), group * mixed.stride(1), mixed.stride(1)},
+               {group * log_sum.stride(0), log_sum.stride(0), 1});
 }
 
 PartialAttention PlacedSegments::by_efficient(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                               double scale) const {
   STEREOSWEEP_ASSERT(segments_.window == 0, "the operator's windows are not used");
-  const auto by_head = [&](const at::Tensor& rows) {
-    return rows.slice(0, 0, end_of_keys_).unflatten(1, {heads_.keys, heads_.width}).unsqueeze(0);
-  };
+  const auto by_head = [&](const at::Tensor& rows) { return rows.slice(0, 0, end_of_keys_).unsqueeze(0); };
   const auto found = at::_efficient_attention_forward(
       query.unsqueeze(0), by_head(key), by_head(value), bias_for(query.size(0)), query_begin_, key_begin_,
       longest_query_, longest_key_, 0.0, segments_.mask == SegmentMask::before ? causal_from_the_last : no_mask, true,
@@ -333,7 +348,7 @@ PartialAttention PlacedSegments::by_plain(const at::Tensor& query, const at::Ten
     const std::int64_t keys = segments_.key_count[i];
     const auto by_head = [&](const at::Tensor& rows) {  // [key heads, 1, keys, width]
       const auto some = rows.slice(0, segments_.key_begin[i], segments_.key_begin[i] + keys);
-      return some.unflatten(1, {heads_.keys, heads_.width}).transpose(0, 1).unsqueeze(1).to(at::kFloat);
+      return some.transpose(0, 1).unsqueeze(1).to(at::kFloat);
     };
     const auto some = query.slice(0, first, last).unflatten(1, {heads_.keys, group}).permute({1, 2, 0, 3});
     auto scores = at::matmul(some.to(at::kFloat), by_head(key).transpose(2, 3)).mul_(scale);
@@ -359,19 +374,26 @@ PartialAttention PlacedSegments::by_plain(const at::Tensor& query, const at::Ten
 
 at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by) {
   if (by != SegmentOperator::efficient) {
-    return query.unflatten(1, {heads.queries, heads.width});
+    return query.as_strided({query.size(0), heads.queries, heads.width}, {query.stride(0), heads.width, 1},
+                            query.storage_offset());
   }
   return query.unflatten(1, {heads.keys, -1, heads.width}).permute({2, 0, 1, 3}).flatten(0, 1);
 }
 
 at::Tensor arrange_groups(const at::Tensor& query, const AttentionHeads& heads) {
-  return query.unflatten(1, {heads.keys, -1, heads.width}).transpose(1, 2).flatten(0, 1);
+  const auto group = heads.queries / heads.keys;
+  return query
+      .as_strided({query.size(0), group, heads.keys, heads.width},
+                  {query.stride(0), heads.width, group * heads.width, 1}, query.storage_offset())
+      .contiguous()
+      .view({-1, heads.keys, heads.width});
 }
 
 at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, const at::Tensor& sinks,
                       at::ScalarType type) {
   if (parts.size() == 1 && !sinks.defined()) {
-    return parts.front().mixed.flatten(1, 3).to(type);
+    const auto& mixed = parts.front().mixed;
+    return mixed.contiguous().view({mixed.size(0), -1}).to(type);
   }
   std::vector<at::Tensor> sums;
   for (const auto& part : parts) {

@@ -76,12 +76,13 @@ class PlacedSegments {
   /// After staging.send(). `bias`: see bias_numbers; undefined: none.
   void arrive(const Staging& staging, const at::Tensor& bias = {});
 
-  /// `query`: what arrange_queries() made of the rows for segments like these.
+  /// `query`: what arrange_queries() made of the rows for segments like these. key, value: [rows, key heads, width].
   PartialAttention attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) const;
 
   const KeySegments& segments() const { return segments_; }
   /// Whether the heads of a group are rows of one segment, which fills flash attention's tiles of 128 rows: where all
-  /// queries of a segment see the same keys.
+  /// queries of a segment see the same keys. Where each segment has one query flash attention does the same by itself,
+  /// with one copy more; that is left to it where it might share out a segment's keys, too.
   bool groups_are_rows() const;
 
  private:
@@ -91,7 +92,8 @@ class PlacedSegments {
                                 double scale) const;
   PartialAttention by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                             double scale) const;
-  bool is_single() const;                ///< every segment has one query, which flash attention groups itself
+  bool is_single() const;                ///< every segment has one query
+  bool may_share_out_keys() const;       ///< flash attention, of a single one
   std::int64_t columns_of_sums() const;  ///< of `efficient`, for a segment and a head
   at::Tensor bias_by_segment(const at::Tensor& bias, const at::Tensor& key_place) const;
   std::optional<at::Tensor> bias_for(std::int64_t queries) const;

@@ -162,8 +162,8 @@ struct LaterTurns {
 LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) {
   LaterTurns later;
   const auto& job = request.job;
-  const auto most = static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_new_tokens) +
-                    static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_thought_tokens);
+  const auto most =
+      static_cast<std::uint64_t>(sampled_text(job, job.settings<Interview>().sampling, "", 0).max_new_tokens);
   const auto special = job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
   later.sample.num_contexts = probe.blocks().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {

@@ -150,8 +150,8 @@ results::RawSchema interview_schema(const sweep::Job& job, const std::vector<swe
                                      static_cast<std::uint64_t>(settings.sampling.rounds)),
                        numbered_axis("turn", "place in the conversation", sizes.turns)};
   schema.cubes = text_cubes(job);
-  if (thoughts_of(job) == Thoughts::kept) {
-    add_thought_cubes(schema, {"round", "turn"});
+  if (const auto thoughts = thoughts_of(job, settings.sampling); thoughts != Thoughts::none) {
+    add_thought_cubes(schema, {"round", "turn"}, thoughts);
   }
   if (!items.empty()) {
     schema.inner_axes.push_back(item_axis(items));
@@ -327,6 +327,7 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
   };
   fill("answer_num_tokens", std::int32_t{0});
   fill("answer_num_thought_tokens", std::int32_t{0});
+  fill("answer_thought_end", std::uint8_t{0});
   fill("num_keywords", std::int32_t{0});
   fill("answer_ending", static_cast<std::uint8_t>(AnswerEnding::none));
   fill("answer_status", static_cast<std::uint8_t>(AnswerStatus::not_asked));
@@ -372,10 +373,13 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
     const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
     STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
     const auto split = split_answer(job_, answer->text);
-    if (thoughts_of(job_) == Thoughts::kept) {
+    if (schema_.find_cube("answer_thought")) {
       column_named<std::string>(raw, schema_, "answer_thought")[at] = kept_text(split.thought);
       column_named<std::int32_t>(raw, schema_, "answer_num_thought_tokens")[at] =
           num_thought_tokens(job_, tokenizer_, *answer, split);
+    }
+    if (schema_.find_cube("answer_thought_end")) {
+      column_named<std::uint8_t>(raw, schema_, "answer_thought_end")[at] = answer->closed_thought ? 1 : 0;
     }
     if (split.is_cut) {
       statuses[at] = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
@@ -466,7 +470,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
   if (job_.model.chat && job_.model.chat->origin) {
     hash.field(config::emit_yaml(config::dump_extent(*job_.model.chat, config::Extent::block)));
   }
-  hash_thoughts(job_, hash);
+  hash_thoughts(job_, settings().sampling, hash);
   for (const auto& cube : schema_.cubes) {  // the shape of a block: other
                                             // conversations can make it wider
     hash.field(cube.name).number(schema_.values_per_context(cube));
@@ -497,6 +501,7 @@ std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const toke
   if (sizes_of(settings).options > 0) {
     require_closed_thought(job, problems);
   }
+  require_limited_thoughts(job, settings.sampling, problems);
   problems.raise_if_any("the job cannot be probed");
   auto probe = std::make_unique<InterviewProbe>(job, tokenizer);
   if (job.model.chat && job.model.chat->origin) {

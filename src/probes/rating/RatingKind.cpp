@@ -113,7 +113,8 @@ class RatingKind final : public KindOf<Rating> {
   }
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
     const auto& settings = job.settings<Rating>();
-    return rating::score_axes(rating_schema(settings, subjects_of(settings).subjects, thoughts_of(job)));
+    return rating::score_axes(
+        rating_schema(settings, subjects_of(settings).subjects, thoughts_of(job, settings.sampling)));
   }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;

@@ -147,7 +147,7 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
   if (rating.sampling.runs > 0) {
     std::vector<std::string> answer_names = {"ok",    "no_answer", "several_answers", "refused",
                                              "empty", "too_long",  "engine_error"};
-    if (thoughts == Thoughts::kept) {
+    if (thoughts != Thoughts::none) {
       answer_names.emplace_back(truncated_thought_name);
     }
     schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
@@ -156,8 +156,8 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
     schema.cubes.push_back(cube("answer_status", ElementType::uint8, {"order", "run"}, "",
                                 "whether the answer names one option", "", answer_names));
   }
-  if (rating.sampling.runs > 0 && thoughts == Thoughts::kept) {
-    add_thought_cubes(schema, {"order", "run"});
+  if (rating.sampling.runs > 0 && thoughts != Thoughts::none) {
+    add_thought_cubes(schema, {"order", "run"}, thoughts);
   }
   return schema;
 }
@@ -170,7 +170,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* toke
                               settings().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block),
               settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart),
-      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job))) {
+      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job, settings().sampling))) {
   blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
   const std::size_t count = settings().scale.size();
@@ -339,6 +339,9 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
     column_of<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[cell] =
         num_thought_tokens(job_, tokenizer_, *generated, split);
   }
+  if (schema_.find_cube("answer_thought_end")) {
+    column_of<std::uint8_t>(raw, RatingColumn::answer_thought_end)[cell] = generated->closed_thought ? 1 : 0;
+  }
   if (split.is_cut) {
     status = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
     return;
@@ -363,7 +366,7 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
       hash.field(continuation);
     }
   }
-  hash_thoughts(job_, hash);
+  hash_thoughts(job_, settings().sampling, hash);
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : orders) {
       hash.field(prompt(blocks_.context(block, i), order));
@@ -379,6 +382,7 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   require_axis(rating.questions.size(), "axes.templates", "template", problems);
   require_control_tokens(job, tokenizer, problems);
   require_closed_thought(job, problems);
+  require_limited_thoughts(job, rating.sampling, problems);
   problems.raise_if_any("the job cannot be probed");
   auto probe = std::make_unique<RatingProbe>(job, tokenizer);
   if (job.model.chat && job.model.chat->origin) {

@@ -83,6 +83,8 @@ struct RatingSampling : TextSampling {
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
     keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
                                   "further tokens, for what a model thinks before it answers");
+    keys.unless_default().choice("long_thoughts", self.long_thoughts, long_thoughts_names,
+                                 "closed: after max_thought_tokens, and the answer has all of max_new_tokens");
     keys.number("temperature", self.temperature, 0, 100, "0: greedy");
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("top_p", self.top_p, 1e-6, 1);

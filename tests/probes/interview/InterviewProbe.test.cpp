@@ -154,6 +154,31 @@ TEST(InterviewProbe, later_turns_hold_the_answers_before_them) {
   EXPECT_EQ(column<double>(probe, raw, "rating")[1], 2) << "negative items are turned in scores, not here";
 }
 
+TEST(InterviewProbe, thoughts_that_came_to_their_limit_are_flagged) {
+  auto job = small_interview();
+  auto& chat = job.model.chat.emplace();
+  chat.user = {"U: ", "\n", {}};
+  chat.assistant = {"M: ", "\n", {}};
+  chat.generation = "M:<think>\n";
+  chat.thought = chat::ThoughtMarks{"<think>", "</think>", chat::ThoughtMarks::Begins::inside};
+  auto& sampling = job.settings<Interview>().sampling;
+  sampling.max_thought_tokens = 30;
+  sampling.long_thoughts = TextSampling::LongThoughts::closed;
+  EXPECT_EQ(sampled_text(job, sampling, "", 0).thought->opening, "") << "it begins inside";
+  const InterviewProbe probe(job, &words());
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  auto closed = text("Kind?\n</think>\n\nkind");
+  std::get<query::GenerateAnswer>(closed).closed_thought = true;
+  transcript.answers.emplace_back(transcript.rounds[0].queries.size(), text("Warm.</think>warm"));
+  transcript.answers[0][0] = closed;
+  const auto raw = probe.fold(block, transcript);
+  EXPECT_EQ(flag(probe, raw, "answer_thought_end", 0), "closed");
+  EXPECT_EQ(flag(probe, raw, "answer_thought_end", 3), "by_the_model");
+  EXPECT_EQ(column<std::string>(probe, raw, "answer_text")[0], "kind");
+}
+
 TEST(InterviewProbe, thoughts_are_kept_apart_and_what_cannot_be_written_ends_a_conversation) {
   auto job = small_interview();
   auto& chat = job.model.chat.emplace();

@@ -230,6 +230,42 @@ TEST(RatingProbe, a_thought_is_kept_apart_and_never_read_as_an_answer) {
   EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[1], 3);
 }
 
+TEST(RatingProbe, a_thought_with_a_limit_of_its_own_is_told_from_others) {
+  sweep::Job job = small_rating();
+  auto& chat = job.model.chat.emplace();
+  chat.generation = "M:<think>\n\n</think>\n\n";
+  chat.thought = chat::ThoughtMarks{"<think>", "</think>", chat::ThoughtMarks::Begins::before};
+  auto& sampling = job.settings<Rating>().sampling;
+  sampling.max_thought_tokens = 40;
+  const auto further = sampled_text(job, sampling, "", 0);
+  EXPECT_EQ(further.max_new_tokens, sampling.max_new_tokens + 40);
+  EXPECT_FALSE(further.thought);
+  sampling.long_thoughts = TextSampling::LongThoughts::closed;
+  const auto limited = sampled_text(job, sampling, "", 0);
+  EXPECT_EQ(limited.thought, (query::ThoughtLimit{40, static_cast<std::int32_t>(sampling.max_new_tokens), "<think>",
+                                                  "</think>", "\n</think>\n\n"}));
+  EXPECT_GE(limited.max_new_tokens, sampling.max_new_tokens + 40 + 4);
+  const RatingProbe probe(job, &tiny());
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  auto& answers = transcript.answers.emplace_back();
+  for (const auto& asked : transcript.rounds.front().queries) {
+    query::GenerateAnswer answer{"<think>A or C?\n</think>\n\nB", {1, 2, 3}};
+    answer.closed_thought = answers.size() == 1;
+    answers.emplace_back(std::holds_alternative<query::Generate>(asked)
+                             ? query::Answer(answer)
+                             : query::Answer(query::QueryError{"something"}));
+  }
+  const auto raw = probe.fold(block, transcript);
+  const auto& ends = column<std::uint8_t>(raw, RatingColumn::answer_thought_end);
+  EXPECT_EQ(std::ranges::count(ends, 1), 1);
+  EXPECT_EQ(ends[0], 1);
+  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[0], "B");
+  job.model.server.emplace();
+  EXPECT_THROW(make_probe(job, tiny()), base::InputError) << "a server has one limit for both";
+}
+
 TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
   sweep::Job job = small_rating();
   job.settings<Rating>().sampling.runs = 0;

@@ -76,7 +76,8 @@ const at::Tensor& KeyValueStore::places(std::int64_t first, std::int64_t count) 
 
 void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, const at::Tensor& key,
                          const at::Tensor& value) {
-  const auto rows = side_by_side(key.slice(0, 0, count), value.slice(0, 0, count));
+  const auto all = side_by_side(key, value);
+  const auto rows = all.size(0) == count ? all : all.slice(0, 0, count);
   if (one_pass_ && count == this->rows()) {  // dense rows have slots from 0 on, in their order
     kept(number) = rows;
     return;

@@ -33,8 +33,6 @@ class KeyValueStore : public TreeAttention {
   std::span<const std::int32_t> slots() const { return allocator_.slots(); }  ///< [row]
   /// Keys and values: [slots, 2 * columns].
   const at::Tensor& rows_of(int layer) const { return kept(layer); }
-  at::Tensor keys(const at::Tensor& rows) const { return rows.slice(1, 0, columns_); }
-  at::Tensor values(const at::Tensor& rows) const { return rows.slice(1, columns_, 2 * columns_); }
 
  private:
   const at::Tensor& places(std::int64_t first, std::int64_t count);

@@ -101,7 +101,8 @@ class LevelAttention : public KeyValueStore {
     std::int64_t begin = 0;
     for (const auto& part : chosen.parts) {
       const auto end = begin + part.count();
-      mixed.push_back(attend_part(layer, rows, part, query.slice(0, begin, end), scale));
+      const bool is_all = end - begin == query.size(0);
+      mixed.push_back(attend_part(layer, rows, part, is_all ? query : query.slice(0, begin, end), scale));
       begin = end;
     }
     if (const auto spare = query.size(0) - begin; spare > 0) {
@@ -165,8 +166,12 @@ class LevelAttention : public KeyValueStore {
     const auto by_query = arrange_queries(query, heads_, by_);
     const bool has_groups = std::ranges::any_of(part.calls, &PlacedSegments::groups_are_rows);
     const auto by_group = has_groups ? arrange_groups(query, heads_) : at::Tensor();
-    const auto all_keys = keys(rows);
-    const auto all_values = values(rows);
+    const auto by_head = [&](std::int64_t first) {
+      return rows.as_strided({rows.size(0), heads_.keys, heads_.width}, {rows.stride(0), heads_.width, 1},
+                             rows.storage_offset() + first);
+    };
+    const auto all_keys = by_head(0);
+    const auto all_values = by_head(heads_.keys * heads_.width);
     std::vector<PartialAttention> parts;
     for (const auto& call : part.calls) {
       parts.push_back(call.attend(call.groups_are_rows() ? by_group : by_query, all_keys, all_values, scale));
