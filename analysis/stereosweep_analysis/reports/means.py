@@ -47,7 +47,7 @@ def means_picture(statistics, means):
         caption = f"Mean {label} of each {kind or 'subject'} (rows) and item (columns); grey: no score."
         caption += f" One scale of colours for each {' and each '.join(every_kind)}." if len(every_kind) > 1 else ""
         if is_signed(means):
-            caption += " Orange leans to the right pole, purple to the left one."
+            caption += " Red leans to the right pole, blue to the left one."
         picture = picture_of(drawn, f"Mean scores of each {kind or 'subject'}, {label}", caption)
         cells = [[(names[row], means.items[column]) for column in drawn.columns] for row in drawn.rows]
         pictures.append(picture._replace(cells=cells))
