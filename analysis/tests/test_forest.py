@@ -117,6 +117,19 @@ def test_command_writes_the_picture(statistics, tmp_path, capsys):
     assert "forest.png" in capsys.readouterr().out
 
 
+def test_means_of_tests_of_two_sets_are_no_heat_map(statistics, tmp_path):
+    """As a result is after a report, which asks for means."""
+    coordinates = {
+        "measure": ["effect_size"], "subject": ["X and Y"], "subject_kind": ("subject", ["word sets"]),
+        "item": ["C1", "C8"], "item_kind": ("item", ["weat", "weat"]),
+    }  # fmt: skip
+    scores = xr.DataArray(np.ones((1, 1, 2)), coordinates, ("measure", "subject", "item"))
+    path = tmp_path / "contexts.stats.h5"
+    statistics.assign(mean_score=scores).to_netcdf(path, engine="h5netcdf")
+    assert cli.main(["figures", str(tmp_path)]) == 0
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "forest.png"]
+
+
 def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
     axes = {"measure": ["effect_size"], "subject": ["women", "men", "robots"], "item": ["warm", "rich"]}
     scores = xr.DataArray([[[0.5, -1.2], [0.1, float("nan")], [1.5, 0.2]]], dims=list(axes))
