@@ -2,8 +2,8 @@
 # From a fresh machine to scored models: set-up, build, six jobs on two ranks, tables, pictures, findings.
 #   env/quickstart.sh [cpu|cuda|auto]   the second call finds everything done and prints the findings again
 # The word is env/setup.sh's: cuda builds for GPUs on a machine that has none, as a login node.
-# Needs git, python3 and, to install packages, root. Results go to results/NAME of each job; what the steps print goes
-# to build/quickstart.log.
+# Needs git, python3 and, to install packages, root. Results go to results/NAME of each job, and those that an older
+# version left there are made anew; what the steps print goes to build/quickstart.log.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,6 +11,7 @@ flavour=${1:-auto}
 began=$SECONDS
 log=build/quickstart.log
 mkdir -p build
+exec 3>&1 # what a step says beside its line
 : >"$log"
 current=start
 
@@ -50,12 +51,31 @@ step "merge the bundled adapter into its encoder" "$python" tests/models/real/me
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers often forbid it, with a warning per rank
 command -v ssh >/dev/null || export OMPI_MCA_plm=isolated # one machine: no remote shell is needed
+# A result that an older version of the program left is made anew where the quickstart made it: its job is the one whose
+# sum stands beside it, or, of a quickstart that wrote no sum, the same job with tables beside it. `run` refuses others.
+run_job() {
+  local output=$1 sum=$1/quickstart.sha256 said=build/quickstart.run older='was scored by another build' status=0
+  shift
+  local command=(mpirun --oversubscribe --bind-to none -np 2 "$program" run "$@" --output "$output")
+  if [ -e "$sum" ]; then
+    if sha256sum --check --status "$sum"; then older+='\|--overwrite'; else older=; fi
+  elif [ -e "$output/job.resolved.yaml" ] && [ ! -e "$output/stats.txt" ]; then
+    older=
+  fi
+  "${command[@]}" 2>&1 | tee "$said" || status=$?
+  if [ -n "$older" ] && grep -q -e "$older" "$said"; then
+    printf '         %s is of an older version: it is made anew\n' "$output" >&3
+    "${command[@]}" --overwrite
+  elif [ "$status" != 0 ]; then
+    return "$status"
+  fi
+  if [ -n "$older" ]; then sha256sum "$output/job.resolved.yaml" >"$sum"; else : >"$sum"; fi
+}
 sweep() {
   local name=$1 job
   shift
   job=$(echo jobs/[0-9][0-9]_"$name".yaml)
-  step "run $job on two ranks" \
-    mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name" "$@"
+  step "run $job on two ranks" run_job "results/$name" "$job" "$@"
   write_tables() { "$program" stats "results/$name" >"results/$name/stats.txt"; }
   step "stats results/$name > results/$name/stats.txt" write_tables
 }

@@ -57,13 +57,14 @@ def draw_figures(arguments):
     directory = Path(arguments.directory)
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
     made = {}
-    is_contexts = drawings.is_contexts(statistics)
-    if is_contexts and "mean_score" not in statistics:
-        drawings.save_figures({"forest": forest(statistics)}, out)
-        return
-    if is_contexts and "weat" in statistics:
-        made["forest"] = forest(statistics)
-    measure = arguments.measure or drawings.default_measure(statistics)
+    measure = arguments.measure or ("mean_score" in statistics and drawings.default_measure(statistics))
+    if drawings.is_contexts(statistics):
+        has_words = measure and drawings.mean_scores(statistics, measure).size  # beside tests of two target sets
+        if "weat" in statistics or not has_words:
+            made["forest"] = forest(statistics)
+        if not has_words:
+            return drawings.save_figures(made, out)
+    measure = measure or drawings.default_measure(statistics)
     made |= drawings.heat_maps(statistics, measure, arguments.subjects)
     ratings = drawings.people_means(statistics) if "people_mean" in statistics else None
     if ratings is not None:

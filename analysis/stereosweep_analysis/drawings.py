@@ -16,10 +16,10 @@ from .glossary import title_of
 from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
 from .pictures.plane import alignment_scatter
+from .pictures.style import DIVERGING
 from .tables import number_text, p_text
 from .views import measures_of, recommended_measures, texts
 
-DIVERGING = "RdBu_r"
 UNDEFINED = "0.85"
 MAX_ROWS = 80
 SUBJECTS = ("groups", "intersections", "all")

@@ -8,20 +8,14 @@ from matplotlib.figure import Figure
 
 from .labels import literal, source_name
 from .open import ResultError
-from .pictures.style import PAGE, page_style, wrapped
+from .pictures.style import ABOVE, BELOW, PAGE, page_style, wrapped
+from .tables import p_text
 
 EFFECT, SAMPLES, INTERVAL = "weat", ("weat_mean", "weat_sd"), ("weat_low", "weat_high")
 P_VALUES = ("weat_p_targets", "weat_p_attributes", "weat_p_both", "weat_p", "weat_p_holm")
 NAMES = ("weat_test", "weat_test_title", "weat_test_family", "weat_family_size")
 NAME_WIDTH = 1.75  # inches of a test's name
-POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
-
-
-def p_text(log10_p: float) -> str:
-    """A p-value from its logarithm, so that the smallest ones keep their size."""
-    if not np.isfinite(log10_p):
-        return "none"
-    return f"{10**log10_p:.3f}" if log10_p > -3 else f"10^{log10_p:.0f}"
+UNDEFINED = "0.6"
 
 
 def weat_columns(statistics: xr.Dataset) -> dict[str, np.ndarray]:
@@ -54,7 +48,7 @@ def _draw_row(
     if not np.isfinite(effect):
         axes.text(0, height, "no effect size exists", va="center", ha="center", fontsize=7, color=UNDEFINED)
         return
-    color = POSITIVE if effect >= 0 else NEGATIVE
+    color = ABOVE if effect >= 0 else BELOW
     mean, deviation = samples
     band = [mean - deviation, mean + deviation]
     axes.plot(band, [height, height], color="0.85", linewidth=4.5, solid_capstyle="butt")
@@ -68,8 +62,7 @@ def _row_text(effect: float, low: float, high: float, *p_values: float) -> str:
     if not np.isfinite(effect):
         return ""
     interval = f"[{low:6.3f}, {high:6.3f}]" if np.isfinite(low) else f"{'no interval':>16}"  # a set of one word
-    columns = (f"{p_text(np.log10(p)) if p > 0 else 'none':>7}" for p in p_values)
-    return f"{effect:6.3f} {interval} {' '.join(columns)}"
+    return f"{effect:6.3f} {interval} {' '.join(f'{p_text(p):>7}' for p in p_values)}"
 
 
 def _names(columns: dict[str, np.ndarray], families: list[str]) -> list[str]:

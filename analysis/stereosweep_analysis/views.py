@@ -139,6 +139,8 @@ class _View:
 
     def _title(self, name: str) -> np.ndarray:
         labels = self._values(name).astype(str)
+        if name == "cluster_source":
+            return np.array([title_of("measure", label) for label in labels], dtype=object)
         if name != "measure" or "measure" not in self.statistics.coords:
             return labels
         known, places = np.unique(labels, return_inverse=True)

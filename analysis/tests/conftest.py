@@ -51,6 +51,10 @@ BUNDLED = {
         "axes.templates={file: abc_templates, only: [one_of_them, often, quite]}",
     ), ("statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]",)),
     "contexts": ("02_example_contexts", ("samples=50",), ()),
+    "detection": ("63_guo2021_ibd", (
+        "axes.tests={file: guo_detection, only: [EF/AF, EF/AM, EF/EM, EF/MF, EF/MM, E/A, E/M, females/males]}",
+        "statistics.detections={file: guo_groups, only: [European American females]}",
+    ), ()),
     "coreference": (
         "41_crossed_markers", ("axes.augmentations=[baseline, aug1]",), ("statistics.means={measures: [share]}",),
     ),

@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -429,6 +430,13 @@ def test_a_table_unfolds_with_its_picture_and_is_named_once():
     assert [type(block) for block in kept[2].blocks] == [Picture, Table] and len(kept[2].blocks[1].rows) == 10
     first = [Points(["answer"]), Folded("terms", []), Paragraph("how to read it")]
     assert page._folded(first, 30) == first
+
+
+def test_numbers_of_answers_are_written_as_those_of_tables():
+    """No browser ends a line behind a minus sign; hyphens of words, ranges of minutes and contrasts stay."""
+    finding = SimpleNamespace(answers=["men - women: non-binary, aug-2 lean to -0.5 nat, -1.2 .. -0.1, p 2e-04 (3-4)."])
+    wanted = "men - women: non-binary, aug-2 lean to \u22120.5 nat, \u22121.2 .. \u22120.1, p 2e\u221204 (3-4)."
+    assert head.answers_of([finding]) == [wanted]
 
 
 def test_answers_explain_their_terms_and_findings_of_a_heading_share_notes():

@@ -166,7 +166,7 @@ def pages(bundled, tmp_path_factory):
             with open_statistics(bundled(probe)) as statistics:
                 other = replaced(statistics.load())
             path = tmp_path_factory.mktemp(probe) / f"{probe}.stats.h5"
-            other.to_netcdf(path, engine="h5netcdf")
+            other.drop_encoding().to_netcdf(path, engine="h5netcdf")  # HDF5 2.0 fails on some layouts
             text = report(path).read_text(encoding="utf-8")
             made[probe] = other, Tables(text).found, path, text
         return made[probe]

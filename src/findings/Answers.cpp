@@ -29,19 +29,22 @@ class AnsweredRows {
       : finding_(finding),
         question_(*finding.question),
         value_(*finding.find_column(question_.value)),
-        low_(find(Role::low, question_.value)),
-        high_(find(Role::high, question_.value)),
-        n_(find(Role::n, question_.value)),
-        p_(find(Role::p, question_.tested)),
-        adjusted_(find(Role::adjusted, question_.tested)),
+        low_(find(Role::low)),
+        high_(find(Role::high)),
+        n_(find(Role::n)),
+        p_(find(Role::p)),
+        adjusted_(find(Role::adjusted)),
         unit_(value_.unit.empty() ? unit : value_.unit) {
+    double before = stats::nan;
     for (std::size_t row = 0; row < finding.num_rows(); ++row) {
-      const bool has_value = takes(row) && !std::isnan(value_.number(row));
-      has_values_ = has_values_ || has_value;
-      rows_.insert(rows_.end(), has_value && !question_.claims[row].empty() ? 1 : 0, row);
+      const double value = takes(row) ? value_.number(row) : stats::nan;
+      has_values_ = has_values_ || !std::isnan(value);
+      const bool is_told = std::isnan(value) || question_.claims[row].empty() || is_other_share(value, before);
+      rows_.insert(rows_.end(), is_told ? 0 : 1, row);
+      before = value;
     }
     finding_.sort("-" + question_.value, rows_);
-    finding_.sort(p_ == nullptr ? "" : question_.order.empty() ? p_->name : question_.order, rows_);
+    finding_.sort(p_ == nullptr ? "" : p_->name, rows_);
   }
 
   std::vector<std::string> sentences(double level) const {
@@ -72,9 +75,15 @@ class AnsweredRows {
   }
 
  private:
-  const Column* find(Role role, const std::string& of) const {
+  /// Of two shares of one whole, which differ alike with opposite signs, the second, which says what the first does.
+  bool is_other_share(double value, double before) const {
+    constexpr double rounding = 1e-9;  // of a difference: what two sums of the same numbers differ by
+    return value_.is_difference && value != 0 && std::abs(value + before) <= rounding * std::abs(value);
+  }
+  const Column* find(Role role) const {
+    const bool is_of_all = role == Role::n || owner_of(finding_) == question_.value;
     const auto is_of_it = [&](const Column& column) {
-      return column.role == role && (column.of == of || (column.of.empty() && owner_of(finding_) == of));
+      return column.role == role && (column.of == question_.value || (column.of.empty() && is_of_all));
     };
     const auto found = std::ranges::find_if(finding_.columns, is_of_it);
     return found == finding_.columns.end() ? nullptr : &*found;
@@ -98,8 +107,9 @@ class AnsweredRows {
 
   /// "nurses lean further to warm than students: 0.310 nat, 0.120 .. 0.500, p 0.004 (28 templates)."
   std::string sentence(std::size_t row) const {
-    auto text = question_.claims[row] + ": " + (question_.name.empty() ? "" : question_.name + " ") +
-                results::significant(value_.number(row)) + (unit_.empty() || unit_ == "1" ? "" : " " + unit_);
+    auto text = base::replace_all(question_.claims[row], "_", " ") + ": " +
+                (question_.name.empty() ? "" : question_.name + " ") + results::significant(value_.number(row)) +
+                (unit_.empty() || unit_ == "1" ? "" : " " + unit_);
     if (low_ != nullptr) {
       text += std::isnan(at(low_, row))
                   ? ", no interval"
@@ -130,6 +140,20 @@ class AnsweredRows {
 };
 
 }  // namespace
+
+std::string claim_of(const SideWords& words, const std::string& measure, const results::AxisSchema& items,
+                     std::size_t item, bool is_higher) {
+  const auto* poles = items.find_coordinate(is_higher ? "right" : "left");
+  const auto both = words.both.empty() ? "" : " (" + words.both + ")";
+  const bool is_compared = !words.right.empty();
+  if (poles != nullptr && !(*poles)[item].empty()) {
+    return words.left + (words.are_groups ? " lean " : ": scores lean ") + (is_compared ? "further to " : "to ") +
+           (*poles)[item] + (is_compared ? " than " + words.right : "") + both;
+  }
+  const auto side = is_compared ? (is_higher ? "higher" : "lower") : (is_higher ? "above zero" : "below zero");
+  return results::in_words(measure) + (items.labels.size() > 1 ? " of " + items.labels[item] : "") + " is " + side +
+         " for " + words.left + (is_compared ? " than for " + words.right : "") + both;
+}
 
 void answer(Finding& finding, const results::AxisSchema& measures, double confidence) {
   const RowLabels labels(finding, "measure");

@@ -74,6 +74,19 @@ struct Sentence {
   std::string text;
 };
 
+/// What the sides are called where one is compared with the other: the labels that only one of them selects.
+struct SideWords {
+  std::string left;
+  std::string right;        ///< "": the contrast is with zero, or an interaction
+  std::string both;         ///< what both select
+  bool are_groups = false;  ///< left and right are labels of the subjects
+};
+
+/// What the sign of a difference in this item says: "nurses lean further to warm than students", or where the item has
+/// no poles "share of referent is higher for nurses than for students".
+std::string claim_of(const SideWords& words, const std::string& measure, const results::AxisSchema& items,
+                     std::size_t item, bool is_higher);
+
 /// What a finding's rows are asked: of each a claim, in words with its direction. Beside it stand the value and what
 /// belongs to it by its role: interval, p, adjusted p, n (the first column of each role).
 struct Question {
@@ -81,9 +94,7 @@ struct Question {
   std::string value;                ///< name of a column
   std::string counted;              ///< what n counts, in the singular: "template"
   std::string name = "";            ///< of the value where it is no score: "tau-b"
-  std::string tested = value;       ///< column whose p it is
   std::string least = "";           ///< column of the smallest p that the design can give; "": there is none
-  std::string order = "";           ///< column of the order, the smallest first; "": by p, then by value
   std::string nothing = "difference";  ///< what there is none of where all p are large
 };
 

@@ -131,7 +131,8 @@ class MeansOfMeasure {
     const auto [least, most] = std::ranges::minmax(present);
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
     if (squares.num_rows > 1 && most - least > score_rounding * largest_) {
-      row.p = stats::test_mean(row.deviation, squares.error(), confidence_).p;
+      const auto test = stats::test_mean(row.deviation, squares.error(), confidence_);
+      std::tie(row.p, row.deviation_low, row.deviation_high) = std::tie(test.p, test.low, test.high);
     }
   }
 
@@ -164,17 +165,14 @@ void compare_rows(std::span<MeanRow> rows) {
 /// On which side of the mean of all each row lies.
 std::vector<std::string> claims_of(const Means& means) {
   const auto& [measures, subjects, items] = std::tie(means.axes[0], means.axes[1], means.axes[2]);
-  const auto* left = items.find_coordinate("left");
-  const auto* right = items.find_coordinate("right");
   const auto of_row = [&, row = std::size_t{0}](const MeanRow& mean) mutable {
     const auto item = row % items.labels.size();
-    const auto& subject = subjects.labels[row++ / items.labels.size() % subjects.labels.size()];
-    const bool is_higher = mean.deviation > 0;
-    const auto pole = left == nullptr || right == nullptr ? std::string() : (is_higher ? *right : *left)[item];
-    return std::isnan(mean.deviation) ? ""
-           : pole.empty()
-               ? items.labels[item] + " is " + (is_higher ? "above" : "below") + " the mean of all for " + subject
-               : subject + " lean further to " + pole + " than all do";
+    const auto place = row++ / items.labels.size();
+    const auto& subject = subjects.labels[place % subjects.labels.size()];
+    return std::isnan(mean.deviation)
+               ? ""
+               : claim_of({subject, "the mean of all subjects and items", "", true},
+                          measures.labels[place / subjects.labels.size()], items, item, mean.deviation > 0);
   };
   return base::mapped(means.rows, of_row);
 }
@@ -239,11 +237,12 @@ void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::st
     auto& column = finding.add(role, rows, name, unit, what, read);
     column.note = *unit == '\0' && role != Role::status ? "unit: measure_units" : "";
     column.of = of;
+    column.is_difference = name == "deviation";
   };
   add(Role::value, mean, "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean, "");
   add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low, mean);
   add(Role::high, "high", "", "upper end of the " + interval, &MeanRow::high, mean);
-  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells, mean);
+  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells, "");
   if (!answers_column(rows).empty()) {
     add(Role::n, "answers", "1", "sampled answers that were read in the mean; 0: it is of none", &MeanRow::num_answers,
         mean);
@@ -251,6 +250,8 @@ void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::st
   add(Role::status, "status", "", "why there is no mean or no interval", &MeanRow::reason, mean);
   add(Role::value, "deviation", "",
       "difference from the mean of all " + others + " on the same templates and rephrasings", &MeanRow::deviation, "");
+  add(Role::low, "deviation_low", "", "lower end of the " + interval, &MeanRow::deviation_low, "deviation");
+  add(Role::high, "deviation_high", "", "upper end of the " + interval, &MeanRow::deviation_high, "deviation");
   add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p,
       "deviation");
   add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all " + others + " (Holm)", &MeanRow::p_holm,
@@ -268,8 +269,7 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
                     table_columns("subject, item, mean:, low, high, cells: n" + answers_column(means.rows) +
                                   ", coverage, from all: deviation, p Holm: p_holm"),
                     "rank"}};
-  finding.question = {{claims_of(means), "", "cell", "mean", "deviation"}};
-  finding.question->order = "rank";
+  finding.question = {{claims_of(means), "deviation", "cell", "difference"}};
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +

@@ -28,7 +28,9 @@ struct MeanRow {
   stats::Reason reason = stats::Reason::no_values;
   /// From the mean of all subjects and items on the same templates and rephrasings.
   double deviation = stats::nan;
-  double p = stats::nan;       ///< Student's t of the deviation, by its own variance
+  double deviation_low = stats::nan;  ///< Student's t of the deviation, by its own variance
+  double deviation_high = stats::nan;
+  double p = stats::nan;       ///< of the same test
   double p_holm = stats::nan;  ///< among all subjects and items of the measure
   std::int32_t rank = 0;       ///< by `evidence_ranks`, among them
 

@@ -1,7 +1,6 @@
 #include "stats/KMeans.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>

@@ -84,6 +84,27 @@ TEST(FindingsAnswers, say_that_a_value_has_no_interval) {
   EXPECT_EQ(told[0].text, "a: 1.000 nat, no interval, p 0.001 (7 templates).");
 }
 
+TEST(FindingsAnswers, say_of_two_shares_of_one_whole_what_the_first_does) {
+  auto finding = finding_of_rows({{"a", 0.25, 0.01, 0.02}, {"b", -0.25, 0.01, 0.02}, {"c", 0.5, 0.01, 0.02}});
+  answer(finding, measures, 0.95);
+  EXPECT_THAT(finding.answers, SizeIs(3));  // no differences
+  finding.answers.clear();
+  finding.columns.front().is_difference = true;
+  answer(finding, measures, 0.95);
+  ASSERT_THAT(finding.answers, SizeIs(2));
+  EXPECT_THAT(finding.answers[0].text, StartsWith("c: "));
+  EXPECT_THAT(finding.answers[1].text, StartsWith("a: "));
+}
+
+TEST(FindingsAnswers, sentences_join_a_count_and_take_no_label_of_a_file) {
+  auto finding = finding_of_rows({{"active_harm rises", 1, 0.01, 0.02}});
+  finding.columns.back().of = "other";  // its count belongs to another value
+  finding.add(Role::n, std::vector<int>{5}, "all", "1", "of all values", [](int number) { return number; });
+  answer(finding, measures, 0.95);
+  EXPECT_EQ(finding.answers[0].text,
+            "active harm rises: 1.000 nat, 0.000 .. 2.000, p 0.010, adjusted 0.020 (5 templates).");
+}
+
 TEST(FindingsAnswers, measures_of_the_job_stay_where_nothing_recommended_answers) {
   const auto named_with = [](const std::vector<std::string>& names, const std::vector<std::string>& of) {
     auto finding = finding_of_rows(std::vector<AnswerRow>(names.size(), AnswerRow{"a", 1, 1, 1}));

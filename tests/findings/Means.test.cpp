@@ -11,6 +11,7 @@
 #include "findings/RandomScores.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "hdf5/File.hpp"
+#include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -299,6 +300,9 @@ TEST(Means, OfNoiseSeldomDifferFromTheMeanOfAll) {
         has_any = has_any || row.p_holm <= 0.05;
         small += row.p <= 0.05 ? 1 : 0;
         ++rows;
+        ASSERT_EQ(std::isnan(row.p), std::isnan(row.deviation_low));
+        ASSERT_EQ(row.p<1 - asked().confidence, row.deviation_low> 0 || row.deviation_high < 0);
+        ASSERT_FALSE(row.deviation < row.deviation_low || row.deviation > row.deviation_high);
       }
       any += has_any ? 1 : 0;
     }
@@ -306,6 +310,26 @@ TEST(Means, OfNoiseSeldomDifferFromTheMeanOfAll) {
     EXPECT_GT(small, 0.015 * rows) << missing;
     EXPECT_LT(small, 0.07 * rows) << missing;
   }
+}
+
+TEST(Means, AnswerWithTheDifferenceThatTheirPIsOf) {
+  auto random = alike(7, 0.0);
+  random.table.axes[item_axis].coordinates = {{"left", "", std::vector<std::string>(random.table.length(5), "cold")},
+                                              {"right", "", std::vector<std::string>(random.table.length(5), "warm")}};
+  const auto comparison = asked();
+  const auto means = means_of(random.scores(), comparison);
+  auto finding = finding_of(means, comparison);
+  answer(finding, means.axes[0], comparison.confidence);
+  ASSERT_FALSE(finding.answers.empty());
+  const auto best = std::ranges::min_element(means.rows, {}, &MeanRow::rank);
+  EXPECT_THAT(
+      finding.answers[0].text,
+      HasSubstr(std::string(" lean further to ") + (best->deviation > 0 ? "warm" : "cold") +
+                " than the mean of all subjects and items: difference " + results::significant(best->deviation)));
+  EXPECT_THAT(finding.answers[0].text,
+              HasSubstr(", " + results::significant(best->deviation_low) + " .. " +
+                        results::significant(best->deviation_high) + ", p " + results::p_value(best->p)));
+  EXPECT_THAT(finding.answers[0].text, HasSubstr(" (" + base::counted(best->num_cells, "cell") + ")."));
 }
 
 TEST(Evidence, IsOrderedByPAndTiesByEffect) {

@@ -229,6 +229,8 @@ def check_evidence(data):
             here = numpy.isfinite(row.extreme_low.values)
             assert (row.extreme_low.values <= row.extreme_mean.values)[here].all()
             assert (row.extreme_mean.values <= row.extreme_high.values)[here].all()
+            outside = (row.extreme_deviation_low > 0) | (row.extreme_deviation_high < 0)
+            assert (outside == (p < 0.05)).all()
             if here.all():  # complete: the deviation is plainly that from the mean of all
                 means = row.extreme_mean.values
                 numpy.testing.assert_allclose(row.extreme_deviation.values, means - means.mean(), atol=1e-9)

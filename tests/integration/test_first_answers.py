@@ -58,6 +58,7 @@ def test_the_answer_stands_in_the_first_lines_and_all_fits(folder):
     assert answers and any(flat(answer) in told for _, answer in answers)
     said = " ".join(flat(answer) for _, answer in answers if flat(answer) in told)
     assert all(f"\n{entry.title}: " in text for entry in terms_in(said, "term"))
+    assert not [text for _, text in answers if "_" in text or ", no interval, p" in text]
     clusters = [text for _, text in answers if re.search(r" clusters? by ", text)]
     assert all("fitted to these scores (no interval, no p);" in text for text in clusters)
     with h5py.File(path) as file:

@@ -23,7 +23,7 @@ IN_THE_FILE_ALONE = {
     "decide": "rounds all_passes num_cells sign_round equivalence_round width_round e complete complete_p complete_p_holm",
     "decide_by_round": "difference low high num_cells num_missing passes degrees variance variance_templates"
                        " variance_rephrasings variance_cells critical spent e",
-    "mean_score": "p",
+    "mean_score": "p deviation_low deviation_high",
     "variance": "n num_left_out",
     "reliability": "relative absolute",
     "order": "tau tau_n",
@@ -35,7 +35,7 @@ IN_THE_FILE_ALONE = {
     "people": "tau_p_items tau_p_subjects tau_p_dimensions tau_p_domains tau_p_smallest tau_p_cells tau_bias tau_mean pearson"
               " pearson_p_cells spearman spearman_p_cells precision_top_3 precision_bottom_3 mean num_annotators num_answers",
     "correlation": "p_low p_high p_yekutieli p_formula score",
-    "extreme": "p rounds",
+    "extreme": "p rounds deviation_low deviation_high",
     "cluster": "number point of_subject agreement",
 }  # fmt: skip
 WITHOUT_TABLE = {"cluster", "pole_interaction"}  # values that are named as their findings

@@ -22,6 +22,15 @@ TEST(Glossary, HasTheTermsOfTheFile) {
   EXPECT_FALSE(find_term("measure", ""));
 }
 
+TEST(Glossary, PutsLabelsInWords) {
+  EXPECT_EQ(in_words("share"), "share");
+  EXPECT_EQ(in_words("option_text"), "rating by the options' words");
+  EXPECT_EQ(in_words("ilps_star prior_word"), "ILPS* (prior: generic word)");
+  EXPECT_EQ(in_words("active_harm"), "active harm");
+  EXPECT_EQ(in_words("no_such prior_word"), "no such prior word");
+  EXPECT_EQ(in_words(""), "");
+}
+
 TEST(Glossary, DefinesEveryWordOfALabelOnce) {
   const auto text = definitions_text(
       std::vector<std::string>{"ilps_star prior_word", "ilps_star prior_mask", "no_such prior_word", "share"});

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.colors import Normalize, TwoSlopeNorm
 
 from ..labels import literal
-from .style import DIVERGING, PAGE, PAGE_HEIGHT, Drawn, left_out_text, page_style, symmetric_limit, wrapped
+from .style import DIVERGING, PAGE, PAGE_HEIGHT, RISING, Drawn, left_out_text, page_style, symmetric_limit, wrapped
 
 ROW_HEIGHT = 0.155
 HEAD_HEIGHT = 0.045  # inches of a turned letter
@@ -41,7 +41,7 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         finite = values[np.isfinite(values)]
         ends = ends or ((finite.min(), finite.max()) if finite.size else (0, 1))
         if centre is None:
-            norm, colours = Normalize(*ends), "cividis"
+            norm, colours = Normalize(*ends), RISING
         else:
             limit = symmetric_limit(np.array(ends) - centre)
             norm, colours = TwoSlopeNorm(centre, centre - limit, centre + limit), DIVERGING

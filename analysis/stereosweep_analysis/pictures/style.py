@@ -16,7 +16,9 @@ LETTER = 0.066  # inches, mean width of a letter of 8 points
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")  # Okabe and Ito 2008
 MARKS = "osD^vP*X"
 QUIET = "0.45"
-DIVERGING = "PuOr_r"
+DIVERGING = "RdBu_r"  # of all signed scores: blue below 0, red above, apart for colour-blind people
+RISING = "YlGn"  # of scores without a middle: far from the ground where they are high, also on a dark one
+BELOW, ABOVE = "#2166ac", "#b2182b"  # near its ends
 MOST_SERIES = len(SERIES)
 SINGULAR = re.compile(r"(?<!serie)s(?= (?:beyond|beside)|$)")  # what goes from the end of a plural
 

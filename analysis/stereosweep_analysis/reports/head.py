@@ -1,10 +1,12 @@
 """What a page begins with: the answer, how to read it, what limits it, where it comes from; of several runs of each."""
 
 import json
+import re
+from textwrap import shorten
 
 from ..glossary import terms_in
 from ..labels import words_of
-from ..tables import Column, Table, cut
+from ..tables import MINUS, Column, Table
 from ..views import measure_label, measures_of, recommended_measure, recommended_measures, texts
 from .blocks import Facts, Folded, Paragraph, Points
 from .probes import words_of_probe
@@ -15,6 +17,7 @@ FIRST = ("contrast", "weat", "wefat", "mean_score")  # findings whose first rows
 MOST_ROWS = 3  # of such a finding, of tests, of warnings before those that unfold
 LONGEST_SET = 80  # letters of the words of a set
 ATTRIBUTES = ("model", "dtype", "created", "job_sha256")
+HYPHEN = re.compile(r"(?<=\de)-(?=\d)|(?<![\w)-])-(?=\d)")  # of a number
 UNFINISHED = "This run has not ended: the numbers are those of a part of it."
 
 
@@ -39,10 +42,11 @@ def _sets(statistics):
     rows = [row for table in word_sets(statistics) for row in table.rows]
     lines = []
     for test, *sets, _ in rows[:MOST_ROWS]:
-        named = [(name, cut(words, LONGEST_SET)) for name, words in zip("XYAB", sets, strict=True) if words != "none"]
+        named = [(name, shorten(words, LONGEST_SET, placeholder=" …"))
+                 for name, words in zip("XYAB", sets, strict=True) if words != "none"]  # fmt: skip
         lines.append(f"{test}: {'; '.join(map(' '.join, named))}")
-    more = f" of the first {MOST_ROWS} of {len(rows)} tests" if len(rows) > MOST_ROWS else ""
-    said = [Paragraph(f"The words{more} that took part:"), Points(lines)]
+    more = f" in the first {MOST_ROWS} of {len(rows)} tests" if len(rows) > MOST_ROWS else ""
+    said = [Paragraph(f"The words that took part{more}:"), Points(lines)]
     return said if rows else []
 
 
@@ -68,8 +72,8 @@ def terms_of(answers):
 
 
 def answers_of(found):
-    """Sentences that answer what the job asks, as the file says them."""
-    return [text for finding in found for text in finding.answers]
+    """Sentences that answer what the job asks, as the file says them; no line ends between a sign and its number."""
+    return [HYPHEN.sub(MINUS, text) for finding in found for text in finding.answers]
 
 
 def warnings_of(run, found):

@@ -45,9 +45,10 @@ def means_picture(statistics, means):
         names, groups = ([of[place] for place in rows] for of in (means.subjects, domains))
         drawn = heat_map(means.mean[rows], names, columns, label, groups, centre, ends)
         caption = f"Mean {label} of each {kind or 'subject'} (rows) and item (columns); grey: no score."
-        caption += f" One scale of colours for each {' and each '.join(every_kind)}." if len(every_kind) > 1 else ""
+        kinds_of = " and of ".join(f"{name}s" for name in every_kind)
+        caption += f" The pictures of {kinds_of} have the same scale of colours." if len(every_kind) > 1 else ""
         if is_signed(means):
-            caption += " Orange leans to the right pole, purple to the left one."
+            caption += " Red leans to the right pole, blue to the left one."
         picture = picture_of(drawn, f"Mean scores of each {kind or 'subject'}, {label}", caption)
         cells = [[(names[row], means.items[column]) for column in drawn.columns] for row in drawn.rows]
         pictures.append(picture._replace(cells=cells))

@@ -138,7 +138,7 @@
       const shown = all ? found : found.slice(0, mostRows);
       body.replaceChildren(...shown);
       shown.forEach(mark);
-      count.textContent = `${shown.length} of ${rows.length} rows`;
+      count.textContent = `${shown.length} of ${rows.length.toLocaleString("en")} rows`;
       more.hidden = all || found.length <= mostRows;
     };
     const sort = (column, head) => {

@@ -1,7 +1,6 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <limits>

@@ -237,7 +237,7 @@ std::string stats_text(const std::string& head, const findings::Told& told, cons
     }
   }
   if (!left_out.empty()) {
-    text += results::wrapped("\nMore tables, printed with --all: " + results::first_names(left_out, 12) + ".\n", 2);
+    text += results::wrapped("\nMore tables, printed with --all: " + results::first_names(left_out, 9) + ".\n", 2);
   }
   return text + rest;
 }

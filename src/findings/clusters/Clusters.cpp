@@ -410,7 +410,7 @@ class ClusterFindings {
                         ")");
     }
     return base::counted(static_cast<std::uint64_t>(in_clusters), "subject") + " in " +
-           base::counted(source.number, "cluster") + " by " + source.name +
+           base::counted(source.number, "cluster") + " by " + results::in_words(source.name) +
            ", fitted to these scores (no interval, no p); the subjects differ on " + base::join(spreads, ", ") + ".";
   }
 
@@ -458,8 +458,8 @@ class ClusterFindings {
           answers.back().text += (cluster == 0 ? " " : "; ") + base::join(sides, ", ") + " (" +
                                  std::to_string(names.size()) + "): " + results::first_names(names, most_told) +
                                  (cluster + 1 == source.number ? "." : "");
-          members.push_back({source.name, "Cluster " + std::to_string(cluster) + " by " + source.name + ", " +
-                                              base::join(sides, ", ") + ": " +
+          members.push_back({source.name, "Cluster " + std::to_string(cluster) + " by " +
+                                              results::in_words(source.name) + ", " + base::join(sides, ", ") + ": " +
                                               results::first_names(std::move(names), most_members) + "."});
         }
       }

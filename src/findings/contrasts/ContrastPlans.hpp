@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Scores.hpp"
+#include "findings/Finding.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
@@ -25,14 +25,6 @@ struct PlannedSide {
 };
 
 constexpr std::size_t no_block = std::numeric_limits<std::size_t>::max();
-
-/// What the sides are called where one is compared with the other: the labels that only one of them selects.
-struct SideWords {
-  std::string left;
-  std::string right;        ///< "": the contrast is with zero, or an interaction
-  std::string both;         ///< what both select
-  bool are_groups = false;  ///< left and right are labels of the subjects
-};
 
 struct ContrastPlan {
   std::string name;

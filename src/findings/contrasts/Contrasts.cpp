@@ -16,7 +16,6 @@
 namespace stereosweep::findings {
 namespace {
 
-constexpr double mirror_rounding = 1e-9;     // of a difference: what two sums of the same numbers differ by
 constexpr double rounding = 1e-12;           // templates' differences that vary by less are equal
 constexpr std::size_t contrasts_a_rank = 4;  // where there are as many, each is computed by one rank
 
@@ -70,7 +69,8 @@ class Comparer {
         tested.row.item = items[item];
         tested.row.left_subjects = subjects_of(plan, 1);
         tested.row.right_subjects = subjects_of(plan, -1);
-        tested.row.claim = is_mirrored(numbers) ? "" : claim_of(plan, tested.row, item);
+        tested.row.claim =
+            claim_of(plan.words, tested.row.measure, *scores_.axes[item_axis], item, numbers.difference > 0);
         tested.blocks_key = plan.blocks_key;
         tested.family = family_of(tested.row);
       }
@@ -95,16 +95,6 @@ class Comparer {
     return "";
   }
 
-  /// The row before is of the same contrast and measure, with the other sign: two shares of one whole.
-  bool is_mirrored(const ContrastNumbers& row) const {
-    if (tested_.size() < 2) {
-      return false;
-    }
-    const auto& [now, before] = std::tie(tested_[tested_.size() - 1].row, tested_[tested_.size() - 2].row);
-    return now.contrast == before.contrast && now.measure == before.measure && row.difference != 0 &&
-           std::abs(row.difference + before.difference) <= mirror_rounding * std::abs(row.difference);
-  }
-
   /// Of the sides whose means count with this sign.
   std::string subjects_of(const ContrastPlan& plan, int sign) const {
     constexpr std::size_t most = 6;
@@ -117,23 +107,6 @@ class Comparer {
       }
     }
     return names.empty() ? "" : results::first_names(names, most);
-  }
-
-  std::string claim_of(const ContrastPlan& plan, const ContrastRow& row, std::size_t item) const {
-    const bool is_higher = row.difference > 0;
-    const auto* poles = scores_.axes[item_axis]->find_coordinate(is_higher ? "right" : "left");
-    const auto pole = poles == nullptr ? std::string() : (*poles)[item];
-    const auto& words = plan.words;
-    const auto both = words.both.empty() ? "" : " (" + words.both + ")";
-    if (pole.empty()) {
-      const auto about = scores_.axes[item_axis]->labels.size() > 1 ? row.measure + " of " + row.item : row.measure;
-      return words.right.empty() ? about + " is " + (is_higher ? "above" : "below") + " zero for " + words.left + both
-                                 : about + " is " + (is_higher ? "higher" : "lower") + " for " + words.left +
-                                       " than for " + words.right + both;
-    }
-    const auto lean = words.are_groups ? " lean " : ": scores lean ";
-    return words.right.empty() ? words.left + lean + "to " + pole + both
-                               : words.left + lean + "further to " + pole + " than " + words.right + both;
   }
 
   /// The numbers of one row; its names are filled in by the caller.

@@ -113,10 +113,11 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
   const auto claim = [&, row = std::size_t{0}](const ExtremeRow& extreme) mutable {
     const auto& of = ofs.labels[row / subjects.labels.size() % ofs.labels.size()];
     const auto& subject = subjects.labels[row++ % subjects.labels.size()];
-    return extreme.place == 0 ? ""
-                              : subject + (extreme.place <= extreme.from_below ? " are high on " : " are low on ") + of;
+    return std::isnan(extreme.mean.deviation) ? ""
+                                              : subject + " are " + (extreme.mean.deviation > 0 ? "above" : "below") +
+                                                    " the mean of all subjects on " + of;
   };
-  finding.question = {{base::mapped(extremes.rows, claim), "mean", "cell", "mean", "deviation"}};
+  finding.question = {{base::mapped(extremes.rows, claim), "deviation", "cell", "difference"}};
   finding.notes =
       "Chosen: of " + base::counted(extremes.axes.back().labels.size(), "subject") +
       " those at both ends, first those with the best evidence that they differ from the mean of all. place: from the "

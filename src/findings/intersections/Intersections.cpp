@@ -187,7 +187,7 @@ void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows,
   found.add(role, rows, name, "", what, field).note = "unit: measure_units";
 }
 
-/// "women x nurses: liberal is above both parts"; rows of [measure, intersection, item].
+/// "women x nurses: the score of liberal is above both parts'"; rows of [measure, intersection, item].
 template <class Where>
 std::vector<std::string> claims_of(const Intersections& all, const std::vector<std::string>& items,
                                    const std::vector<EmergenceRow>& rows, const Where& where) {
@@ -196,7 +196,7 @@ std::vector<std::string> claims_of(const Intersections& all, const std::vector<s
     const auto& one = all.parts.intersections[claims.size() / items.size() % all.parts.intersections.size()];
     const auto& item = items[claims.size() % items.size()];
     const std::string side = where(row);
-    claims.push_back(side.empty() ? "" : all.subjects.labels[one.subject] + ": " + item + " is " + side);
+    claims.push_back(side.empty() ? "" : all.subjects.labels[one.subject] + ": the score of " + item + " is " + side);
   }
   return claims;
 }
@@ -218,9 +218,9 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
   add_score(found, Role::value, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
   add_score(found, Role::value, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
   const auto side = [](const EmergenceRow& row) {
-    return row.side() == 0 ? "" : row.side() > 0 ? "above both parts" : "below both parts";
+    return row.side() == 0 ? "" : row.side() > 0 ? "above both parts'" : "below both parts'";
   };
-  found.question = {{claims_of(all, items.labels, rows, side), "beyond", "template", "by"}};
+  found.question = {{claims_of(all, items.labels, rows, side), "beyond", "template", "difference"}};
   found.question->nothing = "emergent trait";
   found.views = {{.title = "Scores beyond both parts', in ",
                   .columns = table_columns(
@@ -248,9 +248,9 @@ Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& r
             &EmergenceRow::interaction_p_holm);
   add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
   const auto side = [](const EmergenceRow& row) {
-    return row.interaction > 0 ? "above the sum of both parts" : "below the sum of both parts";
+    return row.interaction > 0 ? "above the sum of both parts'" : "below the sum of both parts'";
   };
-  found.question = {{claims_of(all, items.labels, rows, side), "", "template", "by"}};
+  found.question = {{claims_of(all, items.labels, rows, side), "", "template", "difference"}};
   found.question->nothing = "interaction";
   found.views = {{.title = "Scores beyond the sum of both parts', in ",
                   .columns = table_columns("intersection, item: " + items.name +

@@ -12,7 +12,6 @@
 
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
-#include "parallel/Communicator.hpp"
 #include "stats/Correlation.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Comparison.hpp"

@@ -201,8 +201,8 @@ Finding rows_finding(const PeopleAgreement& people, const sweep::Comparison& com
         const auto& tau = people.cells[claims.size()].agreement.tau;
         claims.push_back(row.kind != PeopleRow::Kind::pooled
                              ? ""
-                             : measure + (tau.value < 0 ? " reverses" : " follows") + " the order of people's means" +
-                                   (people.groups.size() > 1 ? " of " + group : ""));
+                             : results::in_words(measure) + (tau.value < 0 ? " reverses" : " follows") +
+                                   " the order of people's means" + (people.groups.size() > 1 ? " of " + group : ""));
       }
     }
   }

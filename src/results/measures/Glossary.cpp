@@ -65,6 +65,16 @@ std::optional<Term> find_term(std::string_view kind, std::string_view name) {
   return found == all_terms().end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string in_words(const std::string& label) {
+  const auto names = base::split(label, ' ');
+  const auto first = find_term("measure", names.front());
+  const auto second = find_term("measure", names.back());
+  if (!first || !second || names.size() > 2) {
+    return base::replace_all(label, "_", " ");
+  }
+  return std::string(first->title) + (names.size() < 2 ? "" : " (" + std::string(second->title) + ")");
+}
+
 std::string definitions_text(std::span<const std::string> measures, const std::string& said) {
   std::string text;
   std::vector<std::string> told;

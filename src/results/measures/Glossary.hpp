@@ -20,6 +20,10 @@ struct Term {
 /// `kind`: "measure", "axis", "status", "number" or "term". Nothing where the glossary has no such name.
 std::optional<Term> find_term(std::string_view kind, std::string_view name);
 
+/// What a sentence calls a label: a measure's title, that of its prior in brackets; of others the words between their
+/// underscores.
+std::string in_words(const std::string& label);
+
 /// One wrapped line "name: definition" for each word of the measures' labels (an association's have two, variant and
 /// prior), every word once; words that are not in the glossary have none. Units that these name follow, and the
 /// technical terms of what is `said`.

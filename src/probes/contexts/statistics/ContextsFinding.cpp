@@ -1,5 +1,6 @@
 // What is written and shown of the tests, words, samples and detections.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -120,10 +121,15 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
   return axis;
 }
 
-/// A set's name, of one that has none its first words: "flowers", "X (rose, tulip and 1 more)".
+/// A set's name, of one that has none its first words: "flowers", "X (rose, tulip and 1 more)". What names a list of a
+/// paper ends in "_5a", which is no word.
 std::string set_name(const ContextsTest& test, std::size_t set) {
   const auto& name = test.sets[set];
-  return name.size() > 1 ? name : name + " (" + results::first_names(test.words[set], 2) + ")";
+  const auto number = name.find_last_of('_') + 1;
+  const bool is_numbered =
+      number > 1 && number < name.size() && std::isdigit(static_cast<unsigned char>(name[number])) != 0;
+  return name.size() > 1 ? name.substr(0, is_numbered ? number - 1 : name.size())
+                         : name + " (" + results::first_names(test.words[set], 2) + ")";
 }
 
 /// With what the tests compare, where all say it.
@@ -166,7 +172,7 @@ std::string claim_of(const Row& row) {
   const std::size_t near = of.effect < 0 ? 3 : 2;
   const auto name = [&](std::size_t set) { return set_name(*row.test, set); };
   if (row.word.empty()) {
-    return name(0) + " are nearer to " + name(near) + ", " + name(1) + " to " + name(5 - near);
+    return row.test->label + ": " + name(0) + " are nearer to " + name(near) + ", " + name(1) + " to " + name(5 - near);
   }
   return "'" + row.word + "' is nearer to " + name(near) + " than to " + name(5 - near) +
          (std::isnan(of.low) ? " (no interval: there is one sample, or all are alike)"
@@ -293,7 +299,7 @@ Finding finding_of_tests(const ContextsResult& result) {
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
   add(finding, Role::p, rows, "p_both", "two-sided p of Student's t over other words of both kinds",
       &EffectSummary::crossed);
-  add(finding, Role::low, rows, "low", "lower end of the interval of d over other words of both kinds, as p_both",
+  add(finding, Role::low, rows, "low", "lower end of the interval of d over other words of both kinds, as p both",
       &EffectSummary::crossed_low);
   add(finding, Role::high, rows, "high", "upper end of that interval", &EffectSummary::crossed_high);
   finding.views = {
