@@ -43,15 +43,17 @@ struct DecideRequest {
   /// Variances that the rounds are planned with, as ratios. They are declared before the first score: wrong ones cost
   /// passes, not errors.
   struct Plan {
-    static constexpr const char* key_form = "{templates: 1, rephrasings: 0.05, cells: 0.5}";
+    static constexpr const char* key_form = "{templates: 1, rephrasings: 0.05, cells: 0.5} or {pilot: DIR}";
     double templates = 1;
     double rephrasings = 0.05;
     double cells = 0.5;
+    std::string pilot = {};  ///< a finished run whose differences vary so; "": declared
     template <class Self, class Keys>
     static void each_key(Self& self, Keys& keys) {
       keys.number("templates", self.templates, 0, 1e9);
       keys.number("rephrasings", self.rephrasings, 0, 1e9);
       keys.number("cells", self.cells, 0, 1e9);
+      keys.path("pilot", self.pilot, "a finished run of the same contrasts that tells these three");
     }
     std::vector<KeyFault> faults() const {
       return templates + cells > 0

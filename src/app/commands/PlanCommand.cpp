@@ -98,23 +98,6 @@ class Words {
   std::vector<std::string> faults_;
 };
 
-/// The statistics file beside the pilot's result. It must be of that result, and the result of the job's probe.
-results::ScoreFile open_pilot(const std::filesystem::path& pilot, const sweep::Job& job) {
-  const results::ResultFile result(find_result(pilot));
-  base::refuse_if(probe_of(result) != job.probe_name(), "the pilot '" + pilot.string() + "' is of another probe",
-                  "it is of '" + probe_of(result) + "', the job of '" + job.probe_name() + "'");
-  base::refuse_if(result.number("num_rounds").has_value(), "the pilot '" + pilot.string() + "' stopped asking",
-                  "the variances of a contrast are estimated from a whole table");
-  const auto path = statistics_beside(result.path());
-  const auto suggestion = "run 'stereosweep stats " + pilot.string() + "' first";
-  base::refuse_if(!std::filesystem::exists(path), "the pilot '" + pilot.string() + "' has no score table yet",
-                  "there is no " + path.string(), suggestion);
-  results::ScoreFile scores(path);
-  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
-                  "the pilot's score table is of another result", path.string() + " is older than the run", suggestion);
-  return scores;
-}
-
 /// Reads `word` ("effect=0.2") and takes what else belongs to it (pilot=..., chance=..., level=...) out of the
 /// `overrides`. Throws InputError listing every fault.
 PowerRequest take_power_request(const std::string& word, std::vector<std::string>& overrides) {
@@ -173,7 +156,7 @@ void print_power(std::span<const sweep::Job> jobs, const PowerRequest& request, 
     base::refuse_if(comparison.contrasts.empty(), "'" + job.name + "' asks for no contrast",
                     "power is that of a contrast's p",
                     "Add statistics.contrasts to the job, or 'statistics.contrasts=[{name: ..., left: {...}}]' here.");
-    const auto file = open_pilot(*request.pilot, job);
+    const auto file = kind.open_pilot(*request.pilot);
     const auto contrasts = findings::plan_contrasts(findings::scores_of(file), comparison);
     std::cout << (last ? "\n" : "") << findings::power_text(contrasts, request.goal, top)
               << results::wrapped("the job: " + kind.summary(job) + '\n', 2);

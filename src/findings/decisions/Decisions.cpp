@@ -12,8 +12,11 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/text/Text.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
+#include "stats/Summary.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
@@ -22,6 +25,7 @@ namespace {
 using sweep::DecideRequest;
 
 constexpr double hopeless_chance = 0.025;
+constexpr double equal_rounding = 1e-12;  // of a difference: cells that vary by less are equal
 constexpr auto all_rounds = std::numeric_limits<std::size_t>::max();
 
 /// Contrasts of which decisions are asked: those of the job, in the measures that are chosen for them.
@@ -328,9 +332,9 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
   }
 }
 
-std::string six_digits(double value) {
+std::string digits(double value, int count) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
+  std::snprintf(text.data(), text.size(), "%.*g", count, value);
   return text.data();
 }
 
@@ -444,7 +448,7 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
     const auto& numbers = row.table.rounds[round];
     for (const double value :
          {numbers.estimate, numbers.variance, numbers.degrees, numbers.critical, numbers.e_value}) {
-      hash.field(six_digits(value));
+      hash.field(digits(value, 6));
     }
     const bool stops_here = round == row.stop && row.status != DecisionStatus::open;
     hash.number(static_cast<std::uint64_t>(numbers.num_cells)).number(static_cast<std::uint64_t>(numbers.num_missing));
@@ -455,6 +459,31 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
 
 Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   return Deciding(scores, comparison, seed).told_after(scores.num_rounds.value_or(all_rounds));
+}
+
+sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison& comparison) {
+  std::array<std::vector<double>, 3> shares;
+  bool has_rephrasings = false;
+  for (const auto& spread : spreads_of(pilot, asked_contrasts(comparison))) {
+    const auto parts = spread.squares.variances();
+    const double sum = parts.rows + parts.columns + parts.rest;
+    has_rephrasings = has_rephrasings || spread.squares.num_columns > 1;
+    if (spread.squares.rest_degrees > 0 && sum > std::pow(equal_rounding * spread.difference, 2)) {
+      shares[0].push_back(parts.rows / sum);
+      shares[1].push_back(parts.columns / sum);
+      shares[2].push_back(parts.rest / sum);
+    }
+  }
+  base::refuse_if(!has_rephrasings, "only one rephrasing",
+                  "it does not tell cells from templates, nor what rephrasings add");
+  std::array<double, 3> medians = {0, 0, 0};
+  std::ranges::transform(shares, medians.begin(), [](const auto& of_rows) { return stats::median(of_rows).value; });
+  base::refuse_if(!(medians[0] + medians[2] > 0), "no variances",
+                  "no contrast has two templates and two rephrasings with differences that vary");
+  constexpr double far_less = 1e-3;
+  const double unit = medians[0] > far_less * medians[2] ? medians[0] : medians[2];
+  const auto ratio = [&](double share) { return *base::parse_double(digits(share / unit, 3)); };
+  return {ratio(medians[0]), ratio(medians[1]), ratio(medians[2])};
 }
 
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison) {

@@ -93,6 +93,12 @@ class Deciding {
   bool is_whole_ = true;
 };
 
+/// How the differences of a complete table vary in the contrasts and measures that are decided: of each row with two
+/// templates and rephrasings the shares of its variance (stats::CrossedSquares), the median over rows of each share,
+/// over that of templates (of cells, where templates vary a thousand times less), to three digits. Throws InputError as
+/// Deciding, and where no row tells cells from templates.
+sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison& comparison);
+
 /// [measure]: whether a contrast is decided in it. Throws InputError as Deciding.
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison);
 
