@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/decisions/Decisions.hpp"
+#include "findings/decisions/PlannedRounds.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "findings/power/Power.hpp"
 #include "model/causal/CausalSpecification.hpp"
@@ -247,13 +249,13 @@ Measurement measure(const probes::Probe& probe, query::Engine& engine) {
   return measured;
 }
 
-/// The seconds per context of these blocks, carried to the whole.
-void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
+/// The seconds per context of these blocks, carried to the whole. What is printed; nothing: it cannot be measured.
+std::optional<double> print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
   auto& line = probes::plan_line(out, "time");
   if (request.job.execution.tensor_parallel > 1) {
     line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
          << '\n';
-    return;
+    return std::nullopt;
   }
   const auto engine = load_engine(request);
   const auto measured = measure(probe, *engine);
@@ -265,16 +267,18 @@ void print_time(std::ostream& out, const probes::PlanRequest& request, const pro
   probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
                              << base::counted(probe.blocks().num_blocks(), "block") << " took "
                              << probes::format_number("%.1f", measured.seconds) << " s here\n";
+  return whole / request.ranks;
 }
 
-void plan_job(const sweep::Job& job, const CommandLine& line) {
+/// The seconds that it is said to take.
+std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
   if (job.model.server) {
     probes::print_server_plan(
         std::cout, job, static_cast<int>(line.number("ranks", 1)),
         line.has("show-prompts")
             ? std::optional(line.has("limit") ? line.number("limit", 0) : std::numeric_limits<std::uint64_t>::max())
             : std::nullopt);
-    return;
+    return std::nullopt;
   }
   base::FileSet files("");
   std::optional<model::Load> load;
@@ -288,7 +292,7 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
       if (!run::has_tokenizer(files)) {
         std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
                   << std::flush;
-        return;
+        return std::nullopt;
       }
     }
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
@@ -309,9 +313,10 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   if (line.has("limit")) {
     request.limit = line.number("limit", 0);
   }
+  std::optional<double> seconds;
   request.print_time = [&](std::ostream& out, const probes::Probe& probe) {
     if (line.has("measure")) {
-      print_time(out, request, probe);
+      seconds = print_time(out, request, probe);
     } else {
       probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about "
                                      << budget_s << " s\n";
@@ -319,6 +324,23 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   };
   probes::kind_of(job).plan(request);
   std::cout << std::flush;
+  return seconds;
+}
+
+/// What a job that asks in rounds is expected to need of them.
+void print_rounds(const sweep::Job& job, std::optional<double> seconds) {
+  const auto& kind = probes::kind_of(job);
+  const auto comparison = kind.asked(job);
+  const auto axes = kind.score_axes(job);
+  const auto planned = comparison.decide ? findings::plan_rounds(axes, comparison, job.seed) : std::nullopt;
+  if (planned) {
+    std::ostringstream text;
+    probes::plan_line(text, "decide") << findings::rounds_text(*planned, *comparison.decide, seconds);
+    std::cout << results::wrapped(text.str(), 2);
+  }
+  for (const auto& doubt : findings::doubts_of_decisions(axes, comparison)) {
+    std::cout << results::wrapped("WARNING " + doubt, 2) << '\n';
+  }
 }
 
 void add_plan_options(options::options_description_easy_init add) {
@@ -353,15 +375,13 @@ base::ExitCode execute_plan(const CommandLine& line) {
   run::ModelCheck models;
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
-    plan_job(job, line);
-    const auto& kind = probes::kind_of(job);
+    const auto seconds = plan_job(job, line);
     if (const auto design = job.design()) {
-      probes::plan_line(std::cout, "design") << findings::design_text(kind.score_axes(job), *design)
-                                             << "; blocks, tokens, time and output are those of these\n";
+      const auto axes = probes::kind_of(job).score_axes(job);
+      probes::plan_line(std::cout, "design")
+          << findings::design_text(axes, *design) << "; blocks, tokens, time and output are those of these\n";
     }
-    if (const auto comparison = kind.asked(job); comparison.decide) {
-      probes::plan_line(std::cout, "decide") << findings::rounds_text(kind.score_axes(job), comparison) << '\n';
-    }
+    print_rounds(job, seconds);
   }
   return base::ExitCode::done;
 }

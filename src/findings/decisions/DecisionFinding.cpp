@@ -255,33 +255,23 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
   return {std::move(finding), std::move(by_round)};
 }
 
-std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
-  if (std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
-    return "";
-  }
-  std::vector<std::string> texts;
-  for (const auto& plan : plan_contrasts_of(scores_of(axes), comparison)) {
-    std::vector<std::string> cells;
-    for (const auto& look : stats::planned_looks(plan.num_blocks, plan.num_columns)) {
-      cells.push_back(base::with_thousands(look.num_rows * look.num_layers));
-    }
-    base::add_once(texts, base::join(cells, ", "));
-  }
-  return "rounds after " + base::join(texts, "; or ") +
-         " (template, rephrasing) of each subject that an open row needs. By simulation with 35 x 20 a difference of 1 "
-         "standard deviation of the templates' differences is known after 5 to 8 % of the passes, one of 0.5 after 25 "
-         "to 34 %, none is given up after 16 to 24 %. What no round can decide: 'plan --power' names the templates "
-         "that a difference needs. Costs above are of the whole product.";
-}
-
 std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
   if (!comparison.decide || std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
     return {};
   }
   const auto plans = plan_contrasts_of(scores_of(axes), comparison);
-  return doubts(std::ranges::any_of(plans, [](const auto& plan) { return plan.num_columns == 1; }),
-                std::ranges::any_of(plans, [](const auto& plan) { return plan.num_blocks < usual_templates; }),
-                *comparison.decide);
+  auto found = doubts(std::ranges::any_of(plans, [](const auto& plan) { return plan.num_columns == 1; }),
+                      std::ranges::any_of(plans, [](const auto& plan) { return plan.num_blocks < usual_templates; }),
+                      *comparison.decide);
+  for (const auto& contrast : comparison.contrasts) {
+    if (contrast.against == sweep::Contrast::Against::rest) {
+      found.push_back(
+          "statistics.decide: a side of '" + contrast.name +
+          "' is rest: every subject is asked until its last row is decided. Name a fixed reference instead, "
+          "as right: {subject: [LABEL, LABEL]}, so that subjects stop one by one.");
+    }
+  }
+  return found;
 }
 
 }  // namespace stereosweep::findings

@@ -28,18 +28,6 @@ constexpr double hopeless_chance = 0.025;
 constexpr double equal_rounding = 1e-12;  // of a difference: cells that vary by less are equal
 constexpr auto all_rounds = std::numeric_limits<std::size_t>::max();
 
-/// Contrasts of which decisions are asked: those of the job, in the measures that are chosen for them.
-sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
-  base::refuse_if(comparison.contrasts.empty(), "statistics.decide: there is nothing to decide",
-                  "statistics.contrasts names no contrast",
-                  "Add 'contrasts: [{name: ..., left: {...}, right: {...}}]'.");
-  auto asked = comparison;
-  for (auto& contrast : asked.contrasts) {
-    contrast.measures = comparison.decide->measures.empty() ? contrast.measures : comparison.decide->measures;
-  }
-  return asked;
-}
-
 /// What the ranks tell each other of a row.
 auto parts_of(auto& row) {
   return std::tie(row.rounds, row.visited, row.is_whole, row.complete, row.complete_p, row.complete_equivalence_p);
@@ -271,46 +259,6 @@ void put_p(const std::vector<DecidedRow*>& rows, std::size_t num_rounds, const D
   }
 }
 
-/// Marks what rows of one contrast needed until their stops, and in all.
-class PassCounter {
- public:
-  explicit PassCounter(const Scores& scores)
-      : scores_(scores),
-        num_sentences_(scores.length(template_axis) * scores.length(rephrasing_axis)),
-        states_(scores.length(subject_axis) * num_sentences_, not_needed) {}
-
-  void add(const ContrastPlan& plan, std::span<const DecidedRow> rows) {
-    // items and measures with the same order of visits need the same passes: only the latest stop counts
-    std::map<std::vector<std::uint8_t>, std::size_t> stops;
-    for (const auto& row : rows) {
-      auto& stop = stops[row.table.visited];
-      stop = std::max(stop, row.stop);
-    }
-    const auto contexts = contexts_of_cells(scores_, plan);
-    for (const auto& [visited, stop] : stops) {
-      for (std::size_t cell = 0; cell < visited.size(); ++cell) {
-        for (const auto place : visited[cell] == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
-          states_[place] = std::max(states_[place], visited[cell] <= stop ? asked : spared);
-        }
-      }
-    }
-  }
-  std::uint64_t num_asked() const { return count(asked); }
-  std::uint64_t num_all() const { return count(asked) + count(spared); }
-
- private:
-  static constexpr std::uint8_t not_needed = 0;
-  static constexpr std::uint8_t spared = 1;
-  static constexpr std::uint8_t asked = 2;
-  std::uint64_t count(std::uint8_t state) const {
-    return static_cast<std::uint64_t>(std::ranges::count(states_, state));
-  }
-
-  const Scores& scores_;
-  std::size_t num_sentences_;
-  std::vector<std::uint8_t> states_;  ///< [subject, sentence]
-};
-
 /// Rows of one measure, contrast by contrast. Collective.
 void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, std::size_t measure,
               const DecideRequest& request, const DealtOrder& order, std::vector<DecidedRow>& rows) {
@@ -338,31 +286,42 @@ std::string digits(double value, int count) {
   return text.data();
 }
 
-std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
-  switch (family) {
-    case sweep::TestFamily::contrast:
-      return row.contrast + '\n' + row.measure;
-    case sweep::TestFamily::measure:
-      return row.measure;
-    case sweep::TestFamily::all:
-      break;
-  }
-  return "";
-}
-
 /// Rows that are decided together.
 std::map<std::string, std::vector<DecidedRow*>> families_of(std::vector<DecidedRow>& rows, sweep::TestFamily family) {
   std::map<std::string, std::vector<DecidedRow*>> families;
   for (auto& row : rows) {
-    families[family_of(row, family)].push_back(&row);
+    families[family_of(row.contrast, row.measure, family)].push_back(&row);
   }
   return families;
 }
 
 }  // namespace
 
+sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
+  base::refuse_if(comparison.contrasts.empty(), "statistics.decide: there is nothing to decide",
+                  "statistics.contrasts names no contrast",
+                  "Add 'contrasts: [{name: ..., left: {...}, right: {...}}]'.");
+  auto asked = comparison;
+  for (auto& contrast : asked.contrasts) {
+    contrast.measures = comparison.decide->measures.empty() ? contrast.measures : comparison.decide->measures;
+  }
+  return asked;
+}
+
 std::vector<std::string> decision_names() {
   return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing", "open"};
+}
+
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family) {
+  switch (family) {
+    case sweep::TestFamily::contrast:
+      return contrast + '\n' + measure;
+    case sweep::TestFamily::measure:
+      return measure;
+    case sweep::TestFamily::all:
+      break;
+  }
+  return "";
 }
 
 Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
@@ -403,9 +362,12 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
     const auto measure = rows_[row].measure;
     PassCounter passes(scores_);
     for (; row < rows_.size() && rows_[row].measure == measure; row += num_items) {
-      passes.add(plans_[plans_of_rows_[row]], std::span(decisions.rows).subspan(row, num_items));
+      for (const auto& of_item : std::span(decisions.rows).subspan(row, num_items)) {
+        passes.add(plans_[plans_of_rows_[row]], of_item.table.visited, of_item.stop);
+      }
     }
-    decisions.passes.push_back({measure, passes.num_asked(), passes.num_all()});
+    const auto [asked, all] = passes.count();
+    decisions.passes.push_back({measure, asked, all});
   }
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const auto& plan = plans_[plans_of_rows_[row]];

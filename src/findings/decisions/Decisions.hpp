@@ -70,6 +70,13 @@ struct Decisions {
   bool has_few_templates = false;  ///< some row has fewer than `usual_templates`
 };
 
+/// The contrasts that are decided: those of the job, in the measures that are chosen for them. Throws InputError where
+/// there are none.
+sweep::Comparison asked_contrasts(const sweep::Comparison& comparison);
+
+/// The name of the rows that are decided together with one.
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
+
 /// The rows of a table, whatever number of rounds decides them.
 class Deciding {
  public:
@@ -117,12 +124,8 @@ std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, c
 /// `decide`, a row each; `decide_by_round`, a row and round each.
 std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison);
 
-/// For `plan`: after how many (template, rephrasing) the contrasts are looked at, and what share of the passes that
-/// takes. Axes without labels give "".
-std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
-
-/// What keeps decisions of a job with these axes from being what they seem: few templates, one rephrasing. Axes without
-/// labels are not known.
+/// What keeps decisions of a job with these axes from being what they seem, or from sparing much: few templates, one
+/// rephrasing, sides that are all other subjects. Axes without labels are not known.
 std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

@@ -410,11 +410,15 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
   deal(rephrasing_axis, Stream::visited_rephrasings, rephrasings);
 }
 
+std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order) {
+  return CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+}
+
 std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
                                               const DealtOrder& order) {
   std::vector<std::uint8_t> rounds(axes.length(template_axis) * axes.length(rephrasing_axis), never_visited);
   for (const auto& plan : plans) {
-    const auto visited = CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+    const auto visited = visited_cells(plan, order);
     for (const auto& side : plan.sides) {
       for (std::size_t sentence = 0; sentence < rounds.size(); ++sentence) {
         if (const auto cell = plan.cell_of(side, sentence); cell != no_block) {
@@ -470,6 +474,28 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
     }
   }
   return rows;
+}
+
+void PassCounter::add(const ContrastPlan& plan, const std::vector<std::uint8_t>& visited, std::size_t stop) {
+  auto& latest = stops_[{&plan, visited}];
+  latest = std::max(latest, stop);
+}
+
+PassCounter::Count PassCounter::count() const {
+  enum State : std::uint8_t { not_needed, spared, asked };
+  std::vector<State> states(axes_.length(subject_axis) * axes_.length(template_axis) * axes_.length(rephrasing_axis),
+                            not_needed);
+  for (const auto& [rows, stop] : stops_) {
+    const auto contexts = contexts_of_cells(axes_, *rows.first);
+    for (std::size_t cell = 0; cell < contexts.size(); ++cell) {
+      const auto round = rows.second[cell];
+      for (const auto place : round == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
+        states[place] = std::max(states[place], round <= stop ? asked : spared);
+      }
+    }
+  }
+  const auto of = [&](State state) { return static_cast<std::uint64_t>(std::ranges::count(states, state)); };
+  return {of(asked), of(asked) + of(spared)};
 }
 
 LookedAt looked_at(const RowRounds& row, std::size_t num_rounds, double RoundNumbers::*statistic) {
