@@ -177,24 +177,20 @@ results::ScoreFile ProbeKind::open_pilot(const std::filesystem::path& place) con
 std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) const {
   const auto asked = comparison(job);
   std::vector<sweep::KeyFault> faults;
-  if (asked.decide && stages(job).size() > 1) {
-    faults.push_back(
-        {.key = "decide",
-         .problem = base::describe("statistics.decide: the probe '" + std::string(name()) + "' cannot stop asking",
-                                   "its scores are effects over samples of a corpus", "Leave it out.")});
+  if (!asked.decide) {
+    return faults;
   }
-  if (asked.decide && !asked.templates.empty()) {
-    faults.push_back({.key = "decide",
-                      .problem = base::describe("statistics.decide stands beside statistics.templates",
-                                                "a run that stops asking deals all of its templates",
-                                                "Leave the others out of axes.templates.")});
-  }
-  if (asked.decide && job.design()) {
-    faults.push_back(
-        {.key = "decide",
-         .problem = base::describe("statistics.decide stands beside axes.design",
-                                   "rounds deal templates and rephrasings themselves", "Leave one of them out.")});
-  }
+  const auto add_if = [&](bool is_wrong, const std::string& problem, const char* why, const char* suggestion) {
+    if (is_wrong) {
+      faults.push_back({.key = "decide", .problem = base::describe(problem, why, suggestion)});
+    }
+  };
+  add_if(stages(job).size() > 1, "statistics.decide: the probe '" + std::string(name()) + "' cannot stop asking",
+         "its scores are effects over samples of a corpus", "Leave it out.");
+  add_if(!asked.templates.empty(), "statistics.decide stands beside statistics.templates",
+         "a run that stops asking deals all of its templates", "Leave the others out of axes.templates.");
+  add_if(job.design().has_value(), "statistics.decide stands beside axes.design",
+         "rounds deal templates and rephrasings themselves", "Leave one of them out.");
   return faults;
 }
 

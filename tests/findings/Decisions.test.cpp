@@ -389,6 +389,40 @@ TEST(FindingsDecisions, take_variances_from_a_pilot) {
   EXPECT_THROW(plan_of(equal.scores(), comparison_of()), base::InputError);
 }
 
+/// The boundary of each round from its variance, that of the first round and the planned ones.
+TEST(FindingsDecisions, hold_at_any_look_by_a_confidence_sequence) {
+  const auto scores = planted({3, -2, 0}, 35, 20, 4);
+  auto comparison = comparison_of({{.claim = Want::Claim::sign}, {.width = 0.01}});  // so that no row stops early
+  comparison.decide->looks = sweep::DecideRequest::Looks::any;
+  comparison.decide->plan = {2, 0.2, 3};
+  const auto planned = [](double templates, double rephrasings, double cells) {
+    return 2 / templates + 0.2 / rephrasings + 3 / cells;
+  };
+  const auto rows = decide(scores.scores(), comparison, 5).rows;
+  for (const auto& row : rows) {
+    const auto& rounds = row.table.rounds;
+    const double h = 8 * rounds[0].variance * planned(35, 20, 700) / planned(12, 12, 12);
+    double p = 1;
+    for (const auto& round : rounds) {
+      const double v = round.variance;
+      const double c = std::sqrt((v + h) / h * (2 * std::log(1 / 0.05) + std::log((v + h) / v)));
+      EXPECT_NEAR(round.critical, c, 1e-9);
+      EXPECT_NEAR(round.high - round.estimate, stats::as_student(c, round.degrees) * std::sqrt(v), 1e-9);
+      EXPECT_TRUE(std::isnan(round.spent));
+      const double z = stats::as_normal(std::abs(round.estimate) / std::sqrt(v), round.degrees);
+      p = std::min(p, std::sqrt((v + h) / v) * std::exp(-z * z * h / (2 * (v + h))));
+    }
+    EXPECT_NEAR(row.p, p, 1e-9 * p);
+  }
+  EXPECT_EQ(rows[0].status, Status::positive);
+  EXPECT_EQ(rows[1].status, Status::negative);
+  comparison.decide->target = sweep::DecideRequest::Target::product;  // whose last round knows all
+  const auto product = decide(scores.scores(), comparison, 5).rows[2];
+  EXPECT_EQ(product.status, product.complete);
+  EXPECT_EQ(product.table.rounds.back().low, product.table.rounds.back().high);
+  EXPECT_GT(product.table.rounds[5].high, product.table.rounds[5].low);
+}
+
 TEST(FindingsDecisions, say_what_cannot_be_decided) {
   const auto scores = planted({1, 1}, 12, 3);
   auto comparison = comparison_of();

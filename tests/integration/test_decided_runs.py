@@ -183,6 +183,21 @@ def test_a_finished_run_whose_journal_lost_blocks_scores_them_again(stopped, tmp
     assert runs.digest(tmp_path / "run") == digest
 
 
+def test_any_look_is_declared_and_told(complete, tmp_path):
+    any_look = "statistics.decide={want: [sign], looks: any}"
+    run(tmp_path / "run", any_look, ranks=2)
+    assert "statistics.decide" in run(tmp_path / "run", DECIDE, code=2)  # a declared one is another sequence
+    code, out, err = command("stats", tmp_path / "run")
+    assert code == 0 and "that holds at any look" in " ".join(out.split()), out + err
+    assert command("replay", complete, any_look, "--output", tmp_path / "replay.h5")[0] == 0
+    decided, replayed = variables(tmp_path / "run/association.stats.h5"), variables(tmp_path / "replay.h5")
+    for name in ("decide_round", "decide_status", "decide_p", "decide_low", "decide_high"):
+        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+    usual = variables(complete.parent / "replay.h5")
+    assert (replayed["decide_round"] >= usual["decide_round"]).mean() > 0.5
+    assert numpy.isnan(replayed["decide_by_round_spent"]).all() and numpy.isfinite(replayed["decide_by_round_critical"][:, 0]).any()
+
+
 def variances_of(folder):
     """Of each contrast and item of the job, by the two-way analysis of variance: shares of templates, rephrasings, cells."""
     with h5py.File(folder / "association.stats.h5") as file:

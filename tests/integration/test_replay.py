@@ -101,6 +101,7 @@ def test_what_cannot_be_replayed_is_refused(planted):
     ("{plan: {templates: 0, cells: 0}}", "no variance of templates or cells"),
     ("{level: 0}", "level"),
     ("{target: wording}", "target"),
+    ("{looks: never}", "looks"),
     ("{peek: 1}", "peek"),
 ])  # fmt: skip
 def test_validate_names_file_line_and_key(tmp_path, value, complaint):

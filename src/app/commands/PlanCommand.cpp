@@ -105,17 +105,14 @@ class Words {
 PowerRequest take_power_request(const std::string& word, std::vector<std::string>& overrides) {
   Words words;
   words.add(word);
-  std::vector<std::string> rest;
-  for (const auto& text : overrides) {
+  std::erase_if(overrides, [&](const std::string& text) {
     const auto name = text.substr(0, text.find('='));
     const bool is_ours = name != text && base::contains(word_names, name);
     if (is_ours) {
       words.add(text);
-    } else {
-      rest.push_back(text);
     }
-  }
-  overrides = std::move(rest);
+    return is_ours;
+  });
   PowerRequest request;
   auto& goal = request.goal;
   words.read("effect", 0.001, 1000, goal.size);
@@ -193,13 +190,6 @@ std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const CommandL
     return std::nullopt;
   }
   return static_cast<std::uint64_t>((is_given ? line.get<double>("gpu-memory") : usual) * 1024 * 1024 * 1024);
-}
-
-/// What would be faster where the run is to have GPUs.
-void print_advice(std::ostream& out, const sweep::Job& job) {
-  if (const auto advice = engine::slow_dtype(job.model.dtype, 0); !advice.empty()) {
-    probes::plan_line(out, "dtype") << advice << '\n';
-  }
 }
 
 constexpr double budget_s = 5;
@@ -297,8 +287,9 @@ std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
     }
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
     tokenizer->log_warnings();
-    if (!run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
-      print_advice(std::cout, job);
+    const auto advice = engine::slow_dtype(job.model.dtype, 0);
+    if (!advice.empty() && !run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
+      probes::plan_line(std::cout, "dtype") << advice << '\n';
     }
   }
   probes::PlanRequest request{.job = job,

@@ -33,7 +33,8 @@ std::string interval_text(const DecidedRow& row, const DecideRequest& request) {
     return results::significant(numbers.estimate) + ", no interval, since no cell differs from another";
   }
   return results::significant(numbers.estimate) + ", interval " + results::significant(numbers.low) + " to " +
-         results::significant(numbers.high) + " that holds at every round, " +
+         results::significant(numbers.high) +
+         (request.looks == DecideRequest::Looks::any ? " that holds at any look, " : " that holds at every round, ") +
          (request.target == DecideRequest::Target::product ? "of exactly these prompts"
           : row.num_rephrasings > 1                        ? "over other templates and rephrasings"
                                                            : "over other templates, in this wording");
@@ -108,7 +109,11 @@ std::string notes_of(const DecideRequest& request, bool is_whole) {
          ". passes: subject x template x rephrasing. low, high: repeated interval of the row, all rounds of which "
          "together hold the mean with " +
          results::percent(1 - request.level) +
-         ": boundaries spend the level over the declared rounds, an upper bound of the exact ones, by Student's t. "
+         (request.looks == DecideRequest::Looks::any ? ", and any look that was not declared: a confidence sequence "
+                                                       "(normal mixture) by Student's t, which holds "
+                                                       "for many templates. "
+                                                     : ": boundaries spend the level over the declared rounds, an "
+                                                       "upper bound of the exact ones, by Student's t. ") +
          "Adjusted p: Holm on sequential p. The estimate of a row that stopped early is too large "
          "on average; its interval is not. " +
          (is_whole ? "complete: verdict of the whole table by its own p, adjusted alike. " : "") +

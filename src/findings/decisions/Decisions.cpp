@@ -366,8 +366,7 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
         passes.add(plans_[plans_of_rows_[row]], of_item.table.visited, of_item.stop);
       }
     }
-    const auto [asked, all] = passes.count();
-    decisions.passes.push_back({measure, asked, all});
+    decisions.passes.push_back({passes.count(), measure});
   }
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const auto& plan = plans_[plans_of_rows_[row]];

@@ -56,10 +56,8 @@ struct DecidedRow {
 constexpr std::size_t usual_templates = 12;
 
 /// (subject, template, rephrasing) that an open row of a measure needed, and those of the whole product.
-struct MeasurePasses {
+struct MeasurePasses : PassCounter::Count {
   std::string measure;
-  std::uint64_t asked = 0;
-  std::uint64_t all = 0;
 };
 
 struct Decisions {

@@ -13,8 +13,8 @@
 #include "findings/contrasts/ContrastPlans.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "findings/decisions/Rounds.hpp"
+#include "findings/power/Power.hpp"
 #include "results/TextTable.hpp"
-#include "stats/Power.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
@@ -25,7 +25,6 @@ using sweep::DecideRequest;
 constexpr std::uint64_t simulation_seed = 20'220'710;
 constexpr double usual_margin = 0.5;  // in standard deviations
 constexpr double wanted_chance = 0.8;
-constexpr std::size_t most_templates = 100'000;
 
 /// Of a contrast, and of the family that its rows are decided with.
 struct Design {
@@ -188,19 +187,12 @@ ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const 
 }
 
 std::optional<double> least_effect_of(const Design& design, const DecideRequest& request) {
-  double low = 0;
-  double high = 100;
-  const auto is_enough = [&](double effect) {
-    return stats::crossed_power(design.mean(effect, request), design.num_templates) >= wanted_chance;
-  };
-  if (!is_enough(high)) {
-    return std::nullopt;
+  for (double effect = 0.05; effect < 100; effect *= 1.005) {
+    if (stats::crossed_power(design.mean(effect, request), design.num_templates) >= wanted_chance) {
+      return effect;
+    }
   }
-  while (high - low > 0.002 * high) {
-    const double middle = (low + high) / 2;
-    (is_enough(middle) ? high : low) = middle;
-  }
-  return high;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -235,7 +227,8 @@ std::optional<PlannedRounds> plan_rounds(const results::ScoreTableAxes& axes, co
     planned.by_effect.push_back(expect(effect, groups, scores, order, request));
   }
   planned.least_effect = least_effect_of(smallest, request);
-  planned.enough_templates = stats::enough_rows(smallest.mean(small_effect, request), wanted_chance, most_templates);
+  planned.enough_templates =
+      stats::enough_rows(smallest.mean(small_effect, request), wanted_chance, most_planned_templates);
   return planned;
 }
 

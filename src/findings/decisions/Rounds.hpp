@@ -36,6 +36,7 @@ struct RoundNumbers {
   double statistic = 0;              ///< stats::Look's, of the sign
   double equivalence_statistic = 0;  ///< and of what the margin leaves
   double correlation = 0;            ///< with the round before that was looked at
+  double mixture = 0;                ///< stats::Look's
   std::int32_t num_cells = 0;        ///< with a score
   std::int32_t num_missing = 0;      ///< visited without one
   std::int32_t passes = 0;           ///< (subject, template, rephrasing) that were scored until here
