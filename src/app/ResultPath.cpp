@@ -120,10 +120,6 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   return found.front();
 }
 
-std::filesystem::path statistics_beside(const std::filesystem::path& file) {
-  return file.parent_path() / (file.stem().string() + ".stats.h5");
-}
-
 std::string probe_of(const results::ResultFile& file) {
   constexpr std::string_view prefix = "stereosweep/";
   const auto schema = file.text("schema").value_or("");

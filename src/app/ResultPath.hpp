@@ -34,9 +34,6 @@ void require_run(const std::filesystem::path& path);
 /// none (a run that was not exported yet, a folder of runs) or more than one.
 std::filesystem::path find_result(const std::filesystem::path& path);
 
-/// Where `stats` writes what it finds in a result: "association.h5" -> "association.stats.h5", in the same directory.
-std::filesystem::path statistics_beside(const std::filesystem::path& file);
-
 /// The probe that a result file names; "" where it names none.
 std::string probe_of(const results::ResultFile& file);
 

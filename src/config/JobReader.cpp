@@ -284,6 +284,26 @@ const Node* read_probe_keys(Fields& fields, const ProbeFormat& format, sweep::Jo
   return is_read ? node : nullptr;
 }
 
+/// What the pilot says of the variances that rounds are planned with. A resolved job has them beside its name, so that
+/// no later start needs the pilot.
+void read_pilot(const Node& statistics, const ProbeFormat& format, sweep::Job& job, base::Problems& problems) {
+  if (!job.comparison.decide || job.comparison.decide->plan.pilot.empty()) {
+    return;
+  }
+  const Node& plan = *statistics.find("decide")->find("plan");
+  const auto place = plan.find("pilot")->place("statistics.decide.plan.pilot");
+  if (const auto others = plan.keys.size() - 1; others > 0) {
+    problems.add_if(others < 3, place, "a pilot beside some of the variances", "it tells all three",
+                    "Leave them out, or the pilot.");
+    return;
+  }
+  try {
+    job.comparison.decide->plan = format.plan_of_pilot(job);
+  } catch (const base::InputError& error) {
+    problems.add(place, error.what(), "");
+  }
+}
+
 }  // namespace
 
 std::span<const std::string> general_keys() {
@@ -343,6 +363,9 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
     check_server(fields, job, *format);
   }
   fields.finish();
+  if (statistics != nullptr) {
+    read_pilot(*statistics, *format, job, problems);
+  }
   if (check && format != nullptr) {
     check_whole(file, job, *format, check, statistics, problems);
   }

@@ -78,6 +78,8 @@ class ProbeFormat {
   /// What `stats` would refuse under `statistics`, by its keys: names that the axes of the job's scores lack, as far as
   /// the job tells these, and tables. Each problem is a whole sentence.
   virtual std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& /*job*/) const { return {}; }
+  /// The variances that the pilot of `statistics.decide` tells. Throws InputError where it tells none.
+  virtual sweep::DecideRequest::Plan plan_of_pilot(const sweep::Job& job) const = 0;
 };
 
 /// `format` is borrowed for the rest of the program; its name is new.

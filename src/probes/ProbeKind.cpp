@@ -11,6 +11,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/decisions/Decisions.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "probes/PlanText.hpp"
 #include "results/TextTable.hpp"
@@ -135,27 +136,61 @@ std::vector<std::string> ProbeKind::design_faults(const sweep::Job& job) const {
   return design ? findings::faults_of_design(score_axes(job), *design) : std::vector<std::string>();
 }
 
+sweep::DecideRequest::Plan ProbeKind::plan_of_pilot(const sweep::Job& job) const {
+  const auto& pilot = job.comparison.decide->plan.pilot;
+  const auto table = open_pilot(pilot);
+  try {
+    auto plan = findings::plan_of(findings::scores_of(table), asked(job));
+    plan.pilot = pilot;
+    return plan;
+  } catch (const base::InputError& error) {
+    throw base::InputError("the score table of the pilot '" + pilot + "': " + error.what());
+  }
+}
+
+results::ScoreFile ProbeKind::open_pilot(const std::filesystem::path& place) const {
+  std::error_code ignored;
+  const auto pilot = "the pilot '" + place.string() + "'";
+  const auto path = std::filesystem::is_directory(place, ignored) ? place / (std::string(name()) + ".h5") : place;
+  base::refuse_if(!std::filesystem::exists(path, ignored),
+                  pilot + " holds no result of the probe '" + std::string(name()) + "'", "there is no " + path.string(),
+                  "Give the folder that 'stereosweep run' wrote for such a job.");
+  const results::ResultFile result(path);
+  const auto schema = result.text("schema").value_or("none");
+  base::refuse_if(schema != "stereosweep/" + std::string(name()), pilot + " is of another probe",
+                  "its schema is '" + schema + "', the job is of '" + std::string(name()) + "'");
+  base::refuse_if(result.number("num_rounds").has_value(), pilot + " stopped asking",
+                  "the variances of a contrast are estimated from a whole table");
+  base::refuse_if(!result.complete(), pilot + " is not finished", "it has unscored blocks",
+                  "Continue it with 'stereosweep run'.");
+  const auto table = results::statistics_beside(path);
+  const auto suggestion = "run 'stereosweep stats " + place.string() + "' first";
+  base::refuse_if(!std::filesystem::exists(table, ignored), pilot + " has no score table yet",
+                  "there is no " + table.string(), suggestion);
+  results::ScoreFile scores(table);
+  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
+                  "the pilot's score table is of another result", table.string() + " is older than the run",
+                  suggestion);
+  return scores;
+}
+
 std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) const {
   const auto asked = comparison(job);
   std::vector<sweep::KeyFault> faults;
-  if (asked.decide && stages(job).size() > 1) {
-    faults.push_back(
-        {.key = "decide",
-         .problem = base::describe("statistics.decide: the probe '" + std::string(name()) + "' cannot stop asking",
-                                   "its scores are effects over samples of a corpus", "Leave it out.")});
+  if (!asked.decide) {
+    return faults;
   }
-  if (asked.decide && !asked.templates.empty()) {
-    faults.push_back({.key = "decide",
-                      .problem = base::describe("statistics.decide stands beside statistics.templates",
-                                                "a run that stops asking deals all of its templates",
-                                                "Leave the others out of axes.templates.")});
-  }
-  if (asked.decide && job.design()) {
-    faults.push_back(
-        {.key = "decide",
-         .problem = base::describe("statistics.decide stands beside axes.design",
-                                   "rounds deal templates and rephrasings themselves", "Leave one of them out.")});
-  }
+  const auto add_if = [&](bool is_wrong, const std::string& problem, const char* why, const char* suggestion) {
+    if (is_wrong) {
+      faults.push_back({.key = "decide", .problem = base::describe(problem, why, suggestion)});
+    }
+  };
+  add_if(stages(job).size() > 1, "statistics.decide: the probe '" + std::string(name()) + "' cannot stop asking",
+         "its scores are effects over samples of a corpus", "Leave it out.");
+  add_if(!asked.templates.empty(), "statistics.decide stands beside statistics.templates",
+         "a run that stops asking deals all of its templates", "Leave the others out of axes.templates.");
+  add_if(job.design().has_value(), "statistics.decide stands beside axes.design",
+         "rounds deal templates and rephrasings themselves", "Leave one of them out.");
   return faults;
 }
 

@@ -132,6 +132,10 @@ class ProbeKind : public config::ProbeFormat {
   virtual results::ScoreTableAxes score_axes(const sweep::Job& /*job*/) const { return {}; }
   std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
   std::vector<std::string> design_faults(const sweep::Job& job) const final;
+  sweep::DecideRequest::Plan plan_of_pilot(const sweep::Job& job) const final;
+  /// The score table of a finished run of the probe (a run directory, or its result file), as `stats` has left it
+  /// beside the result. Throws InputError where there is none, or the run has not scored all of its table.
+  results::ScoreFile open_pilot(const std::filesystem::path& place) const;
   /// What keeps a run of the job from asking in rounds (statistics.decide).
   std::vector<sweep::KeyFault> faults_of_rounds(const sweep::Job& job) const;
   /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.

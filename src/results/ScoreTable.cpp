@@ -30,6 +30,10 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& prob
   root().write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
 }
 
+std::filesystem::path statistics_beside(const std::filesystem::path& file) {
+  return file.parent_path() / (file.stem().string() + ".stats.h5");
+}
+
 void StatisticsFile::commit() {
   if (finish_) {
     finish_(*this);

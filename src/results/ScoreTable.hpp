@@ -26,6 +26,9 @@ namespace stereosweep::results {
 
 class StatisticsFile;
 
+/// Where `stats` writes what it finds in a result: "association.h5" -> "association.stats.h5", in the same directory.
+std::filesystem::path statistics_beside(const std::filesystem::path& file);
+
 /// Where a statistics file goes, and what is added to it before it is sealed.
 struct StatisticsTarget {
   StatisticsTarget(std::filesystem::path where) : path(std::move(where)) {}  // NOLINT: a path is a target

@@ -44,7 +44,8 @@ std::string counts_text(const findings::Decisions& decisions) {
 bool decides(const sweep::Job& job) { return probes::kind_of(job).comparison(job).decide.has_value(); }
 
 std::string decision_settings(const sweep::Job& job) {
-  const auto comparison = probes::kind_of(job).asked(job);
+  auto comparison = probes::kind_of(job).asked(job);
+  comparison.decide->plan.pilot.clear();  // its numbers count, wherever it lies
   const auto dump = [](const auto& asked) {
     return config::emit_yaml(config::dump_extent(asked, config::Extent::everything));
   };

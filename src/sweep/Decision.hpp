@@ -43,15 +43,17 @@ struct DecideRequest {
   /// Variances that the rounds are planned with, as ratios. They are declared before the first score: wrong ones cost
   /// passes, not errors.
   struct Plan {
-    static constexpr const char* key_form = "{templates: 1, rephrasings: 0.05, cells: 0.5}";
+    static constexpr const char* key_form = "{templates: 1, rephrasings: 0.05, cells: 0.5} or {pilot: DIR}";
     double templates = 1;
     double rephrasings = 0.05;
     double cells = 0.5;
+    std::string pilot = {};  ///< a finished run whose differences vary so; "": declared
     template <class Self, class Keys>
     static void each_key(Self& self, Keys& keys) {
       keys.number("templates", self.templates, 0, 1e9);
       keys.number("rephrasings", self.rephrasings, 0, 1e9);
       keys.number("cells", self.cells, 0, 1e9);
+      keys.path("pilot", self.pilot, "a finished run of the same contrasts that tells these three");
     }
     std::vector<KeyFault> faults() const {
       return templates + cells > 0
@@ -64,11 +66,15 @@ struct DecideRequest {
   /// Of what mean: over templates and rephrasings that could have been asked, or of exactly those of the job.
   enum class Target : std::uint8_t { prompts, product };
   inline static const std::vector<std::string> target_names = {"prompts", "product"};
+  /// At which looks all that is said holds together: at the rounds that are declared, or at any.
+  enum class Looks : std::uint8_t { declared, any };
+  inline static const std::vector<std::string> looks_names = {"declared", "any"};
 
   std::vector<Want> want = {{.claim = Want::Claim::sign}};
   Target target = Target::prompts;
   double level = 0.05;  ///< chance that any decision of a family is wrong at any round
   TestFamily family = TestFamily::measure;
+  Looks looks = Looks::declared;
   Plan plan = {};
   std::vector<std::string> measures = {};  ///< empty: those of the contrasts
 
@@ -85,6 +91,7 @@ struct DecideRequest {
     keys.choice("target", self.target, target_names, "over other prompts, or of exactly these");
     keys.number("level", self.level, 1e-6, 0.5, "chance that any decision of a family is wrong");
     keys.choice("family", self.family, test_family_names, "what is decided together, by Holm");
+    keys.unless_default().choice("looks", self.looks, looks_names, "what holds at the rounds, or at any look");
     keys.item("plan", self.plan, "variances that are expected, as ratios");
     keys.labels("measures", self.measures);
   }

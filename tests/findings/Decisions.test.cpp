@@ -337,6 +337,92 @@ TEST(FindingsDecisions, of_the_product_end_with_its_mean) {
   }
 }
 
+/// Two-way analysis of variance of each subject's table, written out.
+TEST(FindingsDecisions, take_variances_from_a_pilot) {
+  constexpr std::size_t templates = 9;
+  constexpr std::size_t rephrasings = 4;
+  auto scores = planted({1, 1, 1}, templates, rephrasings);
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  std::array<std::vector<double>, 3> shares;
+  for (std::size_t subject = 0; subject < 3; ++subject) {
+    std::vector<double> of_rephrasings(rephrasings);
+    std::ranges::generate(of_rephrasings, [&] { return 3 * normal(random); });
+    std::vector<double> rows(templates, 0);
+    std::vector<double> columns(rephrasings, 0);
+    double mean = 0;
+    const auto cell = [&](std::size_t t, std::size_t r) -> double& { return scores.at({0, subject, t, r, 0, 0}); };
+    for (std::size_t t = 0; t < templates; ++t) {
+      for (std::size_t r = 0; r < rephrasings; ++r) {
+        cell(t, r) += of_rephrasings[r];
+        rows[t] += cell(t, r) / rephrasings;
+        columns[r] += cell(t, r) / templates;
+        mean += cell(t, r) / (templates * rephrasings);
+      }
+    }
+    std::array<double, 3> squares = {0, 0, 0};
+    for (std::size_t t = 0; t < templates; ++t) {
+      squares[0] += rephrasings * std::pow(rows[t] - mean, 2) / (templates - 1);
+      for (std::size_t r = 0; r < rephrasings; ++r) {
+        squares[2] += std::pow(cell(t, r) - rows[t] - columns[r] + mean, 2) / (templates - 1) / (rephrasings - 1);
+      }
+    }
+    for (std::size_t r = 0; r < rephrasings; ++r) {
+      squares[1] += templates * std::pow(columns[r] - mean, 2) / (rephrasings - 1);
+    }
+    const std::array parts = {(squares[0] - squares[2]) / rephrasings, (squares[1] - squares[2]) / templates,
+                              squares[2]};
+    for (std::size_t part = 0; part < 3; ++part) {
+      shares[part].push_back(parts[part] / (parts[0] + parts[1] + parts[2]));
+    }
+  }
+  for (auto& of_rows : shares) {
+    std::ranges::sort(of_rows);
+  }
+  const auto plan = plan_of(scores.scores(), comparison_of());
+  EXPECT_EQ(plan.templates, 1);
+  EXPECT_NEAR(plan.rephrasings, shares[1][1] / shares[0][1], 0.005 * plan.rephrasings);
+  EXPECT_NEAR(plan.cells, shares[2][1] / shares[0][1], 0.005 * plan.cells);
+  EXPECT_THROW(plan_of(planted({1}, 12, 1).scores(), comparison_of()), base::InputError);
+  auto equal = planted({1}, 6, 3);
+  std::ranges::fill(equal.table.values, 0.3);
+  EXPECT_THROW(plan_of(equal.scores(), comparison_of()), base::InputError);
+}
+
+/// The boundary of each round from its variance, that of the first round and the planned ones.
+TEST(FindingsDecisions, hold_at_any_look_by_a_confidence_sequence) {
+  const auto scores = planted({3, -2, 0}, 35, 20, 4);
+  auto comparison = comparison_of({{.claim = Want::Claim::sign}, {.width = 0.01}});  // so that no row stops early
+  comparison.decide->looks = sweep::DecideRequest::Looks::any;
+  comparison.decide->plan = {2, 0.2, 3};
+  const auto planned = [](double templates, double rephrasings, double cells) {
+    return 2 / templates + 0.2 / rephrasings + 3 / cells;
+  };
+  const auto rows = decide(scores.scores(), comparison, 5).rows;
+  for (const auto& row : rows) {
+    const auto& rounds = row.table.rounds;
+    const double h = 8 * rounds[0].variance * planned(35, 20, 700) / planned(12, 12, 12);
+    double p = 1;
+    for (const auto& round : rounds) {
+      const double v = round.variance;
+      const double c = std::sqrt((v + h) / h * (2 * std::log(1 / 0.05) + std::log((v + h) / v)));
+      EXPECT_NEAR(round.critical, c, 1e-9);
+      EXPECT_NEAR(round.high - round.estimate, stats::as_student(c, round.degrees) * std::sqrt(v), 1e-9);
+      EXPECT_TRUE(std::isnan(round.spent));
+      const double z = stats::as_normal(std::abs(round.estimate) / std::sqrt(v), round.degrees);
+      p = std::min(p, std::sqrt((v + h) / v) * std::exp(-z * z * h / (2 * (v + h))));
+    }
+    EXPECT_NEAR(row.p, p, 1e-9 * p);
+  }
+  EXPECT_EQ(rows[0].status, Status::positive);
+  EXPECT_EQ(rows[1].status, Status::negative);
+  comparison.decide->target = sweep::DecideRequest::Target::product;  // whose last round knows all
+  const auto product = decide(scores.scores(), comparison, 5).rows[2];
+  EXPECT_EQ(product.status, product.complete);
+  EXPECT_EQ(product.table.rounds.back().low, product.table.rounds.back().high);
+  EXPECT_GT(product.table.rounds[5].high, product.table.rounds[5].low);
+}
+
 TEST(FindingsDecisions, say_what_cannot_be_decided) {
   const auto scores = planted({1, 1}, 12, 3);
   auto comparison = comparison_of();

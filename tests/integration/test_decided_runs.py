@@ -4,12 +4,14 @@ whatever the ranks, kills and restarts."""
 import json
 import os
 import random
+import shutil
 import time
 
 import h5py
 import numpy
 import pytest
 import runs
+import yaml
 
 CONTRASTS = (
     "statistics.contrasts=["
@@ -179,3 +181,83 @@ def test_a_finished_run_whose_journal_lost_blocks_scores_them_again(stopped, tmp
     (tmp_path / "run/association.h5").unlink()
     run(tmp_path / "run", DECIDE, ranks=2)
     assert runs.digest(tmp_path / "run") == digest
+
+
+def test_any_look_is_declared_and_told(complete, tmp_path):
+    any_look = "statistics.decide={want: [sign], looks: any}"
+    run(tmp_path / "run", any_look, ranks=2)
+    assert "statistics.decide" in run(tmp_path / "run", DECIDE, code=2)  # a declared one is another sequence
+    code, out, err = command("stats", tmp_path / "run")
+    assert code == 0 and "that holds at any look" in " ".join(out.split()), out + err
+    assert command("replay", complete, any_look, "--output", tmp_path / "replay.h5")[0] == 0
+    decided, replayed = variables(tmp_path / "run/association.stats.h5"), variables(tmp_path / "replay.h5")
+    for name in ("decide_round", "decide_status", "decide_p", "decide_low", "decide_high"):
+        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+    usual = variables(complete.parent / "replay.h5")
+    assert (replayed["decide_round"] >= usual["decide_round"]).mean() > 0.5
+    assert numpy.isnan(replayed["decide_by_round_spent"]).all() and numpy.isfinite(replayed["decide_by_round_critical"][:, 0]).any()
+
+
+def variances_of(folder):
+    """Of each contrast and item of the job, by the two-way analysis of variance: shares of templates, rephrasings, cells."""
+    with h5py.File(folder / "association.stats.h5") as file:
+        labels = {name: list(file[name].asstr()[:]) for name in ("subject", "measure")}
+        score = file["score"][labels["measure"].index("ilps_star prior_word"), :, :, :, 0, :]
+    rows = []
+    for left, right in (("women", "men"), ("elderly people", "teenagers"), ("doctors", "mechanics")):
+        for cells in numpy.moveaxis(score[labels["subject"].index(left)] - score[labels["subject"].index(right)], -1, 0):
+            (templates, rephrasings), mean = cells.shape, cells.mean()
+            by_row, by_column = cells.mean(1, keepdims=True), cells.mean(0, keepdims=True)
+            of_rows = rephrasings * ((by_row - mean) ** 2).sum() / (templates - 1)
+            of_columns = templates * ((by_column - mean) ** 2).sum() / (rephrasings - 1)
+            rest = ((cells - by_row - by_column + mean) ** 2).sum() / (templates - 1) / (rephrasings - 1)
+            parts = numpy.array([max(of_rows - rest, 0) / rephrasings, max(of_columns - rest, 0) / templates, rest])
+            rows.append(parts / parts.sum())
+    return numpy.median(rows, axis=0)
+
+
+def test_a_pilot_gives_its_variances_to_the_resolved_job(complete, tmp_path):
+    assert command("stats", complete)[0] == 0
+    pilot = tmp_path / "pilot"
+    shutil.copytree(complete, pilot)
+    job = tmp_path / "job.yaml"  # the pilot counts from the job file, as other paths do
+    job.write_text(JOB.read_text().replace("../", f"{runs.ROOT}/"))
+    asked = "statistics.decide={want: [sign], plan: {pilot: pilot}}"
+    assert runs.run(job, tmp_path / "run", *SETTINGS, asked)[0] == 0
+    resolved = tmp_path / "run/job.resolved.yaml"
+    plan = yaml.safe_load(resolved.read_text())["statistics"]["decide"]["plan"]
+    shares = variances_of(pilot)
+    assert plan["pilot"].endswith("pilot") and plan["templates"] == 1
+    numpy.testing.assert_allclose([plan["rephrasings"], plan["cells"]], shares[1:] / shares[0], rtol=0.006)
+    shutil.rmtree(pilot)  # nothing needs it any more, and numbers that are declared are the same declaration
+    for again in ((tmp_path / "run",), (JOB, "--output", tmp_path / "run", *SETTINGS,
+                  f"statistics.decide={{want: [sign], plan: {{templates: 1, rephrasings: {plan['rephrasings']}, cells: {plan['cells']}}}}}")):
+        code, out, err = command("run", *again)
+        assert code == 0 and "nothing to do" in out + err, out + err
+    assert command("stats", tmp_path / "run")[0] == 0
+    assert runs.run(job, tmp_path / "numbers", *SETTINGS, f"statistics.decide={{want: [sign], plan: {json.dumps(plan)}}}")[0] == 0
+    assert record(tmp_path / "numbers") == record(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("plan", "more", "complaint"), [
+    ("{pilot: /none}", (), "holds no result of the probe 'association'"),
+    ("{pilot: COMPLETE, cells: 1}", (), "a pilot beside some of the variances"),
+    ("{pilot: COMPLETE}", ("statistics.contrasts=[{name: other, left: {subject: women}, right: {subject: Germans}}]",
+                           "axes.groups=abc_groups"), "no 'Germans' on subject"),
+    ("{pilot: STOPPED}", (), "stopped asking"),
+    ("{pilot: ONE}", ("axes.rephrasings=none",), "only one rephrasing"),
+])  # fmt: skip
+def test_a_pilot_that_tells_nothing_is_named_with_line_and_key(complete, stopped, tmp_path, plan, more, complaint):
+    assert command("stats", complete)[0] == 0
+    if "ONE" in plan:
+        run(tmp_path / "one", *more)
+        assert command("stats", tmp_path / "one")[0] == 0
+    for name, folder in (("COMPLETE", complete), ("STOPPED", stopped), ("ONE", tmp_path / "one")):
+        plan = plan.replace(name, str(folder))
+    job = tmp_path / "job.yaml"
+    text = JOB.read_text().replace("../", f"{runs.ROOT}/").rstrip()
+    job.write_text(f"{text}\n  decide:\n    plan: {plan}\n")
+    done = runs.program("validate", job, *SETTINGS, *more)
+    assert done.returncode == 2
+    line = len(job.read_text().splitlines())
+    assert f"job.yaml:{line}:statistics.decide.plan.pilot: " in done.stderr and complaint in done.stderr, done.stderr

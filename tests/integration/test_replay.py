@@ -101,6 +101,7 @@ def test_what_cannot_be_replayed_is_refused(planted):
     ("{plan: {templates: 0, cells: 0}}", "no variance of templates or cells"),
     ("{level: 0}", "level"),
     ("{target: wording}", "target"),
+    ("{looks: never}", "looks"),
     ("{peek: 1}", "peek"),
 ])  # fmt: skip
 def test_validate_names_file_line_and_key(tmp_path, value, complaint):
@@ -120,6 +121,15 @@ def test_validate_tells_what_a_design_cannot_decide(planted):
     assert "one rephrasing says nothing of others" in text and "fewer than 12 templates" in text
     plan = " ".join(runs.program("plan", job, CONTRASTS, SIGN, *SETTINGS).stdout.split())
     assert "rounds after 10, 12, 28, 56, 112, 224, 280 (template, rephrasing)" in plan
+    assert "Expected of 16 rows decided together" in plan and "with a chance of 80 %" in plan and "minutes" not in plan
+    assert "without deciding 100.0 % 560 (100.0 %)" in plan and "WARNING" not in plan
+    measured = " ".join(runs.program("plan", job, CONTRASTS, SIGN, *SETTINGS, "--measure").stdout.split())
+    assert "job's passes minutes" in measured
+    rest = "statistics.contrasts=[{name: one, left: {subject: women}, right: rest}]"
+    for command in ("plan", "validate"):
+        done = runs.program(command, job, rest, SIGN, *SETTINGS[1:]).stdout
+        assert "Name a fixed reference" in " ".join(done.split())
+        assert command == "validate" or all(len(line) <= 100 for line in done.splitlines()[-12:])
     product = "statistics.decide={target: product}"
     assert "one rephrasing says" not in runs.program("validate", job, *few[:1], product, *few[2:], "axes.rephrasings=none").stdout
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <random>
+#include <span>
 
 namespace stereosweep::stats {
 namespace {
@@ -186,6 +188,63 @@ TEST(Boundary, crosses_where_all_boundaries_say_so) {
     const double earlier = sequential_p(std::span(looks).first(4));
     EXPECT_LE(p, earlier * 1.002);
   }
+}
+
+/// The mixture itself, integrated over means with the variance h: its e-value at the boundary is 1 / level.
+TEST(ConfidenceSequence, is_where_a_mixture_reaches_one_over_the_level) {
+  for (const double level : {0.3, 0.05, 1e-4}) {
+    for (const double mixture : {0.02, 0.125, 1.0, 9.0}) {  // V / h, with V = 1
+      const double c = confidence_sequence(level, mixture);
+      const double h = 1 / mixture;
+      double sum = 0;
+      constexpr int steps = 40'000;
+      const double width = 12 * std::sqrt(h);
+      for (int step = 0; step < steps; ++step) {
+        const double mean = width * (2 * (step + 0.5) / steps - 1);
+        sum += std::exp(-mean * mean / (2 * h) + c * mean - mean * mean / 2) * 2 * width / steps;
+      }
+      EXPECT_NEAR(sum / std::sqrt(2 * std::numbers::pi * h) * level, 1, 1e-6) << level << ' ' << mixture;
+    }
+  }
+}
+
+TEST(ConfidenceSequence, gives_its_p_by_inversion) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> unit;
+  for (int sequence = 0; sequence < 200; ++sequence) {
+    std::vector<Look> looks;
+    for (double mixture = 4 * unit(random) + 0.1; looks.size() < 6; mixture *= 0.3 + 0.6 * unit(random)) {
+      looks.push_back({.statistic = 5 * unit(random), .correlation = 0, .spent = 1, .mixture = mixture});
+    }
+    for (std::size_t count = 1; count < looks.size(); ++count) {  // p only falls
+      EXPECT_LE(sequential_p(looks), sequential_p(std::span(looks).first(count)));
+    }
+    const double p = sequential_p(looks);
+    EXPECT_LE(p, 1);
+    EXPECT_FALSE(first_beyond(looks, p * (1 - 1e-9)));
+    EXPECT_EQ(first_beyond(looks, std::min(p * (1 + 1e-9), 1.0)).has_value(), p < 1);
+  }
+}
+
+/// Means of normal values, looked at after each of 2,000 values, none of which was declared.
+TEST(ConfidenceSequence, holds_at_looks_that_nobody_declared) {
+  constexpr int walks = 2000;
+  constexpr double level = 0.1;
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  int crossed = 0;
+  for (int walk = 0; walk < walks; ++walk) {
+    double sum = 0;
+    bool is_beyond = false;
+    for (int count = 1; count <= 2000 && !is_beyond; ++count) {
+      sum += normal(random);
+      const double variance = 1.0 / count;
+      is_beyond = std::abs(sum) / std::sqrt(count) > confidence_sequence(level, variance * 30 / 8);
+    }
+    crossed += is_beyond ? 1 : 0;
+  }
+  EXPECT_LT(crossed, walks * level + 3 * std::sqrt(walks * level * (1 - level)));
+  EXPECT_GT(crossed, walks * level / 4);  // it is not idle either
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/decisions/Decisions.hpp"
+#include "findings/decisions/PlannedRounds.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "findings/power/Power.hpp"
 #include "model/causal/CausalSpecification.hpp"
@@ -97,39 +99,19 @@ class Words {
   std::vector<std::string> faults_;
 };
 
-/// The statistics file beside the pilot's result. It must be of that result, and the result of the job's probe.
-results::ScoreFile open_pilot(const std::filesystem::path& pilot, const sweep::Job& job) {
-  const results::ResultFile result(find_result(pilot));
-  base::refuse_if(probe_of(result) != job.probe_name(), "the pilot '" + pilot.string() + "' is of another probe",
-                  "it is of '" + probe_of(result) + "', the job of '" + job.probe_name() + "'");
-  base::refuse_if(result.number("num_rounds").has_value(), "the pilot '" + pilot.string() + "' stopped asking",
-                  "the variances of a contrast are estimated from a whole table");
-  const auto path = statistics_beside(result.path());
-  const auto suggestion = "run 'stereosweep stats " + pilot.string() + "' first";
-  base::refuse_if(!std::filesystem::exists(path), "the pilot '" + pilot.string() + "' has no score table yet",
-                  "there is no " + path.string(), suggestion);
-  results::ScoreFile scores(path);
-  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
-                  "the pilot's score table is of another result", path.string() + " is older than the run", suggestion);
-  return scores;
-}
-
 /// Reads `word` ("effect=0.2") and takes what else belongs to it (pilot=..., chance=..., level=...) out of the
 /// `overrides`. Throws InputError listing every fault.
 PowerRequest take_power_request(const std::string& word, std::vector<std::string>& overrides) {
   Words words;
   words.add(word);
-  std::vector<std::string> rest;
-  for (const auto& text : overrides) {
+  std::erase_if(overrides, [&](const std::string& text) {
     const auto name = text.substr(0, text.find('='));
     const bool is_ours = name != text && base::contains(word_names, name);
     if (is_ours) {
       words.add(text);
-    } else {
-      rest.push_back(text);
     }
-  }
-  overrides = std::move(rest);
+    return is_ours;
+  });
   PowerRequest request;
   auto& goal = request.goal;
   words.read("effect", 0.001, 1000, goal.size);
@@ -172,7 +154,7 @@ void print_power(std::span<const sweep::Job> jobs, const PowerRequest& request, 
     base::refuse_if(comparison.contrasts.empty(), "'" + job.name + "' asks for no contrast",
                     "power is that of a contrast's p",
                     "Add statistics.contrasts to the job, or 'statistics.contrasts=[{name: ..., left: {...}}]' here.");
-    const auto file = open_pilot(*request.pilot, job);
+    const auto file = kind.open_pilot(*request.pilot);
     const auto contrasts = findings::plan_contrasts(findings::scores_of(file), comparison);
     std::cout << (last ? "\n" : "") << findings::power_text(contrasts, request.goal, top)
               << results::wrapped("the job: " + kind.summary(job) + '\n', 2);
@@ -207,13 +189,6 @@ std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const CommandL
     return std::nullopt;
   }
   return static_cast<std::uint64_t>((is_given ? line.get<double>("gpu-memory") : usual) * 1024 * 1024 * 1024);
-}
-
-/// What would be faster where the run is to have GPUs.
-void print_advice(std::ostream& out, const sweep::Job& job) {
-  if (const auto advice = engine::slow_dtype(job.model.dtype, 0); !advice.empty()) {
-    probes::plan_line(out, "dtype") << advice << '\n';
-  }
 }
 
 constexpr double budget_s = 5;
@@ -263,13 +238,13 @@ Measurement measure(const probes::Probe& probe, query::Engine& engine) {
   return measured;
 }
 
-/// The seconds per context of these blocks, carried to the whole.
-void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
+/// The seconds per context of these blocks, carried to the whole. What is printed; nothing: it cannot be measured.
+std::optional<double> print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
   auto& line = probes::plan_line(out, "time");
   if (request.job.execution.tensor_parallel > 1) {
     line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
          << '\n';
-    return;
+    return std::nullopt;
   }
   const auto engine = load_engine(request);
   const auto measured = measure(probe, *engine);
@@ -281,16 +256,18 @@ void print_time(std::ostream& out, const probes::PlanRequest& request, const pro
   probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
                              << base::counted(probe.blocks().num_blocks(), "block") << " took "
                              << probes::format_number("%.1f", measured.seconds) << " s here\n";
+  return whole / request.ranks;
 }
 
-void plan_job(const sweep::Job& job, const CommandLine& line) {
+/// The seconds that it is said to take.
+std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
   if (job.model.server) {
     probes::print_server_plan(
         std::cout, job, static_cast<int>(line.number("ranks", 1)),
         line.has("show-prompts")
             ? std::optional(line.has("limit") ? line.number("limit", 0) : std::numeric_limits<std::uint64_t>::max())
             : std::nullopt);
-    return;
+    return std::nullopt;
   }
   base::FileSet files("");
   std::optional<model::Load> load;
@@ -304,13 +281,14 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
       if (!run::has_tokenizer(files)) {
         std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
                   << std::flush;
-        return;
+        return std::nullopt;
       }
     }
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
     tokenizer->log_warnings();
-    if (!run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
-      print_advice(std::cout, job);
+    const auto advice = engine::slow_dtype(job.model.dtype, 0);
+    if (!advice.empty() && !run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
+      probes::plan_line(std::cout, "dtype") << advice << '\n';
     }
   }
   probes::PlanRequest request{.job = job,
@@ -325,9 +303,10 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   if (line.has("limit")) {
     request.limit = line.number("limit", 0);
   }
+  std::optional<double> seconds;
   request.print_time = [&](std::ostream& out, const probes::Probe& probe) {
     if (line.has("measure")) {
-      print_time(out, request, probe);
+      seconds = print_time(out, request, probe);
     } else {
       probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about "
                                      << budget_s << " s\n";
@@ -335,6 +314,23 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   };
   probes::kind_of(job).plan(request);
   std::cout << std::flush;
+  return seconds;
+}
+
+/// What a job that asks in rounds is expected to need of them.
+void print_rounds(const sweep::Job& job, std::optional<double> seconds) {
+  const auto& kind = probes::kind_of(job);
+  const auto comparison = kind.asked(job);
+  const auto axes = kind.score_axes(job);
+  const auto planned = comparison.decide ? findings::plan_rounds(axes, comparison, job.seed) : std::nullopt;
+  if (planned) {
+    std::ostringstream text;
+    probes::plan_line(text, "decide") << findings::rounds_text(*planned, *comparison.decide, seconds);
+    std::cout << results::wrapped(text.str(), 2);
+  }
+  for (const auto& doubt : findings::doubts_of_decisions(axes, comparison)) {
+    std::cout << results::wrapped("WARNING " + doubt, 2) << '\n';
+  }
 }
 
 void add_plan_options(options::options_description_easy_init add) {
@@ -369,15 +365,13 @@ base::ExitCode execute_plan(const CommandLine& line) {
   run::ModelCheck models;
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
-    plan_job(job, line);
-    const auto& kind = probes::kind_of(job);
+    const auto seconds = plan_job(job, line);
     if (const auto design = job.design()) {
-      probes::plan_line(std::cout, "design") << findings::design_text(kind.score_axes(job), *design)
-                                             << "; blocks, tokens, time and output are those of these\n";
+      const auto axes = probes::kind_of(job).score_axes(job);
+      probes::plan_line(std::cout, "design")
+          << findings::design_text(axes, *design) << "; blocks, tokens, time and output are those of these\n";
     }
-    if (const auto comparison = kind.asked(job); comparison.decide) {
-      probes::plan_line(std::cout, "decide") << findings::rounds_text(kind.score_axes(job), comparison) << '\n';
-    }
+    print_rounds(job, seconds);
   }
   return base::ExitCode::done;
 }

@@ -82,7 +82,8 @@ sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string
 /// "association.h5.replay", which no command takes for a result.
 std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file, Purpose purpose) {
   if (!line.has("output")) {
-    return purpose == Purpose::all ? statistics_beside(file) : std::filesystem::path(file.string() + ".replay");
+    return purpose == Purpose::all ? results::statistics_beside(file)
+                                   : std::filesystem::path(file.string() + ".replay");
   }
   const std::filesystem::path target = line.get<std::string>("output");
   std::error_code ignored;
@@ -100,7 +101,7 @@ struct Source {
 };
 
 Source open_source(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
-  Source source{std::make_unique<const results::ResultFile>(path), {}, statistics_beside(path)};
+  Source source{std::make_unique<const results::ResultFile>(path), {}, results::statistics_beside(path)};
   base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
                   "it holds an earlier stage of its run", "name the run directory");
   source.job = job_of(*source.file, overrides);
@@ -396,7 +397,7 @@ ComparedResults places_of(const CommandLine& line, const std::vector<std::string
   for (const auto& result : places.results) {
     std::error_code ignored;
     base::refuse_if(std::filesystem::equivalent(places.target, result, ignored) ||
-                        std::filesystem::equivalent(places.target, statistics_beside(result), ignored),
+                        std::filesystem::equivalent(places.target, results::statistics_beside(result), ignored),
                     "--output " + places.target.string() + " is a file that is read", "its numbers would be lost",
                     "give another name");
     const auto same = std::ranges::count_if(

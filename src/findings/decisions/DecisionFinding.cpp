@@ -33,7 +33,8 @@ std::string interval_text(const DecidedRow& row, const DecideRequest& request) {
     return results::significant(numbers.estimate) + ", no interval, since no cell differs from another";
   }
   return results::significant(numbers.estimate) + ", interval " + results::significant(numbers.low) + " to " +
-         results::significant(numbers.high) + " that holds at every round, " +
+         results::significant(numbers.high) +
+         (request.looks == DecideRequest::Looks::any ? " that holds at any look, " : " that holds at every round, ") +
          (request.target == DecideRequest::Target::product ? "of exactly these prompts"
           : row.num_rephrasings > 1                        ? "over other templates and rephrasings"
                                                            : "over other templates, in this wording");
@@ -108,7 +109,11 @@ std::string notes_of(const DecideRequest& request, bool is_whole) {
          ". passes: subject x template x rephrasing. low, high: repeated interval of the row, all rounds of which "
          "together hold the mean with " +
          results::percent(1 - request.level) +
-         ": boundaries spend the level over the declared rounds, an upper bound of the exact ones, by Student's t. "
+         (request.looks == DecideRequest::Looks::any ? ", and any look that was not declared: a confidence sequence "
+                                                       "(normal mixture) by Student's t, which holds "
+                                                       "for many templates. "
+                                                     : ": boundaries spend the level over the declared rounds, an "
+                                                       "upper bound of the exact ones, by Student's t. ") +
          "Adjusted p: Holm on sequential p. The estimate of a row that stopped early is too large "
          "on average; its interval is not. " +
          (is_whole ? "complete: verdict of the whole table by its own p, adjusted alike. " : "") +
@@ -255,33 +260,23 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
   return {std::move(finding), std::move(by_round)};
 }
 
-std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
-  if (std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
-    return "";
-  }
-  std::vector<std::string> texts;
-  for (const auto& plan : plan_contrasts_of(scores_of(axes), comparison)) {
-    std::vector<std::string> cells;
-    for (const auto& look : stats::planned_looks(plan.num_blocks, plan.num_columns)) {
-      cells.push_back(base::with_thousands(look.num_rows * look.num_layers));
-    }
-    base::add_once(texts, base::join(cells, ", "));
-  }
-  return "rounds after " + base::join(texts, "; or ") +
-         " (template, rephrasing) of each subject that an open row needs. By simulation with 35 x 20 a difference of 1 "
-         "standard deviation of the templates' differences is known after 5 to 8 % of the passes, one of 0.5 after 25 "
-         "to 34 %, none is given up after 16 to 24 %. What no round can decide: 'plan --power' names the templates "
-         "that a difference needs. Costs above are of the whole product.";
-}
-
 std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison) {
   if (!comparison.decide || std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
     return {};
   }
   const auto plans = plan_contrasts_of(scores_of(axes), comparison);
-  return doubts(std::ranges::any_of(plans, [](const auto& plan) { return plan.num_columns == 1; }),
-                std::ranges::any_of(plans, [](const auto& plan) { return plan.num_blocks < usual_templates; }),
-                *comparison.decide);
+  auto found = doubts(std::ranges::any_of(plans, [](const auto& plan) { return plan.num_columns == 1; }),
+                      std::ranges::any_of(plans, [](const auto& plan) { return plan.num_blocks < usual_templates; }),
+                      *comparison.decide);
+  for (const auto& contrast : comparison.contrasts) {
+    if (contrast.against == sweep::Contrast::Against::rest) {
+      found.push_back(
+          "statistics.decide: a side of '" + contrast.name +
+          "' is rest: every subject is asked until its last row is decided. Name a fixed reference instead, "
+          "as right: {subject: [LABEL, LABEL]}, so that subjects stop one by one.");
+    }
+  }
+  return found;
 }
 
 }  // namespace stereosweep::findings

@@ -12,8 +12,11 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/text/Text.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
+#include "stats/Summary.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
@@ -22,19 +25,8 @@ namespace {
 using sweep::DecideRequest;
 
 constexpr double hopeless_chance = 0.025;
+constexpr double equal_rounding = 1e-12;  // of a difference: cells that vary by less are equal
 constexpr auto all_rounds = std::numeric_limits<std::size_t>::max();
-
-/// Contrasts of which decisions are asked: those of the job, in the measures that are chosen for them.
-sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
-  base::refuse_if(comparison.contrasts.empty(), "statistics.decide: there is nothing to decide",
-                  "statistics.contrasts names no contrast",
-                  "Add 'contrasts: [{name: ..., left: {...}, right: {...}}]'.");
-  auto asked = comparison;
-  for (auto& contrast : asked.contrasts) {
-    contrast.measures = comparison.decide->measures.empty() ? contrast.measures : comparison.decide->measures;
-  }
-  return asked;
-}
 
 /// What the ranks tell each other of a row.
 auto parts_of(auto& row) {
@@ -267,46 +259,6 @@ void put_p(const std::vector<DecidedRow*>& rows, std::size_t num_rounds, const D
   }
 }
 
-/// Marks what rows of one contrast needed until their stops, and in all.
-class PassCounter {
- public:
-  explicit PassCounter(const Scores& scores)
-      : scores_(scores),
-        num_sentences_(scores.length(template_axis) * scores.length(rephrasing_axis)),
-        states_(scores.length(subject_axis) * num_sentences_, not_needed) {}
-
-  void add(const ContrastPlan& plan, std::span<const DecidedRow> rows) {
-    // items and measures with the same order of visits need the same passes: only the latest stop counts
-    std::map<std::vector<std::uint8_t>, std::size_t> stops;
-    for (const auto& row : rows) {
-      auto& stop = stops[row.table.visited];
-      stop = std::max(stop, row.stop);
-    }
-    const auto contexts = contexts_of_cells(scores_, plan);
-    for (const auto& [visited, stop] : stops) {
-      for (std::size_t cell = 0; cell < visited.size(); ++cell) {
-        for (const auto place : visited[cell] == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
-          states_[place] = std::max(states_[place], visited[cell] <= stop ? asked : spared);
-        }
-      }
-    }
-  }
-  std::uint64_t num_asked() const { return count(asked); }
-  std::uint64_t num_all() const { return count(asked) + count(spared); }
-
- private:
-  static constexpr std::uint8_t not_needed = 0;
-  static constexpr std::uint8_t spared = 1;
-  static constexpr std::uint8_t asked = 2;
-  std::uint64_t count(std::uint8_t state) const {
-    return static_cast<std::uint64_t>(std::ranges::count(states_, state));
-  }
-
-  const Scores& scores_;
-  std::size_t num_sentences_;
-  std::vector<std::uint8_t> states_;  ///< [subject, sentence]
-};
-
 /// Rows of one measure, contrast by contrast. Collective.
 void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, std::size_t measure,
               const DecideRequest& request, const DealtOrder& order, std::vector<DecidedRow>& rows) {
@@ -328,37 +280,48 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
   }
 }
 
-std::string six_digits(double value) {
+std::string digits(double value, int count) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
+  std::snprintf(text.data(), text.size(), "%.*g", count, value);
   return text.data();
-}
-
-std::string family_of(const DecidedRow& row, sweep::TestFamily family) {
-  switch (family) {
-    case sweep::TestFamily::contrast:
-      return row.contrast + '\n' + row.measure;
-    case sweep::TestFamily::measure:
-      return row.measure;
-    case sweep::TestFamily::all:
-      break;
-  }
-  return "";
 }
 
 /// Rows that are decided together.
 std::map<std::string, std::vector<DecidedRow*>> families_of(std::vector<DecidedRow>& rows, sweep::TestFamily family) {
   std::map<std::string, std::vector<DecidedRow*>> families;
   for (auto& row : rows) {
-    families[family_of(row, family)].push_back(&row);
+    families[family_of(row.contrast, row.measure, family)].push_back(&row);
   }
   return families;
 }
 
 }  // namespace
 
+sweep::Comparison asked_contrasts(const sweep::Comparison& comparison) {
+  base::refuse_if(comparison.contrasts.empty(), "statistics.decide: there is nothing to decide",
+                  "statistics.contrasts names no contrast",
+                  "Add 'contrasts: [{name: ..., left: {...}, right: {...}}]'.");
+  auto asked = comparison;
+  for (auto& contrast : asked.contrasts) {
+    contrast.measures = comparison.decide->measures.empty() ? contrast.measures : comparison.decide->measures;
+  }
+  return asked;
+}
+
 std::vector<std::string> decision_names() {
   return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing", "open"};
+}
+
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family) {
+  switch (family) {
+    case sweep::TestFamily::contrast:
+      return contrast + '\n' + measure;
+    case sweep::TestFamily::measure:
+      return measure;
+    case sweep::TestFamily::all:
+      break;
+  }
+  return "";
 }
 
 Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
@@ -399,9 +362,11 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
     const auto measure = rows_[row].measure;
     PassCounter passes(scores_);
     for (; row < rows_.size() && rows_[row].measure == measure; row += num_items) {
-      passes.add(plans_[plans_of_rows_[row]], std::span(decisions.rows).subspan(row, num_items));
+      for (const auto& of_item : std::span(decisions.rows).subspan(row, num_items)) {
+        passes.add(plans_[plans_of_rows_[row]], of_item.table.visited, of_item.stop);
+      }
     }
-    decisions.passes.push_back({measure, passes.num_asked(), passes.num_all()});
+    decisions.passes.push_back({passes.count(), measure});
   }
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const auto& plan = plans_[plans_of_rows_[row]];
@@ -444,7 +409,7 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
     const auto& numbers = row.table.rounds[round];
     for (const double value :
          {numbers.estimate, numbers.variance, numbers.degrees, numbers.critical, numbers.e_value}) {
-      hash.field(six_digits(value));
+      hash.field(digits(value, 6));
     }
     const bool stops_here = round == row.stop && row.status != DecisionStatus::open;
     hash.number(static_cast<std::uint64_t>(numbers.num_cells)).number(static_cast<std::uint64_t>(numbers.num_missing));
@@ -455,6 +420,31 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
 
 Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   return Deciding(scores, comparison, seed).told_after(scores.num_rounds.value_or(all_rounds));
+}
+
+sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison& comparison) {
+  std::array<std::vector<double>, 3> shares;
+  bool has_rephrasings = false;
+  for (const auto& spread : spreads_of(pilot, asked_contrasts(comparison))) {
+    const auto parts = spread.squares.variances();
+    const double sum = parts.rows + parts.columns + parts.rest;
+    has_rephrasings = has_rephrasings || spread.squares.num_columns > 1;
+    if (spread.squares.rest_degrees > 0 && sum > std::pow(equal_rounding * spread.difference, 2)) {
+      shares[0].push_back(parts.rows / sum);
+      shares[1].push_back(parts.columns / sum);
+      shares[2].push_back(parts.rest / sum);
+    }
+  }
+  base::refuse_if(!has_rephrasings, "only one rephrasing",
+                  "it does not tell cells from templates, nor what rephrasings add");
+  std::array<double, 3> medians = {0, 0, 0};
+  std::ranges::transform(shares, medians.begin(), [](const auto& of_rows) { return stats::median(of_rows).value; });
+  base::refuse_if(!(medians[0] + medians[2] > 0), "no variances",
+                  "no contrast has two templates and two rephrasings with differences that vary");
+  constexpr double far_less = 1e-3;
+  const double unit = medians[0] > far_less * medians[2] ? medians[0] : medians[2];
+  const auto ratio = [&](double share) { return *base::parse_double(digits(share / unit, 3)); };
+  return {ratio(medians[0]), ratio(medians[1]), ratio(medians[2])};
 }
 
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison) {

@@ -56,10 +56,8 @@ struct DecidedRow {
 constexpr std::size_t usual_templates = 12;
 
 /// (subject, template, rephrasing) that an open row of a measure needed, and those of the whole product.
-struct MeasurePasses {
+struct MeasurePasses : PassCounter::Count {
   std::string measure;
-  std::uint64_t asked = 0;
-  std::uint64_t all = 0;
 };
 
 struct Decisions {
@@ -69,6 +67,13 @@ struct Decisions {
   bool has_one_wording = false;    ///< some row has one rephrasing
   bool has_few_templates = false;  ///< some row has fewer than `usual_templates`
 };
+
+/// The contrasts that are decided: those of the job, in the measures that are chosen for them. Throws InputError where
+/// there are none.
+sweep::Comparison asked_contrasts(const sweep::Comparison& comparison);
+
+/// The name of the rows that are decided together with one.
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
 
 /// The rows of a table, whatever number of rounds decides them.
 class Deciding {
@@ -93,6 +98,12 @@ class Deciding {
   bool is_whole_ = true;
 };
 
+/// How the differences of a complete table vary in the contrasts and measures that are decided: of each row with two
+/// templates and rephrasings the shares of its variance (stats::CrossedSquares), the median over rows of each share,
+/// over that of templates (of cells, where templates vary a thousand times less), to three digits. Throws InputError as
+/// Deciding, and where no row tells cells from templates.
+sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison& comparison);
+
 /// [measure]: whether a contrast is decided in it. Throws InputError as Deciding.
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison);
 
@@ -111,12 +122,8 @@ std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, c
 /// `decide`, a row each; `decide_by_round`, a row and round each.
 std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison);
 
-/// For `plan`: after how many (template, rephrasing) the contrasts are looked at, and what share of the passes that
-/// takes. Axes without labels give "".
-std::string rounds_text(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
-
-/// What keeps decisions of a job with these axes from being what they seem: few templates, one rephrasing. Axes without
-/// labels are not known.
+/// What keeps decisions of a job with these axes from being what they seem, or from sparing much: few templates, one
+/// rephrasing, sides that are all other subjects. Axes without labels are not known.
 std::vector<std::string> doubts_of_decisions(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

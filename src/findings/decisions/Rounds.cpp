@@ -22,9 +22,11 @@ namespace {
 
 using sweep::DecideRequest;
 
-constexpr double most_missing = 0.1;  // of the visited cells
-constexpr double closest = 0.9995;    // squared correlation of two rounds whose parts hardly differ
-constexpr double certain = 38;        // a statistic beyond every boundary
+constexpr double most_missing = 0.1;      // of the visited cells
+constexpr double closest = 0.9995;        // squared correlation of two rounds whose parts hardly differ
+constexpr double certain = 38;            // a statistic beyond every boundary
+constexpr double mixed_over_planned = 8;  // narrowest near the variance that is planned for the complete table
+constexpr double least_mixture = 1e-12;   // where nothing is uncertain any more
 
 /// Lines (blocks or columns) with a cell that can be scored, in the order in which they are visited.
 std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
@@ -286,10 +288,11 @@ class RowDealer {
   }
 
   /// What the variances leave uncertain of the target's mean.
-  stats::CrossedVariances uncertain_parts(const stats::PartEstimate& part, const stats::MeanShares& shares) const {
-    auto parts = shares.parts_of(part.variances);
+  stats::CrossedVariances uncertain_parts(const stats::CrossedVariances& variances,
+                                          const stats::MeanShares& shares) const {
+    auto parts = shares.parts_of(variances);
     if (request_.target == DecideRequest::Target::product) {
-      const auto whole = planned_.back().shares.parts_of(part.variances);
+      const auto whole = planned_.back().shares.parts_of(variances);
       parts = {std::max(parts.rows - whole.rows, 0.0), std::max(parts.columns - whole.columns, 0.0),
                std::max(parts.rest - whole.rest, 0.0)};
     }
@@ -311,9 +314,10 @@ class RowDealer {
       found.variance_templates = found.variance_rephrasings = found.variance_cells = found.variance = 0;
       found.statistic = part.mean != 0 ? certain : 0;
       found.equivalence_statistic = std::abs(part.mean) < request_.margin() ? certain : 0;
+      found.mixture = is_any_look() ? least_mixture : 0;
       return;
     }
-    const auto parts = uncertain_parts(part, part.shares);
+    const auto parts = uncertain_parts(part.variances, part.shares);
     const double variance = sum(parts);
     if (!(variance > 0)) {
       return;
@@ -331,10 +335,24 @@ class RowDealer {
         stats::as_normal(std::max(request_.margin() - std::abs(part.mean), 0.0) / error, found.degrees);
     if (before_.rest > 0) {
       // variances are estimated anew in each round, so that t of two rounds are less alike than their means
-      const double ratio = variance / std::max(sum(uncertain_parts(part, before_)), variance);
+      const double ratio = variance / std::max(sum(uncertain_parts(part.variances, before_)), variance);
       found.correlation = std::sqrt(std::min(ratio, closest)) * (1 - 1 / static_cast<double>(order_.blocks.size()));
     }
     before_ = part.shares;
+    if (is_any_look()) {
+      if (mixed_variance_ == 0) {  // known from the first look on, whose variance says nothing of its mean
+        const auto end = is_product ? std::max(round + 2, planned_.size()) - 2 : planned_.size() - 1;
+        const double ratio = planned_variance(end) / planned_variance(round);
+        mixed_variance_ = mixed_over_planned * variance * (ratio > 0 ? ratio : 1);
+      }
+      found.mixture = std::max(variance / mixed_variance_, least_mixture);
+    }
+  }
+
+  bool is_any_look() const { return request_.looks == DecideRequest::Looks::any; }
+  double planned_variance(std::size_t round) const {
+    const auto& plan = request_.plan;
+    return sum(uncertain_parts({plan.templates, plan.rephrasings, plan.cells}, planned_[round].shares));
   }
 
   /// Of the whole table's mean.
@@ -343,7 +361,6 @@ class RowDealer {
   /// What each round has spent, by the planned information; of the product's mean, of which the last round knows all,
   /// evenly over the rounds that can tell something of it. No later round has a part in it.
   void put_shares_of_level(std::vector<RoundNumbers>& rounds) const {
-    const stats::CrossedVariances planned{request_.plan.templates, request_.plan.rephrasings, request_.plan.cells};
     const bool is_product = request_.target == DecideRequest::Target::product;
     const auto tells = [&](std::size_t round) { return is_last(round) || can_foretell(planned_[round]) ? 1.0 : 0.0; };
     double count = 0;
@@ -352,10 +369,10 @@ class RowDealer {
       count += tells(round);
     }
     for (std::size_t round = 0; round < rounds.size(); ++round) {
-      const double information =
-          planned_.back().shares.variance_of(planned) / planned_[round].shares.variance_of(planned);
       so_far += tells(round) / count;
-      rounds[round].spent = is_last(round) ? 1 : is_product ? so_far : stats::spent_share(information);
+      const double spent =
+          is_product ? so_far : stats::spent_share(planned_variance(rounds.size() - 1) / planned_variance(round));
+      rounds[round].spent = is_any_look() ? stats::nan : is_last(round) ? 1 : spent;
     }
   }
 
@@ -379,6 +396,7 @@ class RowDealer {
   RowRounds row_;
   const std::vector<stats::PartEstimate>& planned_;  ///< full_parts of the order
   stats::MeanShares before_;                         ///< of the last round that was looked at
+  double mixed_variance_ = 0;                        ///< of the mixture of a confidence sequence
 };
 
 /// As `compare` tests it.
@@ -410,11 +428,15 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
   deal(rephrasing_axis, Stream::visited_rephrasings, rephrasings);
 }
 
+std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order) {
+  return CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+}
+
 std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
                                               const DealtOrder& order) {
   std::vector<std::uint8_t> rounds(axes.length(template_axis) * axes.length(rephrasing_axis), never_visited);
   for (const auto& plan : plans) {
-    const auto visited = CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+    const auto visited = visited_cells(plan, order);
     for (const auto& side : plan.sides) {
       for (std::size_t sentence = 0; sentence < rounds.size(); ++sentence) {
         if (const auto cell = plan.cell_of(side, sentence); cell != no_block) {
@@ -472,12 +494,35 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
   return rows;
 }
 
+void PassCounter::add(const ContrastPlan& plan, const std::vector<std::uint8_t>& visited, std::size_t stop) {
+  auto& latest = stops_[{&plan, visited}];
+  latest = std::max(latest, stop);
+}
+
+PassCounter::Count PassCounter::count() const {
+  enum State : std::uint8_t { not_needed, spared, asked };
+  std::vector<State> states(axes_.length(subject_axis) * axes_.length(template_axis) * axes_.length(rephrasing_axis),
+                            not_needed);
+  for (const auto& [rows, stop] : stops_) {
+    const auto contexts = contexts_of_cells(axes_, *rows.first);
+    for (std::size_t cell = 0; cell < contexts.size(); ++cell) {
+      const auto round = rows.second[cell];
+      for (const auto place : round == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
+        states[place] = std::max(states[place], round <= stop ? asked : spared);
+      }
+    }
+  }
+  const auto of = [&](State state) { return static_cast<std::uint64_t>(std::ranges::count(states, state)); };
+  return {of(asked), of(asked) + of(spared)};
+}
+
 LookedAt looked_at(const RowRounds& row, std::size_t num_rounds, double RoundNumbers::*statistic) {
   LookedAt found;
   for (std::size_t round = 0; round < std::min(num_rounds, row.rounds.size()); ++round) {
     const auto& numbers = row.rounds[round];
     if (numbers.is_looked_at != 0) {
-      found.looks.push_back({numbers.*statistic, numbers.correlation, numbers.spent});
+      const double spent = numbers.mixture > 0 ? 1 : numbers.spent;
+      found.looks.push_back({numbers.*statistic, numbers.correlation, spent, numbers.mixture});
       found.rounds.push_back(round);
     }
   }

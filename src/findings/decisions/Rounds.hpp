@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "findings/Scores.hpp"
@@ -34,6 +36,7 @@ struct RoundNumbers {
   double statistic = 0;              ///< stats::Look's, of the sign
   double equivalence_statistic = 0;  ///< and of what the margin leaves
   double correlation = 0;            ///< with the round before that was looked at
+  double mixture = 0;                ///< stats::Look's
   std::int32_t num_cells = 0;        ///< with a score
   std::int32_t num_missing = 0;      ///< visited without one
   std::int32_t passes = 0;           ///< (subject, template, rephrasing) that were scored until here
@@ -67,6 +70,9 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const sweep::DecideRequest& request, const DealtOrder& order);
 
+/// [block, column]: the round in which a contrast visits the cell where every combination is applicable.
+std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order);
+
 /// [template x rephrasings + rephrasing]: the first round in which a contrast visits the sentence where every
 /// combination is applicable; never_visited: none asks it. Of a table's axes alone.
 std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
@@ -74,6 +80,26 @@ std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vec
 
 /// Places (subject x sentences + sentence) that a contrast asks in each of its cells, [block, column].
 std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan);
+
+/// Marks what rows ask until their stops, and in all.
+class PassCounter {
+ public:
+  /// Borrows the axes.
+  explicit PassCounter(const Scores& axes) : axes_(axes) {}
+  /// `visited`: RowRounds::visited; the row asks all cells of the rounds until `stop`.
+  void add(const ContrastPlan& plan, const std::vector<std::uint8_t>& visited, std::size_t stop);
+  /// (subject, template, rephrasing)
+  struct Count {
+    std::uint64_t asked = 0;
+    std::uint64_t all = 0;
+  };
+  Count count() const;
+
+ private:
+  const Scores& axes_;
+  /// The latest stop of the rows of a plan that visit their cells alike: those need the same passes.
+  std::map<std::pair<const ContrastPlan*, std::vector<std::uint8_t>>, std::size_t> stops_;
+};
 
 /// Looks of the rounds until `round` that were looked at, for the sign or what `statistic` else names, and the rounds'
 /// places.

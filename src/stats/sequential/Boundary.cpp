@@ -41,6 +41,9 @@ double outside_now(double c, double before, double correlation) {
 
 /// Of look k at the level, from that of the look before.
 double boundary_at(std::span<const Look> looks, std::size_t k, double level, double before) {
+  if (looks[k].mixture > 0) {
+    return confidence_sequence(level, looks[k].mixture);
+  }
   const double spend = level * (looks[k].spent - (k > 0 ? looks[k - 1].spent : 0));
   if (spend <= 0) {
     return farthest;
@@ -53,6 +56,10 @@ double boundary_at(std::span<const Look> looks, std::size_t k, double level, dou
 double spent_share(double information) { return 0.01 * information + 0.99 * std::pow(information, 9); }
 
 double first_boundary(double spend) { return tail_quantile(spend / 2); }
+
+double confidence_sequence(double level, double mixture) {
+  return std::sqrt((1 + mixture) * (std::log1p(1 / mixture) - 2 * std::log(level)));
+}
 
 double next_boundary(double spend, double before, double correlation) {
   STEREOSWEEP_ASSERT(spend > 0 && before >= 0 && correlation >= 0 && correlation < 1, "a spending of a later look");
@@ -133,6 +140,14 @@ std::optional<std::size_t> first_beyond(std::span<const Look> looks, double leve
 }
 
 double sequential_p(std::span<const Look> looks) {
+  if (!looks.empty() && looks.front().mixture > 0) {
+    double log_p = 0;
+    for (const auto& look : looks) {
+      const double square = look.statistic * look.statistic / (1 + look.mixture);
+      log_p = std::min(log_p, (std::log1p(1 / look.mixture) - square) / 2);
+    }
+    return std::exp(log_p);
+  }
   constexpr double precision = 0.002;
   constexpr double highest = 1 - 1e-6;
   // a boundary lies between that of all that is spent until a look and that of the look's own share

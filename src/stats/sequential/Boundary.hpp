@@ -28,11 +28,18 @@ double first_boundary(double spend);
 double as_student(double normal, double degrees);
 double as_normal(double student, double degrees);
 
-/// What a look at one mean is.
+/// c of a confidence sequence: |Z| is beyond it at any look, declared or not, with a chance of at most `level`. A
+/// normal mixture over means with the variance h (Robbins 1970, Annals of Mathematical Statistics 41; Howard, Ramdas,
+/// McAuliffe and Sekhon 2021, Annals of Statistics 49; with an estimated variance asymptotically: Waudby-Smith, Arbour,
+/// Sinha, Kennedy and Ramdas 2024, Annals of Statistics 52). `mixture` > 0: the mean's variance over h.
+double confidence_sequence(double level, double mixture);
+
+/// What a look at one mean is. All looks of a mean have a `mixture`, or none has.
 struct Look {
   double statistic = 0;    ///< as_normal(|mean| / its error), or of what is tested in its place
   double correlation = 0;  ///< with the look before
-  double spent = 0;        ///< share of the level until here; grows to 1
+  double spent = 0;        ///< share of the level until here; grows to 1, and is 1 with a mixture
+  double mixture = 0;      ///< of a confidence sequence; 0: the look is declared
 };
 
 /// Critical values of all looks at a two-sided level. They fall where the level grows.
