@@ -127,15 +127,14 @@ double one_way(const Lines& lines, double total, double num_cells) {
 MeanError error_of_one_layer(const CrossedSquares& squares) {
   const auto n = static_cast<double>(squares.num_cells);
   const auto num_columns = static_cast<double>(squares.num_columns);
-  if (n == num_columns) {
+  if (squares.num_cells == squares.num_columns) {
     return {squares.cells_alone, squares.cells_alone > 0 ? n - 1 : nan};
   }
   const double of_rows = squares.within_columns / (n - num_columns) / n;
   const double of_columns =
       std::max(0.0, squares.total - of_rows * n * (n - 1)) / (n * (1 - squares.column_spread)) * squares.column_spread;
   const double variance = of_rows + of_columns;
-  const double used = of_rows * of_rows / (n - 1) + variance * variance / (num_columns - 1);
-  return variance > 0 ? MeanError{variance, std::max(variance * variance / used, num_columns - 1)} : MeanError{0, nan};
+  return {variance, variance > 0 ? num_columns - 1 : nan};
 }
 
 }  // namespace

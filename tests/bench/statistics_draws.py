@@ -183,6 +183,13 @@ def mean_error(cells):
     alone = (values**2).sum() / (n - 1) / n, n - 1
     if min(lengths) < 2:
         return alone
+    if n == lengths[0]:  # each row once: its variance holds that of cells
+        if n == lengths[1]:
+            return alone
+        of_rows = residual(values, columns)[0] / (n - lengths[1])
+        spread = ((numpy.bincount(columns) / n) ** 2).sum()
+        of_columns = max(0.0, (values**2).sum() - of_rows * (n - 1)) / (n * (1 - spread))
+        return of_rows / n + of_columns * spread, lengths[1] - 1
     sse, rank = residual(values, rows, columns)
     if n == rank:
         parts = [length / (length - 1) * (numpy.bincount(labels, values) ** 2).sum() / n**2
@@ -226,5 +233,7 @@ def crossed_t(cells, confidence=0.95):
 def welch(difference, groups, confidence=0.95):
     """p and interval of a difference of the means of two groups that are other samples."""
     parts = [numpy.var(numpy.asarray(group, float), ddof=1) / len(group) for group in groups]
+    if sum(parts) <= (1e-12 * max(numpy.abs(group).max() for group in groups)) ** 2:  # rounding of equal numbers
+        return numpy.nan, numpy.nan, numpy.nan
     uncertainty = sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups))
     return student(float(difference), (sum(parts), sum(parts) ** 2 / uncertainty if uncertainty > 0 else numpy.nan), confidence)
