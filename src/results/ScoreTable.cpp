@@ -104,14 +104,15 @@ ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, c
 void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const double> values,
                              std::span<const ScoreStatus> statuses) {
   std::vector<std::uint8_t> flags(statuses.size());
+  std::ranges::transform(statuses, flags.begin(), [](auto status) { return static_cast<std::uint8_t>(status); });
   const auto of_sentence = where.count[4] * where.count[5];
-  for (std::size_t place = 0; place < flags.size(); ++place) {
+  for (std::size_t place = 0; !left_out_.empty() && place < flags.size(); ++place) {
     const auto sentence = place / of_sentence;
     const auto line = where.start[2] + sentence / where.count[3] % where.count[2];
-    const auto status = statuses[place];
-    const bool is_left_out = !left_out_.empty() && status != ScoreStatus::ok && status != ScoreStatus::partial &&
-                             left_out_.at(line * shape_[3] + where.start[3] + sentence % where.count[3]);
-    flags[place] = static_cast<std::uint8_t>(is_left_out ? ScoreStatus::not_applicable : status);
+    const bool exists = statuses[place] == ScoreStatus::ok || statuses[place] == ScoreStatus::partial;
+    if (!exists && left_out_.at(line * shape_[3] + where.start[3] + sentence % where.count[3])) {
+      flags[place] = static_cast<std::uint8_t>(ScoreStatus::not_applicable);
+    }
   }
   scores_.write(where, values);
   statuses_.write(where, std::span<const std::uint8_t>(flags));
