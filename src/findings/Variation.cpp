@@ -8,6 +8,7 @@
 #include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
+#include "stats/Bootstrap.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -33,14 +34,8 @@ std::vector<std::vector<CellMean>> values_over(Over over, const Cells& cells) {
 
 std::array<double, 5> quantiles_of(std::vector<double> values) {
   std::array<double, 5> quantiles;
-  quantiles.fill(stats::nan);
-  std::ranges::sort(values);
-  for (std::size_t level = 0; level < quantiles.size() && !values.empty(); ++level) {
-    const double place = quantile_levels[level] * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const auto above = std::min(below + 1, values.size() - 1);
-    quantiles[level] = values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-  }
+  std::ranges::transform(quantile_levels, quantiles.begin(),
+                         [&](double level) { return values.empty() ? stats::nan : stats::quantile(values, level); });
   return quantiles;
 }
 

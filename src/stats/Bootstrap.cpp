@@ -12,19 +12,6 @@
 namespace stereosweep::stats {
 namespace {
 
-/// Position h = (n - 1) q among the values in their order, which is not kept.
-double quantile(std::vector<double>& values, double q) {
-  const double position = static_cast<double>(values.size() - 1) * q;
-  const auto below = static_cast<std::size_t>(std::floor(position));
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(below);
-  std::nth_element(values.begin(), place, values.end());
-  if (below + 1 == values.size()) {
-    return *place;
-  }
-  const double above = *std::min_element(place + 1, values.end());
-  return *place + (above - *place) * (position - static_cast<double>(below));
-}
-
 /// Leaves out replicates without a value; whether at least two, and nine in ten, have one.
 bool keep_finite(std::vector<double>& replicates) {
   const auto wanted = replicates.size();
@@ -177,6 +164,18 @@ std::vector<double> crossed_means(std::span<const double> values, const ClusterB
     }
   }
   return means;
+}
+
+double quantile(std::vector<double>& values, double q) {
+  const double position = static_cast<double>(values.size() - 1) * q;
+  const auto below = static_cast<std::size_t>(std::floor(position));
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), place, values.end());
+  if (below + 1 == values.size()) {
+    return *place;
+  }
+  const double above = *std::min_element(place + 1, values.end());
+  return *place + (above - *place) * (position - static_cast<double>(below));
 }
 
 Interval percentile_interval(std::vector<double> replicates, double confidence) {

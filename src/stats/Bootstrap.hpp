@@ -53,8 +53,12 @@ struct Interval {
   Reason reason = Reason::no_values;
 };
 
-/// Quantiles (1 - confidence) / 2 and (1 + confidence) / 2 of the finite replicates, between neighbours linearly
-/// (numpy's default). Replicates without a value (NaN) are left out; `too_few` where less than nine in ten have one.
+/// Position (n - 1) q among the values in their order, which is not kept; between neighbours linearly (numpy's
+/// default). There is a value.
+double quantile(std::vector<double>& values, double q);
+
+/// Quantiles (1 - confidence) / 2 and (1 + confidence) / 2 of the finite replicates. Replicates without a value (NaN)
+/// are left out; `too_few` where less than nine in ten have one.
 Interval percentile_interval(std::vector<double> replicates, double confidence);
 
 /// Variance of a mean, and the degrees of freedom of that variance; NaN where it is 0.
