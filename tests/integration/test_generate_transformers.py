@@ -49,13 +49,19 @@ def in_one_call(folder):
     return [json.loads(line)["value"] for line in results.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("variant", FAMILIES)
-def test_greedy_ids(variant, tokenizer, tmp_path):
+def saved_model(variant, tokenizer, folder):
+    """A tiny model with room for long prompts, and its tokenizer, in a folder."""
     model_type, settings = VARIANTS[variant]
     positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
     model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
-    save(model, tmp_path)
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    save(model, folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return model
+
+
+@pytest.mark.parametrize("variant", FAMILIES)
+def test_greedy_ids(variant, tokenizer, tmp_path):
+    model = saved_model(variant, tokenizer, tmp_path)
     lines = [{"kind": "generate", "prompt": prompt, "max_new_tokens": COUNT, "temperature": 0} for prompt in PROMPTS]
     answers, status = query(tmp_path, lines)
     assert status == 0, answers
@@ -69,11 +75,7 @@ def test_greedy_ids(variant, tokenizer, tmp_path):
 @torch.inference_mode()
 def test_repetition_penalty(variant, penalty, tokenizer, tmp_path):
     """Greedy ids under the penalty, their mean log-probability without it, and how each text ended."""
-    model_type, settings = VARIANTS[variant]
-    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
-    model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
-    save(model, tmp_path)
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    model = saved_model(variant, tokenizer, tmp_path)
     asked = {"kind": "generate", "max_new_tokens": COUNT, "repetition_penalty": penalty, "details": True}
     answers, status = query(tmp_path, [asked | {"prompt": prompt} for prompt in PROMPTS])
     assert status == 0, answers
@@ -112,11 +114,7 @@ def with_limited_thought(model, tokenizer, ids, thought, answer_tokens):
 @torch.inference_mode()
 def test_limited_thoughts(variant, tokenizer, tmp_path):
     """Thoughts that are closed at their limit, and some that end by themselves, each with an answer of its own length."""
-    model_type, settings = VARIANTS[variant]
-    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings", "seq_length") if key in settings}
-    model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
-    save(model, tmp_path)
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    model = saved_model(variant, tokenizer, tmp_path)
     lines, expected = [], []
     for prompt in PROMPTS:
         ids = tokenizer.encode(prompt).ids
