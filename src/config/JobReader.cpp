@@ -304,6 +304,30 @@ void read_pilot(const Node& statistics, const ProbeFormat& format, sweep::Job& j
   }
 }
 
+/// What an earlier run declared and left undecided. A resolved job has it.
+void read_earlier_run(const Node& statistics, const ProbeFormat& format, sweep::Job& job, base::Problems& problems) {
+  auto& decide = job.comparison.decide;
+  if (!decide || !decide->after || !decide->after->rows.empty()) {
+    return;
+  }
+  const Node& node = *statistics.find("decide");
+  const auto num_problems = problems.size();
+  for (const std::string key : {"want", "target", "level", "family", "measures", "reserve"}) {
+    if (const Node* own = node.find(key)) {
+      problems.add(own->place("statistics.decide." + key), "'" + key + "' beside 'after'",
+                   "the earlier run has declared it", "Leave it out.");
+    }
+  }
+  if (problems.size() > num_problems) {
+    return;
+  }
+  try {
+    decide = format.decide_after(job);
+  } catch (const base::InputError& error) {
+    problems.add(node.find("after")->place("statistics.decide.after"), error.what(), "");
+  }
+}
+
 }  // namespace
 
 std::span<const std::string> general_keys() {
@@ -364,6 +388,7 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   }
   fields.finish();
   if (statistics != nullptr) {
+    read_earlier_run(*statistics, *format, job, problems);
     read_pilot(*statistics, *format, job, problems);
   }
   if (check && format != nullptr) {

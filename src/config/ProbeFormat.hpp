@@ -80,6 +80,9 @@ class ProbeFormat {
   virtual std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& /*job*/) const { return {}; }
   /// The variances that the pilot of `statistics.decide` tells. Throws InputError where it tells none.
   virtual sweep::DecideRequest::Plan plan_of_pilot(const sweep::Job& job) const = 0;
+  /// What is decided of the rows that the run of `statistics.decide.after` left undecided: as it declared, with these
+  /// rows. Throws InputError where it kept no level for that, or this job cannot be the second one.
+  virtual sweep::DecideRequest decide_after(const sweep::Job& job) const = 0;
 };
 
 /// `format` is borrowed for the rest of the program; its name is new.

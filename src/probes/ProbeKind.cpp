@@ -1,9 +1,12 @@
 #include "probes/ProbeKind.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <iterator>
+#include <memory>
+#include <set>
 #include <stdexcept>
 
 #include "base/Error.hpp"
@@ -39,6 +42,68 @@ void add_articles(const config::Node& node, std::vector<std::string>& singular, 
       add_articles(node.children[i], singular, found);
     }
   }
+}
+
+/// The result of a finished run of the probe. `name`: of the run, for messages.
+std::unique_ptr<results::ResultFile> open_finished(std::string_view probe, const std::filesystem::path& place,
+                                                   const std::string& name) {
+  std::error_code ignored;
+  const auto path = std::filesystem::is_directory(place, ignored) ? place / (std::string(probe) + ".h5") : place;
+  base::refuse_if(!std::filesystem::exists(path, ignored),
+                  name + " holds no result of the probe '" + std::string(probe) + "'", "there is no " + path.string(),
+                  "Give the folder that 'stereosweep run' wrote for such a job.");
+  auto result = std::make_unique<results::ResultFile>(path);
+  const auto schema = result->text("schema").value_or("none");
+  base::refuse_if(schema != "stereosweep/" + std::string(probe), name + " is of another probe",
+                  "its schema is '" + schema + "', the job is of '" + std::string(probe) + "'");
+  base::refuse_if(!result->complete(), name + " is not finished", "it has unscored blocks",
+                  "Continue it with 'stereosweep run'.");
+  return result;
+}
+
+/// As `stats` has left it there.
+results::ScoreFile scores_beside(const results::ResultFile& result, const std::string& name) {
+  std::error_code ignored;
+  const auto table = results::statistics_beside(result.path());
+  const auto suggestion = "run 'stereosweep stats " + result.path().string() + "' first";
+  base::refuse_if(!std::filesystem::exists(table, ignored), name + " has no score table yet",
+                  "there is no " + table.string(), suggestion);
+  results::ScoreFile scores(table);
+  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
+                  "the score table of " + name + " is of another result", table.string() + " is older than the run",
+                  suggestion);
+  return scores;
+}
+
+/// In what else than its templates a second job asks something else than the first; "": in nothing.
+std::string difference_but_templates(const sweep::Job& first, sweep::Job second) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(first.model.path, second.model.path, ignored)) {
+    second.model.path = first.model.path;
+  }
+  constexpr std::array free = {"name:",          "seed:",          "execution.",      "statistics",
+                               "axes.templates", "axes.sentences", "axes.rephrasings"};
+  for (auto& found : config::differences(config::canonical_dump(first), config::canonical_dump(second))) {
+    if (std::ranges::none_of(free, [&](const char* key) { return found.starts_with(key); })) {
+      return std::move(found);
+    }
+  }
+  return "";
+}
+
+/// What each template asks: its text, or all that it is but for its label.
+std::set<std::string> texts_of_templates(const sweep::Job& job) {
+  auto dump = config::dump_job(job, config::Extent::everything);
+  const auto* axes = dump.find("axes");
+  const auto* templates = axes == nullptr ? nullptr : axes->find("templates");
+  templates = axes == nullptr || templates != nullptr ? templates : axes->find("sentences");
+  std::set<std::string> texts;
+  for (auto one : templates == nullptr ? std::vector<config::Node>() : templates->children) {
+    one.take("label");
+    const auto* text = one.find("text");
+    texts.insert(text == nullptr ? config::emit_yaml(one) : text->value);
+  }
+  return texts;
 }
 
 /// The file's "not_scored" stands behind all names that are given.
@@ -149,29 +214,47 @@ sweep::DecideRequest::Plan ProbeKind::plan_of_pilot(const sweep::Job& job) const
 }
 
 results::ScoreFile ProbeKind::open_pilot(const std::filesystem::path& place) const {
-  std::error_code ignored;
   const auto pilot = "the pilot '" + place.string() + "'";
-  const auto path = std::filesystem::is_directory(place, ignored) ? place / (std::string(name()) + ".h5") : place;
-  base::refuse_if(!std::filesystem::exists(path, ignored),
-                  pilot + " holds no result of the probe '" + std::string(name()) + "'", "there is no " + path.string(),
-                  "Give the folder that 'stereosweep run' wrote for such a job.");
-  const results::ResultFile result(path);
-  const auto schema = result.text("schema").value_or("none");
-  base::refuse_if(schema != "stereosweep/" + std::string(name()), pilot + " is of another probe",
-                  "its schema is '" + schema + "', the job is of '" + std::string(name()) + "'");
-  base::refuse_if(result.number("num_rounds").has_value(), pilot + " stopped asking",
+  const auto result = open_finished(name(), place, pilot);
+  base::refuse_if(result->number("num_rounds").has_value(), pilot + " stopped asking",
                   "the variances of a contrast are estimated from a whole table");
-  base::refuse_if(!result.complete(), pilot + " is not finished", "it has unscored blocks",
-                  "Continue it with 'stereosweep run'.");
-  const auto table = results::statistics_beside(path);
-  const auto suggestion = "run 'stereosweep stats " + place.string() + "' first";
-  base::refuse_if(!std::filesystem::exists(table, ignored), pilot + " has no score table yet",
-                  "there is no " + table.string(), suggestion);
-  results::ScoreFile scores(table);
-  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
-                  "the pilot's score table is of another result", table.string() + " is older than the run",
-                  suggestion);
-  return scores;
+  return scores_beside(*result, pilot);
+}
+
+sweep::DecideRequest ProbeKind::decide_after(const sweep::Job& job) const {
+  const auto& own = *job.comparison.decide;
+  const auto& run = own.after->run;
+  const auto name = "the earlier run '" + run + "'";
+  const auto result = open_finished(this->name(), run, name);
+  const auto document = result->document("job_resolved");
+  const auto num_rounds = result->number("num_rounds");
+  base::refuse_if(!document || !num_rounds, name + " decided nothing", "its job has no statistics.decide");
+  const auto earlier = config::load_resolved(*document, result->path().string() + ":/provenance/job_resolved");
+  auto next = asked(earlier);
+  base::refuse_if(next.decide->reserve == 0, name + " keeps no level for another job",
+                  "its statistics.decide has no 'reserve'",
+                  "The share must be declared before the first score: ask all of it again in a job of its own.");
+  base::refuse_if(next.decide->after.has_value(), name + " is a second job itself",
+                  "what the first one kept of its level is spent");
+  const auto difference = difference_but_templates(earlier, job);
+  base::refuse_if(!difference.empty(), name + " asked of something else", difference,
+                  "Change templates, sentences and rephrasings alone.");
+  base::refuse_if(next.contrasts != asked(job).contrasts, name + " decides other contrasts",
+                  "its undecided rows are asked again, and no others", "Give statistics.contrasts as there.");
+  const auto before = texts_of_templates(earlier);
+  for (const auto& text : texts_of_templates(job)) {
+    base::refuse_if(before.contains(text), name + " has asked a template of this job",
+                    "'" + text.substr(0, 80) + "': undecided rows are asked in new templates alone",
+                    "Leave out those that it has asked.");
+  }
+  const auto table = scores_beside(*result, name);
+  auto scores = findings::scores_of(table);
+  scores.num_rounds = static_cast<std::size_t>(*num_rounds);
+  next.decide->after = {.run = run, .rows = findings::rows_left_by(findings::decide(scores, next, earlier.seed))};
+  base::refuse_if(next.decide->after->rows.empty(), name + " left nothing undecided", "every row has its verdict");
+  next.decide->plan = own.plan;
+  next.decide->looks = own.looks;
+  return *next.decide;
 }
 
 std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) const {

@@ -133,6 +133,7 @@ class ProbeKind : public config::ProbeFormat {
   std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
   std::vector<std::string> design_faults(const sweep::Job& job) const final;
   sweep::DecideRequest::Plan plan_of_pilot(const sweep::Job& job) const final;
+  sweep::DecideRequest decide_after(const sweep::Job& job) const final;
   /// The score table of a finished run of the probe (a run directory, or its result file), as `stats` has left it
   /// beside the result. Throws InputError where there is none, or the run has not scored all of its table.
   results::ScoreFile open_pilot(const std::filesystem::path& place) const;

@@ -46,6 +46,9 @@ bool decides(const sweep::Job& job) { return probes::kind_of(job).comparison(job
 std::string decision_settings(const sweep::Job& job) {
   auto comparison = probes::kind_of(job).asked(job);
   comparison.decide->plan.pilot.clear();  // its numbers count, wherever it lies
+  if (comparison.decide->after) {
+    comparison.decide->after->run.clear();
+  }
   const auto dump = [](const auto& asked) {
     return config::emit_yaml(config::dump_extent(asked, config::Extent::everything));
   };

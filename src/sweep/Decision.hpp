@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +66,37 @@ struct DecideRequest {
     }
     bool operator==(const Plan&) const = default;
   };
+  /// One contrast in one measure for one item, by their labels.
+  struct Row {
+    static constexpr const char* key_form = "{contrast: NAME, measure: LABEL, item: LABEL}";
+    std::string contrast = {};
+    std::string measure = {};
+    std::string item = {};
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.required_line("contrast", self.contrast);
+      keys.required_line("measure", self.measure);
+      keys.required_line("item", self.item);
+    }
+    auto operator<=>(const Row&) const = default;
+  };
+  /// An earlier run of other templates, whose undecided rows are asked again.
+  struct After {
+    static constexpr const char* key_form = "DIR";
+    std::string run = {};        ///< its directory
+    std::vector<Row> rows = {};  ///< that it left undecided, in order; empty: not read yet
+    template <class Self, class Keys>
+    static void each_key(Self& self, Keys& keys) {
+      keys.needed().alone().path("run", self.run, "its directory");
+      keys.unless_default().items("rows", self.rows, "of a resolved job");
+    }
+    std::vector<KeyFault> faults() const {
+      return std::ranges::is_sorted(rows, std::less_equal{})
+                 ? std::vector<KeyFault>()
+                 : std::vector<KeyFault>{{"rows", "rows that are not in order", "the earlier run's list is", ""}};
+    }
+    bool operator==(const After&) const = default;
+  };
   /// Of what mean: over templates and rephrasings that could have been asked, or of exactly those of the job.
   enum class Target : std::uint8_t { prompts, product };
   inline static const std::vector<std::string> target_names = {"prompts", "product"};
@@ -72,11 +106,17 @@ struct DecideRequest {
 
   std::vector<Want> want = {{.claim = Want::Claim::sign}};
   Target target = Target::prompts;
-  double level = 0.05;  ///< chance that any decision of a family is wrong at any round
+  double level = 0.05;  ///< chance that any decision of a family is wrong at any round, of this job and one after it
+  double reserve = 0;   ///< share of the level that is kept for a job after this one
   TestFamily family = TestFamily::measure;
   Looks looks = Looks::declared;
   Plan plan = {};
   std::vector<std::string> measures = {};  ///< empty: those of the contrasts
+  std::optional<After> after = {};         ///< then what it kept of its level is spent on its undecided rows alone
+
+  /// What of the level this job may spend.
+  double own_level() const { return level * (after ? reserve : 1 - reserve); }
+  bool asks(const Row& row) const { return !after || std::ranges::binary_search(after->rows, row); }
 
   bool wants_sign() const {
     return std::ranges::any_of(want, [](const Want& one) { return one.claim == Want::Claim::sign; });
@@ -94,6 +134,8 @@ struct DecideRequest {
     keys.unless_default().choice("looks", self.looks, looks_names, "what holds at the rounds, or at any look");
     keys.item("plan", self.plan, "variances that are expected, as ratios");
     keys.labels("measures", self.measures);
+    keys.unless_default().number("reserve", self.reserve, 0, 0.9, "share of the level that is kept for a job after it");
+    keys.optional_item("after", self.after, "a run that kept some of its level: its undecided rows, in new templates");
   }
   std::vector<KeyFault> faults() const {
     const auto count = [&](auto holds) { return std::ranges::count_if(want, holds); };
@@ -105,6 +147,9 @@ struct DecideRequest {
       found.push_back({"want", "nothing is wanted", "no row could ever be decided", "Write 'want: [sign]'."});
     } else if (is_repeated) {
       found.push_back({"want", "one thing is wanted twice", "a row has one sign, one margin and one width", ""});
+    }
+    if (after && !after->rows.empty() && reserve == 0) {
+      found.push_back({"after", "no level is kept", "'reserve' says how much of it the earlier run kept", ""});
     }
     return found;
   }

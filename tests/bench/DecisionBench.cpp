@@ -4,8 +4,8 @@
 // in % the decisions against the truth at any round; verdicts that are those of the complete table; passes over the
 // complete table's; intervals at the stop that hold the truth; tables whose intervals hold it in all rounds. Effects
 // are in standard deviations of the templates' differences of the complete table; templates have a variance of 1. Exit
-// status 1 where a figure is beyond its limit by more than three standard errors. Then the time of one round of 10,000
-// rows on this rank.
+// status 1 where a figure is beyond its limit by more than three standard errors. Then families whose undecided rows a
+// second job asks again with what the first kept of its level, and the time of one round of 10,000 rows on this rank.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -223,19 +223,66 @@ std::vector<Kind> kinds() {
   };
 }
 
-/// Of so many rows on one rank, a family together: a hundred contrasts of a hundred items.
-void time_rows(std::mt19937_64& random) {
-  constexpr std::size_t side = 100;
-  const Kind kind{"", 35, 20, 0.5, 0.1, 0.5, 0.5};
-  Tables tables(kind, side * side, random);
+/// As many tables as items of each subject.
+Tables families_of(const Kind& kind, std::size_t num_families, std::size_t num_items, std::mt19937_64& random) {
+  Tables tables(kind, num_families * num_items, random);
   const auto rows = tables.values;
   const auto num_cells = kind.templates * kind.rephrasings;
   for (std::size_t place = 0; place < rows.size(); ++place) {  // [subject, item, cell] -> [subject, cell, item]
     const auto [row, cell] = std::pair(place / num_cells, place % num_cells);
-    tables.values[(row / side * num_cells + cell) * side + row % side] = rows[place];
+    tables.values[(row / num_items * num_cells + cell) * num_items + row % num_items] = rows[place];
   }
-  tables.axes[findings::subject_axis].labels.resize(side);
-  tables.axes[findings::item_axis].labels = tables.axes[findings::subject_axis].labels;
+  const auto labels = tables.axes[findings::subject_axis].labels;
+  tables.axes[findings::subject_axis].labels.resize(num_families);
+  tables.axes[findings::item_axis].labels.assign(labels.begin(), labels.begin() + static_cast<long>(num_items));
+  return tables;
+}
+
+/// Families of ten rows, five of them without effect. Of each: whether a sign is wrong in either job, and rows with an
+/// effect that are decided.
+bool show_second_job(const Kind& kind, double reserve, std::size_t num_families, std::mt19937_64& random) {
+  constexpr std::size_t num_rows = 10;
+  constexpr std::size_t num_null = 5;
+  auto comparison = comparison_of(kind, sweep::TestFamily::contrast);
+  auto& decide = *comparison.decide;
+  decide.reserve = reserve;
+  std::vector<bool> is_wrong(num_families, false);
+  std::array<double, 2> decided = {0, 0};
+  std::array<double, 2> passes = {0, 0};
+  const std::size_t num_jobs = reserve > 0 ? 2 : 1;
+  for (std::size_t job = 0; job < num_jobs; ++job) {
+    auto tables = families_of(kind, num_families, num_rows, random);
+    for (std::size_t place = 0; place < tables.values.size(); ++place) {
+      tables.values[place] -= place % num_rows < num_null ? kind.truth() : 0;
+    }
+    const auto decisions = findings::decide(tables.scores(), comparison, 1);
+    for (const auto& row : decisions.rows) {
+      const auto item = std::stoul(row.item);
+      const auto family = std::stoul(row.contrast.substr(row.contrast.find_last_not_of("0123456789") + 1));
+      const bool has_sign = findings::is_verdict(row.status);
+      const bool is_right = item >= num_null && row.status == DecisionStatus::positive;
+      is_wrong[family] = is_wrong[family] || (has_sign && !is_right);
+      decided[job] += is_right ? 1 : 0;
+      passes[job] += row.at_stop()->passes;
+    }
+    decide.after = {.run = "first", .rows = findings::rows_left_by(decisions)};
+  }
+  const auto all_rows = static_cast<double>(num_families * num_rows);
+  const double wrong = static_cast<double>(std::ranges::count(is_wrong, true)) / static_cast<double>(num_families);
+  const double limit = kind.level + 3 * std::sqrt(kind.level * (1 - kind.level) / static_cast<double>(num_families));
+  const auto effects = all_rows * (num_rows - num_null) / num_rows;
+  const auto of_passes = all_rows * static_cast<double>(kind.templates * kind.rephrasings);
+  std::printf("%-38s %6.2f %8.1f %8.1f %8.1f %8.1f %8.1f%s\n", kind.name, reserve, 100 * wrong,
+              100 * decided[0] / effects, 100 * (decided[0] + decided[1]) / effects, 100 * passes[0] / of_passes,
+              100 * (passes[0] + passes[1]) / of_passes, wrong <= limit ? "" : " BEYOND");
+  return wrong <= limit;
+}
+
+/// Of so many rows on one rank, a family together: a hundred contrasts of a hundred items.
+void time_rows(std::mt19937_64& random) {
+  constexpr std::size_t side = 100;
+  const Kind kind{"", 35, 20, 0.5, 0.1, 0.5, 0.5};
+  const auto tables = families_of(kind, side, side, random);
   const auto start = std::clock();
   const auto decisions = findings::decide(tables.scores(), comparison_of(kind, sweep::TestFamily::all), 1);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -268,6 +315,20 @@ int main(int argc, char** argv) {
                                             : "BEYOND");
     std::fflush(stdout);
     is_kept = is_kept && is_good;
+  }
+  std::printf(
+      "\nfamilies of ten rows, five without effect; a second job asks what the first left; in %%: families with a "
+      "wrong "
+      "sign; rows with an effect that are decided by the first, by both; passes of the first, of both, over those of "
+      "the "
+      "first's complete tables\n%-38s %6s %8s %8s %8s %8s %8s\n",
+      "templates x rephrasings of each job", "kept", "wrong", "first", "both", "passes", "both");
+  for (const auto& kind :
+       {Kind{"20 x 10, .6 sd", 20, 10, 0.6, 0.1, 0.5}, Kind{"20 x 10, .6 sd, large b", 20, 10, 0.6, 0.5, 1},
+        Kind{"40 x 10, .6 sd", 40, 10, 0.6, 0.1, 0.5}, Kind{"12 x 5, 1 sd", 12, 5, 1, 0.1, 0.5}}) {
+    for (const double reserve : {0.0, 0.2, 0.5}) {
+      is_kept = show_second_job(kind, reserve, std::max<std::size_t>(count / 4, 25), random) && is_kept;
+    }
   }
   if (count >= 1000) {
     time_rows(random);

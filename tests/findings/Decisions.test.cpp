@@ -120,6 +120,60 @@ TEST(FindingsDecisions, look_at_the_cells_of_their_rounds_and_no_others) {
   EXPECT_GT(after.table.rounds[4].estimate, 100);
 }
 
+TEST(FindingsDecisions, spend_what_they_do_not_keep_for_a_later_job) {
+  const auto scores = planted({0.9, 0.5, 0.3, -0.4, 0}, 24, 6, 3);
+  auto kept = comparison_of({{.claim = Want::Claim::sign}, {.equivalence = 0.6}});
+  kept.decide->reserve = 0.2;
+  auto less = kept;
+  less.decide->reserve = 0;
+  less.decide->level = 0.04;
+  const auto some = decide(scores.scores(), kept, 5);
+  const auto same = decide(scores.scores(), less, 5);
+  ASSERT_EQ(some.rows.size(), 5U);
+  for (std::size_t row = 0; row < some.rows.size(); ++row) {
+    EXPECT_EQ(some.rows[row].status, same.rows[row].status);
+    EXPECT_EQ(some.rows[row].stop, same.rows[row].stop);
+    EXPECT_NEAR(some.rows[row].at_stop()->high, same.rows[row].at_stop()->high, 1e-12);
+    EXPECT_EQ(some.rows[row].complete, same.rows[row].complete);
+  }
+}
+
+TEST(FindingsDecisions, ask_again_what_an_earlier_run_left_as_a_family_of_its_own) {
+  const auto first = planted({2, 0.5, 0.3, -2.5, 0}, 16, 4, 3);
+  const auto second = planted({2, 0.5, 0.3, -2.5, 0}, 30, 6, 4);
+  auto comparison = comparison_of();
+  comparison.decide->reserve = 0.4;
+  const auto left = rows_left_by(decide(first.scores(), comparison, 5));
+  ASSERT_GE(left.size(), 2U);
+  ASSERT_LT(left.size(), 5U);
+  comparison.decide->after = {.run = "first", .rows = left};
+  const auto decisions = decide(second.scores(), comparison, 5);
+  // the same rows, named one by one, at what was kept
+  auto alone = comparison_of();
+  alone.decide->level = 0.4 * 0.05;
+  alone.contrasts.clear();
+  for (const auto& row : left) {
+    alone.contrasts.push_back({.name = row.contrast,
+                               .left = {{"subject", {row.contrast.substr(row.contrast.find("subject"))}}},
+                               .against = sweep::Contrast::Against::zero});
+  }
+  const auto expected = decide(second.scores(), alone, 5);
+  ASSERT_EQ(decisions.rows.size(), left.size());
+  ASSERT_EQ(expected.rows.size(), left.size());
+  for (std::size_t row = 0; row < left.size(); ++row) {
+    EXPECT_EQ(decisions.rows[row].contrast, left[row].contrast);
+    EXPECT_EQ(decisions.rows[row].status, expected.rows[row].status);
+    EXPECT_EQ(decisions.rows[row].p_holm, expected.rows[row].p_holm);
+    EXPECT_NEAR(decisions.rows[row].at_stop()->low, expected.rows[row].at_stop()->low, 1e-12);
+  }
+  EXPECT_EQ(decisions.passes.front().all, left.size() * 30U * 6);
+  EXPECT_EQ(decisions.passes.front().asked, expected.passes.front().asked);
+
+  comparison.decide->after->rows.push_back({"two", "measure0", "item0"});
+  EXPECT_THAT([&] { decide(second.scores(), comparison, 5); },
+              ::testing::ThrowsMessage<base::InputError>(::testing::HasSubstr("no contrast 'two' in measure0")));
+}
+
 /// Scores what is needed, round by round, of a table that is known; what later rounds score changes no earlier one.
 TEST(FindingsDecisions, of_a_run_in_rounds_are_those_of_a_replay) {
   auto whole = planted({2, -0.6, 0.4, 0, -0.2}, 20, 6, 8);

@@ -261,3 +261,94 @@ def test_a_pilot_that_tells_nothing_is_named_with_line_and_key(complete, stopped
     assert done.returncode == 2
     line = len(job.read_text().splitlines())
     assert f"job.yaml:{line}:statistics.decide.plan.pilot: " in done.stderr and complaint in done.stderr, done.stderr
+
+
+HALVES = [["next_door", "one_of_them", "kind_of_people", "in_town", "nearly_all", "are_they", "quite", "often", "friends_say",
+           "in_my_view", "have_to_be", "typical"],
+          ["over_there", "new_colleague", "quite_a_few", "how_come", "would_you", "on_the_whole", "neighbours", "suspect",
+           "often_claimed", "thought_of", "the_word", "than_most", "society", "told_to_be", "most_of_all", "rest_of_us"]]  # fmt: skip
+
+
+def half(which):
+    return f"axes.templates={{file: abc_templates, only: {json.dumps(HALVES[which])}}}"
+
+
+def labels(path, name):
+    with h5py.File(path) as file:
+        return list(file[name].asstr()[:])
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A run of few templates that keeps some of its level, and a job that asks again what it left."""
+    folder = tmp_path_factory.mktemp("first") / "run"
+    run(folder, half(0), "statistics.decide={want: [sign], level: 0.001, reserve: 0.4}")
+    code, out, err = command("stats", folder)
+    assert code == 0 and "Of the level of 0.1 % this run spends 0.06 %; the rest is kept" in " ".join(out.split()), out + err
+    return folder
+
+
+def test_a_second_job_asks_what_the_first_left_at_the_level_that_it_kept(first, tmp_path):
+    status = variables(first / "association.stats.h5")["decide_status"]
+    rows = list(zip(*(labels(first / "association.stats.h5", f"decide_row_{axis}") for axis in ("name", "measure", "item")), strict=True))
+    left = sorted(row for row, value in zip(rows, status, strict=True) if value > 2)
+    assert 0 < len(left) < len(rows)
+    second = tmp_path / "second"
+    asked = (half(1), f"statistics.decide={{after: {first}}}")
+    run(second, *asked, ranks=2)
+    resolved = yaml.safe_load((second / "job.resolved.yaml").read_text())["statistics"]["decide"]
+    assert [(row["contrast"], row["measure"], row["item"]) for row in resolved["after"]["rows"]] == left
+    assert (resolved["level"], resolved["reserve"], resolved["want"]) == (0.001, 0.4, [{"claim": "sign"}])
+    code, out, err = command("stats", second)
+    assert code == 0 and f"{len(left)} rows that" in " ".join(out.split()) and "at the level of 0.04 %" in " ".join(out.split()), out + err
+    # as the same templates decide alone, whatever they ask besides
+    complete = tmp_path / "complete"
+    run(complete, half(1))
+    code, _, err = command("replay", complete, *asked[1:], "--output", tmp_path / "replay.h5")
+    assert code == 0, err
+    decided, replayed = variables(second / "association.stats.h5"), variables(tmp_path / "replay.h5")
+    for name in ("decide_status", "decide_round", "decide_p_holm", "decide_low", "decide_high", "decide_passes"):
+        assert len(decided[name]) == len(left)
+        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+    # subjects of no undecided row are not asked
+    with h5py.File(second / "association.h5") as file:
+        groups = list(file["group"].asstr()[:])
+        asked_groups = {group for group, own in zip(groups, file["logprob"][:], strict=True) if numpy.isfinite(own).any()}
+    sides = {"gender": {"women", "men"}, "age": {"elderly people", "teenagers"}, "work": {"doctors", "mechanics"}}
+    assert asked_groups == set().union(*(sides[contrast] for contrast, _, _ in left))
+    # its end does not need the first run any more, and any ranks come to it
+    moved = tmp_path / "moved"
+    first.rename(moved)
+    try:
+        digest = runs.digest(second)
+        assert command("run", second)[0] == 0 and command("stats", second)[0] == 0
+        assert runs.run(second / "job.resolved.yaml", tmp_path / "again")[0] == 0
+        assert runs.digest(tmp_path / "again") == digest and record(tmp_path / "again") == record(second)
+    finally:
+        moved.rename(first)
+    assert "is a second job itself" in run(tmp_path / "third", half(1), f"statistics.decide={{after: {second}}}", code=2)
+
+
+@pytest.mark.parametrize(("decide", "more", "complaint"), [
+    ("{after: FIRST, level: 0.01}", (), "'level' beside 'after'"),
+    ("{after: FIRST, want: [sign], reserve: 0.1}", (), "'reserve' beside 'after'"),
+    ("{after: FIRST}", (half(0),), "has asked a template of this job"),
+    ("{after: STOPPED}", (), "keeps no level for another job"),
+    ("{after: COMPLETE}", (), "decided nothing"),
+    ("{after: /none}", (), "holds no result of the probe 'association'"),
+    ("{after: FIRST}", ("statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]",),
+     "decides other contrasts"),
+    ("{after: FIRST}", ("axes.traits={file: abc_traits, only: [cold - warm, repellent - likable]}",),
+     "axes.traits[traditional - modern]: only before"),
+    ("{after: FIRST}", ("model.dtype=bfloat16",), "asked of something else"),
+    ("{want: [sign], reserve: 1}", (), "statistics.decide.reserve"),
+])  # fmt: skip
+def test_a_second_job_that_cannot_be_one_is_refused_with_line_and_key(first, complete, stopped, tmp_path, decide, more, complaint):
+    for name, folder in (("FIRST", first), ("STOPPED", stopped), ("COMPLETE", complete)):
+        decide = decide.replace(name, str(folder))
+    job = tmp_path / "job.yaml"
+    text = JOB.read_text().replace("../", f"{runs.ROOT}/").rstrip()
+    job.write_text(f"{text}\n  decide: {decide}\n")
+    done = runs.program("validate", job, *SETTINGS, half(1), *more)
+    assert done.returncode == 2 and complaint in done.stderr, done.stderr
+    assert f"job.yaml:{len(job.read_text().splitlines())}:statistics.decide" in done.stderr, done.stderr

@@ -16,8 +16,6 @@ using sweep::DecideRequest;
 
 constexpr std::size_t most_decisions_told = 5;  // rows of each measure in words
 
-bool is_verdict(DecisionStatus status) { return status <= DecisionStatus::equivalent; }
-
 /// Both may be true of a row: a difference, and a small one.
 bool agrees(const DecidedRow& row) {
   return row.status == row.complete || (!is_verdict(row.status) && !is_verdict(row.complete)) ||
@@ -97,6 +95,22 @@ std::string summary_of(const Decisions& decisions, const MeasurePasses& passes) 
                              : ".");
 }
 
+/// What is spent here and what elsewhere, where an earlier or a later job has a part in it.
+std::string shares_of_level(const DecideRequest& request) {
+  const auto own = results::percent(request.own_level());
+  const auto level = results::percent(request.level);
+  if (request.after) {
+    return " Asked again in new templates: " + base::counted(request.after->rows.size(), "row") + " that " +
+           request.after->run + " left undecided, at the level of " + own + " that it kept of " + level +
+           ", so that in both together a wrong sign is decided with a chance of at most " + level +
+           " (sum of both chances). Scores of the earlier run do not count here.";
+  }
+  return request.reserve == 0 ? ""
+                              : " Of the level of " + level + " this run spends " + own +
+                                    "; the rest is kept: a later job of new templates whose statistics.decide names "
+                                    "this run as 'after' asks undecided rows again.";
+}
+
 std::string notes_of(const DecideRequest& request, bool is_whole) {
   return std::string(is_whole
                          ? "Replayed over a complete table: what rounds of a sweep, dealt by the job's seed, would "
@@ -108,7 +122,7 @@ std::string notes_of(const DecideRequest& request, bool is_whole) {
                          : "over other templates and rephrasings, these subjects taken as given") +
          ". passes: subject x template x rephrasing. low, high: repeated interval of the row, all rounds of which "
          "together hold the mean with " +
-         results::percent(1 - request.level) +
+         results::percent(1 - request.own_level()) +
          (request.looks == DecideRequest::Looks::any ? ", and any look that was not declared: a confidence sequence "
                                                        "(normal mixture) by Student's t, which holds "
                                                        "for many templates. "
@@ -117,7 +131,8 @@ std::string notes_of(const DecideRequest& request, bool is_whole) {
          "Adjusted p: Holm on sequential p. The estimate of a row that stopped early is too large "
          "on average; its interval is not. " +
          (is_whole ? "complete: verdict of the whole table by its own p, adjusted alike. " : "") +
-         "e: evidence on cells with templates and rephrasings of their own, exact where differences are symmetric.";
+         "e: evidence on cells with templates and rephrasings of their own, exact where differences are symmetric." +
+         shares_of_level(request);
 }
 
 Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& rows, double level) {
@@ -193,7 +208,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
       return row.at_stop() == nullptr ? RoundNumbers().*member : row.at_stop()->*member;
     };
   };
-  const auto interval = results::percent(1 - request.level) + " repeated interval of the round it stopped at";
+  const auto interval = results::percent(1 - request.own_level()) + " repeated interval of the round it stopped at";
   add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped",
       at_stop(&RoundNumbers::estimate))
       .is_difference = true;
@@ -256,7 +271,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
       finding.answers.push_back({rows[row].measure, sentence_of(rows[row], items.size() > 1, request)});
     }
   }
-  auto by_round = rounds_finding(decisions, finding.axes.front(), request.level);
+  auto by_round = rounds_finding(decisions, finding.axes.front(), request.own_level());
   return {std::move(finding), std::move(by_round)};
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -75,10 +76,10 @@ class Family {
         member.num_rounds += member.is_open ? 1 : 0;
       }
       if (request_.wants_sign()) {
-        step_down(&Member::sign, &RoundNumbers::statistic, request_.level);
+        step_down(&Member::sign, &RoundNumbers::statistic, request_.own_level());
       }
       if (request_.margin() > 0) {  // two one-sided tests: a two-sided boundary at twice the level
-        step_down(&Member::equivalence, &RoundNumbers::equivalence_statistic, 2 * request_.level);
+        step_down(&Member::equivalence, &RoundNumbers::equivalence_statistic, 2 * request_.own_level());
       }
       is_any_open = false;
       for (auto& member : members_) {
@@ -191,12 +192,12 @@ class Family {
       return stats::as_student(stats::first_boundary(std::min(level, 1.0)), numbers.degrees) * end;
     };
     if (request_.wants_sign()) {
-      const double least = needed(level_now(&Member::sign, request_.level));
+      const double least = needed(level_now(&Member::sign, request_.own_level()));
       if (1 - below(least) + below(-least) >= hopeless_chance) {
         return false;
       }
     }
-    const double room = request_.margin() - needed(level_now(&Member::equivalence, 2 * request_.level));
+    const double room = request_.margin() - needed(level_now(&Member::equivalence, 2 * request_.own_level()));
     return request_.margin() == 0 || room <= 0 || below(room) - below(-room) < hopeless_chance;
   }
 
@@ -250,13 +251,17 @@ void put_p(const std::vector<DecidedRow*>& rows, std::size_t num_rounds, const D
     auto& row = *rows[place];
     const double mean = row.table.complete;
     // exactly these prompts: their mean is known without error
-    const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request.level;
-    row.is_equivalent_in_full = is_product ? std::abs(mean) < request.margin() : equal[place] <= request.level;
+    const bool has_sign = is_product ? mean != 0 && !std::isnan(mean) : row.complete_p_holm <= request.own_level();
+    row.is_equivalent_in_full = is_product ? std::abs(mean) < request.margin() : equal[place] <= request.own_level();
     row.complete = std::isnan(mean)                   ? DecisionStatus::open
                    : request.wants_sign() && has_sign ? (mean > 0 ? DecisionStatus::positive : DecisionStatus::negative)
                    : row.is_equivalent_in_full        ? DecisionStatus::equivalent
                                                       : DecisionStatus::exhausted;
   }
+}
+
+DecideRequest::Row name_of(const Scores& axes, const ContrastPlan& plan, std::size_t measure, std::size_t item) {
+  return {plan.name, axes.axes[measure_axis]->labels[measure], axes.axes[item_axis]->labels[item]};
 }
 
 /// Rows of one measure, contrast by contrast. Collective.
@@ -271,11 +276,14 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     auto tables = unpacked_rows(units[unit], items.size());
     for (std::size_t item = 0; item < items.size(); ++item) {
-      auto& row = rows.emplace_back();
-      row.contrast = plans[unit]->name;
-      row.measure = scores.axes[measure_axis]->labels[measure];
-      row.item = items[item];
-      row.table = std::move(tables[item]);
+      auto name = name_of(scores, *plans[unit], measure, item);
+      if (request.asks(name)) {
+        auto& row = rows.emplace_back();
+        row.contrast = std::move(name.contrast);
+        row.measure = std::move(name.measure);
+        row.item = std::move(name.item);
+        row.table = std::move(tables[item]);
+      }
     }
   }
 }
@@ -293,6 +301,26 @@ std::map<std::string, std::vector<DecidedRow*>> families_of(std::vector<DecidedR
     families[family_of(row.contrast, row.measure, family)].push_back(&row);
   }
   return families;
+}
+
+/// Throws where there is no such row as an earlier run left undecided.
+void require_rows(const Scores& axes, const std::vector<ContrastPlan>& plans,
+                  const std::vector<DecideRequest::Row>& rows) {
+  std::set<DecideRequest::Row> missing(rows.begin(), rows.end());
+  for (const auto& plan : plans) {
+    for (const auto measure : plan.measures) {
+      for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
+        missing.erase(name_of(axes, plan, measure, item));
+      }
+    }
+  }
+  if (!missing.empty()) {
+    const auto& row = *missing.begin();
+    throw base::InputError(base::describe(
+        base::counted(missing.size(), "row") + " that the earlier run left undecided cannot be asked here",
+        "this job has no contrast '" + row.contrast + "' in " + row.measure + " for " + row.item,
+        "Ask the same contrasts of the same items."));
+  }
 }
 
 }  // namespace
@@ -324,15 +352,37 @@ std::string family_of(const std::string& contrast, const std::string& measure, s
   return "";
 }
 
+std::size_t num_asked(const Scores& axes, const ContrastPlan& plan, std::size_t measure, const DecideRequest& request) {
+  std::size_t count = 0;
+  for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
+    count += request.asks(name_of(axes, plan, measure, item)) ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
+  std::vector<DecideRequest::Row> left;
+  for (const auto& row : decisions.rows) {
+    if (!is_verdict(row.status)) {
+      left.push_back({row.contrast, row.measure, row.item});
+    }
+  }
+  std::ranges::sort(left);
+  return left;
+}
+
 Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
     : scores_(scores), request_(*comparison.decide), plans_(plan_contrasts_of(scores, asked_contrasts(comparison))) {
+  if (request_.after) {
+    require_rows(scores, plans_, request_.after->rows);
+  }
   const DealtOrder order(scores, seed);
   for (std::size_t measure = 0; measure < scores.length(measure_axis); ++measure) {
     std::vector<const ContrastPlan*> own;
     for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
       if (base::contains(plans_[plan].measures, measure)) {
         own.push_back(&plans_[plan]);
-        plans_of_rows_.insert(plans_of_rows_.end(), scores.length(item_axis), plan);
+        plans_of_rows_.insert(plans_of_rows_.end(), num_asked(scores, plans_[plan], measure, request_), plan);
       }
     }
     if (!own.empty()) {
@@ -357,14 +407,11 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
   for (const auto& [name, rows] : families_of(decisions.rows, request_.family)) {
     put_p(rows, num_rounds, request_);
   }
-  const auto num_items = scores_.length(item_axis);
   for (std::size_t row = 0; row < rows_.size();) {
     const auto measure = rows_[row].measure;
     PassCounter passes(scores_);
-    for (; row < rows_.size() && rows_[row].measure == measure; row += num_items) {
-      for (const auto& of_item : std::span(decisions.rows).subspan(row, num_items)) {
-        passes.add(plans_[plans_of_rows_[row]], of_item.table.visited, of_item.stop);
-      }
+    for (; row < rows_.size() && rows_[row].measure == measure; ++row) {
+      passes.add(plans_[plans_of_rows_[row]], decisions.rows[row].table.visited, decisions.rows[row].stop);
     }
     decisions.passes.push_back({passes.count(), measure});
   }

@@ -29,6 +29,7 @@ enum class DecisionStatus : std::uint8_t {
   open             ///< the run goes on with it; of a complete table: it was not scored
 };
 std::vector<std::string> decision_names();
+constexpr bool is_verdict(DecisionStatus status) { return status <= DecisionStatus::equivalent; }
 
 struct DecidedRow {
   std::string contrast;
@@ -74,6 +75,13 @@ sweep::Comparison asked_contrasts(const sweep::Comparison& comparison);
 
 /// The name of the rows that are decided together with one.
 std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
+
+/// Rows of a contrast in a measure that the job decides: one for each item, or of these what an earlier run left open.
+std::size_t num_asked(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
+                      const sweep::DecideRequest& request);
+
+/// The rows that decisions leave without a verdict, in order.
+std::vector<sweep::DecideRequest::Row> rows_left_by(const Decisions& decisions);
 
 /// The rows of a table, whatever number of rounds decides them.
 class Deciding {

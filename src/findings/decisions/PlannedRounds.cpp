@@ -42,7 +42,7 @@ struct Design {
     return {effect * deviation(plan),
             {plan.templates, plan.rephrasings, plan.cells},
             num_rephrasings,
-            request.level / static_cast<double>(family_rows)};
+            request.own_level() / static_cast<double>(family_rows)};
   }
 };
 
@@ -106,7 +106,9 @@ SimulatedStops simulate(const Design& design, double effect, const DecideRequest
   auto& request = *comparison.decide;
   request.measures.clear();
   request.family = sweep::TestFamily::contrast;
-  request.level *= static_cast<double>(num_rows) / static_cast<double>(design.family_rows);
+  request.level = asked.own_level() * static_cast<double>(num_rows) / static_cast<double>(design.family_rows);
+  request.reserve = 0;
+  request.after.reset();
   std::erase_if(request.want, [](const auto& want) { return want.width > 0; });
   for (auto& want : request.want) {
     want.equivalence = want.equivalence > 0 ? usual_margin * deviation : 0;
@@ -116,7 +118,7 @@ SimulatedStops simulate(const Design& design, double effect, const DecideRequest
   const auto share = 1 / static_cast<double>(decisions.rows.size());
   for (const auto& row : decisions.rows) {
     found.stops.push_back(row.stop);
-    found.means.decided += row.status <= DecisionStatus::equivalent ? share : 0;
+    found.means.decided += is_verdict(row.status) ? share : 0;
     found.means.row_round += share * static_cast<double>(row.stop + 1);
     found.means.row_passes += share * row.at_stop()->passes / row.table.rounds.back().passes;
   }
@@ -128,18 +130,22 @@ struct RowGroup {
   const ContrastPlan* plan = nullptr;
   std::string family = {};
   std::size_t first = 0;  ///< of its rows in the family
+  std::size_t num_rows = 0;
   Design design = {};
 };
 
-std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, std::size_t num_items,
-                                sweep::TestFamily family) {
+std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Scores& axes,
+                                const DecideRequest& request) {
   std::vector<RowGroup> groups;
   std::map<std::string, std::size_t> num_rows;
   for (const auto& plan : plans) {
     for (const auto measure : plan.num_cells() == 0 ? std::vector<std::size_t>() : plan.measures) {
-      const auto name = family_of(plan.name, std::to_string(measure), family);
-      groups.push_back({&plan, name, num_rows[name], {plan.num_blocks, plan.num_columns}});
-      num_rows[name] += num_items;
+      const auto own = num_asked(axes, plan, measure, request);
+      const auto name = family_of(plan.name, std::to_string(measure), request.family);
+      if (own > 0) {
+        groups.push_back({&plan, name, num_rows[name], own, {plan.num_blocks, plan.num_columns}});
+        num_rows[name] += own;
+      }
     }
   }
   for (auto& group : groups) {
@@ -175,7 +181,7 @@ ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const 
     for (const auto& group : groups) {
       const auto& found = simulated[group.design];
       const auto place = job + families.try_emplace(group.family, families.size()).first->second;
-      for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
+      for (std::size_t item = 0; item < group.num_rows; ++item) {
         const auto row =
             place % found.num_families() * found.rows_of_family + (group.first + item) % found.rows_of_family;
         passes.add(*group.plan, visited[group.plan], found.stops[row]);
@@ -205,7 +211,7 @@ std::optional<PlannedRounds> plan_rounds(const results::ScoreTableAxes& axes, co
   const auto& request = *comparison.decide;
   const auto scores = scores_of(axes);
   const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
-  const auto groups = groups_of(plans, scores.length(item_axis), request.family);
+  const auto groups = groups_of(plans, scores, request);
   if (groups.empty()) {
     return std::nullopt;
   }
@@ -267,8 +273,8 @@ std::string rounds_text(const PlannedRounds& planned, const DecideRequest& reque
         expected.passes);
   }
   add({"without deciding", "", "100.0 %", ""}, all);
-  const auto level = planned.family_rows == 1 ? base::format_double(request.level)
-                                              : base::format_double(request.level) + "/" +
+  const auto level = planned.family_rows == 1 ? base::format_double(request.own_level())
+                                              : base::format_double(request.own_level()) + "/" +
                                                     base::with_thousands(planned.family_rows) + ", Holm's first step";
   return text + table.text() + "What asking more often cannot decide: the complete table of " +
          std::to_string(planned.num_templates) + " templates in " +

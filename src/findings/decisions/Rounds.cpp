@@ -378,7 +378,7 @@ class RowDealer {
 
   void put_intervals(RowRounds& row) const {
     const auto [looks, places] = looked_at(row, row.rounds.size(), &RoundNumbers::statistic);
-    const auto critical = stats::boundaries(looks, request_.level);
+    const auto critical = stats::boundaries(looks, request_.own_level());
     for (std::size_t look = 0; look < looks.size(); ++look) {
       auto& numbers = row.rounds[places[look]];
       numbers.critical = critical[look];
