@@ -31,6 +31,8 @@ void track_order(const Handle& list) {
   checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
 }
 
+thread_local bool are_files_short_lived = false;
+
 /// A fill value is of the array's own type.
 void set_fill(const Handle& list, const DataSetSpec& spec) {
   const auto set = [&]<class T>(const T& value) {
@@ -52,7 +54,7 @@ Handle creation_properties(const DataSetSpec& spec) {
   const auto chunk = canonical_chunk(spec.shape, element_size(spec.type), chunk_bytes);
   const std::vector<hsize_t> lengths(chunk.begin(), chunk.end());
   checked(H5Pset_chunk(list.id(), static_cast<int>(lengths.size()), lengths.data()), "cannot set chunks");
-  if (spec.type != ElementType::text) {  // a filter would see the texts' addresses only
+  if (spec.type != ElementType::text && !are_files_short_lived) {  // a filter would see the texts' addresses only
     checked(H5Pset_shuffle(list.id()), "cannot set the shuffle filter");
     checked(H5Pset_deflate(list.id(), deflate_level), "cannot set compression");
   }
@@ -74,6 +76,10 @@ void require_hard_link(Id group, const std::string& name) {
 }
 
 }  // namespace
+
+ShortLived::ShortLived() { are_files_short_lived = true; }
+
+ShortLived::~ShortLived() { are_files_short_lived = false; }
 
 const std::string& switch_off_file_locks() {
   static const std::string ignored = [] {

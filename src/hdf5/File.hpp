@@ -18,7 +18,7 @@ class Group : public Object {
   using Object::Object;
   Group create_group(const std::string& name);
   Group open_group(const std::string& name) const;
-  /// Arrays of one axis or more are chunked, shuffled and deflated (`deflate_level`).
+  /// Arrays of one axis or more are chunked, shuffled and deflated (`deflate_level`), but for those of a `ShortLived`.
   DataSet create_dataset(const std::string& name, const DataSetSpec& spec);
   DataSet open_dataset(const std::string& name) const;
   /// A one-dimensional text array, written.
@@ -28,6 +28,15 @@ class Group : public Object {
   bool contains(const std::string& name) const;
   /// Names of members, in order of creation.
   std::vector<std::string> names() const;
+};
+
+/// While it lives, arrays that its thread creates are not compressed: of files that are read once and removed.
+class ShortLived {
+ public:
+  ShortLived();
+  ShortLived(const ShortLived&) = delete;
+  ShortLived& operator=(const ShortLived&) = delete;
+  ~ShortLived();
 };
 
 /// First called before any other call of HDF5, and before threads start: HDF5_USE_FILE_LOCKING counts for more than the

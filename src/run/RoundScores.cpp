@@ -10,6 +10,7 @@
 #include "base/Lists.hpp"
 #include "base/process/Processors.hpp"
 #include "findings/decisions/Decisions.hpp"
+#include "hdf5/File.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/Visits.hpp"
 #include "results/Export.hpp"
@@ -139,6 +140,7 @@ void RoundScores::add_part(const Part& part, const results::JournalStore* journa
     return gathered;
   };
   run.num_threads = base::num_own_processors();
+  const hdf5::ShortLived plain;
   const Scratch raw(root_ / round_file);
   results::export_run(run, raw.path());
   const results::ResultFile file(raw.path());
