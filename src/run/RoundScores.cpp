@@ -69,7 +69,12 @@ RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& jo
 
 void RoundScores::add(const results::JournalStore& journal) {
   if (values_.empty()) {
-    add_part({{0}, axes_[findings::rephrasing_axis].labels.size()}, nullptr);
+    std::vector<std::uint64_t> sentences;  // each template in its first rephrasing
+    const auto num_rephrasings = axes_[findings::rephrasing_axis].labels.size();
+    for (std::uint64_t sentence = 0; sentence < num_sentences(); sentence += num_rephrasings) {
+      sentences.push_back(sentence);
+    }
+    add_part({sentences, num_rephrasings}, nullptr);
   }
   const auto& plan = probe_.blocks();
   std::map<std::uint8_t, std::vector<sweep::Block>> blocks;
@@ -164,13 +169,14 @@ void RoundScores::begin(const results::ScoreFile& file) {
   const auto is_decided = findings::decided_measures(findings::scores_of(axes_), probes::kind_of(job_).asked(job_));
   values_.resize(is_decided.size());
   statuses_.resize(is_decided.size());
-  const auto of_subject = num_sentences() * sentence_length();
+  const auto num_places = axes_[findings::subject_axis].labels.size() * num_sentences() * sentence_length();
+  const auto of_template = axes_[findings::rephrasing_axis].labels.size() * sentence_length();
   for (std::size_t measure = 0; measure < is_decided.size(); ++measure) {
     if (is_decided[measure]) {
-      const auto statuses = file.read_statuses(measure);  // of one sentence
-      values_[measure].assign(axes_[findings::subject_axis].labels.size() * of_subject, stats::nan);
-      for (std::size_t place = 0; place < values_[measure].size(); ++place) {
-        statuses_[measure].push_back(statuses[place / of_subject * sentence_length() + place % sentence_length()]);
+      const auto statuses = file.read_statuses(measure);  // [subject, template]
+      values_[measure].assign(num_places, stats::nan);
+      for (std::size_t place = 0; place < num_places; ++place) {
+        statuses_[measure].push_back(statuses[place / of_template * sentence_length() + place % sentence_length()]);
       }
     }
   }

@@ -19,8 +19,8 @@ class RoundScores {
   RoundScores(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe);
   RoundScores(const RoundScores&) = delete;
   RoundScores& operator=(const RoundScores&) = delete;
-  /// Takes over what the journal has more than before. What is not applicable is so in every sentence, or else a block
-  /// says it that was asked.
+  /// Takes over what the journal has more than before. The probe's scores say of every subject, template and item what
+  /// is not applicable before a block was asked: rounds are counted by it.
   void add(const results::JournalStore& journal);
   /// Of the measures that are decided, once `add` was called; borrows this.
   findings::Scores scores() const;
@@ -32,7 +32,7 @@ class RoundScores {
   std::size_t sentence_length() const {
     return axes_[findings::replicate_axis].labels.size() * axes_[findings::item_axis].labels.size();
   }
-  /// Takes axes and what is not applicable from the table of one sentence that nobody scored.
+  /// Takes axes and what is not applicable from a table that nobody scored, of each template in one rephrasing.
   void begin(const results::ScoreFile& file);
   void add_part(const Part& part, const results::JournalStore* journal);
   void take(const Part& part, const results::ScoreFile& file);

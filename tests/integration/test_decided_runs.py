@@ -352,3 +352,35 @@ def test_a_second_job_that_cannot_be_one_is_refused_with_line_and_key(first, com
     done = runs.program("validate", job, *SETTINGS, half(1), *more)
     assert done.returncode == 2 and complaint in done.stderr, done.stderr
     assert f"job.yaml:{len(job.read_text().splitlines())}:statistics.decide" in done.stderr, done.stderr
+
+
+def test_items_that_some_forms_leave_out_are_decided_as_by_the_whole_table(tmp_path):
+    """Known before they are asked: else rounds that were decided would be counted otherwise by later ones."""
+    forms = ", ".join(
+        f"{{label: f{form}, text: 'Form {form}. {{question}}', steps: {'left_out' if form % 4 == 1 else 'asked'}}}" for form in range(14)
+    )
+    wordings = ", ".join(f"'Wording {wording}. {{prompt}}'" for wording in range(3))
+    asked = "ask: 'How do people see {group}, from {scale}? {items}', options: true, items"
+    settings = (
+        "execution.engine=fake", "execution.contexts_per_block=3", f"axes.templates=[{forms}]", f"axes.rephrasings=[{wordings}]",
+        "axes.conversations=[{label: talk, scale: {from: 1, to: 5}, turns: ["
+        f"{{label: step, kind: ratings, when: with_steps, {asked}: [{{label: able, dimension: competence}}]}},"
+        f"{{label: main, kind: ratings, {asked}: [{{label: kind, dimension: warmth}}]}}]}}]",
+        "statistics.contrasts=[{name: work, left: {subject: Nurses}, right: {subject: Doctors}, measures: [option_rating, usable]}]",
+    )  # fmt: skip
+    decide = "statistics.decide={want: [{width: 0.01}]}"  # never: all rounds are asked
+    job = runs.ROOT / "jobs/04_example_interview.yaml"
+    for folder, more in (("whole", ()), ("part", (decide,))):
+        code, out, err = runs.run(job, tmp_path / folder, *settings, *more)
+        assert code == 0, out + err
+        assert command("stats", tmp_path / folder)[0] == 0
+    assert command("replay", tmp_path / "whole", decide, "--output", tmp_path / "replay.h5")[0] == 0
+    decided, replayed = variables(tmp_path / "part/interview.stats.h5"), variables(tmp_path / "replay.h5")
+    for name in ("decide_round", "decide_passes", "decide_all_passes", "decide_difference", "decide_low"):
+        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+    assert list(decided["decide_num_cells"]) == [10 * 3, 14 * 3] * 2
+    with h5py.File(tmp_path / "part/interview.stats.h5") as file:
+        measures = list(file["measure"].asstr()[:])
+        names = str(file["score_status"].attrs["flag_meanings"]).split()
+        statuses = file["score_status"][measures.index("option_rating"), :, 1::4, :, :, 0]
+        assert (statuses == names.index("not_applicable")).all()  # missing: as if the model had failed

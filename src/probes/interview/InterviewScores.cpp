@@ -24,6 +24,7 @@ struct Item {
   bool is_turned = false;
   double scale_sum = 0;
   std::vector<double> option_values;
+  bool is_of_step = false;  ///< forms that leave steps out do not ask it
 };
 
 std::vector<Item> items_of(const results::RawSchema& schema) {
@@ -43,7 +44,8 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
                      text("facet"),
                      text("polarity") == "negative",
                      *sum,
-                     {}});
+                     {},
+                     false});
     for (const auto& value : base::split(text("option_values"), ' ')) {
       if (const auto number = base::parse_double(value)) {
         items.back().option_values.push_back(*number);
@@ -51,6 +53,19 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
     }
   }
   return items;
+}
+
+/// Those of turns that are asked with steps only, where the job is known.
+void mark_steps(const sweep::Job& job, std::vector<Item>& items) {
+  const bool is_known = job.probe_name() == Interview::probe_name;
+  for (const auto& conversation : is_known ? job.settings<Interview>().conversations : std::vector<Conversation>()) {
+    for (const auto& turn : conversation.turns) {
+      for (auto& item : items) {
+        item.is_of_step = item.is_of_step || (turn.when == Turn::When::with_steps && item.turn == turn.label &&
+                                              item.conversation == conversation.label);
+      }
+    }
+  }
 }
 
 /// Least and greatest number of a scale, as text; empty: not known.
@@ -146,7 +161,9 @@ class Collector {
         items_(items_of(schema)),
         turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
         product_(product_of(schema)),
-        num_rounds_(schema.inner_axis("round").labels.size()) {
+        num_rounds_(schema.inner_axis("round").labels.size()),
+        steps_of_forms_(coordinate_of(schema.outer_axes.at(2), "steps")) {
+    mark_steps(job, items_);
     result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
@@ -228,6 +245,14 @@ class Collector {
     return read_answers(conversation, texts);
   }
 
+  /// Also where nobody asked yet: rounds of a run count on it.
+  ScoreStatus status_without_score(const std::vector<std::uint64_t>& at, std::size_t item, bool is_scored) const {
+    const bool is_left_out =
+        items_[item].is_of_step &&
+        steps_of_forms_[at[2]] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
+    return is_left_out ? ScoreStatus::not_applicable : is_scored ? ScoreStatus::missing : ScoreStatus::unscored;
+  }
+
   /// Of one turn.
   void score(const std::vector<std::uint64_t>& at, std::size_t round, std::size_t first_item,
              const std::vector<ReadRating>& ratings) {
@@ -242,9 +267,8 @@ class Collector {
         result_.table.statuses[cell] = why;
       };
       const bool is_known = status < no_text();
-      const auto absent = status > not_asked()    ? ScoreStatus::unscored
-                          : status == not_asked() ? ScoreStatus::not_applicable
-                                                  : ScoreStatus::missing;
+      const auto absent = status == not_asked() ? ScoreStatus::not_applicable
+                                                : status_without_score(at, first_item + i, status < not_asked());
       const bool is_usable = status == answered;
       for (const auto measure : {Measure::rating, Measure::rating_complete_answers}) {
         set(measure, is_usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
@@ -288,7 +312,7 @@ class Collector {
       const auto logprob = std::span(column<double>(block, "option_logprob"))
                                .subspan(cell * num_options, std::min(num_options, items_[i].option_values.size()));
       const auto shares = stats::option_probabilities(logprob);
-      const auto absent = status >= option_status_names.size() ? ScoreStatus::unscored : ScoreStatus::missing;
+      const auto absent = status_without_score(at, i, status < option_status_names.size());
       double mean = 0;
       for (std::size_t option = 0; option < shares.size(); ++option) {
         mean += shares[option] * items_[i].option_values[option];
@@ -308,6 +332,7 @@ class Collector {
   std::vector<std::vector<ItemRange>> turns_;
   sweep::Product product_;
   std::size_t num_rounds_;
+  std::vector<std::string> steps_of_forms_;
   const std::vector<Conversation>* conversations_ = nullptr;
   InterviewResult result_;
 };
