@@ -27,6 +27,8 @@ ADAPTERS = {
     "embeddings and head": ("llama", LLAMA, dict(r=4, lora_alpha=8, target_modules=["embed_tokens", "lm_head", "q_proj"])),
     "norms and embeddings replaced": ("llama", LLAMA, dict(r=4, lora_alpha=8, target_modules=["v_proj"], modules_to_save=[
         "embed_tokens", "input_layernorm"])),
+    "biases, also of a replaced module": ("gpt2", GPT2, dict(
+        r=4, lora_alpha=8, bias="all", fan_in_fan_out=True, target_modules=["c_attn"], modules_to_save=["ln_f"])),
     "matrices turned over": ("gpt2", GPT2, dict(r=4, lora_alpha=8, fan_in_fan_out=True, target_modules=["c_attn", "c_fc"])),
     "packed matrices": ("phi3", LLAMA, dict(r=4, lora_alpha=8, target_modules=["qkv_proj", "gate_up_proj"])),
     "all linear": ("smollm3", LLAMA, dict(r=4, lora_alpha=8, target_modules="all-linear")),

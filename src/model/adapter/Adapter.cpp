@@ -109,6 +109,9 @@ class Merger {
 
   void merge() {
     for (const auto& [name, stored] : own_) {
+      if (name.find(".original_module.") != std::string::npos) {
+        continue;  // of a module that is replaced: PEFT runs its copy
+      }
       const auto plain = plain_name(name);
       const auto lora = plain.find(".lora_");
       if (lora == std::string::npos) {
@@ -171,8 +174,7 @@ class Merger {
   static std::string plain_name(const std::string& name) {
     constexpr std::string_view start = "base_model.model.";
     auto plain = name.starts_with(start) ? name.substr(start.size()) : name;
-    for (const auto* inserted :
-         {".base_layer.", ".modules_to_save.default.", ".modules_to_save.", ".original_module."}) {
+    for (const auto* inserted : {".base_layer.", ".modules_to_save.default.", ".modules_to_save."}) {
       plain = base::replace_all(plain, inserted, ".");
     }
     return plain;
