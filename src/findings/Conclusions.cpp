@@ -111,8 +111,10 @@ std::vector<sweep::KeyFault> faults_of_names(const results::ScoreTableAxes& axes
     } catch (const NoNumbers&) {  // all its names were looked up before, and nothing is wrong
     } catch (const base::InputError& error) {
       for (const auto& line : base::split(error.what(), '\n')) {
-        if (!line.ends_with(':')) {  // no headline
-          faults.push_back({.key = key, .problem = std::string(base::trim(line))});
+        const std::string problem(base::trim(line));
+        const bool is_headline = line.ends_with(':');
+        if (!is_headline && std::ranges::find(faults, problem, &sweep::KeyFault::problem) == faults.end()) {
+          faults.push_back({.key = key, .problem = problem});
         }
       }
     }

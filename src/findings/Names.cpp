@@ -64,8 +64,8 @@ std::optional<NamedAxis> AxisNames::find(const std::string& name, const std::str
   if (found != names_.end()) {
     return found->second;
   }
-  faults.push_back(base::describe(key + ": no axis or coordinate '" + name + "'", "the score table has none",
-                                  base::did_you_mean(name, base::mapped(names_, &Name::first))));
+  faults.push_back(
+      no_such_name(key + ": no axis or coordinate '" + name + "'", name, base::mapped(names_, &Name::first)));
   return std::nullopt;
 }
 
@@ -79,8 +79,7 @@ std::optional<Selected> AxisNames::select(const sweep::Selection& selection, con
   for (const auto& value : selection.values) {
     const auto& places = selected.places.emplace_back(places_with(*named->values, value));
     if (places.empty()) {
-      faults.push_back(base::describe(key + ": no '" + value + "' on " + selection.axis, "the score table has none",
-                                      base::did_you_mean(value, *named->values)));
+      faults.push_back(no_such_name(key + ": no '" + value + "' on " + selection.axis, value, *named->values));
     }
     for (const auto place : places) {
       selected.takes[place] = true;

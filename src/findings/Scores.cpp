@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -87,8 +88,8 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
   for (const auto& label : labels) {
     const auto place = results::place_of(all.labels, label);
     if (!place) {
-      throw base::InputError(base::describe("unknown template '" + label + "' in statistics.templates",
-                                            "the score table has none", base::did_you_mean(label, all.labels)));
+      throw base::InputError(
+          no_such_name("unknown template '" + label + "' in statistics.templates", label, all.labels));
     }
     places.push_back(*place);
   }
@@ -108,13 +109,24 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
   return some;
 }
 
+std::string no_such_name(const std::string& problem, const std::string& name, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 6;
+  auto suggestion = base::did_you_mean(name, known);
+  if (suggestion.empty()) {
+    std::vector<std::string> names;
+    std::ranges::for_each(known, [&](const auto& one) { base::add_once(names, one); });
+    std::erase(names, "");
+    suggestion = names.empty() ? "" : "Known here: " + results::first_names(names, most) + ".";
+  }
+  return base::describe(problem, "the score table has none", suggestion);
+}
+
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
                                          const std::string& key, std::vector<std::string>& faults) {
   const auto& known = scores.axes[measure_axis]->labels;
   for (const auto& label : labels) {
     if (!base::contains(known, label)) {
-      faults.push_back(base::describe(key + ": no measure '" + label + "'", "the score table has none",
-                                      base::did_you_mean(label, known)));
+      faults.push_back(no_such_name(key + ": no measure '" + label + "'", label, known));
     }
   }
   std::vector<std::size_t> measures;

@@ -59,6 +59,9 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
 /// The table of a statistics file that is read.
 Scores scores_of(const results::ScoreFile& file);
 
+/// What is wrong with a name that is none of those `known` in the table, and what to write in its place.
+std::string no_such_name(const std::string& problem, const std::string& name, const std::vector<std::string>& known);
+
 /// The measures of these labels, in the table's order; none: all. Labels that the table does not have are added to
 /// `faults`, or thrown as one InputError; `key` is the job's ("statistics.means").
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,

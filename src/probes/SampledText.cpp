@@ -22,9 +22,8 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
                        "Set " + key + ": 1, or a temperature.");
   }
   if (sampling.long_thoughts == TextSampling::LongThoughts::closed && sampling.max_thought_tokens == 0) {
-    job.problems().add(job.node().find("sampling")->place("sampling.long_thoughts"),
-                       "sampling.long_thoughts: closed without a limit", "max_thought_tokens is 0",
-                       "Say after how many tokens a thought is closed.");
+    job.problems().add(job.node().find("sampling")->place("sampling.long_thoughts"), "closed without a limit",
+                       "max_thought_tokens is 0", "Say after how many tokens a thought is closed.");
   }
   if (base::contains(sampling.stop, "")) {
     job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
@@ -116,11 +115,11 @@ void require_limited_thoughts(const sweep::Job& job, const TextSampling& samplin
   const base::Place place{.file = "", .line = 0, .key = "sampling.long_thoughts"};
   const auto& marks = *job.model.chat->thought;
   if (job.model.server) {
-    problems.add(place, "sampling.long_thoughts: closed with a server",
-                 "its interface has one limit for the thought and the answer together", "Say cut.");
+    problems.add(place, "closed with a server", "its interface has one limit for the thought and the answer together",
+                 "Say cut.");
   }
   if (marks.opening.empty() && marks.begins == chat::ThoughtMarks::Begins::before) {
-    problems.add(place, "sampling.long_thoughts: closed", "nothing tells where a thought of this model begins",
+    problems.add(place, "closed", "nothing tells where a thought of this model begins",
                  "Give model.chat.thought an opening mark, or say cut.");
   }
 }

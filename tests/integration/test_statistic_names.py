@@ -83,7 +83,8 @@ FAULTS = (
     "statistics.means: no measure 'ilps_star prior_wrd' (the score table has none). Did you mean 'ilps_star prior_word'?",
     "statistics.correlations 'c': no 'agncy' on item.dimension (the score table has none). Did you mean 'agency'?",
     "no item has the dimension 'beleifs'", "statistics.extremes: no 'warm - cold' on item",
-    "statistics.variance_shares: no measure 'mean'", "command line:model.path: ",
+    "statistics.variance_shares: no measure 'mean' (the score table has none). Known here: ilps_first prior_word, ",
+    "command line:model.path: ",
 )  # fmt: skip
 
 
@@ -94,6 +95,17 @@ def test_all_is_in_one_report_with_the_model(command):
     assert done.returncode == 2
     for fault in FAULTS:
         assert fault in done.stderr, (fault, done.stderr)
+
+
+def test_what_is_wrong_is_told_once():
+    """A number that cannot be read is not nothing; what `decide` names is not what its contrasts name."""
+    job = runs.ROOT / "jobs/22_decided.yaml"
+    for value, faults in (("{want: [{equivalence: -1}]}", 1), ("{plan: {templates: -1}}", 1), ("{measures: [mean]}", 1)):
+        report = runs.program("validate", job, f"statistics.decide={value}", "model.path=tests/models/planted").stderr
+        assert len(report.strip().splitlines()) == 1 + faults, report
+    contrasts = "statistics.contrasts=[{name: a, left: {subject: sailors}, right: {subject: men}}]"
+    report = runs.program("validate", job, contrasts, "model.path=tests/models/planted").stderr
+    assert report.count("no 'sailors' on subject (the score table has none). Known here: teenagers, ") == 1, report
 
 
 def test_a_fault_has_the_line_of_its_statistic(tmp_path):

@@ -121,7 +121,7 @@ std::optional<std::int64_t> read_integer(const Node& node, const std::string& ke
 }
 
 std::optional<std::size_t> read_choice(const Node& node, const std::string& key, base::Problems& problems,
-                                       std::span<const std::string> choices) {
+                                       std::span<const std::string> choices, std::string_view form) {
   if (node.kind != Node::Kind::scalar) {
     wrong_type(node, key, problems, one_of(choices));
     return std::nullopt;
@@ -131,9 +131,19 @@ std::optional<std::size_t> read_choice(const Node& node, const std::string& key,
       return i;
     }
   }
+  const auto suggestion = suggest(node.value, choices, problems);
   problems.add(node.place(key), "unknown value '" + node.value.substr(0, 60) + "'", one_of(choices),
-               suggest(node.value, choices, problems));
+               suggestion.empty() ? form : suggestion);
   return std::nullopt;
+}
+
+bool is_all(const Node& node, const std::string& key, base::Problems& problems, const std::string& other,
+            std::string_view form) {
+  if (node.kind == Node::Kind::scalar && node.value == "all") {
+    return true;
+  }
+  wrong_type(node, key, problems, other + " or the word all", form.empty() ? "" : "Write " + std::string(form) + ".");
+  return false;
 }
 
 std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
@@ -246,6 +256,7 @@ const Node* Fields::required(const std::string& name) {
   const Node* node = optional(name);
   if (node == nullptr && usable_) {
     // The nearest misspelt key is reported by finish; here only the gap is named.
+    ++num_missing_;
     problems_.add(node_.place(key_of(name)), "the key '" + name + "' is missing", "it has no default",
                   "Write '" + name + ": ...' here.");
   }
@@ -298,7 +309,7 @@ void Fields::path(const std::string& name, std::string& target, std::string_view
 void Fields::labels(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
   const Node* node = next(name);
   if (node != nullptr && node->kind == Node::Kind::scalar) {
-    read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"});
+    is_all(*node, key_of(name), problems_, "a list", "[" + node->value.substr(0, 60) + "]");
     target.clear();
   } else if (node != nullptr) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);

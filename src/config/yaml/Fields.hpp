@@ -40,9 +40,12 @@ std::optional<std::string> read_line(const Node& node, const std::string& key, b
                                      std::size_t max_bytes = 2000);
 std::optional<std::int64_t> read_integer(const Node& node, const std::string& key, base::Problems& problems,
                                          std::int64_t smallest, std::int64_t largest);
-/// Index of the plain word among `choices`.
+/// Index of the plain word among `choices`; `form`: what to write where none of them is near.
 std::optional<std::size_t> read_choice(const Node& node, const std::string& key, base::Problems& problems,
-                                       std::span<const std::string> choices);
+                                       std::span<const std::string> choices, std::string_view form = "");
+/// Whether the word `all` stands there; told where it does not. `other`: what else may.
+bool is_all(const Node& node, const std::string& key, base::Problems& problems, const std::string& other,
+            std::string_view form);
 /// A list of lines without repeats; a list that is empty is an error.
 std::optional<std::vector<std::string>> read_lines(const Node& node, const std::string& key, base::Problems& problems);
 /// A list of exactly two lines.
@@ -167,7 +170,8 @@ class Fields : public KeyMarks<Fields> {
   void choice(const std::string& name, Choice& target, const std::vector<std::string>& names,
               std::string_view /*about*/ = "") {
     if (const Node* node = next(name)) {
-      const auto index = read_choice(*node, key_of(name), problems_, names);
+      const auto form = name == alone_ && !form_.empty() ? "Write " + form_ + "." : std::string();
+      const auto index = read_choice(*node, key_of(name), problems_, names, form);
       target = index ? static_cast<Choice>(*index) : target;
     }
   }
@@ -262,7 +266,7 @@ class Fields : public KeyMarks<Fields> {
     if (const Node* node = next(name)) {
       Node keys = *node;
       if (node->kind == Node::Kind::scalar) {
-        if (!read_choice(*node, key_of(name), problems_, std::vector<std::string>{"all"})) {
+        if (!is_all(*node, key_of(name), problems_, "a mapping", form_of<Item>())) {
           return;
         }
         keys.kind = Node::Kind::map;
@@ -291,14 +295,16 @@ class Fields : public KeyMarks<Fields> {
       target = read(*node, key, problems_).value_or(target);
     }
   }
-  /// An item and what is wrong with it.
+  /// An item, and what is wrong with it where each key that is there can be read.
   template <class Item>
   void fill(const Node& node, const std::string& key, Item& target) {
     Fields own(node, key, problems_, form_of<Item>(), pieces_);
+    const auto num_problems = problems_.size();
     Item::each_key(target, own);
+    [[maybe_unused]] const bool is_read = own.usable() && problems_.size() == num_problems + own.num_missing_;
     own.finish();
     if constexpr (requires { target.faults(); }) {
-      for (const auto& fault : own.usable() ? target.faults() : std::vector<sweep::KeyFault>()) {
+      for (const auto& fault : is_read ? target.faults() : std::vector<sweep::KeyFault>()) {
         problems_.add(fault.key.empty() ? node.place(key) : own.place(fault.key), fault.problem, fault.reason,
                       fault.suggestion);
       }
@@ -311,6 +317,7 @@ class Fields : public KeyMarks<Fields> {
   std::string form_;
   Pieces* pieces_;
   bool usable_ = false;
+  std::size_t num_missing_ = 0;
   std::string alone_;  ///< the key whose value stands in the place of the mapping
   std::set<std::string> asked_;
 };

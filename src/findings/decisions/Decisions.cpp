@@ -294,6 +294,12 @@ std::string digits(double value, int count) {
   return text.data();
 }
 
+/// What `decide` names is told once, not for each contrast.
+std::vector<ContrastPlan> plans_of(const Scores& scores, const sweep::Comparison& comparison) {
+  chosen_measures(scores, comparison.decide->measures, "statistics.decide");
+  return plan_contrasts_of(scores, asked_contrasts(comparison));
+}
+
 /// Rows that are decided together.
 std::map<std::string, std::vector<DecidedRow*>> families_of(std::vector<DecidedRow>& rows, sweep::TestFamily family) {
   std::map<std::string, std::vector<DecidedRow*>> families;
@@ -372,7 +378,7 @@ std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
 }
 
 Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
-    : scores_(scores), request_(*comparison.decide), plans_(plan_contrasts_of(scores, asked_contrasts(comparison))) {
+    : scores_(scores), request_(*comparison.decide), plans_(plans_of(scores, comparison)) {
   if (request_.after) {
     require_rows(scores, plans_, request_.after->rows);
   }
@@ -496,7 +502,7 @@ sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison&
 
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison) {
   std::vector<bool> found(axes.length(measure_axis), false);
-  for (const auto& plan : plan_contrasts_of(axes, asked_contrasts(comparison))) {
+  for (const auto& plan : plans_of(axes, comparison)) {
     std::ranges::for_each(plan.measures, [&](std::size_t measure) { found[measure] = true; });
   }
   return found;
@@ -505,8 +511,7 @@ std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& 
 std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
                                           std::uint64_t seed) {
   const auto scores = scores_of(axes);
-  const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
-  return rounds_of_sentences(scores, plans, DealtOrder(scores, seed));
+  return rounds_of_sentences(scores, plans_of(scores, comparison), DealtOrder(scores, seed));
 }
 
 }  // namespace stereosweep::findings
