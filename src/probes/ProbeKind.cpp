@@ -193,6 +193,13 @@ std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job)
   }
   auto faults = findings::faults_of_names(score_axes(job), names);
   std::ranges::move(faults_of_rounds(job), std::back_inserter(faults));
+  if (faults.empty() && names.decide) {
+    try {
+      findings::visiting_rounds(score_axes(job), names, job.seed);
+    } catch (const base::InputError& error) {
+      faults.push_back({.key = "decide", .problem = error.what()});
+    }
+  }
   return faults;
 }
 

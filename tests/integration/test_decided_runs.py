@@ -384,3 +384,19 @@ def test_items_that_some_forms_leave_out_are_decided_as_by_the_whole_table(tmp_p
         names = str(file["score_status"].attrs["flag_meanings"]).split()
         statuses = file["score_status"][measures.index("option_rating"), :, 1::4, :, :, 0]
         assert (statuses == names.index("not_applicable")).all()  # missing: as if the model had failed
+
+
+@pytest.mark.parametrize(("settings", "reason"), [
+    (("axes.conversations=[{label: talk, turns: [{label: words, kind: keywords, ask: 'Which words for {group}?', most: 2}]}]",
+      "statistics.contrasts=[{name: a, left: {subject: Nurses}, right: {subject: Doctors}}]"), "the job asks for no number"),
+    (("statistics.contrasts=[{name: a, left: {subject: Nurses, template: full}, right: {subject: Doctors, template: short}, "
+      "paired: template.text}]",), "no contrast has sentences on all of its sides"),
+])  # fmt: skip
+def test_a_job_without_anything_to_decide_is_refused(tmp_path, settings, reason):
+    """It would end as complete with nothing asked."""
+    job = runs.ROOT / "jobs/04_example_interview.yaml"
+    asked = (job, "execution.engine=fake", "statistics.variation={over: [replicate], measures: [refused]}", *settings, DECIDE)
+    for arguments in (("validate", *asked), ("run", *asked, "--output", tmp_path / "run")):
+        code, _, err = command(*arguments)
+        assert code == 2 and f"there is nothing to decide ({reason})" in err, err
+    assert not (tmp_path / "run").exists()

@@ -511,7 +511,13 @@ std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& 
 std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
                                           std::uint64_t seed) {
   const auto scores = scores_of(axes);
-  return rounds_of_sentences(scores, plans_of(scores, comparison), DealtOrder(scores, seed));
+  auto rounds = rounds_of_sentences(scores, plans_of(scores, comparison), DealtOrder(scores, seed));
+  const bool has_items = axes[item_axis].long_name != results::ScoreTable::no_axis(item_axis).long_name;
+  const bool has_sentences = std::ranges::any_of(rounds, [](auto round) { return round != never_visited; });
+  base::refuse_if(!has_items || !has_sentences, "statistics.decide: there is nothing to decide",
+                  has_items ? "no contrast has sentences on all of its sides" : "the job asks for no number",
+                  "Compare what the job asks, or leave 'decide' out.");
+  return rounds;
 }
 
 }  // namespace stereosweep::findings
