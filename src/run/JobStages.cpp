@@ -236,11 +236,12 @@ class StageRun {
     }
     job_.status->update([&](RunStatus& status) {
       const auto cells = cells_per_context(probe_->schema());
-      status.stage = rounds_ ? "round " + std::to_string(rounds_->num_rounds() + 1) : stage_.name();
+      const bool is_over = rounds_ && rounds_->is_finished(store_->records().size());  // then the last one
+      status.stage = rounds_ ? "round " + std::to_string(rounds_->num_rounds() + (is_over ? 0 : 1)) : stage_.name();
       status.blocks_total = left_->size();
       status.blocks_done = left_->num_done();
       status.blocks_resumed = num_resumed_;
-      status.blocks_reused = 0;
+      status.blocks_reused = num_reused_;
       status.cells_total = all_contexts * cells;
       status.cells_done = contexts * cells;
       status.cost = stage_.cost_before();
@@ -290,7 +291,7 @@ class StageRun {
     job_.on_rank_zero([&] {
       left_->want_only(blocks);
       show_in_status();
-      if (!job_.request.reuse.empty()) {
+      if (!job_.request.reuse.empty() && !blocks.empty()) {
         take_over(job_.request.reuse);
       }
     });
@@ -337,11 +338,12 @@ class StageRun {
     base::log(base::LogLevel::info,
               "reused " + with_thousands(taken) + " of " + base::counted(blocks.num_blocks(), "block") +
                   (stage_.name().empty() ? "" : " of stage " + stage_.name()) + " from " + old_directory.string());
-    if (taken == 0 && !old_store.attempts().empty()) {
+    num_reused_ += taken;
+    if (num_reused_ == 0 && !old_store.attempts().empty()) {
       warn_of_no_reuse(old_directory, old_store);
     }
     job_.status->update([&](RunStatus& status) {
-      status.blocks_reused = taken;
+      status.blocks_reused = num_reused_;
       status.blocks_done += taken;
       status.cells_done += contexts * cells_per_context(probe_->schema());
       status.cost += cost;
@@ -442,6 +444,7 @@ class StageRun {
   std::optional<results::JournalStore> store_;
   std::optional<BlocksLeft> left_;
   std::uint64_t num_resumed_ = 0;
+  std::uint64_t num_reused_ = 0;  ///< of all rounds
   std::unique_ptr<results::JournalWriter> journal_;
   std::optional<DecidedRounds> rounds_;  ///< where the job decides; on all ranks
 };

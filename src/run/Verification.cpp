@@ -321,8 +321,9 @@ Verification verify_run(const VerificationRequest& request) {
     base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
     const auto& settings = store.attempts().front().settings;
-    verification.differences =
-        job.model.server ? std::vector<std::string>() : settings_differences(settings, machine.settings.text);
+    const auto now = decides(job) ? with_field(machine.settings, decisions_field, decision_settings(job)).text
+                                  : machine.settings.text;
+    verification.differences = job.model.server ? std::vector<std::string>() : settings_differences(settings, now);
     require_same_files(verification.differences);
     const auto probe = stage->reopen(stage_request);
     require_blocks(store, probe->blocks());

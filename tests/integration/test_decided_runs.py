@@ -125,6 +125,7 @@ def test_what_was_declared_stays(stopped, complete):
     assert "statistics.decide" in run(complete, DECIDE, code=2)
     assert "nothing to do" in run(stopped, DECIDE)
     assert "complete, it stopped asking once all was decided" in command("show", stopped)[1]
+    assert f"progress round {len(record(stopped)['rounds'])}: " in command("status", stopped)[1]
     assert runs.digest(stopped) == before
 
 
@@ -170,7 +171,7 @@ def test_export_and_verify_of_a_run_in_rounds(stopped):
     assert command("export", stopped)[0] == 0
     assert (stopped / "association.h5").read_bytes() == before
     code, out, err = command("verify", stopped)
-    assert code == 0 and "level A" in out, err
+    assert code == 0 and "level A" in out and "differs from the run" not in out, out + err
 
 
 def test_a_finished_run_whose_journal_lost_blocks_scores_them_again(stopped, tmp_path):
@@ -181,6 +182,13 @@ def test_a_finished_run_whose_journal_lost_blocks_scores_them_again(stopped, tmp
     (tmp_path / "run/association.h5").unlink()
     run(tmp_path / "run", DECIDE, ranks=2)
     assert runs.digest(tmp_path / "run") == digest
+
+
+def test_blocks_of_all_rounds_are_taken_over_and_counted(stopped, tmp_path):
+    text = run(tmp_path / "run", DECIDE, "--reuse", stopped)
+    assert runs.digest(tmp_path / "run") == runs.digest(stopped) and "reused 0 of" not in text
+    blocks = runs.status(tmp_path / "run")["blocks"]
+    assert blocks["reused"] == blocks["done"] == runs.status(stopped)["blocks"]["done"]
 
 
 def test_any_look_is_declared_and_told(complete, tmp_path):
