@@ -73,6 +73,9 @@ def test_tables_hold_rows_and_rounds(planted):
     rows = list(csv.DictReader(io.StringIO(replay(planted, CONTRASTS, SIGN, "--format", "csv"))))
     assert {"decide_difference", "decide_e", "decide_by_round_difference"} <= {row["statistic"] for row in rows}
     assert all(row["statistic"].startswith("decide") for row in rows)
+    cells = {row["n"] for row in rows if row["statistic"] == "decide_difference"}
+    assert cells and cells <= {"10", "12", "28", "56", "112", "224", "280"}
+    assert {row["n"] for row in rows if row["statistic"] == "decide_complete"} == {""}  # not those of the row's stop
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -135,6 +135,67 @@ std::string notes_of(const DecideRequest& request, bool is_whole) {
          shares_of_level(request);
 }
 
+/// A row each; columns alone.
+Finding rows_finding(const std::vector<DecidedRow>& rows, double level) {
+  Finding finding{.name = "decide"};
+  finding.axes = {list_axis<DecidedRow>("decide_row", "contrast, measure and item that is decided", rows,
+                                        {{"name", "name of the contrast", &DecidedRow::contrast},
+                                         {"measure", "what is compared", &DecidedRow::measure},
+                                         {"item", "what it is about", &DecidedRow::item}})};
+  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
+    return finding.add(role, rows, name, unit, what, read);
+  };
+  const auto at_stop = [](auto member) {
+    return [member](const DecidedRow& row) {
+      return row.at_stop() == nullptr ? RoundNumbers().*member : row.at_stop()->*member;
+    };
+  };
+  const auto interval = results::percent(1 - level) + " repeated interval of the round it stopped at";
+  add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped",
+      at_stop(&RoundNumbers::estimate))
+      .is_difference = true;
+  add(Role::low, "low", "", "lower end of the " + interval, at_stop(&RoundNumbers::low));
+  add(Role::high, "high", "", "upper end of the " + interval, at_stop(&RoundNumbers::high));
+  add(Role::p, "p", "1", "sequential p: smallest level at which a round had decided the sign", &DecidedRow::p);
+  add(Role::adjusted, "p_holm", "1", "sequential p after Holm in its family", &DecidedRow::p_holm);
+  add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference until the row stopped",
+      at_stop(&RoundNumbers::num_cells));
+  add(Role::n, "round", "1", "round, from 1, after which the row needed no more",
+      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.stop) + 1; });
+  add(Role::n, "rounds", "1", "rounds that were declared",
+      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.table.rounds.size()); });
+  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until the row stopped",
+      at_stop(&RoundNumbers::passes));
+  add(Role::n, "all_passes", "1", "of the complete table",
+      [](const DecidedRow& row) { return row.table.rounds.empty() ? 0 : row.table.rounds.back().passes; });
+  constexpr std::array wants = {"sign_round", "equivalence_round", "width_round"};
+  for (std::size_t want = 0; want < wants.size(); ++want) {
+    add(Role::n, wants[want], "1", "round whose mean decided it; 0: none did",
+        [want](const DecidedRow& row) { return row.rounds_of_wants[want]; });
+  }
+  finding.add_flags(Role::status, rows, "status", "what is known, or why nothing is", decision_names(),
+                    &DecidedRow::status);
+  add(Role::value, "e", "1", "e-value of the diagonal until the row stopped", at_stop(&RoundNumbers::e_value));
+  add(Role::value, "complete", "", "difference of the complete table", [](const DecidedRow& row) {
+    return row.table.complete;
+  }).is_difference = true;
+  add(Role::p, "complete_p", "1", "its two-sided p, as contrast_p", [](const DecidedRow& row) {
+    return row.table.complete_p;
+  }).of = "complete";
+  add(Role::adjusted, "complete_p_holm", "1", "that p after Holm in the family of decisions",
+      &DecidedRow::complete_p_holm)
+      .of = "complete";
+  finding
+      .add_flags(Role::status, rows, "complete_status", "verdict of the complete table", decision_names(),
+                 &DecidedRow::complete)
+      .of = "complete";
+  for (auto& column : finding.columns) {  // the complete table has other cells, and a verdict of its own
+    const bool is_of_all = column.of.empty() && (column.role == Role::n || column.role == Role::status);
+    column.of = is_of_all ? "difference" : column.of;
+  }
+  return finding;
+}
+
 Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& rows, double level) {
   std::size_t most = 0;
   for (const auto& row : decisions.rows) {
@@ -195,58 +256,7 @@ std::vector<std::string> doubts(bool has_one_wording, bool has_few_templates, co
 std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison) {
   const auto& request = *comparison.decide;
   const auto& rows = decisions.rows;
-  Finding finding{.name = "decide"};
-  finding.axes = {list_axis<DecidedRow>("decide_row", "contrast, measure and item that is decided", rows,
-                                        {{"name", "name of the contrast", &DecidedRow::contrast},
-                                         {"measure", "what is compared", &DecidedRow::measure},
-                                         {"item", "what it is about", &DecidedRow::item}})};
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
-    return finding.add(role, rows, name, unit, what, read);
-  };
-  const auto at_stop = [](auto member) {
-    return [member](const DecidedRow& row) {
-      return row.at_stop() == nullptr ? RoundNumbers().*member : row.at_stop()->*member;
-    };
-  };
-  const auto interval = results::percent(1 - request.own_level()) + " repeated interval of the round it stopped at";
-  add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped",
-      at_stop(&RoundNumbers::estimate))
-      .is_difference = true;
-  add(Role::low, "low", "", "lower end of the " + interval, at_stop(&RoundNumbers::low));
-  add(Role::high, "high", "", "upper end of the " + interval, at_stop(&RoundNumbers::high));
-  add(Role::p, "p", "1", "sequential p: smallest level at which a round had decided the sign", &DecidedRow::p);
-  add(Role::adjusted, "p_holm", "1", "sequential p after Holm in its family", &DecidedRow::p_holm);
-  add(Role::n, "round", "1", "round, from 1, after which the row needed no more",
-      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.stop) + 1; });
-  add(Role::n, "rounds", "1", "rounds that were declared",
-      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.table.rounds.size()); });
-  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until the row stopped",
-      at_stop(&RoundNumbers::passes));
-  add(Role::n, "all_passes", "1", "of the complete table",
-      [](const DecidedRow& row) { return row.table.rounds.empty() ? 0 : row.table.rounds.back().passes; });
-  add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference until the row stopped",
-      at_stop(&RoundNumbers::num_cells));
-  constexpr std::array wants = {"sign_round", "equivalence_round", "width_round"};
-  for (std::size_t want = 0; want < wants.size(); ++want) {
-    add(Role::n, wants[want], "1", "round whose mean decided it; 0: none did",
-        [want](const DecidedRow& row) { return row.rounds_of_wants[want]; });
-  }
-  finding.add_flags(Role::status, rows, "status", "what is known, or why nothing is", decision_names(),
-                    &DecidedRow::status);
-  add(Role::value, "e", "1", "e-value of the diagonal until the row stopped", at_stop(&RoundNumbers::e_value));
-  add(Role::value, "complete", "", "difference of the complete table", [](const DecidedRow& row) {
-    return row.table.complete;
-  }).is_difference = true;
-  add(Role::p, "complete_p", "1", "its two-sided p, as contrast_p", [](const DecidedRow& row) {
-    return row.table.complete_p;
-  }).of = "complete";
-  add(Role::adjusted, "complete_p_holm", "1", "that p after Holm in the family of decisions",
-      &DecidedRow::complete_p_holm)
-      .of = "complete";
-  finding
-      .add_flags(Role::status, rows, "complete_status", "verdict of the complete table", decision_names(),
-                 &DecidedRow::complete)
-      .of = "complete";
+  auto finding = rows_finding(rows, request.own_level());
   finding.notes = notes_of(request, decisions.is_whole);
   finding.warnings = doubts(decisions.has_one_wording, decisions.has_few_templates, request);
   finding.views = {{.title = "Decisions in ",
@@ -254,7 +264,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
                                              (decisions.is_whole ? "complete: complete_status, " : "") +
                                              "round, passes, difference, low, high, p adjusted: p_holm"),
                     .by = "p"}};
-  finding.named = comparison.decide->measures;
+  finding.named = base::joined(asked_contrasts(comparison).contrasts, &sweep::Contrast::measures);
   for (const auto& passes : decisions.passes) {
     finding.answers.push_back({passes.measure, summary_of(decisions, passes)});
   }
