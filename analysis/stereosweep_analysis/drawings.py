@@ -17,6 +17,7 @@ from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
 from .pictures.plane import alignment_scatter
 from .pictures.style import DIVERGING
+from .reports.scores import why_no_means
 from .tables import number_text, p_text
 from .views import measures_of, recommended_measures, texts
 
@@ -28,7 +29,7 @@ SUBJECTS = ("groups", "intersections", "all")
 def default_measure(statistics: xr.Dataset) -> str:
     """The recommended one of those whose means the file has, else the first. Raises ResultError where it has none."""
     if "mean_score" not in statistics:
-        raise ResultError("the dataset lacks mean_score: ask 'stereosweep stats' for them with statistics.means=all")
+        raise ResultError(f"the statistics hold no means of the scores: {why_no_means(statistics)}")
     known = [str(name) for name in statistics[statistics["mean_score"].dims[0]].values]
     return next((name for name in recommended_measures(statistics) if name in known), known[0])
 

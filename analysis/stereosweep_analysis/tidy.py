@@ -7,7 +7,7 @@ import xarray as xr
 
 from .open import PathLike, ResultError, require_label
 from .reports.runs import open_runs
-from .reports.scores import TO_ASK, measure_means
+from .reports.scores import measure_means, why_no_means
 from .reports.side_by_side import shared_measure
 from .views import texts
 
@@ -35,7 +35,8 @@ def _table(statistics: xr.Dataset, measure: str | None) -> pd.DataFrame:
         require_label(statistics, "measure", measure)
     means = measure_means(statistics, measure)
     if means is None:
-        raise ResultError(f"the statistics hold no means{f' of {measure}' if measure else ''}: {TO_ASK}")
+        of_measure = f" of {measure}" if measure else ""
+        raise ResultError(f"the statistics hold no means{of_measure}: {why_no_means(statistics)}")
     kinds, domains = (texts(statistics, f"subject_{name}", "subject") for name in ("kind", "domain"))
     left, right = (texts(statistics, f"item_{name}", "item") for name in ("left", "right"))
     numbers = (means.mean, means.low, means.high, means.n)

@@ -199,7 +199,7 @@ def test_an_unfinished_run_is_said(statistics):
 
 
 def test_other_pictures_are_refused(statistics):
-    with pytest.raises(ResultError, match="lacks mean_score"):
+    with pytest.raises(ResultError, match="hold no means"):
         heat_map(statistics)
 
 

@@ -82,6 +82,11 @@ def test_without_means_the_report_computes_none_and_says_what_to_ask(tmp_path):
     assert measure_means(statistics) is None and measure_means(add_means(statistics), "own") is None
     text = " ".join(Outline(report(write(tmp_path / "run", statistics)).read_text(encoding="utf-8")).text)
     assert "The statistics hold no means of the scores: 'stereosweep stats DIR --means'" in text
+    assert "How much the wording matters" in text
+    statistics.attrs["num_rounds"] = 3  # of such a run the program refuses means
+    text = " ".join(Outline(report(write(tmp_path / "rounds", statistics)).read_text(encoding="utf-8")).text)
+    assert "this run asked no more of a row once it was known" in text and "--means" not in text
+    assert "How much the wording matters" not in text
 
 
 @pytest.mark.parametrize(

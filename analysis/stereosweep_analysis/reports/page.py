@@ -24,7 +24,7 @@ from .head import head_blocks, runs_table, warning_blocks, word_sets
 from .means import means_picture, wording_blocks
 from .probes import words_of_probe
 from .runs import job_text, provenance
-from .scores import TO_ASK, measure_means
+from .scores import asks_in_rounds, measure_means, why_no_means
 from .shown import finding_blocks, interval_picture
 from .side_by_side import comparison_blocks, difference_head
 from .svg import inline_svg
@@ -229,7 +229,8 @@ def _scores(statistics, found):
     blocks = [Paragraph(definition)]
     means = measure_means(statistics)
     if means is None:
-        return [*blocks, Paragraph(f"The statistics hold no means of the scores: {TO_ASK}.", "warning")]
+        reason = f"The statistics hold no means of the scores: {why_no_means(statistics)}."
+        return [*blocks, Paragraph(reason, "warning")]
     pictures = condition_blocks(statistics, means) or means_picture(statistics, means)
     for finding in found:
         if finding.name.startswith("mean_score"):
@@ -252,6 +253,8 @@ def _finding_sections(statistics, found):
 
 
 def _wordings(statistics):
+    if asks_in_rounds(statistics):
+        return []
     measure = recommended_measure(statistics)
     return wording_blocks(statistics, measure, measure_label(statistics, measure))
 

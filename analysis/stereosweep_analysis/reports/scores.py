@@ -9,6 +9,7 @@ from ..views import measures_of, recommended_measure, texts
 
 NO_INTERVAL = "no interval: too few wordings"
 TO_ASK = "'stereosweep stats DIR --means' (or statistics.means of the job) computes them with their intervals"
+NOT_TO_ASK = "this run asked no more of a row once it was known, so that subjects stand in different wordings"
 SUBJECTS_AT_ONCE = 64
 
 
@@ -35,6 +36,16 @@ class Means(NamedTuple):
     def label(self):
         """The measure in words, with its unit."""
         return title_of("measure", self.measure) + (f" ({self.unit})" if self.unit not in ("", "1") else "")
+
+
+def asks_in_rounds(statistics):
+    """Whether the run stopped asking of a contrast once it was known."""
+    return "num_rounds" in statistics.attrs
+
+
+def why_no_means(statistics):
+    """Why there are no means, or how they are asked for."""
+    return NOT_TO_ASK if asks_in_rounds(statistics) else TO_ASK
 
 
 def interval_text(text):

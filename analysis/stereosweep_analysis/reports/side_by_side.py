@@ -8,7 +8,7 @@ from ..tables import Column, Table
 from .blocks import Paragraph, Points, picture_of
 from .head import answers_of, warning_blocks
 from .means import is_signed
-from .scores import TO_ASK, measure_means, measured_means
+from .scores import asks_in_rounds, measure_means, measured_means, why_no_means
 from .shown import points
 
 MOST_ROWS = 30
@@ -27,7 +27,8 @@ def comparison_blocks(runs, comparison=None):
     measure = shared_measure(runs)
     if measure is None:
         reason = "These runs have means of no common measure: there is nothing to set side by side."
-        return [Paragraph(f"{reason} {TO_ASK}.")]
+        of_run = next((run.statistics for run in runs if asks_in_rounds(run.statistics)), runs[0].statistics)
+        return [Paragraph(f"{reason} {why_no_means(of_run)}.")]
     all_means = [measure_means(run.statistics, measure) for run in runs]
     places = [
         {(subject, item): (i, j) for i, subject in enumerate(means.subjects) for j, item in enumerate(means.items)}

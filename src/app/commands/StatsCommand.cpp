@@ -295,6 +295,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
       auto scores = findings::scores_of(file);
       if (const auto rounds = rounds_of(*source.file)) {
         scores.num_rounds = static_cast<std::size_t>(*rounds);
+        file.root().write_attribute("num_rounds", *rounds);
       }
       conclude(&scores);
       const auto recommended = kind.recommended_measures(source.job);
