@@ -62,8 +62,4 @@ Gguf read_gguf(const SharedBytes& content, const std::string& name);
 /// and ways to split words that this program does not know: nothing is guessed.
 std::map<std::string, std::string> make_small_files(const Gguf& file, const SharedBytes& content);
 
-/// The text of the file's chat template, its own or the one with this name (`tokenizer.chat_template.NAME`). Nothing
-/// where there is none. Throws InputError for a file that cannot be read.
-std::optional<std::string> read_gguf_chat_template(const std::filesystem::path& path, const std::string& name = "");
-
 }  // namespace stereosweep::base

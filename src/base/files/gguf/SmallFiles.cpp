@@ -544,10 +544,4 @@ std::map<std::string, std::string> make_small_files(const Gguf& file, const Shar
   return files;
 }
 
-std::optional<std::string> read_gguf_chat_template(const std::filesystem::path& path, const std::string& name) {
-  const auto file = read_gguf(open_file(path), path.string());
-  const auto text = file.text("tokenizer.chat_template" + (name.empty() ? "" : "." + name));
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 }  // namespace stereosweep::base
