@@ -32,8 +32,9 @@ file(GLOB TorchWheel_NVIDIA_LIBS LIST_DIRECTORIES true "${TorchWheel_SITE}/nvidi
 add_library(TorchWheel::cpu INTERFACE IMPORTED)
 target_include_directories(TorchWheel::cpu SYSTEM INTERFACE
   "${TorchWheel_INCLUDE}" "${TorchWheel_INCLUDE}/torch/csrc/api/include")
+# A program with the property LOADS_TORCH_LATER calls libtorch_cpu.so by torch_calls.py's way.
 target_link_libraries(TorchWheel::cpu INTERFACE
-  "${TorchWheel_LIB}/libtorch_cpu.so" "${TorchWheel_LIB}/libc10.so")
+  "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:LOADS_TORCH_LATER>>>:${TorchWheel_LIB}/libtorch_cpu.so>" "${TorchWheel_LIB}/libc10.so")
 # at::parallel_for is a template: compiled without OpenMP it runs on one thread, whatever torch was told. The wheel's own
 # libgomp keeps one pool of threads.
 target_compile_options(TorchWheel::cpu INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")

@@ -115,6 +115,23 @@ function(stereosweep_add_room)
   add_library(stereosweep::${ROOM_NAME} ALIAS ${target})
 endfunction()
 
+# Torch registers its operators when it is loaded: 0.2 s, which commands that compute nothing need not spend. The program
+# then has functions of its own in the place of libtorch_cpu.so's, which load it when one is called. Elsewhere than on
+# x86-64 it is linked as usual.
+function(stereosweep_load_torch_later target)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    return()
+  endif()
+  set(script "${PROJECT_SOURCE_DIR}/env/cmake/torch_calls.py")
+  set(libraries "$<TARGET_FILE:stereosweep_model>" "$<TARGET_FILE:stereosweep_engine>")
+  add_custom_command(OUTPUT torch_calls.cpp
+    COMMAND "${STEREOSWEEP_PYTHON}" "${script}" "${CMAKE_NM}" torch_calls.cpp "${TorchWheel_LIB}/libtorch_cpu.so" ${libraries}
+    DEPENDS "${script}" stereosweep_model stereosweep_engine
+    COMMENT "Writing the calls of libtorch_cpu.so" VERBATIM)
+  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/torch_calls.cpp")
+  set_target_properties(${target} PROPERTIES LOADS_TORCH_LATER ON)
+endfunction()
+
 # One program of tests.
 function(stereosweep_add_test_program target)
   cmake_parse_arguments(TEST "" "ROOM" "SOURCES;LIBRARIES;NEEDS" ${ARGN})

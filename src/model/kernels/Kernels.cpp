@@ -2,15 +2,17 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
 
 #include "base/Error.hpp"
 #include "base/process/Processors.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #endif
 
 namespace stereosweep::model {
@@ -30,7 +32,29 @@ Kernels kernels_on_cpu() {
       base::describe("STEREOSWEEP_KERNELS is '" + name + "'", "there are own_kernels and operators"));
 }
 
+/// What env/cmake/torch_calls.py writes for a function; its name, as the linker knows it, follows.
+struct TorchCall {
+  void* address;  ///< where calls jump
+};
+
 }  // namespace
+
+extern "C" void* stereosweep_find_torch_function(TorchCall* call) noexcept;
+
+// Nobody above can be thrown at: the caller is any line that calls torch.
+void* stereosweep_find_torch_function(TorchCall* call) noexcept {
+  static void* const library = ::dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_GLOBAL);
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, reinterpret_cast<const char*>(call + 1));
+  if (found == nullptr) {
+    const char* reason = ::dlerror();
+    std::cerr << "stereosweep: "
+              << base::describe("cannot load torch", reason == nullptr ? "no reason given" : reason,
+                                "env/setup.sh installs what it needs")
+              << std::endl;
+    ::_exit(static_cast<int>(base::ExitCode::error));
+  }
+  return call->address = found;
+}
 
 Kernels kernels_on(const c10::Device& device) {
   if (!device.is_cpu()) {
