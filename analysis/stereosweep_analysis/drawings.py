@@ -21,6 +21,7 @@ from .reports.scores import why_no_means
 from .tables import number_text, p_text
 from .views import measures_of, recommended_measures, texts
 
+MOST_TITLES = 2  # of tests above one picture
 UNDEFINED = "0.85"
 MAX_ROWS = 80
 SUBJECTS = ("groups", "intersections", "all")
@@ -114,12 +115,12 @@ def heat_maps(statistics: xr.Dataset, measure: str | None = None, subjects: str 
 
 
 def _headline(statistics: xr.Dataset, scores: xr.DataArray) -> str:
-    """What the picture shows: of WEFAT tests their common title."""
+    """What the picture shows: of WEFAT tests their title, or both titles of two."""
     if not is_contexts(statistics):
         return "How the model associates groups with traits"
     titles = list(dict.fromkeys(str(title) for title in scores["item_dimension"].values if str(title)))
-    if len(titles) == 1:
-        return literal(titles[0])
+    if len(titles) in (1, MOST_TITLES):
+        return "\n".join(map(literal, titles))
     tests = [str(item) for item in scores["item"].values]
     return literal(tests[0]) if len(tests) == 1 else "To which of two sets of words is each word nearer?"
 

@@ -147,3 +147,13 @@ def test_open_checks_schema_version_and_completeness(run, tmp_path):
     (tmp_path / "text.h5").write_text("nothing")
     with pytest.raises(ResultError, match="cannot be opened"):
         open_result(tmp_path / "text.h5")
+
+
+@pytest.mark.parametrize("titles, headline", [
+    (["Science and arts"] * 2, "Science and arts"), (["Science and arts", "Career"], "Science and arts\nCareer"),
+    (["a", "b", "c"], "To which of two sets of words is each word nearer?"), ([""], "C1"),
+])  # fmt: skip
+def test_word_tests_have_their_titles_above_them(titles, headline):
+    items = [f"C{number + 1}" for number in range(len(titles))]
+    scores = xr.DataArray(np.zeros(len(titles)), {"item": items, "item_dimension": ("item", titles)}, ["item"])
+    assert drawings._headline(xr.Dataset(attrs={"schema": "stereosweep-result/1/contexts"}), scores) == headline

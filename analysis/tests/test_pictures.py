@@ -144,6 +144,13 @@ def test_rows_that_are_not_drawn_are_counted():
     plt.close("all")
 
 
+def test_names_of_a_heat_map_are_words():
+    axes = heat_map(np.array([[0.0, 1.0]]), ["old_people"], ["very_warm", "cold"], "d").figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["very warm", "cold"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["old people"]
+    plt.close("all")
+
+
 def test_heat_maps_with_the_same_ends_have_one_scale():
     one, other = (heat_map(np.array([[low, high]]), ["a"], ["b", "c"], "d", None, centre, (-2.0, 5.0)).figure
                   for low, high, centre in ((0.0, 1.0, 0.0), (-2.0, 5.0, 0.0)))  # fmt: skip

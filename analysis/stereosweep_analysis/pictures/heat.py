@@ -31,7 +31,7 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
     values, columns = values[np.ix_(kept, across)], [columns[place] for place in across]
     rows, groups = [rows[place] for place in kept], [groups[place] for place in kept]
     with page_style():
-        names, heads = [literal(name, 40) for name in rows], [literal(name, LONGEST_HEAD) for name in columns]
+        names, heads = [_words(name, 40) for name in rows], [_words(name, LONGEST_HEAD) for name in columns]
         longest = max(map(len, heads))
         is_turned = longest > 4
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
@@ -65,6 +65,11 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         bar.set_label(wrapped(label, max(shrink * ROW_HEIGHT * len(rows), LEAST_HEIGHT - 0.3)))
         bar.outline.set_visible(False)
     return Drawn(figure, left_out, kept, across)
+
+
+def _words(name, longest):
+    """A label with blanks between its words, which a table of the user's may join by "_"."""
+    return literal(str(name).replace("_", " "), longest)
 
 
 def _kept(values, most):
