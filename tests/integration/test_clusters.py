@@ -204,22 +204,21 @@ def test_variation_of_ratings(ratings):
     parts = {"wording": whole.reshape(*whole.shape[:3], -1, 1), "template": whole, "rephrasing": whole.swapaxes(3, 4),
              "replicate": runs_of.reshape(*runs_of.shape[:3], -1, runs_of.shape[-1]).swapaxes(3, 4)}
     for over, values in parts.items():
+        found = {name: data[f"variation_over_{over}{name}"].transpose("measure", "subject", "item").values
+                 for name in ("", "_n", "_status", *(f"_quantile_{level}" for level in (5, 25, 50, 75, 95)))}
         for place in numpy.ndindex(values.shape[:3]):
             means = numpy.array([mean(part) for part in values[place]])
             means = means[numpy.isfinite(means)]
-            names = dict(zip(("measure", "subject", "item"), place))
-            assert int(data[f"variation_over_{over}_n"].isel(names)) == len(means)
+            assert found["_n"][place] == len(means)
             for level in (5, 25, 50, 75, 95):
-                quantile = float(data[f"variation_over_{over}_quantile_{level}"].isel(names))
                 expected = numpy.quantile(means, level / 100) if len(means) else numpy.nan
-                numpy.testing.assert_allclose(quantile, expected, rtol=1e-12, atol=1e-12)
-            status = int(data[f"variation_over_{over}_status"].isel(names))
-            ours = float(data[f"variation_over_{over}"].isel(names))
+                numpy.testing.assert_allclose(found[f"_quantile_{level}"][place], expected, rtol=1e-12, atol=1e-12)
+            status = found["_status"][place]
             assert status == (1 if len(means) == 0 else 2 if len(means) == 1 else status)
             if status == 0:
-                numpy.testing.assert_allclose(ours, stats.variation(means, ddof=1), rtol=1e-9)
+                numpy.testing.assert_allclose(found[""][place], stats.variation(means, ddof=1), rtol=1e-9)
             else:
-                assert numpy.isnan(ours)
+                assert numpy.isnan(found[""][place])
     assert (data.variation_over_wording_status.sel(measure="option_text") == 0).all()
 
 
