@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -99,13 +100,14 @@ ExitCode exit_code_of_all(const Arguments& arguments) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+void run_program(int argc, char** argv) {
   keep_standard_streams();
   ::signal(SIGXFSZ, SIG_IGN);  // a file over its limit then fails with EFBIG, which is told with advice
   const parallel::RankGuard guard;
   const auto status = static_cast<int>(exit_code_of_all({argv + std::min(argc, 1), argv + argc}));
   guard.leave(status);
-  return status;
+  std::cout.flush();
+  std::quick_exit(status);  // torch would take back the registration of its operators one by one: 0.1 s
 }
 
 }  // namespace stereosweep::app

@@ -3,7 +3,7 @@
 
 namespace stereosweep::app {
 
-/// `main`'s arguments and result. The kinds of probes are registered before.
-int run_program(int argc, char** argv);
+/// Gets `main`'s arguments and ends the process. The kinds of probes are registered before.
+[[noreturn]] void run_program(int argc, char** argv);
 
 }  // namespace stereosweep::app

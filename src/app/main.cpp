@@ -4,5 +4,5 @@
 
 int main(int argc, char** argv) {
   stereosweep::probes::register_probes();
-  return stereosweep::app::run_program(argc, argv);
+  stereosweep::app::run_program(argc, argv);
 }

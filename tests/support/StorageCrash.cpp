@@ -242,6 +242,7 @@ int synced(int handle, Call&& call) {
 mode_t mode_in(int flags, va_list arguments) { return (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0; }
 
 __attribute__((destructor)) void end_of_process() { Storage::instance().end(); }
+[[maybe_unused]] const int end_of_program = std::at_quick_exit(end_of_process);
 
 }  // namespace
 

@@ -120,5 +120,5 @@ int main(int argc, char** argv) {
   static const stereosweep::probes::ToyKind toy;
   stereosweep::probes::register_probes();
   stereosweep::config::add_probe_format(toy);
-  return stereosweep::app::run_program(argc, argv);
+  stereosweep::app::run_program(argc, argv);
 }
