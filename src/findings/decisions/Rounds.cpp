@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "base/Lists.hpp"
@@ -28,23 +29,6 @@ constexpr double certain = 38;            // a statistic beyond every boundary
 constexpr double mixed_over_planned = 8;  // narrowest near the variance that is planned for the complete table
 constexpr double least_mixture = 1e-12;   // where nothing is uncertain any more
 
-/// Lines (blocks or columns) with a cell that can be scored, in the order in which they are visited.
-std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
-                                     const std::vector<std::size_t>& order, const std::vector<bool>& is_used) {
-  std::vector<std::size_t> first(num_lines, std::numeric_limits<std::size_t>::max());
-  for (std::size_t place = 0; place < line_of_place.size(); ++place) {
-    if (line_of_place[place] != no_block) {
-      first[line_of_place[place]] = std::min(first[line_of_place[place]], order[place]);
-    }
-  }
-  std::vector<std::size_t> lines;
-  for (std::size_t line = 0; line < num_lines; ++line) {
-    lines.insert(lines.end(), is_used[line] ? 1 : 0, line);
-  }
-  std::ranges::stable_sort(lines, {}, [&](std::size_t line) { return first[line]; });
-  return lines;
-}
-
 /// In which order the cells of one row are visited, and when they are looked at.
 struct CellOrder {
   std::vector<bool> is_applicable;          ///< [block, column]
@@ -63,8 +47,10 @@ struct CellOrder {
         used_blocks[cell / plan.num_columns] = used_columns[cell % plan.num_columns] = true;
       }
     }
-    blocks = dealt_lines(plan.num_blocks, plan.blocks, order.templates, used_blocks);
-    columns = dealt_lines(plan.num_columns, plan.columns, order.rephrasings, used_columns);
+    blocks = dealt_lines(plan.num_blocks, plan.blocks, order.templates);
+    columns = dealt_lines(plan.num_columns, plan.columns, order.rephrasings);
+    std::erase_if(blocks, [&](std::size_t block) { return !used_blocks[block]; });
+    std::erase_if(columns, [&](std::size_t column) { return !used_columns[column]; });
     if (!blocks.empty()) {
       planned = stats::planned_looks(blocks.size(), columns.size());
       looks = stats::looks_of_cells(blocks.size(), columns.size(), planned);
@@ -492,6 +478,20 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
     }
   }
   return rows;
+}
+
+std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
+                                     const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> first(num_lines, std::numeric_limits<std::size_t>::max());
+  std::vector<std::size_t> lines(num_lines);
+  std::iota(lines.begin(), lines.end(), 0);
+  for (std::size_t place = 0; place < line_of_place.size(); ++place) {
+    if (line_of_place[place] != no_block) {
+      first[line_of_place[place]] = std::min(first[line_of_place[place]], order[place]);
+    }
+  }
+  std::ranges::stable_sort(lines, {}, [&](std::size_t line) { return first[line]; });
+  return lines;
 }
 
 void PassCounter::add(const ContrastPlan& plan, const std::vector<std::uint8_t>& visited, std::size_t stop) {

@@ -65,6 +65,11 @@ struct DealtOrder {
   DealtOrder(const Scores& scores, std::uint64_t seed);
 };
 
+/// Lines (blocks or columns) in the order in which they are visited: by the first of their places on the axis.
+/// `line_of_place`: of each place, or no_block.
+std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
+                                     const std::vector<std::size_t>& order);
+
 /// Those of every item of a contrast in one measure. `values`, `statuses`: as Scores::read and read_statuses give them.
 std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan, std::size_t measure,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
