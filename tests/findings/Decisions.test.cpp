@@ -68,6 +68,37 @@ TEST(FindingsDecisions, tell_clear_rows_early_and_agree_with_the_complete_table)
   EXPECT_EQ(decisions.passes.front().asked, passes);
 }
 
+TEST(FindingsDecisions, count_the_passes_of_measures_that_are_decided_together_once) {
+  RandomScores scores({2, 1, 35, 20, 1, 1});
+  for (const std::size_t measure : {0, 1}) {
+    const auto one = planted({measure == 0 ? 4.0 : 0.5}, 35, 20, 1 + measure);
+    std::ranges::copy(one.table.values, scores.table.values.begin() + static_cast<std::ptrdiff_t>(700 * measure));
+  }
+  std::ranges::fill(scores.table.statuses, results::ScoreStatus::ok);
+  auto comparison = comparison_of();
+  for (const auto& axis = scores.table.axes[measure_axis]; const auto& label : axis.labels) {
+    comparison.contrasts.front().measures.push_back(label);
+  }
+  comparison.decide->family = sweep::TestFamily::measure;
+  const auto apart = decide(scores.scores(), comparison, 5);
+  ASSERT_EQ(apart.passes.size(), 2U);
+  const auto asked = std::pair(apart.passes[0].asked, apart.passes[1].asked);
+  EXPECT_LT(asked.first, asked.second);
+  comparison.decide->family = sweep::TestFamily::all;
+  const auto together = decide(scores.scores(), comparison, 5);
+  ASSERT_EQ(together.passes.size(), 1U);
+  EXPECT_EQ(together.passes.front().measure, "");
+  std::uint64_t longest = 0;
+  for (const auto& row : together.rows) {
+    longest = std::max(longest, static_cast<std::uint64_t>(row.at_stop()->passes));
+  }
+  EXPECT_EQ(together.passes.front().asked, longest);
+  EXPECT_EQ(together.passes.front().all, 700U);
+  const auto told = findings_of(together, comparison).front();
+  EXPECT_THAT(told.answers.front().text, ::testing::HasSubstr("2 rows of all measures with"));
+  EXPECT_EQ(told.answers.front().measure, "");
+}
+
 TEST(FindingsDecisions, share_the_passes_of_rows_with_the_same_subjects) {
   const auto scores = planted({0, 4, 8}, 35, 20);
   sweep::Comparison comparison = comparison_of();

@@ -79,7 +79,7 @@ std::string summary_of(const Decisions& decisions, const MeasurePasses& passes) 
   std::uint64_t num_decided = 0;
   std::uint64_t num_same = 0;
   for (const auto& row : decisions.rows) {
-    if (row.measure == passes.measure) {
+    if (passes.measure.empty() || row.measure == passes.measure) {
       num_rows += 1;
       num_decided += is_verdict(row.status) ? 1 : 0;
       num_same += agrees(row) ? 1 : 0;
@@ -87,8 +87,8 @@ std::string summary_of(const Decisions& decisions, const MeasurePasses& passes) 
   }
   const double share = static_cast<double>(passes.asked) / static_cast<double>(std::max<std::uint64_t>(passes.all, 1));
   return (decisions.is_whole ? "Rounds would have decided " : "Rounds decided ") + base::with_thousands(num_decided) +
-         " of " + base::counted(num_rows, "row") + " of " + passes.measure + " with " +
-         base::with_thousands(passes.asked) + " of " + base::with_thousands(passes.all) + " passes (" +
+         " of " + base::counted(num_rows, "row") + " of " + (passes.measure.empty() ? "all measures" : passes.measure) +
+         " with " + base::with_thousands(passes.asked) + " of " + base::with_thousands(passes.all) + " passes (" +
          results::fixed(100 * share, 1) + " %)" +
          (decisions.is_whole ? "; " + base::with_thousands(num_same) + " of " + base::with_thousands(num_rows) +
                                    " verdicts are those of the complete table."

@@ -416,10 +416,11 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
   for (std::size_t row = 0; row < rows_.size();) {
     const auto measure = rows_[row].measure;
     PassCounter passes(scores_);
-    for (; row < rows_.size() && rows_[row].measure == measure; ++row) {
+    const bool is_of_all = request_.family == sweep::TestFamily::all && rows_.back().measure != measure;
+    for (; row < rows_.size() && (is_of_all || rows_[row].measure == measure); ++row) {
       passes.add(plans_[plans_of_rows_[row]], decisions.rows[row].table.visited, decisions.rows[row].stop);
     }
-    decisions.passes.push_back({passes.count(), measure});
+    decisions.passes.push_back({passes.count(), is_of_all ? "" : measure});
   }
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const auto& plan = plans_[plans_of_rows_[row]];

@@ -56,9 +56,10 @@ struct DecidedRow {
 /// With fewer the verdict of the complete table is met less often than in 95 %.
 constexpr std::size_t usual_templates = 12;
 
-/// (subject, template, rephrasing) that an open row of a measure needed, and those of the whole product.
+/// (subject, template, rephrasing) that an open row of a measure needed, and those of the whole product. One pass
+/// scores all measures, so that those of rows which are decided together in several measures are counted once.
 struct MeasurePasses : PassCounter::Count {
-  std::string measure;
+  std::string measure;  ///< "": all that are decided
 };
 
 struct Decisions {
