@@ -17,6 +17,7 @@
 #include "findings/decisions/Decisions.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/SampledText.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes {
@@ -123,6 +124,36 @@ std::uint64_t num_asked(const std::vector<std::string>& names, const std::vector
 
 std::string share_of(std::uint64_t count, std::uint64_t asked) {
   return " (" + results::percent(static_cast<double>(count) / static_cast<double>(asked)) + ")";
+}
+
+/// How the thoughts before sampled answers ended, where the job closes those that are too long; else "".
+std::string thoughts_text(const results::ResultFile& result) {
+  const auto& schema = result.schema();
+  const auto status = schema.find_cube("answer_status");
+  const auto tokens = schema.find_cube("answer_num_thought_tokens");
+  const auto end = schema.find_cube("answer_thought_end");
+  if (!status || !tokens || !end) {
+    return "";
+  }
+  const auto& meanings = schema.cubes[*status].flag_meanings;
+  const auto count = schema.values_per_context(schema.cubes[*status]);
+  std::uint64_t cut = 0;
+  std::array<std::uint64_t, 2> ended{};  // as answer_thought_end has it
+  result.for_each_context([&](std::uint64_t, const results::RawBlock& block, std::uint64_t place) {
+    for (auto cell = place * count; cell < (place + 1) * count; ++cell) {
+      if (meanings.at(column_of<std::uint8_t>(block, *status)[cell]) == truncated_thought_name) {
+        ++cut;
+      } else if (column_of<std::int32_t>(block, *tokens)[cell] > 0) {
+        ++ended.at(column_of<std::uint8_t>(block, *end)[cell]);
+      }
+    }
+  });
+  const auto all = cut + ended[0] + ended[1];
+  const auto text = [&](std::uint64_t number) { return base::with_thousands(number) + share_of(number, all); };
+  return all == 0
+             ? ""
+             : " Of " + base::counted(all, "thought") + " before answers " + text(ended[0]) + " ended by themselves, " +
+                   text(ended[1]) + " were closed at their limit, and " + text(cut) + " were cut off.";
 }
 
 class OnlyStage final : public Stage {
@@ -329,14 +360,15 @@ std::string answers_line(const std::string& what, const std::vector<std::string>
   return results::wrapped(line, 2) + "\n";
 }
 
-std::string write_read_line(results::StatisticsFile& file, const std::vector<std::string>& names,
-                            const std::vector<std::uint64_t>& counts) {
+std::string write_read_line(results::StatisticsFile& file, const results::ResultFile& result,
+                            const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
   const auto asked = num_asked(names, counts);
   if (asked == 0) {
     return "";
   }
   const auto line = "Ratings that were read from sampled answers: " + base::with_thousands(counts.front()) + " of " +
-                    base::with_thousands(asked) + " asked" + share_of(counts.front(), asked) + ".";
+                    base::with_thousands(asked) + " asked" + share_of(counts.front(), asked) + "." +
+                    thoughts_text(result);
   file.root().write_attribute("answers_read", line);
   return line;
 }

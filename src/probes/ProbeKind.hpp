@@ -74,10 +74,11 @@ std::string cells_text(const std::vector<std::string>& names, const std::vector<
 /// Counts of answers by status, each with its share of what was asked: all but `not_asked` and `not_scored`.
 std::string answers_line(const std::string& what, const std::vector<std::string>& names,
                          const std::vector<std::uint64_t>& counts);
-/// How many of the asked ratings have the first status, that of a rating which was read: "" where none is asked. Also
-/// the file's attribute `answers_read`, which the report shows.
-std::string write_read_line(results::StatisticsFile& file, const std::vector<std::string>& names,
-                            const std::vector<std::uint64_t>& counts);
+/// How many of the asked ratings have the first status, that of a rating which was read, and how thoughts before them
+/// ended where some may be closed: "" where none is asked. Also the file's attribute `answers_read`, which the report
+/// shows.
+std::string write_read_line(results::StatisticsFile& file, const results::ResultFile& result,
+                            const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts);
 
 /// What `show --answers` is asked; borrowed.
 struct AnswersRequest {

@@ -1,5 +1,8 @@
 """Interviews of a model whose thoughts have a limit of their own: what is closed, flagged and counted, on any ranks."""
 
+import re
+
+import h5py
 import pytest
 import runs
 import tiny_causal
@@ -42,6 +45,28 @@ def test_every_thought_ends_and_every_answer_has_its_own_tokens(reference):
     assert tokens.max() <= THOUGHT + len("\n</think>\n\n") + 1 + ANSWER
     assert (result.answer_num_thought_tokens.values[asked] > 0).all()
     assert all("</think>" not in text for text in result.answer_text.values[asked])
+
+
+def test_stats_says_how_thoughts_ended(reference):
+    result = opened(reference / "interview.h5")
+    statuses = result.answer_status.attrs["flag_meanings"].split()
+    cut = result.answer_status.values == statuses.index("truncated_thought")
+    thought = ~cut & (result.answer_num_thought_tokens.values > 0)
+    closed = thought & (result.answer_thought_end.values == 1)
+    counts = [int((thought & ~closed).sum()), int(closed.sum()), int(cut.sum())]
+    total = sum(counts)
+    assert counts[1] > 0
+    done = runs.program("stats", reference)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    told = re.search(r"Of ([\d,]+) thoughts before answers ([\d,]+) \(([\d.]+) ?%\) ended by themselves, ([\d,]+) \(([\d.]+) ?%\) "
+                     r"were closed at their limit, and ([\d,]+) \(([\d.]+) ?%\) were cut off\.", text)
+    assert told, done.stdout
+    assert [int(told[group].replace(",", "")) for group in (1, 2, 4, 6)] == [total, *counts]
+    for count, group in zip(counts, (3, 5, 7), strict=True):
+        assert abs(float(told[group]) - 100 * count / total) < 0.51
+    with h5py.File(reference / "interview.stats.h5") as file:
+        assert told[0] in file.attrs["answers_read"]
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

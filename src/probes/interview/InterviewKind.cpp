@@ -310,7 +310,7 @@ class InterviewKind final : public KindOf<Interview> {
       written.root().write_attribute("rules_warnings", rules_warning());
     }
     results::write_score_table(written.layout(), result.table, written.left_out());
-    const auto read = write_read_line(written, reading_names(), result.rating_counts);
+    const auto read = write_read_line(written, request.file, reading_names(), result.rating_counts);
     const auto scores = findings::scores_of(written);
     InterviewStatistics statistics{.diversities = texts.take(), .consistency = {}, .confidence = std::nullopt};
     if (const auto turns = rating_turns(schema); !turns.empty()) {

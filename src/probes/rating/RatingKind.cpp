@@ -192,7 +192,7 @@ class RatingKind final : public KindOf<Rating> {
       found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
-    const auto read = write_read_line(written, result.axes.answer_statuses, counts_of_answers(result));
+    const auto read = write_read_line(written, request.file, result.axes.answer_statuses, counts_of_answers(result));
     auto told = write_findings(written, found, request);
     written.commit();
     return {.details = std::move(told), .status = rating_status_text(result), .read = read};
