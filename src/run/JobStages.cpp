@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
@@ -129,8 +130,7 @@ class StageRun {
   base::ExitCode score() {
     job_.on_rank_zero([&] {
       job_.forget_earlier_end();  // until here a complete run stays complete, whatever fails
-      show_in_status();
-      require_space();
+      require_space(show_in_status());
       start_attempt();
     });
     agree_whether_complete();
@@ -224,7 +224,8 @@ class StageRun {
     show_in_status();
   }
 
-  void show_in_status() {
+  /// How many contexts are still to be scored.
+  std::uint64_t show_in_status() {
     const auto& blocks = probe_->blocks();
     std::uint64_t contexts = 0;
     for (const auto& record : store_->records()) {
@@ -247,13 +248,13 @@ class StageRun {
       status.cost = stage_.cost_before();
       status.cost += store_->cost();
     });
+    return all_contexts - contexts;
   }
 
-  void require_space() const {
+  void require_space(std::uint64_t contexts_left) {
     const auto& folder = job_.directory.root();
-    const auto warning =
-        check_space(folder, output_size(*probe_, left_->size() - left_->num_done()), free_space(folder));
-    if (!warning.empty()) {
+    const auto warning = check_space(folder, output_size(*probe_, contexts_left), free_space(folder));
+    if (!warning.empty() && !std::exchange(told_of_space_, true)) {
       base::log(base::LogLevel::warning, warning);
     }
   }
@@ -290,7 +291,7 @@ class StageRun {
     const auto blocks = rounds_->wanted(job_.leads() ? &*store_ : nullptr);
     job_.on_rank_zero([&] {
       left_->want_only(blocks);
-      show_in_status();
+      require_space(show_in_status());
       if (!job_.request.reuse.empty() && !blocks.empty()) {
         take_over(job_.request.reuse);
       }
@@ -365,6 +366,22 @@ class StageRun {
               base::describe("no block of " + old_directory.string() + " fits this job", first_few(fields), advice));
   }
 
+  /// Once: `num_scorers` ranks, or groups of ranks that hold one model, share the blocks.
+  void warn_of_idle_ranks(std::uint64_t num_scorers) {
+    if (left_->size() >= num_scorers || stage_.asks() != probes::Stage::Asks::model ||
+        std::exchange(told_of_idle_ranks_, true)) {
+      return;
+    }
+    const auto idle = num_scorers - left_->size();
+    const auto ranks = idle * static_cast<std::uint64_t>(job_.job().execution.tensor_parallel);
+    const auto contexts = static_cast<std::uint64_t>(job_.job().execution.contexts_per_block);
+    base::log(base::LogLevel::warning,
+              base::describe(base::counted(ranks, "rank") + " will have nothing to do",
+                             "there are " + base::counted(left_->size(), "block") + " of at most " +
+                                 base::counted(contexts, "context") + " to share",
+                             "Smaller blocks are shared by more ranks: execution.contexts_per_block"));
+  }
+
   void announce() {
     job_.status->update([](RunStatus& status) { status.enter("running"); });
     const auto status = job_.status->current();
@@ -406,6 +423,7 @@ class StageRun {
     const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
     if (job_.leads()) {
       announce();
+      warn_of_idle_ranks(places.size());
     }
     job_.remember_signals();
     const auto order = job_.leads() ? lead(messenger, scorer, places)
@@ -445,6 +463,8 @@ class StageRun {
   std::optional<BlocksLeft> left_;
   std::uint64_t num_resumed_ = 0;
   std::uint64_t num_reused_ = 0;  ///< of all rounds
+  bool told_of_space_ = false;    // once, of all rounds
+  bool told_of_idle_ranks_ = false;
   std::unique_ptr<results::JournalWriter> journal_;
   std::optional<DecidedRounds> rounds_;  ///< where the job decides; on all ranks
 };

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import time
 
 import h5py
@@ -104,6 +105,19 @@ def test_stats_tells_decisions_and_names_what_it_leaves_out(stopped):
     assert all(len(line) <= 100 for line in text.splitlines() if "/" not in line)
     names = variables(stopped / "association.stats.h5", "")
     assert not any(name.startswith(("contrast_", "mean_score")) for name in names)
+
+
+def test_a_disk_too_small_for_a_round_is_told_before_its_first_block(tmp_path):
+    settings = [text for text in SETTINGS if not text.startswith(("measures", "axes.traits"))]
+    settings += ["measures=[ilps, ilps_star, set]", "axes.traits=abc_traits", "execution.engine=fake", DECIDE]
+    output = tmp_path / "small"
+    with runs.small_disk(output, "size=1m"):
+        code, _, err = runs.run(JOB, output / "run", *settings)
+        assert code == 1 and "the results do not fit the disk" in err and "MB in the journal" in err, err
+        assert runs.journal_blocks(output / "run") == 0
+        subprocess.run(["mount", "-o", "remount,size=96m", output], check=True)
+        code, _, err = runs.run(JOB, output / "run", *settings)
+        assert code == 0 and "round 3: " in err and err.count("the disk may become full") <= 1, err
 
 
 def test_what_was_declared_stays(stopped, complete):

@@ -92,6 +92,12 @@ def test_more_ranks_than_blocks(tmp_path):
     code, _, err = runs.run(job, tmp_path / "five", "execution.contexts_per_block=100", ranks=5)
     assert code == 0, err
     assert runs.digest(tmp_path / "one") == runs.digest(tmp_path / "five")
+    idle = f"{5 - total} rank{'s' if total < 4 else ''} will have nothing to do"
+    for told in (err, (tmp_path / "five" / "log").read_text()):
+        lines = [line for line in told.splitlines() if "nothing to do" in line]
+        assert len(lines) == 1 and "warning" in lines[0] and idle in lines[0], told
+        assert "execution.contexts_per_block" in lines[0] and f"{total} block" in lines[0]
+    assert "nothing to do" not in (tmp_path / "one" / "log").read_text()
 
 
 def planned(job):

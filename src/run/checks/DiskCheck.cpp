@@ -9,11 +9,11 @@ namespace stereosweep::run {
 
 using probes::megabytes;
 
-OutputSize output_size(const probes::Probe& probe, std::uint64_t blocks_left) {
-  const auto& blocks = probe.blocks();
-  const auto whole = probes::output_bytes(probe.schema(), blocks.num_contexts(), 0);
-  const auto share = blocks.num_blocks() == 0 ? 0 : double(blocks_left) / double(blocks.num_blocks());
-  return {static_cast<std::uint64_t>(whole * share), static_cast<std::uint64_t>(whole)};
+OutputSize output_size(const probes::Probe& probe, std::uint64_t contexts_left) {
+  const auto bytes = [&](std::uint64_t num_contexts) {
+    return static_cast<std::uint64_t>(probes::output_bytes(probe.schema(), num_contexts, 0));
+  };
+  return {bytes(contexts_left), bytes(probe.blocks().num_contexts())};
 }
 
 std::uint64_t free_space(const std::filesystem::path& folder) {

@@ -15,8 +15,8 @@ struct OutputSize {
   std::uint64_t exported = 0;  ///< the whole HDF5 file before compression
 };
 
-/// Of `probe`, where `blocks_left` of its blocks are not in the journal yet.
-OutputSize output_size(const probes::Probe& probe, std::uint64_t blocks_left);
+/// Of `probe`, where so many of its contexts are still to be scored.
+OutputSize output_size(const probes::Probe& probe, std::uint64_t contexts_left);
 
 /// What this user may still write below `folder`, in bytes; the largest number where that is unknown. Quotas are not
 /// seen.
