@@ -1,4 +1,4 @@
-"""torch_calls.py NM OUTPUT LIBTORCH LIBRARY...: a source (x86-64) of a program that loads libtorch_cpu.so when it needs it.
+"""torch_calls.py NM OUTPUT LIBTORCH LIBRARY...: a source (x86-64) of a program that loads libtorch_cpu.so when needed.
 
 Each function of libtorch_cpu.so that the static libraries call becomes a jump. Its first call asks
 stereosweep_find_torch_function (src/model/kernels/Kernels.cpp) for the address; later calls jump there at once.
