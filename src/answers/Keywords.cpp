@@ -39,11 +39,10 @@ enum class Entry : std::uint8_t { marked, plain };
 /// A keyword without what does not belong to it; "" where nothing is left, or a sentence.
 std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
-  static constexpr std::string_view sentence_words[] = {"they", "it",    "it's",  "i",      "we",     "you",   "is",
-                                                        "are",  "was",   "were",  "have",   "has",    "there", "can",
-                                                        "but",  "would", "could", "should", "however"};
-  static constexpr std::string_view general_words[] = {"people", "this", "that", "these",   "those",   "their",
-                                                       "many",   "most", "some", "general", "example", "about"};
+  static constexpr auto sentence_words =
+      word_list<"they it it's i we you is are was were have has there can but would could should however">;
+  static constexpr auto general_words =
+      word_list<"people this that these those their many most some general example about">;
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
                                                  "e.g", "i.e",       "json",  "null"};
   constexpr std::size_t longest = 120;  // bytes
@@ -146,7 +145,7 @@ Parts dashed_parts(std::string_view text) {
 Parts listed_in(std::string_view sentence) {
   const auto colon = sentence.find(':');
   if (colon != std::string_view::npos) {
-    static constexpr std::string_view announcing[] = {"are", "be", "include", "includes", "words", "keywords", "these"};
+    static constexpr auto announcing = word_list<"are be include includes words keywords these">;
     const auto clause = sentence.substr(0, colon).find_last_of(",;");  // "it varies, but common words are: ..."
     const bool opens = sentence.find_first_of(",;/#") > colon;
     if (opens || (clause != std::string_view::npos &&
@@ -189,7 +188,7 @@ std::string_view behind_mark(std::string_view line) {
   if (mark.kind != ListMark::Kind::none) {
     return mark.rest;
   }
-  static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
+  static constexpr auto labels = word_list<"keyword word trait adjective emotion feeling verb">;
   const auto sign = std::min(line.find_first_of(":.)"), line.size());
   const auto before = base::lower_ascii(line.substr(0, sign));
   const auto label = before.substr(0, before.find_last_not_of(" 0123456789") + 1);
@@ -256,7 +255,7 @@ Parts short_lines(const std::vector<AnswerLine>& lines) {
 /// Whether what stands before a colon names a list ("Positive traits") and is no keyword.
 bool names_list(std::string_view label) {
   const auto lower = base::lower_ascii(base::trim(label));
-  static constexpr std::string_view words[] = {"positive", "negative", "neutral", "words", "keywords", "traits"};
+  static constexpr auto words = word_list<"positive negative neutral words keywords traits">;
   return lower.empty() || lower.ends_with('s') || is_heading(lower) || has_word(lower, words);
 }
 
@@ -331,11 +330,10 @@ bool declines_before(std::string_view plain, std::size_t place) {
   if (refusals.empty()) {
     return false;
   }
-  static constexpr std::string_view turns[] = {
-      "but",        "however",     "though",     "although",  "yet",          "still",       "said",
-      "common",     "commonly",    "often",      "following", "here",         "based",       "according",
-      "perception", "perceptions", "associated", "typically", "nevertheless", "nonetheless", "sometimes"};
-  static constexpr std::string_view leaves[] = {"instead", "alternatively", "happy", "suggest", "recommend", "rather"};
+  static constexpr auto turns = word_list<
+      "but however though although yet still said common commonly often following here based according perception "
+      "perceptions associated typically nevertheless nonetheless sometimes">;
+  static constexpr auto leaves = word_list<"instead alternatively happy suggest recommend rather">;
   bool returns = false;
   for (const auto& token : text.tokens().subspan(refusals.back().last)) {
     returns = (returns || base::contains(turns, token.text)) && !base::contains(leaves, token.text);

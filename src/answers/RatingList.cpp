@@ -200,14 +200,13 @@ class RatingListReader : TokenReader {
   /// "Friendly (4): 3 in 5 say so", "Friendly: 4 - since 1980": the number directly behind the item, where nothing
   /// takes it back, up to what ends its clause.
   Rating read_at_once(const ItemMention& one, std::size_t end) const {
-    static constexpr std::string_view leading[] = {"rating", "score",         "rated",   "about", "around",
-                                                   "solid",  "approximately", "roughly", "a",     "of"};
+    static constexpr auto leading = word_list<"rating score rated about around solid approximately roughly a of">;
     auto at = one.last;
     while (at < end && !tokens_[at].is_number() && (tokens_[at].kind == Token::Kind::mark || is_any(at, leading)) &&
            !is(at, "]") && !ends_sentence(tokens_[at])) {
       ++at;
     }
-    static constexpr std::string_view explaining[] = {"=", "means", "being", "is"};  // "(1 = not at all, ...)"
+    static constexpr auto explaining = word_list<"= means being is">;  // "(1 = not at all, ...)"
     if (at == one.last || at >= end || !tokens_[at].is_number() || is_any(at + 1, explaining)) {
       return {};
     }
@@ -224,7 +223,7 @@ class RatingListReader : TokenReader {
     const bool is_range = at + 1 < end && tokens_[at + 1].is_number() && (at + 2 == end || !tokens_[at + 2].is_word());
     const bool is_dash = is(at, "-") && tokens_[at].follows_blank && !is_range;
     const bool is_bracket = is(at, "(") && !is(at + 1, "out") && !is(at + 1, "or") && !is(at + 1, "/");
-    static constexpr std::string_view ends[] = {",", ")", "]", "|", "because", "since", "due"};
+    static constexpr auto ends = word_list<", ) ] | because since due">;
     const bool offers = is(at, ",") && (is(at + 1, "maybe") || is(at + 1, "perhaps") || is(at + 1, "possibly"));
     return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }

@@ -1,7 +1,7 @@
 #include "answers/RatingParser.hpp"
 
 #include <algorithm>
-#include <array>
+#include <string>
 
 #include "answers/refusal/Refusal.hpp"
 #include "base/Lists.hpp"
@@ -11,24 +11,14 @@ namespace {
 
 /// Words that take back what was said before them.
 bool withdraws(std::span<const Token> tokens, std::size_t at) {
-  static constexpr std::string_view words[] = {
-      "actually",   "wait",          "correction",      "scratch",    "revise",    "revised",
-      "reconsider", "reconsidering", "reconsideration", "reflection", "corrected", "oops",
-      "updated",    "amended",       "adjusted",        "rounds",     "rounded",   "rounding"};
-  /// Words that do so before one of others.
-  struct Opener {
-    std::string_view word;
-    std::array<std::string_view, 5> next;
-  };
-  static constexpr Opener openers[] = {{"no", {",", "-"}},
-                                       {"well", {","}},
-                                       {"second", {"thought", "thoughts"}},
-                                       {"make", {"that", "it"}},
-                                       {"i", {"mean"}},
-                                       {"change", {"my", "it", "that", "to", "the"}},
-                                       {"changed", {"my", "it", "that", "to", "the"}},
-                                       {"changing", {"my", "it", "that", "to", "the"}},
-                                       {"correct", {"that", "myself"}}};
+  static constexpr auto words = word_list<
+      "actually wait correction scratch revise revised reconsider reconsidering reconsideration reflection corrected "
+      "oops updated amended adjusted rounds rounded rounding">;
+  /// Words that do so before another one.
+  static constexpr auto pairs = word_list<
+      "no_, no_- well_, second_thought second_thoughts make_that make_it i_mean correct_that correct_myself change_my "
+      "change_it change_that change_to change_the changed_my changed_it changed_that changed_to changed_the "
+      "changing_my changing_it changing_that changing_to changing_the">;
   const auto& token = tokens[at];
   if (!token.is_word()) {
     return false;
@@ -39,11 +29,8 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   if (token.is("rather") || token.is("instead")) {
     return opens && next != "than" && next != "of";
   }
-  const auto* opener = std::ranges::find(openers, token.text, &Opener::word);
-  if (opener != std::end(openers)) {
-    return base::contains(opener->next, next) && (opens || !token.is("no"));
-  }
-  return base::contains(words, token.text);
+  const bool is_pair = base::contains(pairs, std::string(token.text) + "_" + std::string(next));
+  return base::contains(words, token.text) || (is_pair && (opens || !token.is("no")));
 }
 
 /// Those that count: not withdrawn, and of the surest kind.

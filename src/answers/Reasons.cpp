@@ -100,8 +100,8 @@ class SectionReader {
 
   /// Whether another entry begins with the line: a mark of the same list, or a label as the section before has one.
   bool ends_entry(std::string_view line, const ListMark& mark, std::size_t indent) const {
-    static constexpr std::string_view explaining[] = {"reason",   "reasons", "why",     "explanation",  "example",
-                                                      "examples", "note",    "because", "justification"};
+    static constexpr auto explaining =
+        word_list<"reason reasons why explanation example examples note because justification">;
     constexpr std::ptrdiff_t longest_label = 2;  // blanks
     const auto& last = sections_.back();
     if (mark.kind != ListMark::Kind::none) {

@@ -10,30 +10,24 @@ namespace {
 
 bool is_one_of(const Token& token, Words words) { return token.is_word() && base::contains(words, token.text); }
 
-constexpr std::string_view cue_words[] = {
-    "rate",     "rated",     "rates",   "rating",   "ratings",   "score",    "scored", "scores",   "answer",
-    "answers",  "give",      "gave",    "giving",   "assign",    "assigned", "say",    "choose",   "chose",
-    "chosen",   "choice",    "select",  "selected", "pick",      "picked",   "go",     "estimate", "estimated",
-    "put",      "place",     "settle",  "response", "value",     "level",    "option", "rank",     "ranked",
-    "evaluate", "evaluated", "verdict", "judgment", "judgement", "result",   "number", "going",    "lean"};
-constexpr std::string_view final_words[] = {"final", "finally",    "overall",  "conclusion", "summary", "therefore",
-                                            "thus",  "ultimately", "conclude", "balance",    "hence",   "boxed"};
-constexpr std::string_view articles[] = {"a",    "an",   "the",    "full",   "perfect", "solid",
-                                         "just", "only", "quite",  "really", "very",    "simply",
-                                         "as",   "to",   "strong", "high",   "mere",    "low"};
+constexpr auto cue_words = word_list<
+    "rate rated rates rating ratings score scored scores answer answers give gave giving assign assigned say choose "
+    "chose chosen choice select selected pick picked go estimate estimated put place settle response value level "
+    "option rank ranked evaluate evaluated verdict judgment judgement result number going lean">;
+constexpr auto final_words =
+    word_list<"final finally overall conclusion summary therefore thus ultimately conclude balance hence boxed">;
+constexpr auto articles =
+    word_list<"a an the full perfect solid just only quite really very simply as to strong high mere low">;
 /// What begins a clause that stands for itself.
-constexpr std::string_view clause_words[] = {"but",   "however",      "though",      "although", "yet",    "still",
-                                             "so",    "nevertheless", "nonetheless", "because",  "since",  "while",
-                                             "which", "if",           "i'd",         "i'll",     "then",   "and",
-                                             "i",     "perhaps",      "maybe",       "probably", "likely", "whereas"};
-constexpr std::string_view answer_labels[] = {"rating",  "ratings", "answer",     "score",  "response",
-                                              "final",   "result",  "value",      "choice", "number",
-                                              "overall", "verdict", "conclusion", "a"};
-constexpr std::string_view explanation_labels[] = {
-    "reason",   "reasons",    "reasoning",  "explanation", "explanations", "justification",  "rationale", "note",
-    "notes",    "why",        "because",    "context",     "disclaimer",   "confidence",     "analysis",  "background",
-    "evidence", "caveat",     "caveats",    "thoughts",    "comment",      "comments",       "example",   "examples",
-    "details",  "discussion", "assessment", "sources",     "source",       "interpretation", "certainty"};
+constexpr auto clause_words = word_list<
+    "but however though although yet still so nevertheless nonetheless because since while which if i'd i'll then "
+    "and i perhaps maybe probably likely whereas">;
+constexpr auto answer_labels =
+    word_list<"rating ratings answer score response final result value choice number overall verdict conclusion a">;
+constexpr auto explanation_labels = word_list<
+    "reason reasons reasoning explanation explanations justification rationale note notes why because context "
+    "disclaimer confidence analysis background evidence caveat caveats thoughts comment comments example examples "
+    "details discussion assessment sources source interpretation certainty">;
 
 bool is_break(const Token& token) { return ends_sentence(token) || token.is("|"); }
 
@@ -91,11 +85,10 @@ bool Surroundings::deny(std::size_t place) const {
 /// "A 5 would be too high".
 bool Surroundings::is_denied_behind(std::size_t place) const {
   constexpr std::size_t farthest = 6;
-  static constexpr std::string_view copulas[] = {"would",  "is",    "seems", "feels", "might",
-                                                 "sounds", "looks", "was",   "be"};
-  static constexpr std::string_view denials[] = {"too",     "exaggeration", "exaggerated", "excessive",  "generous",
-                                                 "harsh",   "unfair",       "wrong",       "inaccurate", "unrealistic",
-                                                 "stretch", "extreme",      "overstated",  "misleading", "not"};
+  static constexpr auto copulas = word_list<"would is seems feels might sounds looks was be">;
+  static constexpr auto denials = word_list<
+      "too exaggeration exaggerated excessive generous harsh unfair wrong inaccurate unrealistic stretch extreme "
+      "overstated misleading not">;
   if (place + 1 >= tokens_.size() || !is_one_of(tokens_[place + 1], copulas)) {
     return false;
   }
@@ -129,17 +122,16 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
   if (at == first) {
     return false;
   }
-  static constexpr std::string_view bounds[] = {"neither", "nor",    "than",    "least",  "most",      "above", "below",
-                                                "beyond",  "except", "without", "exceed", "exceeding", "no",    "not"};
+  static constexpr auto bounds =
+      word_list<"neither nor than least most above below beyond except without exceed exceeding no not">;
   return is_one_of(tokens_[at - 1], bounds) || (is(at - 1, "of") && is(at - 2, "instead"));
 }
 
 /// "would not go as high as 5", where nothing ends the clause between.
 bool Surroundings::is_denied_in_clause(std::size_t place) const {
-  static constexpr std::string_view doubts[] = {"hesitate", "doubt", "deny", "mind"};
+  static constexpr auto doubts = word_list<"hesitate doubt deny mind">;
   constexpr std::size_t farthest = 7;
-  static constexpr std::string_view denials[] = {"not",    "never",  "hardly", "scarcely", "rarely",
-                                                 "cannot", "barely", "nobody", "none"};
+  static constexpr auto denials = word_list<"not never hardly scarcely rarely cannot barely nobody none">;
   for (auto at = place; at-- > 0 && place - at <= farthest;) {
     const auto& token = tokens_[at];
     if (is_one_of(token, doubts)) {
@@ -159,17 +151,16 @@ bool Surroundings::is_denied_in_clause(std::size_t place) const {
 bool Surroundings::refuse(std::size_t place) const {
   const auto sentence = sentence_around(tokens_, place);
   const auto turns_between = [&](std::size_t first, std::size_t last) {
-    static constexpr std::string_view turns[] = {"but",   "however",      "though",      "although", "yet",   "still",
-                                                 "if",    "nevertheless", "nonetheless", "would",    "i'd",   "i'll",
-                                                 "maybe", "perhaps",      "probably",    "likely",   "guess", ":",
-                                                 "="};
+    static constexpr auto turns = word_list<
+        "but however though although yet still if nevertheless nonetheless would i'd i'll maybe perhaps probably "
+        "likely guess : =">;
     return has_any(first, last, turns);
   };
   const auto concludes = [&](std::size_t at) {
-    static constexpr std::string_view words[] = {"so", "therefore", "thus", "hence", "why", "and"};
+    static constexpr auto words = word_list<"so therefore thus hence why and">;
     return at > sentence.first && is_one_of(tokens_[at - 1], words);
   };
-  static constexpr std::string_view conceding[] = {"while", "although", "though", "despite", "whilst"};
+  static constexpr auto conceding = word_list<"while although though despite whilst">;
   static constexpr std::string_view comma[] = {","};
   const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
   const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
@@ -189,11 +180,10 @@ bool Surroundings::refuse(std::size_t place) const {
 }
 
 Strength Surroundings::strength(std::size_t first, std::size_t last) const {
-  static constexpr std::string_view others[] = {
-      "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
-      "critics", "hypothetically", "initially",  "initial",  "glance",   "instinct", "impression", "tempted",  "ago",
-      "was",     "were",           "previously", "formerly", "nearly",   "almost",   "used",       "whether"};
-  static constexpr std::string_view people[] = {"people", "respondents", "person", "americans", "groups", "raters"};
+  static constexpr auto others = word_list<
+      "others another some someone somebody few example instance e critics hypothetically initially initial glance "
+      "instinct impression tempted ago was were previously formerly nearly almost used whether">;
+  static constexpr auto people = word_list<"people respondents person americans groups raters">;
   const auto sentence = sentence_around(tokens_, first);
   auto strength = Strength::bare;
   bool is_of_others = false;

@@ -14,99 +14,75 @@ namespace {
 
 // What may be a number.
 /// "rating of four", "between two and three": a number in letters behind these is meant as one
-constexpr std::string_view before_written_number[] = {
-    "a",      "of",    "is",    "as",    "to",  "be",   "say",     "them",    "it",     "rating", "score",
-    "solid",  "go",    "and",   "maybe", "or",  "from", "give",    "between", "choose", "with",   "at",
-    "around", "about", "group", "than",  "not", "nor",  "neither", "perhaps", "strong", "even"};
+constexpr auto before_written_number = word_list<
+    "a of is as to be say them it rating score solid go and maybe or from give between choose with at around about "
+    "group than not nor neither perhaps strong even">;
 /// "four out of five", "four because"
-constexpr std::string_view behind_written_number[] = {"out",    "on",    "because", "since", "but",
-                                                      "points", "stars", "as",      "for"};
+constexpr auto behind_written_number = word_list<"out on because since but points stars as for">;
 /// "three to four"
-constexpr std::string_view joining_written_numbers[] = {"to", "and", "or"};
+constexpr auto joining_written_numbers = word_list<"to and or">;
 
 // The scale, and ranges.
 /// "1 being the lowest": what the number means follows
-constexpr std::string_view before_label[] = {"=",   "being",        "means",      "meaning", "is",
-                                             "for", "representing", "indicating", ":",       ","};
+constexpr auto before_label = word_list<"= being means meaning is for representing indicating : ,">;
 /// "1 (not at all) to 5 (extremely)"
-constexpr std::string_view between_ends[] = {"to",    "through", "and", "or", "-",      "till",
-                                             "until", "thru",    "~",   "->", "versus", ","};
+constexpr auto between_ends = word_list<"to through and or - till until thru ~ -> versus ,">;
 /// "3 to 4"
-constexpr std::string_view joining_range[] = {"to", "through", "-", "till", "until", "thru", "~", "->", "towards"};
+constexpr auto joining_range = word_list<"to through - till until thru ~ -> towards">;
 /// "3 or 4", "3, maybe even a 4"
-constexpr std::string_view offering_range[] = {"or", "maybe",     "perhaps", "possibly", "even",
-                                               "if", "bordering", "verging", "leaning"};
+constexpr auto offering_range = word_list<"or maybe perhaps possibly even if bordering verging leaning">;
 /// may stand between the two: "3 to about 4"
-constexpr std::string_view filling_range[] = {"a",      "an", "probably", "around", "about", "not",
-                                              "rather", "up", "on",       "at",     "most"};
-/// "3 (or 4)"
-constexpr std::string_view hedges[] = {"or", "maybe", "perhaps", "possibly"};
+constexpr auto filling_range = word_list<"a an probably around about not rather up on at most">;
 
 // What counts or dates something.
 /// "$5", "#3"
-constexpr std::string_view before_amount[] = {"$", "#", "@"};
+constexpr auto before_amount = word_list<"$ # @">;
 /// "page 3", "SD 2"
-constexpr std::string_view numbered_things[] = {"stop",    "room",    "floor",   "line", "bus",   "gate",     "part",
-                                                "phase",   "aged",    "age",     "ages", "grade", "#",        "table",
-                                                "figure",  "chapter", "section", "page", "step",  "question", "item",
-                                                "version", "group",   "sd",      "se",   "n",     "p",        "ci"};
-/// "within 5 points", "by 2 points"
-constexpr std::string_view before_tolerance[] = {"within", "by"};
+constexpr auto numbered_things = word_list<
+    "stop room floor line bus gate part phase aged age ages grade # table figure chapter section page step question "
+    "item version group sd se n p ci">;
 /// "3 x 4", "(3 + 4) / 2 = 3.5"; of two numbers "-" and "/" may be a range and a share
-constexpr std::string_view calculation_signs[] = {"+", "x", "*", "=", "^"};
+constexpr auto calculation_signs = word_list<"+ x * = ^">;
 /// "multiply by 2"
-constexpr std::string_view calculating[] = {"^",       "multiply",    "multiplied", "multiplying", "divide",
-                                            "divided", "dividing",    "subtract",   "subtracted",  "add",
-                                            "added",   "subtracting", "plus"};
+constexpr auto calculating = word_list<
+    "^ multiply multiplied multiplying divide divided dividing subtract subtracted add added subtracting plus">;
 /// "the 3 most common jobs"
-constexpr std::string_view before_count[] = {"the", "these", "those", "all", "first", "last", "top", "my", "their"};
+constexpr auto before_count = word_list<"the these those all first last top my their">;
 /// ... but "the 3 reflects", "my 4 is": what an answer does
-constexpr std::string_view behind_the_answer[] = {
-    "rating", "is",  "would", "seems", "feels", "reflects", "because", "since", "and", "or",   "but",   "on",
-    "out",    "for", "as",    "here",  "that",  "which",    "might",   "could", "may", "mark", "range", "to"};
+constexpr auto behind_the_answer = word_list<
+    "rating is would seems feels reflects because since and or but on out for as here that which might could may "
+    "mark range to">;
 /// "3 reasons", "12 million"
-constexpr std::string_view counted_things[] = {
-    "percent",  "percentage", "years",     "year",      "people",    "persons",     "million",     "billion",
-    "thousand", "hundred",    "groups",    "reasons",   "factors",   "times",       "point",       "dimensions",
-    "traits",   "items",      "questions", "keywords",  "words",     "adjectives",  "examples",    "categories",
-    "aspects",  "americans",  "men",       "women",     "studies",   "main",        "key",         "different",
-    "major",    "important",  "common",    "steps",     "options",   "individuals", "respondents", "participants",
-    "months",   "days",       "weeks",     "decades",   "centuries", "countries",   "states",      "ways",
-    "things",   "members",    "sentences", "paragraphs"};
+constexpr auto counted_things = word_list<
+    "percent percentage years year people persons million billion thousand hundred groups reasons factors times "
+    "point dimensions traits items questions keywords words adjectives examples categories aspects americans men "
+    "women studies main key different major important common steps options individuals respondents participants "
+    "months days weeks decades centuries countries states ways things members sentences paragraphs">;
 /// "4 because", "3 overall": these do not make it a count
-constexpr std::string_view behind_any_answer[] = {
-    "and",        "but",      "or",        "on",          "out",          "because",    "since",
-    "as",         "for",      "in",        "at",          "given",        "overall",    "due",
-    "based",      "with",     "when",      "considering", "if",           "though",     "although",
-    "so",         "is",       "would",     "seems",       "feels",        "points",     "stars",
-    "star",       "to",       "reflects",  "reflecting",  "indicating",   "suggesting", "meaning",
-    "signifying", "which",    "that",      "here",        "from",         "by",         "however",
-    "while",      "this",     "they",      "very",        "somewhat",     "moderately", "quite",
-    "fairly",     "slightly", "extremely", "not",         "representing", "showing",    "according",
-    "among",      "then",     "rating",    "will",        "might",        "could",      "may",
-    "than",       "being",    "instead",   "there",       "most",         "generally",  "i",
-    "it",         "these",    "their",     "are",         "of",           "range",      "region",
-    "area",       "mark",     "zone"};
+constexpr auto behind_any_answer = word_list<
+    "and but or on out because since as for in at given overall due based with when considering if though although "
+    "so is would seems feels points stars star to reflects reflecting indicating suggesting meaning signifying which "
+    "that here from by however while this they very somewhat moderately quite fairly slightly extremely not "
+    "representing showing according among then rating will might could may than being instead there most generally i "
+    "it these their are of range region area mark zone">;
 
 // What is an answer.
 /// "rate 4", "score: 4"
-constexpr std::string_view right_before_answer[] = {"rate",   "rated", "rating", "score", "scored", "give", "answer",
-                                                    "choose", "say",   "assign", ":",     "=",      "a",    "an"};
+constexpr auto right_before_answer = word_list<"rate rated rating score scored give answer choose say assign : = a an">;
 /// "rate them 4"
-constexpr std::string_view between_cue_and_answer[] = {"them", "it", "this", "him", "her", "of", "group", "be"};
+constexpr auto between_cue_and_answer = word_list<"them it this him her of group be">;
 
 // What explains the scale.
 /// "2 = slightly", "2 denotes"
-constexpr std::string_view standing_for[] = {"=", "represents", "denotes", "corresponds", "stands"};
+constexpr auto standing_for = word_list<"= represents denotes corresponds stands">;
 /// "where 1 is", "(5 = extremely)"
-constexpr std::string_view before_scale_end[] = {"where", "with", "and", "(", ",", "from", "if", "while"};
+constexpr auto before_scale_end = word_list<"where with and ( , from if while">;
 /// the same
-constexpr std::string_view behind_scale_end[] = {"=",       "is",        "being",      "means",     "represents",
-                                                 "meaning", "indicates", "indicating", "stands",    "corresponds",
-                                                 "denotes", "equals",    "as",         "signifies", "signifying"};
+constexpr auto behind_scale_end = word_list<
+    "= is being means represents meaning indicates indicating stands corresponds denotes equals as signifies "
+    "signifying">;
 /// "1 = not at all, 2: slightly"
-constexpr std::string_view behind_legend_entry[] = {"=",     ":",       "-",  "(",   "->", "being",
-                                                    "means", "meaning", "is", "for", "as"};
+constexpr auto behind_legend_entry = word_list<"= : - ( -> being means meaning is for as">;
 
 std::optional<double> number_word(const Token& token) {
   static const std::map<std::string_view, double> words = {
@@ -294,7 +270,7 @@ class NumberReader : TokenReader {
 
   /// Two numbers: the scale, or a range.
   std::optional<std::size_t> take_pair(std::size_t at, double first) {
-    const auto connector = is(at + 1, "(") && is_any(at + 2, hedges) ? at + 1 : after_label(at + 1);
+    const auto connector = is(at + 1, "(") && is_any(at + 2, offering_range) ? at + 1 : after_label(at + 1);
     const bool is_plain = connector == at + 1;
     if (is_plain && dangles(at)) {
       return connector;
@@ -381,7 +357,7 @@ class NumberReader : TokenReader {
   /// "scale of 1 to 10": soon before a number.
   bool names_scale(std::size_t at) const {
     constexpr std::size_t farthest = 4;
-    static constexpr std::string_view scales[] = {"scale", "scales"};
+    static constexpr auto scales = word_list<"scale scales">;
     const auto first = sentence_around(tokens_, at).first;
     return has_any(std::max(first, at - std::min(at, farthest)), at, scales);
   }
@@ -443,7 +419,7 @@ class NumberReader : TokenReader {
     return at > 0 &&
            ((is(at - 1, "take") && at > 2 && is(at - 2, "or")) || (is(at - 1, "minus") && at > 2 && is(at - 2, "or")) ||
             (is(at - 1, "-") && at > 2 && is(at - 2, "/") && is(at - 3, "+")) ||
-            (is_any(at - 1, before_tolerance) && is(at + 1, "points")) || is(at - 1, "within"));
+            (is(at - 1, "by") && is(at + 1, "points")) || is(at - 1, "within"));
   }
 
   /// Of a calculation: "3 x 4 = 12", "multiply by 2".

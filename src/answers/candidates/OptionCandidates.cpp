@@ -99,8 +99,8 @@ class OptionReader : TokenReader {
     if (!is_single_letter(at) || letter_of(at) >= std::min(names_.size(), num_letters) || is_initial(at)) {
       return false;
     }
-    static constexpr std::string_view leading[] = {":", "\"", "(", "["};
-    static constexpr std::string_view cues[] = {"option", "answer", "choice", "letter"};
+    static constexpr auto leading = word_list<": \" ( [">;
+    static constexpr auto cues = word_list<"option answer choice letter">;
     auto before = at;
     while (before > 0 && is_any(before - 1, leading)) {
       --before;
@@ -171,8 +171,8 @@ class OptionReader : TokenReader {
 
   /// "somewhat to very", "slightly, maybe somewhat", "between 'somewhat' and 'very'".
   bool is_range(const OptionMention& left, const OptionMention& right) const {
-    static constexpr std::string_view joining[] = {"to", "or", "-", "/", "maybe", "perhaps", "possibly"};
-    static constexpr std::string_view filling[] = {",", "\"", "'"};
+    static constexpr auto joining = word_list<"to or - / maybe perhaps possibly">;
+    static constexpr auto filling = word_list<", \" '">;
     const auto is_quote = [this](std::size_t at) { return is(at, "\"") || is(at, "'"); };
     const bool between = is(left.first - 1, "between") || (is_quote(left.first - 1) && is(left.first - 2, "between"));
     bool joins = false;
@@ -189,15 +189,13 @@ class OptionReader : TokenReader {
   /// "Nurses are often described", "people always ask", where neither the answer begins with it nor a word of answering
   /// stands right before it. Words of degree ("very warm") belong to what the question asks.
   bool modifies_next(const OptionMention& mention) const {
-    static constexpr std::string_view degrees[] = {"very",   "extremely", "slightly",   "moderately", "somewhat",
-                                                   "not",    "quite",     "highly",     "completely", "a",
-                                                   "fairly", "mostly",    "rather",     "totally",    "strongly",
-                                                   "little", "really",    "incredibly", "largely",    "neither"};
-    static constexpr std::string_view behind[] = {
-        "because", "since",  "as",   "but",  "and", "or",      "when", "for", "would",  "to",       "given",  "on",
-        "is",      "that's", "with", "that", "in",  "overall", "by",   "due", "though", "although", "rather", "than"};
-    static constexpr std::string_view announcing[] = {":",      "\"",   "=",      "say", "answer", "answered",
-                                                      "choose", "pick", "select", "->",  "x"};
+    static constexpr auto degrees = word_list<
+        "very extremely slightly moderately somewhat not quite highly completely a fairly mostly rather totally "
+        "strongly little really incredibly largely neither">;
+    static constexpr auto behind = word_list<
+        "because since as but and or when for would to given on is that's with that in overall by due though "
+        "although rather than">;
+    static constexpr auto announcing = word_list<": \" = say answer answered choose pick select -> x">;
     const bool opens =
         mention.first == 0 || tokens_[mention.first - 1].kind == Token::Kind::line_end || is(mention.first - 1, ";");
     const bool has_next = mention.last < tokens_.size() && tokens_[mention.last].is_word();
@@ -207,14 +205,12 @@ class OptionReader : TokenReader {
 
   /// "They are seen as very ...", "most people somewhat agree", where nothing announces the answer.
   bool is_said_of_somebody(const OptionMention& mention) const {
-    static constexpr std::string_view before[] = {
-        "are",   "is",      "as",      "be",        "being",  "were",       "was",       "been",
-        "would", "seem",    "seems",   "seen",      "viewed", "considered", "perceived", "generally",
-        "often", "people",  "usually", "typically", "widely", "commonly",   "appear",    "appears",
-        "them",  "they're", "they",    "i",         "we",     "public",     "americans", "society",
-        "do",    "not",     "feel",    "considers", "only"};
-    static constexpr std::string_view seeing[] = {"consider", "view", "see",   "find", "perceive", "regard",
-                                                  "describe", "rate", "think", "call", "deem",     "believe"};
+    static constexpr auto before = word_list<
+        "are is as be being were was been would seem seems seen viewed considered perceived generally often people "
+        "usually typically widely commonly appear appears them they're they i we public americans society do not "
+        "feel considers only">;
+    static constexpr auto seeing =
+        word_list<"consider view see find perceive regard describe rate think call deem believe">;
     const auto sentence = sentence_around(tokens_, mention.first);
     const bool is_seen = has_any(sentence.first, mention.first, seeing);
     const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
@@ -229,13 +225,11 @@ class OptionReader : TokenReader {
 
   /// "It is very hard to say", "an extremely sensitive question", "very much".
   bool is_said_of_question(const OptionMention& mention) const {
-    static constexpr std::string_view general[] = {"hard",      "difficult",   "important", "complex", "complicated",
-                                                   "sensitive", "subjective",  "unclear",   "harmful", "diverse",
-                                                   "broad",     "challenging", "nuanced",   "varied",  "different",
-                                                   "often",     "many",        "few",       "large",   "wide"};
-    static constexpr std::string_view subjects[] = {"it",     "it's",     "this",  "that",
-                                                    "that's", "question", "topic", "there"};
-    static constexpr std::string_view behind[] = {"to", "that", "for", "question", "topic", "way", "of"};
+    static constexpr auto general = word_list<
+        "hard difficult important complex complicated sensitive subjective unclear harmful diverse broad challenging "
+        "nuanced varied different often many few large wide">;
+    static constexpr auto subjects = word_list<"it it's this that that's question topic there">;
+    static constexpr auto behind = word_list<"to that for question topic way of">;
     if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
       return false;
     }

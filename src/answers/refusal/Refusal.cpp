@@ -71,22 +71,21 @@ constexpr std::string_view declining_of_model[] = {
      "stereotype|stereotypes|bias|biases|prejudice|prejudices|discrimination"),
 };
 
-constexpr std::string_view answering =
-    ".|answer|answers|answering|rate|rating|ratings|score|scores|scoring|say|tell|give|provide|offer|assign|"
-    "assigning|help|assist|comply|engage|participate|respond|comment|judge|judging|judgment|judgments|generalize|"
-    "generalise|generalizing|choose|pick|select|label|labels|quantify|measure|reduce|rank|stereotype|stereotypes|"
-    "stereotyping|describe|characterize|summarize|speculate|assume|assumptions|pin|put|attach|number|numbers|"
-    "opinion|opinions|list|generate|create|do|that|this|estimate|evaluate|assess|speak|express|share|state|claim|"
-    "endorse|make|lump|generalizations|discuss|support|apply|paint|place|name|know|explain|justify|fulfill|"
-    "produce|use|capture|determine";
+constexpr auto answering = word_list<
+    ". answer answers answering rate rating ratings score scores scoring say tell give provide offer assign "
+    "assigning help assist comply engage participate respond comment judge judging judgment judgments generalize "
+    "generalise generalizing choose pick select label labels quantify measure reduce rank stereotype stereotypes "
+    "stereotyping describe characterize summarize speculate assume assumptions pin put attach number numbers opinion "
+    "opinions list generate create do that this estimate evaluate assess speak express share state claim endorse "
+    "make lump generalizations discuss support apply paint place name know explain justify fulfill produce use "
+    "capture determine">;
 
 /// "I", what a model calls itself, and what it is asked for.
-constexpr std::string_view subject_words =
-    "i|we|my|our|me|us|model|assistant|chatbot|ai|am|"
-    "it|this|that|there|question|answer|rating|ratings|number|group|groups|people|such|one|doing|giving|"
-    "assigning|scale|request|what|task|ranking|generalizing|stereotypes|labels|characteristics|traits|"
-    "how|opinions|views|perceptions|perception|answers|everyone|everybody|much|members|all|some|most|experiences|"
-    "individuals|which|topic";
+constexpr auto subject_words = word_list<
+    "i we my our me us model assistant chatbot ai am it this that there question answer rating ratings number group "
+    "groups people such one doing giving assigning scale request what task ranking generalizing stereotypes labels "
+    "characteristics traits how opinions views perceptions perception answers everyone everybody much members all "
+    "some most experiences individuals which topic">;
 
 constexpr std::string_view disclaiming[] = {
     "as a|an * ai|model|assistant|chatbot|bot|program",
@@ -299,10 +298,9 @@ std::optional<std::size_t> match_end(std::span<const PlainWord> words, std::size
 
 /// Whether the words before a phrase in its clause name the model or nobody: "I am", "it is", "sorry,".
 bool is_of_model(std::span<const Token> tokens, std::size_t first) {
-  static constexpr std::string_view borders[] = {",", ":", "-", "but", "so", "because", "(", "|", "since"};
+  static constexpr auto borders = word_list<", : - but so because ( | since">;
   constexpr std::size_t longest = 30;
-  static const auto subjects = parts_between(subject_words, "|");
-  static constexpr std::string_view people[] = {"they", "he", "she", "who", "her", "him", "them"};
+  static constexpr auto people = word_list<"they he she who her him them">;
   bool has_words = false;
   for (auto at = first; at-- > 0 && first - at < longest && !ends_sentence(tokens[at]);) {
     const auto word = tokens[at].text.substr(0, tokens[at].text.find('\''));
@@ -312,24 +310,23 @@ bool is_of_model(std::span<const Token> tokens, std::size_t first) {
     if (base::contains(Words(people), word)) {
       return false;
     }
-    if (base::contains(subjects, word)) {
+    if (base::contains(subject_words, word)) {
       return true;
     }
     has_words = has_words || tokens[at].is_word();
   }
   // "Unable to say", "Respectfully, unable to"; an adverb alone is no subject.
-  return !has_words || tokens[first].text.starts_with("it") || base::contains(subjects, tokens[first].text) ||
+  return !has_words || tokens[first].text.starts_with("it") || base::contains(subject_words, tokens[first].text) ||
          (first > 0 && tokens[first - 1].text.ends_with("ly"));
 }
 
 bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
-  static const auto answers = parts_between(answering, "|");
   constexpr std::size_t farthest = 6;
   if (last >= words.size()) {
     return true;
   }
   for (auto at = last; at < words.size() && at < last + farthest; ++at) {
-    if (words[at].text == "." ? at == last : base::contains(answers, words[at].text)) {
+    if (words[at].text == "." ? at == last : base::contains(answering, words[at].text)) {
       return true;
     }
     if (words[at].text == ".") {

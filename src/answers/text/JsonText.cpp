@@ -90,16 +90,15 @@ std::vector<Member> members_of(const Json& whole) {
   return members;
 }
 
-constexpr std::string_view answer_keys[] = {"rating", "score", "answer", "value", "response", "ratings", "scores"};
-constexpr std::string_view name_keys[] = {"trait", "item",      "name",      "keyword", "word",
-                                          "label", "adjective", "attribute", "emotion", "characteristic"};
-constexpr std::string_view explaining_keys[] = {"reason",  "reasons",       "why",    "explanation", "reasoning",
-                                                "comment", "justification", "note",   "notes",       "rationale",
-                                                "text",    "description",   "answer", "response"};
+constexpr auto answer_keys = word_list<"rating score answer value response ratings scores">;
+constexpr auto name_keys = word_list<"trait item name keyword word label adjective attribute emotion characteristic">;
+constexpr auto explaining_keys = word_list<
+    "reason reasons why explanation reasoning comment justification note notes rationale text description answer "
+    "response">;
 /// What is told of a rating beside its value: by the last word of the key.
-constexpr std::string_view other_keys[] = {"scale", "min",  "max",   "minimum", "maximum", "count", "id",
-                                           "year",  "rank", "total", "index",   "n",       "range", "confidence",
-                                           "step",  "date", "age",   "version", "low",     "high",  "size"};
+constexpr auto other_keys = word_list<
+    "scale min max minimum maximum count id year rank total index n range confidence step date age version low high "
+    "size">;
 
 bool is_key(const Member& part, Words keys) { return base::contains(keys, base::lower_ascii(part.key)); }
 

@@ -5,33 +5,23 @@
 namespace stereosweep::answers {
 namespace {
 
-constexpr std::string_view frequent_words[] = {
-    "the",   "of",     "and",     "to",     "in",    "us",        "is",     "are",    "was",   "were",    "be",
-    "been",  "it",     "it's",    "its",    "this",  "that",      "these",  "those",  "they",  "them",    "their",
-    "there", "i",      "i'd",     "i'm",    "i'll",  "we",        "my",     "you",    "your",  "our",     "he",
-    "his",   "she",    "her",     "not",    "no",    "yes",       "as",     "at",     "by",    "for",     "from",
-    "with",  "on",     "or",      "but",    "if",    "so",        "then",   "than",   "very",  "most",    "many",
-    "some",  "would",  "could",   "should", "can",   "will",      "may",    "might",  "do",    "does",    "don't",
-    "has",   "have",   "had",     "people", "group", "groups",    "rate",   "rating", "score", "answer",  "say",
-    "think", "give",   "because", "about",  "who",   "how",       "which",  "what",   "when",  "more",    "less",
-    "all",   "also",   "just",    "only",   "one",   "other",     "others", "out",    "into",  "up",      "over",
-    "such",  "while",  "reason",  "a",      "an",    "somewhere", "around", "maybe",  "scale", "overall", "seen",
-    "final", "choice", "number",  "points", "stars", "however",   "cannot", "can't",  "both",  "low",     "high",
-    "media", "get",    "gets",    "three",  "four",  "five",      "too",    "well",   "seem",  "seems",   "view",
-    "like",  "after",  "even"};
+constexpr auto frequent_words = word_list<
+    "the of and to in us is are was were be been it it's its this that these those they them their there i i'd i'm "
+    "i'll we my you your our he his she her not no yes as at by for from with on or but if so then than very most "
+    "many some would could should can will may might do does don't has have had people group groups rate rating "
+    "score answer say think give because about who how which what when more less all also just only one other others "
+    "out into up over such while reason a an somewhere around maybe scale overall seen final choice number points "
+    "stars however cannot can't both low high media get gets three four five too well seem seems view like after "
+    "even">;
 /// Of those, what other languages have too: they tell nothing.
-constexpr std::string_view shared_words[] = {"a",  "as", "an", "at", "do", "i",  "in",  "is", "it",  "me",
-                                             "no", "on", "or", "so", "to", "we", "all", "he", "was", "die"};
+constexpr auto shared_words = word_list<"a as an at do i in is it me no on or so to we all he was die">;
 /// Frequent in Spanish, Portuguese, French, Italian, German, Dutch, Polish and the Nordic languages.
-constexpr std::string_view foreign_words[] = {
-    "de",   "la",    "le",   "les", "el",  "los", "las", "que",  "un",   "una",  "une",   "en",  "y",    "es",
-    "por",  "con",   "para", "del", "al",  "der", "das", "und",  "ist",  "ich",  "zu",    "ein", "eine", "von",
-    "mit",  "nicht", "sehr", "il",  "di",  "che", "per", "non",  "sono", "het",  "een",   "van", "dat",  "niet",
-    "o",    "os",    "um",   "uma", "com", "et",  "est", "dans", "sur",  "pour", "je",    "su",  "ik",   "zou",
-    "og",   "er",    "och",  "att", "det", "ett", "av",  "na",   "nie",  "jest", "ze",    "se",  "si",   "mais",
-    "pero", "aber",  "auf",  "im",  "dem", "den", "des", "wie",  "como", "gli",  "della", "eu",  "ou",   "mi",
-    "mon",  "ma",    "più",  "muy", "ils", "sie", "wir", "ces",  "du",   "au",   "qui"};
-constexpr std::string_view endings[] = {"ing", "ly", "ness", "ful"};
+constexpr auto foreign_words = word_list<
+    "de la le les el los las que un una une en y es por con para del al der das und ist ich zu ein eine von mit "
+    "nicht sehr il di che per non sono het een van dat niet o os um uma com et est dans sur pour je su ik zou og er "
+    "och att det ett av na nie jest ze se si mais pero aber auf im dem den des wie como gli della eu ou mi mon ma "
+    "più muy ils sie wir ces du au qui">;
+constexpr auto endings = word_list<"ing ly ness ful">;
 
 }  // namespace
 

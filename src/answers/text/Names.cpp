@@ -6,7 +6,7 @@ namespace {
 /// Where the name ends that begins at `at`; nothing: another text stands there.
 std::optional<std::size_t> name_end(std::span<const Token> tokens, std::size_t at, std::string_view name,
                                     NameForm form) {
-  static constexpr std::string_view joints[] = {"-", "_", "/", "(", ",", "&"};
+  static constexpr auto joints = word_list<"- _ / ( , &">;
   const auto first = at;
   for (auto rest = name; !rest.empty(); ++at) {
     while (at > first && at < tokens.size() && base::contains(joints, tokens[at].text)) {

@@ -152,7 +152,7 @@ std::string without_markup(std::string_view text) {
     const auto end = sign == '<' ? tag_end(text, at) : std::nullopt;
     if (end) {
       const auto name = base::lower_ascii(text.substr(at, *end - at));
-      static constexpr std::string_view breaks[] = {"<br", "<li", "</p", "</li", "<tr", "</h"};
+      static constexpr auto breaks = word_list<"<br <li </p </li <tr </h">;
       const bool is_break = std::ranges::any_of(breaks, [&](std::string_view one) { return name.starts_with(one); });
       plain += is_break ? "\n" : "";
       starts_line = starts_line || is_break;

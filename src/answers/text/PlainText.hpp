@@ -2,6 +2,8 @@
 // the length of the text.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -80,6 +82,26 @@ bool is_same_stem(std::string_view left, std::string_view right);
 std::string with_marks_at_lines(std::string_view plain);
 
 using Words = std::span<const std::string_view>;
+
+/// A text as the argument of a template.
+template <std::size_t size>
+struct Literal {
+  consteval Literal(const char (&given)[size]) { std::copy_n(given, size, text); }  // NOLINT(*-explicit-*)
+  char text[size] = {};
+};
+
+/// The words of a text with a blank between them: word_list<"kind warm">.
+template <Literal literal>
+inline constexpr auto word_list = [] {
+  constexpr std::string_view text = literal.text;
+  std::array<std::string_view, std::ranges::count(text, ' ') + 1> words;
+  std::size_t at = 0;
+  for (auto& word : words) {
+    word = text.substr(at, text.find(' ', at) - at);
+    at += word.size() + 1;
+  }
+  return words;
+}();
 
 /// Whether one of the words of a text (lower case) is in a list.
 bool has_word(std::string_view lower, Words words);

@@ -58,10 +58,9 @@ class Table {
   }
 
   std::string lines() const {
-    static constexpr std::string_view naming[] = {"trait",   "item",      "keyword",   "word",          "adjective",
-                                                  "emotion", "attribute", "dimension", "characteristic"};
-    static constexpr std::string_view rating[] = {"rating", "ratings", "score", "scores", "value",
-                                                  "rate",   "answer",  "mean",  "points", "response"};
+    static constexpr auto naming =
+        word_list<"trait item keyword word adjective emotion attribute dimension characteristic">;
+    static constexpr auto rating = word_list<"rating ratings score scores value rate answer mean points response">;
     const auto name = column_headed(naming);
     const auto value = column_headed(rating);
     std::string text;
@@ -98,8 +97,7 @@ class Table {
 
   /// Headed "#", "No.", "rank", "n", or 1, 2, 3, ... in front of words.
   bool is_count(std::size_t column) const {
-    static constexpr std::string_view counting[] = {"#",     "no",   "nr",    "number", "rank", "n",
-                                                    "index", "item", "count", "id",     "sd",   "year"};
+    static constexpr auto counting = word_list<"# no nr number rank n index item count id sd year">;
     const auto name = head_[column];
     const bool holds_words = !rows_.empty() && has_letter(rows_.front()[column]);
     if (!holds_words && (name == "#" || has_word(base::lower_ascii(name), counting))) {
