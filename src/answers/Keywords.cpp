@@ -1,6 +1,8 @@
 #include "answers/Keywords.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <ranges>
 #include <set>
 
 #include "answers/RatingParser.hpp"
@@ -24,9 +26,9 @@ std::size_t count_words(std::string_view text) {
   return words.size() - static_cast<std::size_t>(std::ranges::count(words, std::string_view()));
 }
 
-/// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
+/// Where an explanation begins: ":", "(", "[", "=", "->" or a dash with blanks around it.
 std::size_t explanation(std::string_view text) {
-  auto first = text.find_first_of(":(=");
+  auto first = std::min(text.find_first_of(":(="), text.find('[', 1));
   for (const std::string_view dash : {" - ", " -- ", " -> ", "- ", " because ", " as in "}) {
     first = std::min(first, text.find(dash));
   }
@@ -45,6 +47,7 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
       word_list<"people this that these those their many most some general example about">;
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
                                                  "e.g", "i.e",       "json",  "null"};
+  constexpr std::string_view coming = " come to mind";
   constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
   const auto quoted_end = text.starts_with('"') ? text.find('"', 1) : std::string_view::npos;
@@ -60,6 +63,7 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
     before = word.size();
     const auto lead = std::ranges::find_if(leads, [&](std::string_view one) { return word.starts_with(one); });
     word.erase(0, lead == std::end(leads) ? 0 : lead->size());
+    word.erase(word.size() - (word.ends_with(coming) ? coming.size() : 0));
     while (!word.empty() && !is_letter(word.front())) {
       word.erase(0, 1);
     }
@@ -68,7 +72,9 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
     }
   }
   const bool is_marked = entry == Entry::marked;
-  const bool is_sentence = word.find(". ") != std::string::npos ||
+  const bool is_count = !is_marked && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+  const bool is_sentence = is_count || word.find(". ") != std::string::npos ||
+                           word.find_first_of("._{}<>\\") < word.size() ||
                            count_words(word) > (is_marked ? most_listed : most_words) ||
                            has_word(word, sentence_words) || (!is_marked && has_word(word, general_words));
   return is_sentence || base::contains(fillers, word) ? "" : word;
@@ -94,12 +100,13 @@ bool is_heading(std::string_view word) {
 /// The keyword that a part of a list is; "": it is none.
 std::string keyword_of(std::string_view part, Entry entry) {
   auto word = clean(part, entry);
-  return is_heading(word) ? "" : word;
+  const auto last = entry == Entry::plain ? word.rfind(' ') + 1 : 0;  // "top traits"
+  return is_heading(std::string_view(word).substr(last)) || is_heading(word) ? "" : word;
 }
 
 /// Parts between commas, semicolons, strokes, hash signs and, at the end of a list, "and".
 Parts parts_of(std::string_view list) {
-  auto parts = parts_between(list, ",;|[]/#");
+  auto parts = parts_between(list, list.starts_with('[') ? ",;|[]/" : list.starts_with('#') ? ",;|/#" : ",;|/");
   std::erase(parts, std::string_view());
   if (parts.empty()) {
     return parts;
@@ -115,14 +122,15 @@ Parts parts_of(std::string_view list) {
 
 /// What stands behind the last word of `text` that leads to a list ("are seen as ..."); all of it: there is none.
 std::string_view behind_lead(std::string_view text) {
-  auto rest = text;
+  std::size_t behind = 0;
   for (const std::string_view lead :
-       {" are ", " is ", " be ", " as ", " include ", " includes ", " including ", " like ", " being ", " think of ",
-        " terms of ", " use ", " say ", " feel ", " choose ", " list ", " generally ", " often ", " typically "}) {
-    const auto at = rest.rfind(lead);
-    rest = at == std::string_view::npos ? rest : rest.substr(at + lead.size());
+       {" are ",       " is ",       " be ",        " as ",     " include ",    " includes ", " including ", " like ",
+        " being ",     " think of ", " terms of ",  " use ",    " say ",        " feel ",     " choose ",    " list ",
+        " generally ", " often ",    " typically ", " called ", " considered ", " seem "}) {
+    const auto at = text.rfind(lead);
+    behind = std::max(behind, at == std::string_view::npos ? 0 : at + lead.size());
   }
-  return rest;
+  return text.substr(behind);
 }
 
 /// "kind - warm - busy": two dashes or more and no other separator.
@@ -131,33 +139,43 @@ bool is_dashed(std::string_view text) {
 }
 
 Parts dashed_parts(std::string_view text) {
-  const std::string_view dash = " - ";
   Parts parts;
-  for (auto at = text.find(dash); at != std::string_view::npos; at = text.find(dash)) {
-    parts.push_back(base::trim(text.substr(0, at)));
-    text.remove_prefix(at + dash.size());
+  for (const auto part : text | std::views::split(std::string_view(" - "))) {
+    parts.push_back(base::trim({part.begin(), part.end()}));
   }
-  parts.push_back(base::trim(text));
   return parts;
+}
+
+/// Whether a clause before a colon announces a list, and is no long one of something else.
+bool announces(std::string_view clause, std::size_t few_words) {
+  static constexpr auto last_words = word_list<"are be is as include includes following say">;
+  const auto lower = base::lower_ascii(clause);
+  const auto words = parts_between(lower, " ");
+  return words.size() <= few_words || base::contains(last_words, words.back()) ||
+         std::ranges::any_of(words, is_heading);
 }
 
 /// A sentence as a list of keywords; empty: it is none.
 Parts listed_in(std::string_view sentence) {
   const auto colon = sentence.find(':');
   if (colon != std::string_view::npos) {
-    static constexpr auto announcing = word_list<"are be include includes words keywords these">;
-    const auto clause = sentence.substr(0, colon).find_last_of(",;");  // "it varies, but common words are: ..."
-    const bool opens = sentence.find_first_of(",;/#") > colon;
-    if (opens || (clause != std::string_view::npos &&
-                  has_word(base::lower_ascii(sentence.substr(clause, colon - clause)), announcing))) {
+    constexpr std::size_t few_words = 6;
+    const auto clause = sentence.substr(0, colon).find_last_of(",;/#");  // "it varies, but common words are: ..."
+    const bool opens = clause == std::string_view::npos;
+    if (announces(sentence.substr(opens ? 0 : clause, colon - (opens ? 0 : clause)), opens ? few_words : 0)) {
       sentence = base::trim(sentence.substr(colon + 1));
+    } else if (opens) {
+      return {};
     }
   }
   Parts parts;
   for (const auto part : is_dashed(sentence) ? dashed_parts(sentence) : parts_of(sentence)) {
     const auto tail = base::trim(behind_lead(part));
     if (tail.size() < part.size() && parts.size() > 1) {
-      break;  // "as stern, strict and fair, with a role as ..."
+      const auto last = parts_of(parts.back());  // "as stern, strict and fair, with a role as ..."
+      parts.pop_back();
+      parts.insert(parts.end(), last.begin(), last.end());
+      break;
     }
     if (tail.size() < part.size()) {
       parts.clear();
@@ -165,7 +183,8 @@ Parts listed_in(std::string_view sentence) {
     parts.push_back(tail);
   }
   const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
-  const bool is_list = parts.size() > 1 && 10 * keywords >= 7 * std::ssize(parts);
+  const auto num_headings = std::ranges::count_if(parts, [](std::string_view part) { return is_heading(clean(part)); });
+  const bool is_list = parts.size() > 1 && keywords > num_headings + 1 && 10 * keywords >= 7 * std::ssize(parts);
   return is_list ? parts : Parts{};
 }
 
@@ -193,7 +212,7 @@ std::string_view behind_mark(std::string_view line) {
   const auto before = base::lower_ascii(line.substr(0, sign));
   const auto label = before.substr(0, before.find_last_not_of(" 0123456789") + 1);
   const bool is_numbered = label.size() < before.size() && count_words(label) == 1 && is_heading(label);
-  const bool is_lettered = sign == 1 && is_letter(line[0]) && line.size() > 2 && line[1] != ':' && is_blank(line[2]);
+  const bool is_lettered = sign == 1 && is_letter(line[0]) && line.size() > 2 && is_blank(line[2]);
   const bool is_label =
       sign < line.size() && (is_numbered || is_lettered || (line[sign] == ':' && base::contains(labels, before)));
   return is_label ? base::trim(line.substr(sign + 1)) : line;
@@ -264,32 +283,54 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
   Parts all;
   std::size_t num_lists = 0;
   for (const auto& line : lines) {
-    const auto parts = listed_in(line.text);
-    if (parts.empty() || sentences_of(line.text).size() > 1) {
-      continue;
-    }
-    const auto before =
-        base::trim(line.text.substr(0, static_cast<std::size_t>(parts.front().data() - line.text.data())));
-    const bool is_named = before.ends_with(':') && names_list(before.substr(0, before.size() - 1));
-    if (before.empty() || is_named) {
-      ++num_lists;
-      all.insert(all.end(), parts.begin(), parts.end());
+    const bool has_lists = base::count_of(line.text, ":") > 1;  // "Positive: kind, warm; negative: loud"
+    const auto sentences = has_lists ? parts_between(line.text, ".;") : sentences_of(line.text);
+    for (const auto sentence : sentences) {
+      auto parts = listed_in(sentence);
+      const auto colon = std::min(sentence.find(':'), sentence.size());
+      if (parts.empty() && is_heading(base::lower_ascii(sentence.substr(0, colon))) && colon < sentence.size()) {
+        parts = {base::trim(sentence.substr(colon + 1))};  // "Neutral: quiet"
+      }
+      const auto begin = parts.empty() ? 0 : static_cast<std::size_t>(parts.front().data() - sentence.data());
+      const auto before = base::trim(sentence.substr(0, begin));
+      const bool is_named = before.ends_with(':') && names_list(before.substr(0, before.size() - 1));
+      if (!parts.empty() && (is_named || (before.empty() && sentences.size() == 1))) {
+        ++num_lists;
+        all.insert(all.end(), parts.begin(), parts.end());
+      }
     }
   }
   return num_lists > 1 ? all : Parts{};
 }
 
+/// Whether a sentence means its list as an answer: not what it says of stereotypes, no examples of something else in a
+/// text of many sentences, and without words before it three keywords or more or all of the text.
+bool lists_keywords(std::string_view sentence, const Parts& parts, std::size_t num_sentences) {
+  constexpr std::size_t few_sentences = 3;
+  static constexpr std::string_view giving[] = {" include ", " includes ", " including ", " like ", " such as "};
+  const auto lower = base::lower_ascii(sentence);
+  const auto before = lower.substr(0, parts.front().data() - sentence.data());
+  const bool gives_examples = num_sentences > few_sentences && has_part(lower, giving) &&
+                              std::ranges::none_of(parts_between(before, " "), is_heading);
+  const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
+  const bool is_list = num_sentences == 1 || (keywords > 2 && 5 * keywords >= 4 * std::ssize(parts));
+  return !has_part(before, about_stereotypes) && !gives_examples && (!before.empty() || is_list);
+}
+
 /// The sentence that lists most.
 Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
-  const auto repeats_question = [](const AnswerLine& line) { return has_part(base::lower_ascii(line.text), wishes); };
-  if (std::ranges::any_of(lines, repeats_question)) {
-    return best;
-  }
+  Parts sentences;
   for (const auto& line : lines) {
-    for (const auto sentence : sentences_of(line.text)) {
-      const auto parts = has_part(base::lower_ascii(sentence), about_stereotypes) ? Parts{} : listed_in(sentence);
-      best = parts.size() > best.size() ? parts : best;
+    if (has_part(base::lower_ascii(line.text), wishes)) {
+      return best;
+    }
+    std::ranges::copy(sentences_of(line.text), std::back_inserter(sentences));
+  }
+  for (const auto sentence : sentences) {
+    const auto parts = listed_in(sentence);
+    if (parts.size() > best.size() && lists_keywords(sentence, parts, sentences.size())) {
+      best = parts;
     }
   }
   return best;
@@ -309,14 +350,23 @@ Parts short_sentences(const std::vector<AnswerLine>& lines) {
   return {};
 }
 
-/// Words in quotation marks.
+/// Words in quotation marks, with them: of the first sentences with two or more, or of a short text.
 Parts quoted_words(std::string_view plain) {
+  constexpr std::size_t few_words = 8;
+  const bool is_short = count_words(plain) <= few_words;
   Parts found;
-  const auto parts = parts_between(plain, "\"");
-  for (std::size_t place = 1; place + 1 < parts.size(); place += 2) {
-    if (!parts[place].empty() && count_words(parts[place]) < most_words) {
-      found.push_back(parts[place]);
+  for (const auto sentence : sentences_of(plain) | std::views::take(3)) {
+    Parts own;
+    std::set<std::string> different;
+    const auto parts = parts_between(sentence, "\"");
+    for (std::size_t place = 1; place + 1 < parts.size(); place += 2) {
+      if (!parts[place].empty() && count_words(parts[place]) < most_words) {
+        own.emplace_back(parts[place].data() - 1, parts[place].size() + 2);
+        different.insert(clean(own.back()));
+      }
     }
+    const bool is_list = different.size() > 1 || is_short;
+    found.insert(found.end(), own.begin(), is_list ? own.end() : own.begin());
   }
   return found;
 }
@@ -351,8 +401,12 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
   const auto has_words = [](const Parts& parts, Entry kind = Entry::plain) {
     return std::ranges::count_if(parts, [&](std::string_view one) { return !keyword_of(one, kind).empty(); });
   };
-  const bool is_short = lines.size() == 1 && count_words(lines.front().text) <= 2 && end == End::finished;
-  const Parts alone = is_short ? Parts{lines.front().text} : Parts{};
+  // "Kind", "They are seen as kind and strict".
+  const bool is_alone = lines.size() == 1 && end == End::finished && sentences_of(lines.front().text).size() == 1;
+  const auto pair = is_alone ? parts_of(behind_lead(lines.front().text)) : Parts{};
+  const bool is_short = is_alone && count_words(lines.front().text) <= 2;
+  const bool is_pair = pair.size() == 2 && lines.front().text.find(',') == std::string_view::npos;
+  const Parts alone = is_short ? Parts{lines.front().text} : is_pair ? pair : Parts{};
   auto marked = marked_entries(lines);
   const auto num_marked = has_words(marked, Entry::marked);
   if (num_marked > 1 || (num_marked > 0 && lines.size() == 1)) {

@@ -56,7 +56,10 @@ class RatingListReader : TokenReader {
     }
     auto exact = std::exchange(mentions_, {});
     find_mentions(NameForm::same_stem);
-    std::erase_if(mentions_, [&](const ItemMention& one) { return is_named[one.name] || !one.opens_line; });
+    // "Friendliness 4, honesty 3" where no item is named as it was asked.
+    const bool are_others = exact.empty() && !mentions_.empty() && mentions_.front().name != mentions_.back().name;
+    std::erase_if(mentions_,
+                  [&](const ItemMention& one) { return is_named[one.name] || !(one.opens_line || are_others); });
     mentions_.insert(mentions_.end(), exact.begin(), exact.end());
     std::ranges::stable_sort(mentions_, {}, &ItemMention::first);
   }
@@ -203,7 +206,7 @@ class RatingListReader : TokenReader {
     static constexpr auto leading = word_list<"rating score rated about around solid approximately roughly a of">;
     auto at = one.last;
     while (at < end && !tokens_[at].is_number() && (tokens_[at].kind == Token::Kind::mark || is_any(at, leading)) &&
-           !is(at, "]") && !ends_sentence(tokens_[at])) {
+           !is(at, "]") && (!ends_sentence(tokens_[at]) || is(at, "?"))) {
       ++at;
     }
     static constexpr auto explaining = word_list<"= means being is">;  // "(1 = not at all, ...)"
@@ -264,7 +267,9 @@ class RatingListReader : TokenReader {
         rating = last;  // "4 for friendly and honest"
       }
       if (rating.status == Status::unparsed) {
-        rating = read_part(one.last, std::min(end, sentence.last));
+        const bool is_asked = is(one.last, "?");  // "Pity? 1."
+        const auto own = is_asked ? sentence_around(tokens_, std::min(one.last + 1, tokens_.size() - 1)) : sentence;
+        rating = read_part(one.last, std::min(end, own.last));
       }
       // Joined to the next item: they share its rating.
       for (auto next = place + 1; rating.status == Status::unparsed && next < mentions_.size() &&
@@ -292,7 +297,13 @@ class RatingListReader : TokenReader {
     const auto begin = std::max(sentence.first, first->first - std::min(first->first, farthest));
     const auto before = tokens_.subspan(begin, first->first - begin);
     const bool is_near = !scale_.options.empty() || std::ranges::any_of(before, &Token::is_number);
-    return is_near && read_part(sentence.first, first->first).status != Status::unparsed;
+    // "4 for friendly", but "those who gave 4 are friendly"
+    static constexpr auto telling = word_list<"are is was were that who have has means you">;
+    const auto last = std::ranges::find_if(before.rbegin(), before.rend(), &Token::is_number).base();
+    const bool tells = is_near && scale_.options.empty() && std::any_of(last, before.end(), [](const Token& token) {
+                         return base::contains(Words(telling), token.text);
+                       });
+    return is_near && !tells && read_part(sentence.first, first->first).status != Status::unparsed;
   }
 
   /// Only "," and "and" stand between two items.
@@ -307,6 +318,8 @@ class RatingListReader : TokenReader {
 
   /// As many ratings as items, one a line or separated by commas or "and", and no words.
   void read_bare_list() {
+    constexpr std::size_t most_beside = 6;
+    static constexpr auto labels = word_list<"rating ratings score scores answer answers value values item trait">;
     std::vector<Rating> found;
     std::size_t first = 0;
     std::size_t num_words = 0;
@@ -323,13 +336,15 @@ class RatingListReader : TokenReader {
       const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
       const bool follows_number =
           at > first && at < tokens_.size() && tokens_[at].is_number() && tokens_[at - 1].is_number();
-      num_words += !separates && tokens_[at].is_word() ? 1 : 0;
+      const bool is_word = !separates && tokens_[at].is_word();
+      const bool names_another = is_word && is(at + 1, ":") && !is_any(at, labels);  // "Height: 3"
+      num_words += names_another ? most_beside + 1 : is_word ? 1 : 0;
       if (separates || follows_number) {
         close(at);
         first = separates ? at + 1 : at;
       }
     }
-    const bool is_list = found.size() == ratings_.size() && (num_words <= 6 || !scale_.options.empty());
+    const bool is_list = found.size() == ratings_.size() && (num_words <= most_beside || !scale_.options.empty());
     if (is_list) {
       ratings_ = std::move(found);
     }

@@ -71,9 +71,15 @@ class SectionReader {
     const auto sentences = sentences_of(mark.rest);
     for (std::size_t place = 1; place < sentences.size(); ++place) {
       const auto next = place_of(sentences[place], "\"'");
-      take_keyword(next, next, sections_.empty() ? mark.kind : sections_.back().mark, indent);
+      const auto kind = sections_.empty() ? mark.kind : sections_.back().mark;
+      const bool is_like = !sections_.empty() && sentences[place].starts_with('"') && is_quoted(sections_.back());
+      if (!take_keyword(next, next, kind, indent) && is_like) {
+        sections_.push_back({std::nullopt, next - 1, next, next, kind, indent});  // of another word: "Tall" means ...
+      }
     }
   }
+
+  bool is_quoted(const Section& section) const { return section.at > 0 && lower_[section.at - 1] == '"'; }
 
   /// Where a part of the text begins, behind these signs.
   std::size_t place_of(std::string_view part, std::string_view signs) const {
@@ -105,7 +111,13 @@ class SectionReader {
     constexpr std::ptrdiff_t longest_label = 2;  // blanks
     const auto& last = sections_.back();
     if (mark.kind != ListMark::Kind::none) {
-      return mark.kind == ListMark::Kind::number || (mark.kind == last.mark && indent <= last.indent);
+      constexpr std::ptrdiff_t few_blanks = 2;
+      // "- Kind" above "- They help their neighbours".
+      const auto behind = std::min(lower_.find_first_not_of("\"': ", last.after), lower_.size() - 1);
+      const bool is_open = last.keyword && lower_[behind] == '\n';
+      const bool is_next = mark.kind == last.mark && indent <= last.indent;
+      return mark.kind == ListMark::Kind::number ||
+             (is_next && !(is_open && std::ranges::count(mark.rest, ' ') > few_blanks));
     }
     const auto label = line.substr(0, line.find(':'));
     const bool has_label = label.size() < line.size() && std::ranges::count(label, ' ') <= longest_label;
@@ -200,7 +212,8 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
       base::mapped(given, [](const std::string& word) { return base::lower_ascii(base::trim(word)); });
   std::vector<Reason> reasons(keywords.size());
   const auto take = [&](Reason& reason, std::string text) {
-    if (text.empty() || reason.status != Status::missing || base::contains(keywords, base::lower_ascii(text))) {
+    const auto words = base::lower_ascii(text.substr(0, text.find_last_not_of(".!") + 1));
+    if (words.empty() || reason.status != Status::missing || base::contains(keywords, words)) {
       return;
     }
     reason =

@@ -14,6 +14,23 @@ TEST(PlainText, HasNoMarkup) {
   EXPECT_EQ(plain_text("* warm\n*kind*"), "- warm\nkind");
   EXPECT_EQ(plain_text("a_b _c_"), "a_b c");
   EXPECT_EQ(plain_text("<b>4</b><br>5 < 6"), "4\n5 < 6");
+  EXPECT_EQ(plain_text("#3 and\n#4\n#5: kind"), "3 and\n4\n#5: kind");
+  EXPECT_EQ(plain_text("3 * 4 is *not* 4"), "3 * 4 is not 4");
+}
+
+TEST(PlainText, HasElementsAsLabels) {
+  EXPECT_EQ(plain_text("<score>4</score><why>They <i>help</i></why>"), "score: 4\n\nwhy: They help");
+  EXPECT_EQ(plain_text("<Kind>4</Kind>"), "kind: 4");
+  EXPECT_EQ(plain_text("I say <score>"), "I say");
+  EXPECT_EQ(plain_text("<tr><td>kind</td><td>4</td></tr>"), "kind\n\n4");
+  EXPECT_EQ(plain_text("<x>" + std::string(5000, 'a') + "</x>"), std::string(5000, 'a')) << "is no label";
+}
+
+TEST(WordList, HasTheWordsBetweenBlanks) {
+  constexpr auto words = word_list<"kind -> warm">;
+  EXPECT_EQ((std::vector<std::string_view>{words.begin(), words.end()}),
+            (std::vector<std::string_view>{"kind", "->", "warm"}));
+  EXPECT_EQ(word_list<"kind">.size(), 1U);
 }
 
 TEST(PlainText, HasNoThoughts) {

@@ -79,7 +79,24 @@ void Surroundings::find_explanations() {
 bool Surroundings::deny(std::size_t place) const {
   const bool is_unticked =
       place > 1 && (is(place - 1, "]") || is(place - 1, ")")) && (is(place - 2, "[") || is(place - 2, "("));
-  return is_unticked || is_denied_at_once(place) || is_denied_in_clause(place) || is_denied_behind(place);
+  return is_unticked || is_talked_of(place) || is_denied_at_once(place) || is_denied_in_clause(place) ||
+         is_denied_behind(place);
+}
+
+/// "The word 'very' means ...", "'1' is a number": quoted, and what is said of it is no answer.
+bool Surroundings::is_talked_of(std::size_t place) const {
+  constexpr std::size_t longest = 4;  // of what is quoted
+  static constexpr auto meaning = word_list<"means refers implies suggests denotes in">;
+  auto begin = place;
+  while (begin > 0 && begin + longest > place && tokens_[begin - 1].is_word()) {
+    --begin;
+  }
+  auto end = place;
+  while (end < place + longest && !is(end, "\"")) {
+    ++end;
+  }
+  const bool is_defined = is(end + 1, "is") && (is(end + 2, "a") || is(end + 2, "an") || is(end + 2, "often"));
+  return begin > 0 && is(begin - 1, "\"") && is(end, "\"") && (is_defined || is_any(end + 1, meaning));
 }
 
 /// "A 5 would be too high".
@@ -89,10 +106,11 @@ bool Surroundings::is_denied_behind(std::size_t place) const {
   static constexpr auto denials = word_list<
       "too exaggeration exaggerated excessive generous harsh unfair wrong inaccurate unrealistic stretch extreme "
       "overstated misleading not">;
-  if (place + 1 >= tokens_.size() || !is_one_of(tokens_[place + 1], copulas)) {
+  const auto second = is(place + 1, "or") ? place + 2 + (is(place + 2, "a") ? 1 : 0) : place;  // "a 2 or a 5 would be"
+  if (second + 1 >= tokens_.size() || !is_one_of(tokens_[second + 1], copulas)) {
     return false;
   }
-  for (auto at = place + 2; at < tokens_.size() && at <= place + farthest && tokens_[at].is_word(); ++at) {
+  for (auto at = second + 2; at < tokens_.size() && at <= second + farthest && tokens_[at].is_word(); ++at) {
     if (is_one_of(tokens_[at], denials)) {
       return true;
     }
@@ -131,7 +149,7 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
 bool Surroundings::is_denied_in_clause(std::size_t place) const {
   static constexpr auto doubts = word_list<"hesitate doubt deny mind">;
   constexpr std::size_t farthest = 7;
-  static constexpr auto denials = word_list<"not never hardly scarcely rarely cannot barely nobody none">;
+  static constexpr auto denials = word_list<"not never hardly scarcely rarely cannot nobody none">;
   for (auto at = place; at-- > 0 && place - at <= farthest;) {
     const auto& token = tokens_[at];
     if (is_one_of(token, doubts)) {
@@ -164,6 +182,11 @@ bool Surroundings::refuse(std::size_t place) const {
   static constexpr std::string_view comma[] = {","};
   const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
   const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
+  // "Giving them a 2 is something that I avoid"
+  static constexpr auto naming =
+      word_list<"assigning giving choosing picking putting rating scoring selecting labeling such saying">;
+  static constexpr auto borders = word_list<", - but however though although yet still">;
+  const bool is_topic = has_any(sentence.first, place, naming);
   const auto later = std::ranges::lower_bound(refusals_, sentence.first, {}, &Refusal::first);
   for (auto one = later; one != refusals_.end() && one->first < sentence.last; ++one) {
     if (one->first < place && place < one->last) {
@@ -171,7 +194,8 @@ bool Surroundings::refuse(std::size_t place) const {
     }
     const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
                                !(concedes(one->first) && has_comma(one->last, place));
-    const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1));
+    const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1) ||
+                                                      (is_topic && !has_any(place, one->first, borders)));
     if (stands_before || stands_behind) {
       return true;
     }
@@ -184,13 +208,17 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
       "others another some someone somebody few example instance e critics hypothetically initially initial glance "
       "instinct impression tempted ago was were previously formerly nearly almost used whether">;
   static constexpr auto people = word_list<"people respondents person americans groups raters">;
+  constexpr std::size_t farthest = 6;  // of what a colon announces
+  constexpr std::size_t far = 15;      // of what "so" does
   const auto sentence = sentence_around(tokens_, first);
   auto strength = Strength::bare;
   bool is_of_others = false;
   bool concedes = false;
   bool has_number = false;  // since the last cue
   for (std::size_t at = sentence.first; at < first; ++at) {
-    const bool is_label = is(at, ":") || is(at, "=") || is(at, "->") || is(at, "]");
+    const bool is_near = first - at <= farthest;
+    const bool is_label = (is(at, ":") && is_near && !(at > 0 && tokens_[at - 1].is_number())) || is(at, "=") ||
+                          is(at, "->") || is(at, "]");
     if (is(at, ",") || is(at, "-") || is(at, "but") || is(at, "most") || is(at, "though")) {
       is_of_others = is_of_others && is(at, ",") && is(at - 1, "example");
     }
@@ -210,8 +238,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     if (has_number && ends_clause && !is_offered && strength == Strength::cued) {
       strength = Strength::bare;  // "Rating: 4 - even after 80"
     }
-    const bool is_last_step =
-        is(at, "so") && (at == sentence.first ? at + 1 < first : is(at - 1, ",") && first <= at + 3);
+    const bool is_last_step = is(at, "so") && (at == sentence.first ? at + 1 < first && first <= at + far
+                                                                    : is(at - 1, ",") && first <= at + 3);
     if (is_one_of(tokens_[at], final_words) || is_last_step) {
       strength = Strength::final;
     }

@@ -56,6 +56,7 @@ class Surroundings : TokenReader {
   Strength strength(std::size_t first, std::size_t last) const;
 
  private:
+  bool is_talked_of(std::size_t place) const;
   bool is_denied_at_once(std::size_t place) const;
   bool is_denied_in_clause(std::size_t place) const;
   bool is_denied_behind(std::size_t place) const;

@@ -144,7 +144,8 @@ class NumberReader : TokenReader {
       return std::nullopt;
     }
     if (tokens_[at].is_number()) {
-      const bool is_negative = at > 0 && is(at - 1, "-") && joins(at) && tokens_[at - 1].follows_blank &&
+      const bool is_negative = at > 0 && is(at - 1, "-") && joins(at) &&
+                               (tokens_[at - 1].follows_blank || is(at - 2, "(")) &&
                                (at < 2 || !tokens_[at - 2].is_number());
       return is_negative ? -tokens_[at].value : tokens_[at].value;
     }
@@ -158,7 +159,7 @@ class NumberReader : TokenReader {
     const bool joins_next =
         is_any(at + 1, joining_written_numbers) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
     const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word ||
-                      is_any(at + 1, behind_written_number) || joins_next;
+                      is_any(at + 1, behind_written_number) || joins_next || (is(at + 1, "or") && is(at + 2, "so"));
     return (opens || is_any(at - 1, before_written_number)) && ends;
   }
 
@@ -410,8 +411,10 @@ class NumberReader : TokenReader {
                           (is_before && is_same(at + 1, at + 3) && joins_number(at + 3, at + 4)) ||
                           (is_behind && at > 3 && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
     const bool is_named = at > 0 && joins(at) && tokens_[at - 1].is_word() && is_ascii(tokens_[at - 1]);
+    const bool is_name = is(at + 1, ".") && joins(at + 1) && has(at + 2) && joins(at + 2) &&
+                         tokens_[at + 2].is_word() && !tokens_[at + 2].is_capital;  // "1.oslo", but "4.They"
     const bool is_padded = tokens_[at].text.size() > 1 && tokens_[at].text.starts_with('0') && tokens_[at].value >= 1;
-    return is_ratio || is_chain || is_named || is_padded;
+    return is_ratio || is_chain || is_named || is_name || is_padded;
   }
 
   /// How far off the number before it may be: "give or take 5", "+/- 5", "plus or minus 1", "within 2 points".
@@ -430,10 +433,16 @@ class NumberReader : TokenReader {
     return is_left || is_right || has_any(sentence_around(tokens_, at).first, at, calculating);
   }
 
+  /// "80 %", but where 100 is the scale's end and no word follows.
+  bool is_percentage(std::size_t at) const {
+    constexpr double whole = 100;
+    return is(at + 1, "%") && (scale_.high != whole || (has(at + 2) && tokens_[at + 2].is_word()));
+  }
+
   /// Part of a date, a share, money, an ordinal, or how many of something there are.
   bool is_counted(std::size_t at, double value) const {
     const bool is_formula = is(at + 1, "$");  // "$4$"
-    if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is(at + 1, "%") ||
+    if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is_percentage(at) ||
         (value >= 1000 && scale_.high < 1000) || is_part(at) || is_tolerance(at) || is_calculated(at)) {
       return true;
     }
@@ -554,7 +563,8 @@ class NumberReader : TokenReader {
       return false;
     }
     const auto ends = std::minmax({found_[first].low, found_[first + 1].low});
-    return ends.first == scale_.low && ends.second == scale_.high &&
+    const bool is_apart = is(found_[first].token + 1, "-") != is(second + 1, "-");  // "Nuns: 5 - ... (1 = lowest)"
+    return !is_apart && ends.first == scale_.low && ends.second == scale_.high &&
            found_[first + 1].token - found_[first].token <= longest_entry;
   }
 

@@ -29,6 +29,7 @@ constexpr std::string_view declining[] = {
     "i am|be * unable|uncomfortable|unwilling",
     "i|we am|are|be * not * able|going|comfortable|willing|allowed|permitted|designed|programmed|meant|qualified",
     "i|we do not * comfortable|appropriate|ethical|fair|right",
+    "i|we do not think|believe|feel|find * * is|are|be * helpful|useful|fair|right|appropriate|accurate|wise",
     ("my * guidelines|policy|policies|programming|principles|instructions|values|design|training * "
      "not|prevent|prevents|prohibit|prohibits|forbid|forbids|against"),
     "against my|our|the * guidelines|policy|policies|programming|principles|values|ethics",

@@ -114,6 +114,23 @@ std::optional<std::size_t> tag_end(std::string_view text, std::size_t at) {
   return end == std::string_view::npos || text[first + end] != '>' ? std::nullopt : std::optional(first + end + 1);
 }
 
+/// What a tag stands for: nothing or a line end in HTML; of another element its name as a label, where it ends behind.
+std::string tag_text(std::string_view tag, std::string_view behind) {
+  static constexpr auto inline_elements = word_list<"b i em strong u s a span code font sup sub del small mark">;
+  static constexpr auto blocks = word_list<"br li p h tr div ul ol td th hr table body pre html">;
+  const bool closes = tag[1] == '/';
+  const auto begin = closes ? 2U : 1U;
+  const auto name = tag.substr(begin, tag.find_first_of(" />0123456789", begin) - begin);
+  const auto lower = base::lower_ascii(name);
+  if (base::contains(inline_elements, lower)) {
+    return "";
+  }
+  constexpr std::size_t longest = 1000;  // of an element
+  const bool is_label = !closes && !base::contains(blocks, lower) &&
+                        behind.substr(0, longest).find("</" + std::string(name) + ">") != std::string_view::npos;
+  return is_label ? "\n" + lower + ": " : "\n";
+}
+
 /// The end of a struck passage "~~3~~" of a line that begins at `at`; nothing: none does.
 std::optional<std::size_t> struck_end(std::string_view text, std::size_t at) {
   constexpr std::size_t longest = 200;
@@ -130,6 +147,13 @@ std::optional<std::size_t> struck_end(std::string_view text, std::size_t at) {
 bool is_inside_word(std::string_view text, std::size_t at) {
   const auto is_part = [](char c) { return is_letter(c) || is_digit(c); };
   return at > 0 && at + 1 < text.size() && is_part(text[at - 1]) && is_part(text[at + 1]);
+}
+
+/// "# 3" and "#3" are headings; "#kind" and "#3: kind" are none. What stands behind "#".
+bool is_heading_mark(std::string_view behind) {
+  const auto next = behind.substr(std::min(behind.find_first_not_of("0123456789"), behind.size()), 1);
+  const bool counts = next.data() > behind.data() && !next.empty() && std::string_view(":.)").find(next) != next.npos;
+  return !counts && (behind.empty() || !is_letter(behind.front()));
 }
 
 std::string without_markup(std::string_view text) {
@@ -149,20 +173,18 @@ std::string without_markup(std::string_view text) {
       at = *struck - 1;
       continue;
     }
-    const auto end = sign == '<' ? tag_end(text, at) : std::nullopt;
-    if (end) {
-      const auto name = base::lower_ascii(text.substr(at, *end - at));
-      static constexpr auto breaks = word_list<"<br <li </p </li <tr </h">;
-      const bool is_break = std::ranges::any_of(breaks, [&](std::string_view one) { return name.starts_with(one); });
-      plain += is_break ? "\n" : "";
-      starts_line = starts_line || is_break;
+    if (const auto end = sign == '<' ? tag_end(text, at) : std::nullopt) {
+      const auto stands_for = tag_text(text.substr(at, *end - at), text.substr(*end));
+      plain += stands_for;
+      starts_line = starts_line || stands_for.ends_with('\n');
       at = *end - 1;
       continue;
     }
     const bool is_bullet = sign == '*' && starts_line && at + 1 < text.size() && text[at + 1] == ' ';
-    const bool is_quote =
-        (sign == '>' || (sign == '#' && (at + 1 >= text.size() || !is_letter(text[at + 1])))) && starts_line;
-    const bool is_emphasis = sign == '*' || sign == '`' || sign == '\\' || (sign == '_' && !is_inside_word(text, at));
+    const bool is_quote = (sign == '>' || (sign == '#' && is_heading_mark(text.substr(at + 1)))) && starts_line;
+    const bool multiplies = at > 0 && text[at - 1] == ' ' && text.substr(at + 1).starts_with(' ');
+    const bool is_emphasis =
+        (sign == '*' && !multiplies) || sign == '`' || sign == '\\' || (sign == '_' && !is_inside_word(text, at));
     if (is_bullet) {
       plain += '-';
     } else if (!is_emphasis && !is_quote) {
@@ -252,7 +274,8 @@ void TokenizedText::find_list_marks() {
     if (value) {
       const bool is_dotted = tokens_[at + 1].is(".") || tokens_[at + 1].is(")");
       const double rise = chain.empty() ? 0 : *value - tokens_[chain.back()].value;
-      const bool is_same_sign = !chain.empty() && tokens_[chain.back() + 1].is(tokens_[at + 1].text);
+      const auto sign = chain.empty() ? std::string_view() : tokens_[chain.back() + 1].text;
+      const bool is_same_sign = tokens_[at + 1].is(sign) || (is_dotted && (sign == "." || sign == ")"));
       const bool continues = is_same_sign && (rise == 1 || (rise == 0 && is_dotted));
       const bool begins = !continues && at + 2 < tokens_.size() && (is_dotted || *value == 1);
       if (begins) {
