@@ -26,13 +26,13 @@ std::size_t count_words(std::string_view text) {
   return words.size() - static_cast<std::size_t>(std::ranges::count(words, std::string_view()));
 }
 
-/// Where an explanation begins: ":", "(", "[", "=", "->" or a dash with blanks around it.
+/// Where an explanation begins: ":", "(", "[", "=", "->", ", " before a quotation mark or a dash with blanks around it.
 std::size_t explanation(std::string_view text) {
   auto first = std::min(text.find_first_of(":(="), text.find('[', 1));
   for (const std::string_view dash : {" - ", " -- ", " -> ", "- ", " because ", " as in "}) {
     first = std::min(first, text.find(dash));
   }
-  return std::min(first, text.size());
+  return std::min(text.starts_with('"') ? first : std::min(first, text.find(", \"")), text.size());
 }
 
 /// Where a keyword stands: marked as an entry it may have words that make a sentence elsewhere ("warm people").
@@ -50,9 +50,10 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
   constexpr std::string_view coming = " come to mind";
   constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
-  const auto quoted_end = text.starts_with('"') ? text.find('"', 1) : std::string_view::npos;
-  if (quoted_end != std::string_view::npos) {
-    text = text.substr(1, quoted_end - 1);
+  const auto quote = entry == Entry::marked || text.starts_with('"') ? text.find('"') : std::string_view::npos;
+  const auto quoted_end = text.find('"', std::min(quote, text.size() - 1) + 1);
+  if (quote != std::string_view::npos && quoted_end != std::string_view::npos) {
+    text = text.substr(quote + 1, quoted_end - quote - 1);  // "kind", "the term 'kind'"
     entry = Entry::marked;
   }
   if (text.size() > longest) {
@@ -82,17 +83,13 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
 
 /// Introductions, headings and remarks, which are no keywords.
 bool is_heading(std::string_view word) {
-  static constexpr std::string_view headings[] = {
-      "keywords",        "keyword",        "answer",        "traits",      "trait",
-      "characteristics", "characteristic", "list",          "note",        "sure",
-      "words",           "word",           "certainly",     "of course",   "adjectives",
-      "adjective",       "feelings",       "feeling",       "verbs",       "verb",
-      "emotions",        "emotion",        "okay",          "ok",          "yes",
-      "positive",        "negative",       "neutral",       "disclaimer",  "attributes",
-      "behaviors",       "behaviours",     "reason",        "reasons",     "absolutely",
-      "remember",        "great question", "good question", "descriptors", "stereotypes"};
-  static constexpr std::string_view openings[] = {"here are", "here is", "here's",    "these are",  "i hope",
-                                                  "let me",   "please ", "hope this", "in summary", "the following"};
+  static constexpr auto headings = word_list<
+      "keywords keyword answer traits trait characteristics characteristic list note sure words word certainly "
+      "adjectives adjective feelings feeling verbs verb emotions emotion okay ok yes positive negative neutral "
+      "disclaimer attributes behaviors behaviours reason reasons absolutely remember descriptors stereotypes">;
+  static constexpr std::string_view openings[] = {
+      "here are",  "here is",    "here's",        "these are",      "i hope",        "let me",   "please ",
+      "hope this", "in summary", "the following", "great question", "good question", "of course"};
   return base::contains(headings, word) ||
          std::ranges::any_of(openings, [&](std::string_view one) { return word.starts_with(one); });
 }
@@ -133,17 +130,13 @@ std::string_view behind_lead(std::string_view text) {
   return text.substr(behind);
 }
 
-/// "kind - warm - busy": two dashes or more and no other separator.
-bool is_dashed(std::string_view text) {
-  return base::count_of(text, " - ") > 1 && text.find_first_of(",;|/") == std::string_view::npos;
-}
-
+/// Parts of "kind - warm - busy": two dashes or more and no other separator; empty: there is another one.
 Parts dashed_parts(std::string_view text) {
   Parts parts;
   for (const auto part : text | std::views::split(std::string_view(" - "))) {
     parts.push_back(base::trim({part.begin(), part.end()}));
   }
-  return parts;
+  return parts.size() > 2 && text.find_first_of(",;|/") == std::string_view::npos ? parts : Parts{};
 }
 
 /// Whether a clause before a colon announces a list, and is no long one of something else.
@@ -169,7 +162,8 @@ Parts listed_in(std::string_view sentence) {
     }
   }
   Parts parts;
-  for (const auto part : is_dashed(sentence) ? dashed_parts(sentence) : parts_of(sentence)) {
+  const auto dashed = dashed_parts(sentence);
+  for (const auto part : dashed.empty() ? parts_of(sentence) : dashed) {
     const auto tail = base::trim(behind_lead(part));
     if (tail.size() < part.size() && parts.size() > 1) {
       const auto last = parts_of(parts.back());  // "as stern, strict and fair, with a role as ..."
@@ -223,7 +217,12 @@ std::vector<AnswerLine> answer_lines(std::string_view plain) {
   for (const auto line : lines_of(plain)) {
     if (!line.empty()) {
       const auto rest = behind_mark(line);
-      lines.push_back({rest, indent_of(line, plain), rest.size() < line.size()});
+      const auto sentences = sentences_of(rest);
+      const bool is_list = std::ranges::all_of(
+          sentences, [](std::string_view one) { return count_words(one) < most_words && !clean(one).empty(); });
+      for (const auto part : is_list ? sentences : Parts{rest}) {  // "Kind. Warm. Busy."
+        lines.push_back({part, indent_of(line, plain), rest.size() < line.size()});
+      }
     }
   }
   return lines;
@@ -263,7 +262,7 @@ Parts short_lines(const std::vector<AnswerLine>& lines) {
   Parts found;
   for (const auto& line : lines) {
     const auto own = line.text.substr(0, explanation(line.text));
-    if (!line.is_marked && !line.text.ends_with(':') && count_words(own) <= 3 &&
+    if (!line.is_marked && !line.text.ends_with(':') && !line.text.ends_with('?') && count_words(own) <= 3 &&
         own.find_first_of(",;|/#") == std::string_view::npos && !has_refusal(line.text)) {
       found.push_back(line.text);
     }
@@ -307,7 +306,8 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
 /// text of many sentences, and without words before it three keywords or more or all of the text.
 bool lists_keywords(std::string_view sentence, const Parts& parts, std::size_t num_sentences) {
   constexpr std::size_t few_sentences = 3;
-  static constexpr std::string_view giving[] = {" include ", " includes ", " including ", " like ", " such as "};
+  static constexpr std::string_view giving[] = {" include ", " includes ", " including ",
+                                                " like ",    " such as ",  " terms of "};
   const auto lower = base::lower_ascii(sentence);
   const auto before = lower.substr(0, parts.front().data() - sentence.data());
   const bool gives_examples = num_sentences > few_sentences && has_part(lower, giving) &&
@@ -336,24 +336,8 @@ Parts longest_list(const std::vector<AnswerLine>& lines) {
   return best;
 }
 
-/// "Kind. Warm. Busy."
-Parts short_sentences(const std::vector<AnswerLine>& lines) {
-  for (const auto& line : lines) {
-    auto sentences = sentences_of(line.text);
-    const bool is_list = sentences.size() > 1 && std::ranges::all_of(sentences, [](std::string_view one) {
-                           return count_words(one) < most_words && !clean(one).empty();
-                         });
-    if (is_list) {
-      return sentences;
-    }
-  }
-  return {};
-}
-
-/// Words in quotation marks, with them: of the first sentences with two or more, or of a short text.
+/// Words in quotation marks, with them: of the first sentences, where one has two or more.
 Parts quoted_words(std::string_view plain) {
-  constexpr std::size_t few_words = 8;
-  const bool is_short = count_words(plain) <= few_words;
   Parts found;
   for (const auto sentence : sentences_of(plain) | std::views::take(3)) {
     Parts own;
@@ -365,8 +349,7 @@ Parts quoted_words(std::string_view plain) {
         different.insert(clean(own.back()));
       }
     }
-    const bool is_list = different.size() > 1 || is_short;
-    found.insert(found.end(), own.begin(), is_list ? own.end() : own.begin());
+    found.insert(found.end(), own.begin(), different.size() > 1 ? own.end() : own.begin());
   }
   return found;
 }
@@ -418,7 +401,7 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
       return {parts, Entry::plain};
     }
   }
-  for (const auto& parts : {longest_list(lines), short_sentences(lines), quoted_words(plain), marked, alone}) {
+  for (const auto& parts : {longest_list(lines), quoted_words(plain), marked, alone}) {
     best = has_words(parts) > has_words(best) ? parts : best;
   }
   return {std::move(best), Entry::plain};

@@ -71,8 +71,7 @@ class RatingListReader : TokenReader {
       const auto found = name_at(tokens_, at, names_, form);
       if (!found) {
         const bool is_mark = tokens_[at].kind == Token::Kind::mark;
-        const bool is_number_mark =
-            opens && tokens_[at].is_number() && (is(at + 1, ".") || is(at + 1, ")") || is(at + 1, ":"));
+        const bool is_number_mark = opens && tokens_[at].is_number() && is_any(at + 1, word_list<". ) : ]">);
         opens = is_line_end(at) || tokens_[at].is_list_mark || (opens && (is_mark || is_number_mark));
         ++at;
         continue;
@@ -139,7 +138,10 @@ class RatingListReader : TokenReader {
     }
     for (std::size_t place = 0; place < alone.size(); ++place) {
       const auto& one = alone[place];
-      const auto last = part_end(one, place + 1 < alone.size() ? alone[place + 1].first : tokens_.size());
+      const bool has_next = place + 1 < alone.size();
+      const auto next = has_next ? alone[place + 1].first : tokens_.size();
+      const auto line = has_next ? line_begin(next) : 0;  // its number may stand before it
+      const auto last = part_end(one, line > one.last ? line : next);
       const auto end = std::min(line_end(one.last), last);
       auto stop = end;
       for (const auto& other : mentions_) {
@@ -231,11 +233,12 @@ class RatingListReader : TokenReader {
     return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }
 
-  /// "4: friendly", where nothing stands behind the item.
+  /// "4: friendly", "[4] friendly", where nothing stands behind the item.
   Rating read_before(const ItemMention& one) const {
-    const auto first = line_begin(one.first);
-    const bool leads = first + 1 < one.first && tokens_[first].is_number() &&
-                       (is(first + 1, ":") || is(first + 1, "-") || is(first + 1, "="));
+    static constexpr auto signs = word_list<": - = ]">;
+    const auto begin = line_begin(one.first);
+    const auto first = begin + (is(begin, "[") ? 1 : 0);
+    const bool leads = first + 1 < one.first && tokens_[first].is_number() && is_any(first + 1, signs);
     return leads ? read_part(first, first + 1) : Rating{};
   }
 
@@ -279,6 +282,9 @@ class RatingListReader : TokenReader {
         rating = read_part(mentions_[next].last, std::min(stop, sentence_around(tokens_, mentions_[next].first).last));
       }
       take(found[one.name], rating);
+      if (rating.status == Status::answered && last_withdrawal(tokens_.first(one.first), sentence.first)) {
+        ratings_[one.name] = rating;  // "On reflection, competent should be 5"
+      }
       last = rating;
     }
     for (std::size_t item = 0; item < ratings_.size(); ++item) {

@@ -20,8 +20,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
       "change_it change_that change_to change_the changed_my changed_it changed_that changed_to changed_the "
       "changing_my changing_it changing_that changing_to changing_the">;
   const auto& token = tokens[at];
+  const bool is_arrow = token.is(">") && at > 1 && tokens[at - 1].is("-") && tokens[at - 2].is_number();
   if (!token.is_word()) {
-    return false;
+    return is_arrow && (at + 1 == tokens.size() || tokens[at + 1].is_number());  // "3 -> 4"
   }
   const auto next = at + 1 < tokens.size() ? tokens[at + 1].text : std::string_view("\n");
   const bool opens = at == 0 || ends_sentence(tokens[at - 1]) || tokens[at - 1].is(",") || tokens[at - 1].is("-") ||

@@ -72,14 +72,13 @@ class SectionReader {
     for (std::size_t place = 1; place < sentences.size(); ++place) {
       const auto next = place_of(sentences[place], "\"'");
       const auto kind = sections_.empty() ? mark.kind : sections_.back().mark;
-      const bool is_like = !sections_.empty() && sentences[place].starts_with('"') && is_quoted(sections_.back());
+      const bool is_like = !sections_.empty() && sentences[place].starts_with('"') &&
+                           lower_.substr(0, sections_.back().at).ends_with('"');
       if (!take_keyword(next, next, kind, indent) && is_like) {
         sections_.push_back({std::nullopt, next - 1, next, next, kind, indent});  // of another word: "Tall" means ...
       }
     }
   }
-
-  bool is_quoted(const Section& section) const { return section.at > 0 && lower_[section.at - 1] == '"'; }
 
   /// Where a part of the text begins, behind these signs.
   std::size_t place_of(std::string_view part, std::string_view signs) const {

@@ -87,16 +87,14 @@ bool Surroundings::deny(std::size_t place) const {
 bool Surroundings::is_talked_of(std::size_t place) const {
   constexpr std::size_t longest = 4;  // of what is quoted
   static constexpr auto meaning = word_list<"means refers implies suggests denotes in">;
-  auto begin = place;
-  while (begin > 0 && begin + longest > place && tokens_[begin - 1].is_word()) {
-    --begin;
-  }
+  const auto begin = place - std::min(place, longest);
   auto end = place;
   while (end < place + longest && !is(end, "\"")) {
     ++end;
   }
   const bool is_defined = is(end + 1, "is") && (is(end + 2, "a") || is(end + 2, "an") || is(end + 2, "often"));
-  return begin > 0 && is(begin - 1, "\"") && is(end, "\"") && (is_defined || is_any(end + 1, meaning));
+  const bool is_quoted = is(end, "\"") && has_any(begin, place, word_list<"\"">);
+  return is_quoted && (is_defined || is_any(end + 1, meaning));
 }
 
 /// "A 5 would be too high".
@@ -179,9 +177,8 @@ bool Surroundings::refuse(std::size_t place) const {
     return at > sentence.first && is_one_of(tokens_[at - 1], words);
   };
   static constexpr auto conceding = word_list<"while although though despite whilst">;
-  static constexpr std::string_view comma[] = {","};
   const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
-  const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
+  const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, word_list<",">); };
   // "Giving them a 2 is something that I avoid"
   static constexpr auto naming =
       word_list<"assigning giving choosing picking putting rating scoring selecting labeling such saying">;

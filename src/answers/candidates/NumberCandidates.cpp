@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -85,11 +84,10 @@ constexpr auto behind_scale_end = word_list<
 constexpr auto behind_legend_entry = word_list<"= : - ( -> being means meaning is for as">;
 
 std::optional<double> number_word(const Token& token) {
-  static const std::map<std::string_view, double> words = {
-      {"zero", 0},  {"one", 1},   {"two", 2},  {"three", 3}, {"four", 4},    {"five", 5},   {"six", 6},
-      {"seven", 7}, {"eight", 8}, {"nine", 9}, {"ten", 10},  {"eleven", 11}, {"twelve", 12}};
-  const auto found = words.find(token.text);
-  return token.is_word() && found != words.end() ? std::optional(found->second) : std::nullopt;
+  static constexpr auto words = word_list<"zero one two three four five six seven eight nine ten eleven twelve">;
+  const auto found = std::ranges::find(words, token.text);
+  const bool is_known = token.is_word() && found != words.end();
+  return is_known ? std::optional(static_cast<double>(found - words.begin())) : std::nullopt;
 }
 
 /// Reads numbers of an answer from left to right.
@@ -411,10 +409,8 @@ class NumberReader : TokenReader {
                           (is_before && is_same(at + 1, at + 3) && joins_number(at + 3, at + 4)) ||
                           (is_behind && at > 3 && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
     const bool is_named = at > 0 && joins(at) && tokens_[at - 1].is_word() && is_ascii(tokens_[at - 1]);
-    const bool is_name = is(at + 1, ".") && joins(at + 1) && has(at + 2) && joins(at + 2) &&
-                         tokens_[at + 2].is_word() && !tokens_[at + 2].is_capital;  // "1.oslo", but "4.They"
     const bool is_padded = tokens_[at].text.size() > 1 && tokens_[at].text.starts_with('0') && tokens_[at].value >= 1;
-    return is_ratio || is_chain || is_named || is_name || is_padded;
+    return is_ratio || is_chain || is_named || is_padded;
   }
 
   /// How far off the number before it may be: "give or take 5", "+/- 5", "plus or minus 1", "within 2 points".

@@ -156,13 +156,15 @@ class OptionReader : TokenReader {
     return is_scale;
   }
 
-  /// Between a mention and the one before stand only signs, numbers, letters and "or", "and", "to".
+  /// Between this and the mention before stand only signs, joining words and, with a comma, one other word.
   bool is_listing(std::size_t place) const {
+    auto num_others = has_any(mentions_[place - 1].last, mentions_[place].first, word_list<",">) ? 1 : 0;
     for (auto at = mentions_[place - 1].last; at < mentions_[place].first; ++at) {
       const auto& token = tokens_[at];
       const bool joins = token.is("or") || token.is("and") || token.is("to") || token.is("through") || token.is("vs") ||
                          token.text.size() == 1;
-      if (token.is_word() ? !joins : (token.is(".") || token.is("!") || token.is("?") || token.is(";"))) {
+      if (token.is_word() ? !joins && num_others-- == 0
+                          : (token.is(".") || token.is("!") || token.is("?") || token.is(";"))) {
         return false;
       }
     }

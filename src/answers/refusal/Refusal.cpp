@@ -41,6 +41,7 @@ constexpr std::string_view declining[] = {
     "i|we never rate|score|judge|rank|label|give|answer|generalize|stereotype",
     "i|we * remain|stay|be neutral|impartial|unbiased|objective",
     "not for me|us to",
+    "ask|asks|asking|want|wants|requires me|us to stereotype|generalize|generalise",
 };
 
 /// The same of what "I" or an impersonal "it" do to an answer.

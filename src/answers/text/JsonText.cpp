@@ -188,7 +188,9 @@ std::string with_json_as_lines(std::string_view answer) {
     return std::string(answer);
   }
   const auto json = read_json(answer, *begin);
-  if (!json || json->first.empty()) {
+  const auto behind = json ? answer.find_first_not_of(" \t", json->second) : std::string_view::npos;
+  const bool is_mark = answer[*begin] == '[' && behind < answer.size() && is_letter(answer[behind]);  // "[4] warm"
+  if (!json || json->first.empty() || is_mark) {
     return std::string(answer);
   }
   std::string text(answer.substr(0, *begin));

@@ -252,15 +252,19 @@ TokenizedText::TokenizedText(std::string_view plain) : lower_(base::lower_ascii(
   find_list_marks();
 }
 
-/// Numbers that rise by one from line to line. "1." alone may be an answer, but where a number follows at once.
+/// Numbers that rise by one from line to line; "1." alone only before a number, or before a sentence in front.
 void TokenizedText::find_list_marks() {
   std::vector<std::size_t> chain;
   std::vector<std::size_t> starts;         // marks of all chains
   std::vector<std::size_t> chain_lengths;  // of each
   const auto close = [&] {
+    constexpr std::size_t few_words = 4;
     for (const auto at : chain) {
+      const auto behind = std::span(tokens_).subspan(std::min(at + 2, tokens_.size()));
+      const bool leads_to_sentence =
+          at == 0 && behind.size() > few_words && std::ranges::all_of(behind.first(few_words), &Token::is_word);
       const bool leads_to_number = chain.size() == 1 && tokens_[at].value == 1 && tokens_[at + 1].is(".") &&
-                                   at + 2 < tokens_.size() && tokens_[at + 2].is_number();
+                                   !behind.empty() && (behind.front().is_number() || leads_to_sentence);
       tokens_[at].is_list_mark = chain.size() > 1 || leads_to_number;
       starts.push_back(at);
       chain_lengths.push_back(chain.size());
