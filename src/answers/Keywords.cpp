@@ -1,7 +1,6 @@
 #include "answers/Keywords.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <ranges>
 #include <set>
 
@@ -42,7 +41,7 @@ enum class Entry : std::uint8_t { marked, plain };
 std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
   static constexpr auto sentence_words =
-      word_list<"they it it's i we you is are was were have has there can but would could should however">;
+      word_list<"they it it's i we you is are was were have has there can but would could should however that's">;
   static constexpr auto general_words =
       word_list<"people this that these those their many most some general example about">;
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
@@ -73,11 +72,11 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
     }
   }
   const bool is_marked = entry == Entry::marked;
-  const bool is_count = !is_marked && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
-  const bool is_sentence = is_count || word.find(". ") != std::string::npos ||
-                           word.find_first_of("._{}<>\\") < word.size() ||
-                           count_words(word) > (is_marked ? most_listed : most_words) ||
-                           has_word(word, sentence_words) || (!is_marked && has_word(word, general_words));
+  const bool is_count = !is_marked && !text.empty() && text.find_first_of("0123456789") == 0;
+  const bool is_sentence =
+      is_count || word.find(". ") != std::string::npos || word.find_first_of("._{}<>\\") < word.size() ||
+      count_words(word) > (is_marked ? most_listed : most_words) || has_word(word, sentence_words) ||
+      (!is_marked && (has_word(word, general_words) || word.starts_with("with ") || word.starts_with("of ")));
   return is_sentence || base::contains(fillers, word) ? "" : word;
 }
 
@@ -123,7 +122,7 @@ std::string_view behind_lead(std::string_view text) {
   for (const std::string_view lead :
        {" are ",       " is ",       " be ",        " as ",     " include ",    " includes ", " including ", " like ",
         " being ",     " think of ", " terms of ",  " use ",    " say ",        " feel ",     " choose ",    " list ",
-        " generally ", " often ",    " typically ", " called ", " considered ", " seem "}) {
+        " generally ", " often ",    " typically ", " called ", " considered ", " seem ",     " tend to "}) {
     const auto at = text.rfind(lead);
     behind = std::max(behind, at == std::string_view::npos ? 0 : at + lead.size());
   }
@@ -336,20 +335,21 @@ Parts longest_list(const std::vector<AnswerLine>& lines) {
   return best;
 }
 
-/// Words in quotation marks, with them: of the first sentences, where one has two or more.
+/// Words in quotation marks, with them: of the first sentences, where two stand side by side.
 Parts quoted_words(std::string_view plain) {
+  static constexpr std::string_view joints[] = {"", ",", "and", ", and", "or", ", or", "&"};
   Parts found;
   for (const auto sentence : sentences_of(plain) | std::views::take(3)) {
     Parts own;
-    std::set<std::string> different;
+    bool are_joined = false;
     const auto parts = parts_between(sentence, "\"");
     for (std::size_t place = 1; place + 1 < parts.size(); place += 2) {
       if (!parts[place].empty() && count_words(parts[place]) < most_words) {
         own.emplace_back(parts[place].data() - 1, parts[place].size() + 2);
-        different.insert(clean(own.back()));
+        are_joined = are_joined || (own.size() > 1 && base::contains(joints, parts[place - 1]));
       }
     }
-    found.insert(found.end(), own.begin(), different.size() > 1 ? own.end() : own.begin());
+    found.insert(found.end(), own.begin(), are_joined ? own.end() : own.begin());
   }
   return found;
 }

@@ -203,7 +203,7 @@ bool Surroundings::refuse(std::size_t place) const {
 Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr auto others = word_list<
       "others another some someone somebody few example instance e critics hypothetically initially initial glance "
-      "instinct impression tempted ago was were previously formerly nearly almost used whether">;
+      "instinct impression tempted ago was were previously formerly nearly almost used whether older younger">;
   static constexpr auto people = word_list<"people respondents person americans groups raters">;
   constexpr std::size_t farthest = 6;  // of what a colon announces
   constexpr std::size_t far = 15;      // of what "so" does

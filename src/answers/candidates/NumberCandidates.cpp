@@ -442,7 +442,7 @@ class NumberReader : TokenReader {
         (value >= 1000 && scale_.high < 1000) || is_part(at) || is_tolerance(at) || is_calculated(at)) {
       return true;
     }
-    if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1)) {
+    if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1) && !is(at - 2, "[")) {
       return true;  // a reference
     }
     if (is(at + 1, "-") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_word()) {
