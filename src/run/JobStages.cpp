@@ -253,7 +253,9 @@ class StageRun {
 
   void require_space(std::uint64_t contexts_left) {
     const auto& folder = job_.directory.root();
-    const auto warning = check_space(folder, output_size(*probe_, contexts_left), free_space(folder));
+    auto size = output_size(*probe_, contexts_left);
+    size.of_round = rounds_ ? 2 * size.journal : 0;  // raw numbers and scores, each about as large
+    const auto warning = check_space(folder, size, free_space(folder));
     if (!warning.empty() && !std::exchange(told_of_space_, true)) {
       base::log(base::LogLevel::warning, warning);
     }

@@ -23,12 +23,15 @@ std::uint64_t free_space(const std::filesystem::path& folder) {
 
 std::string check_space(const std::filesystem::path& folder, const OutputSize& size, std::uint64_t free) {
   const auto there = megabytes(double(free)) + " are free at " + folder.string();
-  const auto journal = "the blocks that are left need " + megabytes(double(size.journal)) + " in the journal";
+  const auto journal =
+      "the blocks that are left need " + megabytes(double(size.journal)) + " in the journal" +
+      (size.of_round > 0 ? ", " + megabytes(double(size.of_round)) + " in files that are removed behind a round" : "");
+  const auto needed = size.journal + size.of_round;
   const auto advice = "free some space, or give an --output on another disk";
-  if (free < size.journal) {
+  if (free < needed) {
     throw base::Error(base::describe("the results do not fit the disk: " + there, journal, advice));
   }
-  if (free - size.journal < size.exported) {
+  if (free - needed < size.exported) {
     return base::describe("the disk may become full: " + there,
                           journal + " and up to " + megabytes(double(size.exported)) + " in the HDF5 file", advice);
   }

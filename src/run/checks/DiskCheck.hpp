@@ -13,6 +13,7 @@ namespace stereosweep::run {
 struct OutputSize {
   std::uint64_t journal = 0;   ///< of the blocks that are left
   std::uint64_t exported = 0;  ///< the whole HDF5 file before compression
+  std::uint64_t of_round = 0;  ///< files that a round has for a moment
 };
 
 /// Of `probe`, where so many of its contexts are still to be scored.
