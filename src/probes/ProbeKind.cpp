@@ -222,11 +222,12 @@ std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job)
   if (names.intersections) {
     names.intersections->known.clear();  // names poles as well
   }
-  auto faults = findings::faults_of_names(score_axes(job), names);
+  const auto axes = score_axes(job);
+  auto faults = findings::faults_of_names(axes, names);
   std::ranges::move(faults_of_rounds(job), std::back_inserter(faults));
   if (faults.empty() && names.decide) {
     try {
-      findings::visiting_rounds(score_axes(job), names, job.seed);
+      findings::visiting_rounds(axes, names, job.seed);
     } catch (const base::InputError& error) {
       faults.push_back({.key = "decide", .problem = error.what()});
     }

@@ -276,12 +276,8 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     auto tables = unpacked_rows(units[unit], items.size());
     for (std::size_t item = 0; item < items.size(); ++item) {
-      auto name = name_of(scores, *plans[unit], measure, item);
-      if (request.asks(name)) {
-        auto& row = rows.emplace_back();
-        row.contrast = std::move(name.contrast);
-        row.measure = std::move(name.measure);
-        row.item = std::move(name.item);
+      if (auto name = name_of(scores, *plans[unit], measure, item); request.asks(name)) {
+        auto& row = rows.emplace_back(DecidedRow{std::move(name)});
         row.table = std::move(tables[item]);
       }
     }
@@ -359,6 +355,9 @@ std::string family_of(const std::string& contrast, const std::string& measure, s
 }
 
 std::size_t num_asked(const Scores& axes, const ContrastPlan& plan, std::size_t measure, const DecideRequest& request) {
+  if (!request.after) {
+    return axes.length(item_axis);
+  }
   std::size_t count = 0;
   for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
     count += request.asks(name_of(axes, plan, measure, item)) ? 1 : 0;
@@ -370,7 +369,7 @@ std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
   std::vector<DecideRequest::Row> left;
   for (const auto& row : decisions.rows) {
     if (!is_verdict(row.status)) {
-      left.push_back({row.contrast, row.measure, row.item});
+      left.push_back(row);
     }
   }
   std::ranges::sort(left);

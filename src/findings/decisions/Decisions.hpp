@@ -31,12 +31,9 @@ enum class DecisionStatus : std::uint8_t {
 std::vector<std::string> decision_names();
 constexpr bool is_verdict(DecisionStatus status) { return status <= DecisionStatus::equivalent; }
 
-struct DecidedRow {
-  std::string contrast;
-  std::string measure;
-  std::string item;
-  std::string claim;  ///< "women above men"
-  RowRounds table;
+struct DecidedRow : sweep::DecideRequest::Row {
+  std::string claim = {};  ///< "women above men"
+  RowRounds table = {};
   std::size_t num_rephrasings = 0;  ///< that are compared
   DecisionStatus status = DecisionStatus::exhausted;
   std::size_t stop = 0;  ///< place of the round after which it needs no more, or of the last one that was scored
