@@ -14,7 +14,6 @@
 #include <ATen/ops/tensor.h>
 #include <c10/core/Event.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,6 +116,9 @@ TEST(FakeDevice, ANewBlockHoldsNoZeros) {
 
 // The second stream's kernels run when the current one waits for them; who does not wait is told.
 TEST(FakeDevice, RunsKernelsOfTheSecondStreamNoEarlierThanTheNextWait) {
+  if (!model::SideStream::runs_beside) {
+    GTEST_SKIP() << "torch 2.10 does not tell the handle of a stream";
+  }
   const model::SideStream side(fake_device());
   const auto numbers = at::ones({3}, on_fake(at::kFloat));
   auto* const place = numbers.mutable_data_ptr<float>();
@@ -124,16 +126,18 @@ TEST(FakeDevice, RunsKernelsOfTheSecondStreamNoEarlierThanTheNextWait) {
     stereosweep::testing::run_on_device(
         "double", place, 3 * sizeof(float), [place] { place[0] = place[1] = place[2] = 2; }, stream);
   };
-  auto work = side.run(double_them);
+  void* handle = nullptr;
+  auto work = side.run([&](void* stream) { double_them(handle = stream); });
   EXPECT_THAT(refusal([&] { numbers.sum(); }), HasSubstr("still to write"));
   work.reset();
   EXPECT_EQ(numbers.sum().item<float>(), 6);
-  c10::impl::VirtualGuardImpl guard(c10::DeviceType::PrivateUse1);
-  auto* const handle = guard.getStreamFromGlobalPool(fake_device()).native_handle();
   EXPECT_THAT(refusal([&] { double_them(handle); }), HasSubstr("may run before"));
 }
 
 TEST(FakeDevice, ASecondStreamIsWaitedForBeforeItsMemoryIsFreed) {
+  if (!model::SideStream::runs_beside) {
+    GTEST_SKIP() << "torch 2.10 does not tell the handle of a stream";
+  }
   const model::SideStream side(fake_device());
   bool ran = false;
   {

@@ -101,7 +101,7 @@ struct FakeGuard final : c10::impl::DeviceGuardImplInterface {
     TORCH_CHECK(!is_second(stream), "torch's kernels on the second stream");
     return Stream(Stream::DEFAULT, only());
   }
-  void* getStreamNativeHandle(const Stream stream) const override {
+  void* getStreamNativeHandle(const Stream stream) const {  // not virtual in torch 2.10
     return reinterpret_cast<void*>(static_cast<std::intptr_t>(stream.id()));
   }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
