@@ -52,8 +52,8 @@ def symbols(nm, kinds, *arguments):
 
 
 def main(nm, output, torch, *libraries):
-    called = symbols(nm, "U", "--undefined-only", *libraries)
-    offered = symbols(nm, "T", "--defined-only", "--dynamic", torch)
+    called = symbols(nm, "U", "--undefined-only", *libraries) - symbols(nm, "TW", "--defined-only", *libraries)
+    offered = symbols(nm, "TW", "--defined-only", "--dynamic", torch)
     wanted = sorted(name for name in called & offered if not name.startswith(STANDARD_LIBRARY))
     entries = [ENTRY.format(name=name, number=number) for number, name in enumerate(wanted)]
     with open(output, "w", encoding="ascii") as file:
