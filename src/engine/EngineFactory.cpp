@@ -15,7 +15,7 @@
 #include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
 #include "engine/FakeEngine.hpp"
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/causal/GenerationConfig.hpp"
 #include "engine/elmo/ElmoEngine.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/sharing/KeptWork.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 
 namespace stereosweep::engine {
 namespace {

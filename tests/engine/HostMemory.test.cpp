@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 
 namespace stereosweep::engine {
 namespace {

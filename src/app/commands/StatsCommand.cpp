@@ -25,7 +25,7 @@
 #include "findings/Conclusions.hpp"
 #include "findings/decisions/SparseDesign.hpp"
 #include "findings/runs/RunComparison.hpp"
-#include "findings/sharing/KeptWork.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
@@ -261,7 +261,8 @@ std::string digest_of_work(const Source& source, const CommandLine& line, int nu
 /// Collective. Writes the statistics file; what rank zero may print of it.
 std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& ranks,
                     Purpose purpose = Purpose::all) {
-  findings::KeptWork kept(ranks, source.target.string() + ".kept", digest_of_work(source, line, ranks.size(), purpose));
+  findings::KeptPieces kept(ranks, source.target.string() + ".kept",
+                            digest_of_work(source, line, ranks.size(), purpose));
   const findings::Workers world{ranks, &kept};
   const auto& kind = probes::kind_of(source.job);
   const auto top = line.number("top", 1);

@@ -10,7 +10,7 @@
 #include "base/Log.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 #include "engine/causal/Generation.hpp"
 #include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/Readout.hpp"

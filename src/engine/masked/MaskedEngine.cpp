@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/process/Profile.hpp"
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 #include "engine/readout/HiddenRows.hpp"
 
 namespace stereosweep::engine {

@@ -12,7 +12,7 @@
 
 #include "findings/Finding.hpp"
 #include "findings/people/TableAgreement.hpp"
-#include "findings/sharing/KeptWork.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 #include "stats/Bootstrap.hpp"
 #include "sweep/Comparison.hpp"
 

@@ -1,4 +1,4 @@
-#include "findings/sharing/KeptWork.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ namespace {
 using Piece = std::vector<std::byte>;
 
 /// Asks for three pieces, the second of which is quick; how many were computed.
-class KeptWorkTest : public ::testing::Test {
+class KeptPiecesTest : public ::testing::Test {
  protected:
   int ask(const std::string& digest, int pieces = 3) {
     int computed = 0;
-    KeptWork kept({}, path(), digest);
+    KeptPieces kept({}, path(), digest);
     for (int place = 0; place < pieces; ++place) {
       const auto piece = kept.next([&] {
         ++computed;
@@ -40,7 +40,7 @@ class KeptWorkTest : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-TEST_F(KeptWorkTest, TakesOverWhatTookLongAndRemovesItAtTheEnd) {
+TEST_F(KeptPiecesTest, TakesOverWhatTookLongAndRemovesItAtTheEnd) {
   EXPECT_EQ(ask("a", 1), 1);
   EXPECT_TRUE(std::filesystem::exists(path()));
   EXPECT_EQ(ask("a", 2), 1);
@@ -49,7 +49,7 @@ TEST_F(KeptWorkTest, TakesOverWhatTookLongAndRemovesItAtTheEnd) {
   EXPECT_EQ(ask("a"), 3);
 }
 
-TEST_F(KeptWorkTest, TakesNothingOverThatBelongsToOtherWorkOrIsDamaged) {
+TEST_F(KeptPiecesTest, TakesNothingOverThatBelongsToOtherWorkOrIsDamaged) {
   ask("a", 2);
   const auto whole = base::read_file(path());
   EXPECT_EQ(ask("b", 2), 2);

@@ -1,4 +1,4 @@
-#include "findings/sharing/KeptWork.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ std::string head_of(const std::string& digest, const std::string& body) {
 
 }  // namespace
 
-KeptWork::KeptWork(const parallel::Communicator& ranks, const std::filesystem::path& path, std::string digest)
+KeptPieces::KeptPieces(const parallel::Communicator& ranks, const std::filesystem::path& path, std::string digest)
     : path_(ranks.rank() == 0 ? path : ""), digest_(std::move(digest)) {
   const auto content = ranks.broadcast(std::filesystem::is_regular_file(path_) ? base::read_file(path_) : "", 0);
   auto body = content.substr(std::min(content.size(), head_of(digest_, "").size()));
@@ -40,7 +40,7 @@ KeptWork::KeptWork(const parallel::Communicator& ranks, const std::filesystem::p
   body_ = std::move(body);
 }
 
-std::vector<std::byte> KeptWork::next(const std::function<std::vector<std::byte>()>& compute) {
+std::vector<std::byte> KeptPieces::next(const std::function<std::vector<std::byte>()>& compute) {
   const auto place = place_++;
   if (const auto found = found_.find(place); found != found_.end()) {
     ++num_taken_over_;
@@ -59,7 +59,7 @@ std::vector<std::byte> KeptWork::next(const std::function<std::vector<std::byte>
   return piece;
 }
 
-void KeptWork::end() {
+void KeptPieces::end() {
   if (num_taken_over_ > 0 && !path_.empty()) {
     base::log(base::LogLevel::info, "taken over: " + base::counted(num_taken_over_, "statistic") +
                                         " that a stats before this one had computed");

@@ -1,4 +1,4 @@
-#include "engine/Memory.hpp"
+#include "engine/OutOfMemory.hpp"
 
 #include <cstdlib>
 

@@ -15,11 +15,11 @@ namespace stereosweep::findings {
 
 /// Pieces of work by their place in the order in which they are asked for, which is the same in every call with the
 /// same settings and number of ranks. A piece that took a tenth of a second is written down.
-class KeptWork {
+class KeptPieces {
  public:
   /// Collective. Takes what a call before has left in rank zero's `path`, if it is whole and of the same `digest`,
   /// which names all that the pieces depend on.
-  KeptWork(const parallel::Communicator& ranks, const std::filesystem::path& path, std::string digest);
+  KeptPieces(const parallel::Communicator& ranks, const std::filesystem::path& path, std::string digest);
   /// Collective: the next piece, taken over or computed. Throws Error where it cannot be written.
   std::vector<std::byte> next(const std::function<std::vector<std::byte>()>& compute);
   /// When the result is written: removes the file, and says in the log what was taken over.
@@ -36,7 +36,7 @@ class KeptWork {
 
 /// Those that share work, and where it is kept.
 struct Workers : parallel::Communicator {
-  KeptWork* kept = nullptr;  ///< borrowed; null: nothing is kept
+  KeptPieces* kept = nullptr;  ///< borrowed; null: nothing is kept
 };
 
 }  // namespace stereosweep::findings
