@@ -83,6 +83,35 @@ def test_gemma3(program, tmp_path):
     compare(program, model, tmp_path)
 
 
+def test_a_window_of_zero_is_none(program, tmp_path):
+    """As Phi-4's files have it."""
+    model = tiny("phi3", **LLAMA | dict(sliding_window=None))
+    gguf_files.write(model, tmp_path / "model.gguf", keys={"attention.sliding_window": 0})
+    compare(program, model, tmp_path)
+
+
+@pytest.mark.parametrize(("variant", "key"), [
+    ("llama", "llama.attention.layer_norm_rms_epsilon"), ("llama", "llama.context_length"), ("llama", "llama.block_count"),
+    ("starcoder2", "starcoder2.attention.layer_norm_epsilon"), ("granite", "granite.residual_scale"),
+    ("mixtral", "llama.expert_used_count")])
+def test_a_setting_that_is_missing_is_no_default(program, variant, key, tmp_path):
+    family, settings = VARIANTS[variant]
+    gguf_files.write(tiny(family, **settings), tmp_path / "model.gguf")
+    content = (tmp_path / "model.gguf").read_bytes()
+    (tmp_path / "model.gguf").write_bytes(content.replace(key.encode(), b"x" * len(key)))
+    answer, _ = program.run(tmp_path, ids_of())
+    assert f"{key}: is missing" in answer["error"]
+
+
+def test_keys_are_as_many_as_queries_where_the_file_does_not_say(program, tmp_path):
+    model = tiny("qwen2", **LLAMA | dict(num_key_value_heads=4))
+    gguf_files.write(model, tmp_path / "model.gguf")
+    content = (tmp_path / "model.gguf").read_bytes()
+    key = b"qwen2.attention.head_count_kv"
+    (tmp_path / "model.gguf").write_bytes(content.replace(key, b"x" * len(key)))
+    compare(program, model, tmp_path)
+
+
 @pytest.mark.parametrize("variant", ["llama3 scaling", "llama linear", "llama yarn", "phi3 longrope, window"])
 def test_scaled_angles(program, variant, tmp_path):
     family, settings = VARIANTS[variant]
@@ -133,6 +162,31 @@ def test_ids_of_byte_pairs(named, family):
     flags = {} if begins is None else {"add_bos_token": begins}
     path = named(gguf_files.byte_pairs(tokenizer, pre, first, **flags), tokenizer.get_vocab_size())
     assert ours(path, TEXTS) == [tokenizer.encode(text).ids for text in TEXTS]
+
+
+def test_an_ordinary_token_that_is_named_stays_ordinary(named):
+    """Converters copy `pad_token_id: 0` of config.json, which may be "!"."""
+    tokenizer = CAUSAL["qwen"]()
+    quote = tokenizer.token_to_id('"')
+
+    def add(writer):
+        gguf_files.byte_pairs(tokenizer, "qwen2")(writer)
+        writer.add_pad_token_id(quote)
+        writer.add_bos_token_id(quote)
+    texts = ['"""Help."""', 'f("x")', *TEXTS]
+    assert ours(named(add, tokenizer.get_vocab_size()), texts) == [tokenizer.encode(text).ids for text in texts]
+
+
+def test_pieces_without_ranks_are_refused(named):
+    """As llama.cpp writes the vocabulary of a folder that has tokenizer.json alone."""
+    _, processor = fuzz_pieces.train("llama")
+
+    class Flat:
+        get_score = staticmethod(lambda i: -1000.0)
+
+        def __getattr__(self, name):
+            return getattr(processor, name)
+    refused(named(gguf_files.pieces(Flat()), processor.get_piece_size()), "tokenizer.ggml.scores: are all alike")
 
 
 def test_ids_of_pieces(named):

@@ -89,7 +89,7 @@ def gguf_files():
                 writer.add_tokenizer_pre("smollm")
                 writer.add_token_merges(["a b"])
             else:
-                writer.add_token_scores([0.0] * len(tokens))
+                writer.add_token_scores([-float(i) for i in range(len(tokens))])
             draw = numpy.random.default_rng(1)
             writer.add_tensor("token_embd.weight", draw.integers(0, 9, (len(tokens), 144), dtype=numpy.uint8),
                               raw_dtype=gguf.GGMLQuantizationType.Q4_K)
@@ -103,6 +103,7 @@ def gguf_files():
             content = path.read_bytes()
         save("gguf", kind, content)
     save("gguf", "damaged_end", content[:-100])
+    save("gguf", "damaged_scores", content.replace(struct.pack("<7f", *(-float(i) for i in range(7))), bytes(28)))
     save("gguf", "damaged_count", content[:8] + struct.pack("<Q", 1 << 40) + content[16:])
 
 

@@ -76,6 +76,7 @@ class ConfigMaker {
     for (const auto& [key, config_key] : copied) {
       copy(key, config_key);
     }
+    refuse_missing();
     set_layers();
     set_experts();
     set_windows();
@@ -111,6 +112,22 @@ class ConfigMaker {
     return *value;
   }
 
+  /// Where config.json says nothing, its family's usual value counts; a file that lacks these is damaged.
+  void refuse_missing() {
+    std::vector<std::string> needed = {
+        "context_length", "block_count",
+        is("starcoder2") ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"};
+    if (is("granite")) {
+      needed.insert(needed.end(), {"embedding_scale", "residual_scale", "attention.scale", "logit_scale"});
+    }
+    if (const auto* experts = take("expert_count"); experts != nullptr && *experts != 0) {
+      needed.emplace_back("expert_used_count");
+    }
+    for (const auto& key : needed) {
+      file_.refuse_if(take(key) == nullptr, prefix_ + key, "is missing", "the model's numbers depend on it");
+    }
+  }
+
   void set_layers() {
     for (const auto* key : {"feed_forward_length", "attention.head_count", "attention.head_count_kv"}) {
       const auto* value = take(key);
@@ -120,6 +137,9 @@ class ConfigMaker {
     const auto embedding = file_.tensors.find("token_embd.weight");
     refuse_if(embedding == file_.tensors.end() || embedding->second.shape.size() != 2,
               file_.name + ": tensor \"token_embd.weight\" is missing or no matrix", "it holds a row for each token");
+    if (!config_.contains("num_key_value_heads") && config_.contains("num_attention_heads")) {
+      config_["num_key_value_heads"] = config_["num_attention_heads"];
+    }
     config_["vocab_size"] = embedding->second.shape.front();
     take("vocab_size");
     head_width_ = size("embedding_length") / size("attention.head_count");
@@ -148,8 +168,9 @@ class ConfigMaker {
   }
 
   void set_windows() {
-    if (architecture_->windows == Windows::some) {
-      copy("attention.sliding_window", "sliding_window");
+    if (const auto* width = architecture_->windows == Windows::some ? take("attention.sliding_window") : nullptr;
+        width != nullptr && !(is("phi3") && *width == 0)) {  // Phi-4's, which has none
+      config_["sliding_window"] = *width;
     }
     // No window, where the file names none; Gemma's has no such layer file without one.
     if (!config_.contains("sliding_window") && !std::string_view(architecture_->name).starts_with("gemma")) {
@@ -437,6 +458,14 @@ class TokenizerMaker {
     const auto score = scores == nullptr ? std::vector<float>() : numbers<float>(*scores, "scores");
     file_.refuse_if(score.empty() || types_.empty(), prefix + (score.empty() ? "scores" : "token_type"), "is missing",
                     "pairs are joined by it");
+    std::set<float> distinct;
+    for (std::size_t id = 0; id < score.size(); ++id) {
+      if (type_of(id) == normal) {
+        distinct.insert(score[id]);
+      }
+    }
+    file_.refuse_if(distinct.size() == 1, prefix + "scores", "are all alike",
+                    "pairs are joined by them; convert again, from a folder that has tokenizer.model");
     std::string model;
     std::size_t num_bytes = 0;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
@@ -497,8 +526,9 @@ class TokenizerMaker {
                                     {"unk_token", "unknown_token_id"},
                                     {"pad_token", "padding_token_id"},
                                     {"mask_token", "mask_token_id"}}) {
-      if (const auto text = name_of(key)) {
-        made[name] = *text;
+      // An ordinary token stays one: converters copy ids from config.json, where `pad_token_id: 0` may be "!".
+      if (const auto id = id_of(key); id && (types_.empty() || type_of(*id) != normal)) {
+        made[name] = tokens_[*id];
       }
     }
     // Phi-3's marks of turns take the white space behind them; the format has no place for it, so llama.cpp knows it.
