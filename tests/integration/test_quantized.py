@@ -7,6 +7,7 @@ import numpy
 import pytest
 import torch
 from causal_models import GPT_OSS, LLAMA, Program, ids_of, save, stored_tensors, theirs, tiny
+from safetensors.torch import load_file, save_file
 from transformers.integrations.finegrained_fp8 import _dequantize_fp8_weight
 from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
@@ -109,6 +110,55 @@ def test_awq(program, tmp_path):
     check(program, model, tmp_path)
 
 
+@pytest.mark.parametrize("size", [40, 64])
+def test_groups_that_do_not_divide_the_inputs(program, size, tmp_path):
+    """Without g_idx only config.json says which inputs are a group."""
+    def parts(matrix):
+        out, inputs = matrix.shape
+        groups, group = -(-inputs // size), torch.arange(inputs) // size
+        codes, zeros = draws((out, inputs), 4), draws((groups, out), 4).clamp(1)
+        scales = ((0.5 + torch.rand(groups, out)) * matrix.std() / 8).half()
+        return {".qweight": words(codes, 4).t(), ".qzeros": words(zeros - 1, 4), ".scales": scales}, (
+            codes - zeros[group].t()) * scales.float()[group].t()
+    model = tiny("llama", **WIDE)
+    write(model, tmp_path, parts, dict(quant_method="gptq", bits=4, group_size=size))
+    check(program, model, tmp_path)
+
+
+@pytest.mark.parametrize("block", [[40, 24], [64, 64], [128, 128]])
+def test_float8_blocks_that_do_not_divide_the_matrix(program, block, tmp_path):
+    def parts(matrix):
+        codes = float8(matrix * 100)
+        scale = 0.01 * (0.5 + torch.rand(-(-matrix.shape[0] // block[0]), -(-matrix.shape[1] // block[1])))
+        return {".weight": codes, ".weight_scale": scale}, _dequantize_fp8_weight(codes, scale, block, torch.float32)
+    model = tiny("llama", **WIDE)
+    weights = dict(num_bits=8, type="float", strategy="block", group_size=None, block_structure=block)
+    write(model, tmp_path, parts, dict(quant_method="compressed-tensors", format="float-quantized",
+                                       config_groups={"group_0": {"targets": ["Linear"], "weights": weights}}))
+    check(program, model, tmp_path)
+
+
+def test_what_changes_no_number_is_passed_over(program, tmp_path):
+    """Scales of a server's keys and values, biases of zeros, a sparsity of none; two formats in one folder."""
+    kinds = iter(range(99))
+
+    def parts(matrix):
+        out, inputs = matrix.shape
+        bits = 8 if next(kinds) % 2 else 4
+        codes = (draws((out, inputs), bits) - (1 << bits - 1)).to(torch.int8)
+        scale = (0.5 + torch.rand(out, 1)) * matrix.std() * 4 / (1 << bits)
+        made = {".weight": codes} if bits == 8 else {
+            ".weight_packed": packing.pack_to_int32(codes, bits), ".weight_shape": torch.tensor([out, inputs])}
+        return made | {".weight_scale": scale, ".bias": torch.zeros(out)}, codes.float() * scale
+    model = tiny("llama", **WIDE)
+    write(model, tmp_path, parts, dict(quant_method="compressed-tensors", format="mixed-precision",
+                                       sparsity_config={"format": "dense"}))
+    stored = load_file(tmp_path / "model.safetensors")
+    save_file(stored | {f"model.layers.{i}.self_attn.{part}_scale": torch.ones(1) for i in range(3) for part in "kv"},
+              tmp_path / "model.safetensors")
+    check(program, model, tmp_path)
+
+
 COMPRESSED = ["groups", "rows", "zeros", "order", "int8", "int8 zeros", "float8", "float8 whole"]
 
 
@@ -173,6 +223,8 @@ GOOD = dict(quant_method="gptq", bits=4, group_size=16)
     (GOOD | dict(checkpoint_format="marlin"), {}, "marlin"),
     (GOOD | dict(dynamic={"+:.*": {}}), {}, "dynamic: is not supported"),
     (GOOD, {".scales": None}, "lacks scales"),
+    (GOOD | dict(group_size=128), {}, "config.json names no group_size or block that fits"),
+    (GOOD, {".bias": torch.ones(64)}, 'q_proj.bias" is not expected'),
     (GOOD, {".g_idx": torch.full((64,), 9, dtype=torch.int32)}, "belongs to no group"),
     (GOOD, {".qzeros": torch.zeros(4, 3, dtype=torch.int32)}, "is needed"),
     (GOOD, {".qweight": torch.zeros(8, 64, dtype=torch.int64)}, "is needed"),

@@ -57,6 +57,16 @@ at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
   }
 }
 
+/// GPTQ's first writers gave one to every matrix.
+bool is_bias_of_zeros(const std::string& name, const StoredTensor& stored) {
+  if (!name.ends_with(".bias") || !is_floating(stored.type)) {
+    return false;
+  }
+  std::vector<float> numbers(static_cast<std::size_t>(stored.count()));
+  read_numbers(stored, 0, numbers);
+  return std::ranges::all_of(numbers, [](float number) { return number == 0; });
+}
+
 // Index of the first NaN or infinity: all exponent bits set. -1 where there is none.
 template <class Bits>
 std::int64_t first_not_finite(const void* data, std::int64_t count, Bits exponent) {
@@ -333,7 +343,7 @@ void TensorReader::check_left(const std::function<bool(const std::string& name)>
                     "model.safetensors.index.json lists it");
   }
   for (const auto& [name, stored] : stored_) {
-    base::refuse_if(!taken_.contains(name) && !is_harmless(name),
+    base::refuse_if(!taken_.contains(name) && !is_harmless(name) && !is_bias_of_zeros(name, stored),
                     stored.file + ": tensor " + json_quote(name) + " is not expected",
                     "it belongs to no part of the model that config.json describes");
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/Error.hpp"
@@ -227,7 +228,17 @@ class FourBitBlocks final : public NumberSource {
 class Decoder {
  public:
   Decoder(const ConfigFields& settings, StoredTensors& tensors)
-      : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {}
+      : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {
+    add_block(settings.find("weight_block_size"));
+    add_width(1, settings.find(settings.find("group_size") != nullptr ? "group_size" : "q_group_size"));
+    if (const auto* groups = settings.find("config_groups"); groups != nullptr && groups->is_object()) {
+      for (const auto& group : *groups) {
+        const auto weights = group.is_object() ? group.value("weights", base::Json()) : base::Json();
+        add_block(weights.is_object() && weights.contains("block_structure") ? &weights["block_structure"] : nullptr);
+        add_width(1, weights.is_object() && weights.contains("group_size") ? &weights["group_size"] : nullptr);
+      }
+    }
+  }
 
   void decode() {
     constexpr std::string_view blocks = "_blocks";
@@ -239,6 +250,10 @@ class Decoder {
       }
       return;
     }
+    std::erase_if(tensors_, [](const auto& row) {  // of keys and values that a server keeps in few bits
+      constexpr std::array<std::string_view, 4> kept = {"k_scale", "v_scale", "q_scale", "kv_scale"};
+      return base::contains(kept, std::string_view(row.first).substr(row.first.rfind('.') + 1));
+    });
     const bool is_packed = method_ == "gptq" || method_ == "awq";
     const std::string ending = is_packed ? ".qweight" : ".weight_packed";
     for (const auto& name : base::mapped(tensors_, [](const auto& row) { return row.first; })) {
@@ -252,6 +267,35 @@ class Decoder {
   }
 
  private:
+  void add_width(std::size_t side, const base::Json* width) {
+    if (width != nullptr && width->is_number_integer() && *width >= 1 && *width <= INT32_MAX) {
+      widths_[side].insert(width->get<std::int64_t>());
+    }
+  }
+  void add_block(const base::Json* sides) {
+    for (std::size_t side = 0; sides != nullptr && sides->is_array() && side < sides->size() && side < 2; ++side) {
+      add_width(side, &(*sides)[side]);
+    }
+  }
+
+  /// How many rows (side 0) or inputs (side 1) have one scale. Where their number does not divide the side, only
+  /// config.json says so.
+  std::int64_t width_of(const std::string& module, std::size_t side, std::int64_t size, std::int64_t count) const {
+    std::set<std::int64_t> fitting;
+    for (const auto width : widths_.at(side)) {
+      if ((size + width - 1) / width == count) {
+        fitting.insert(width);
+      }
+    }
+    const bool is_plain = widths_.at(side).empty() || count == 1 || count == size;
+    const bool divides = fitting.empty() && is_plain && size % count == 0;
+    refuse_if(
+        fitting.size() != 1 && !divides, module,
+        "has " + std::to_string(count) + " scales for " + std::to_string(size) + (side == 0 ? " rows" : " inputs"),
+        "config.json names no group_size or block that fits");
+    return divides ? size / count : *fitting.begin();
+  }
+
   void refuse_if(bool is_wrong, const std::string& module, const std::string& problem, const std::string& why) const {
     base::refuse_if(is_wrong, "the matrix " + json_quote(module) + " " + problem, why);
   }
@@ -318,10 +362,8 @@ class Decoder {
     parts.out = parts.codes.shape[1] * (is_gptq ? 1 : in_word);
     parts.scale_columns = parts.scales.shape[0];
     parts.scale_rows = parts.out;
-    refuse_if(parts.scale_columns == 0 || (!parts.groups && parts.in % parts.scale_columns != 0), module,
-              "has " + std::to_string(parts.scale_columns) + " groups of " + std::to_string(parts.in) + " inputs",
-              "they divide the inputs");
-    parts.column_block = parts.in / parts.scale_columns;
+    refuse_if(parts.scale_columns == 0, module, "has no scales", "codes mean nothing without");
+    parts.column_block = parts.groups ? 1 : width_of(module, 1, parts.in, parts.scale_columns);
     check(module, parts.codes, StoredType::int32, {parts.codes.shape[0], parts.codes.shape[1]});
     check(module, parts.scales, parts.scales.type, {parts.scale_columns, parts.out});
     check(module, *parts.zeros, StoredType::int32, {parts.scale_columns, (parts.out + in_word - 1) / in_word});
@@ -389,26 +431,15 @@ class Decoder {
   /// Over all of the matrix, over each row, over parts of each row, or over blocks.
   void place_scales(const std::string& module, Parts& parts, StoredTensor scales) const {
     auto shape = scales.shape;
-    const auto dimensions = shape.size();
     shape.resize(2, 1);
-    const auto block = settings_.find("weight_block_size");
-    refuse_if(dimensions > 2 || !is_floating(scales.type) || shape[0] < 1 || shape[1] < 1 || shape[0] > parts.out ||
-                  shape[1] > parts.in,
+    refuse_if(scales.shape.size() > 2 || !is_floating(scales.type) || shape[0] < 1 || shape[1] < 1 ||
+                  shape[0] > parts.out || shape[1] > parts.in,
               module, "has scales of " + std::string(name_of(scales.type)) + " " + text_of(scales.shape),
               "a number, one for each row, for parts of rows or for blocks is needed");
-    const auto width_of = [&](std::int64_t size, std::int64_t count, std::size_t side) {
-      const bool is_told = block != nullptr && block->is_array() && block->size() == 2 &&
-                           (*block)[side].is_number_integer() && (*block)[side] >= 1 && (*block)[side] <= size;
-      return is_told && dimensions == 2 ? (*block)[side].get<std::int64_t>() : (size + count - 1) / count;
-    };
     parts.scale_rows = shape[0];
     parts.scale_columns = shape[1];
-    parts.row_block = width_of(parts.out, shape[0], 0);
-    parts.column_block = width_of(parts.in, shape[1], 1);
-    refuse_if((parts.out + parts.row_block - 1) / parts.row_block != shape[0] ||
-                  (parts.in + parts.column_block - 1) / parts.column_block != shape[1],
-              module, "of shape " + text_of({parts.out, parts.in}) + " has scales of shape " + text_of(scales.shape),
-              "blocks cover it");
+    parts.row_block = width_of(module, 0, parts.out, shape[0]);
+    parts.column_block = width_of(module, 1, parts.in, shape[1]);
     parts.scales = std::move(scales);
   }
 
@@ -425,6 +456,7 @@ class Decoder {
 
   ConfigFields settings_;
   std::string method_;
+  std::array<std::set<std::int64_t>, 2> widths_;  ///< of the parts that have one scale: rows, inputs
   StoredTensors& tensors_;
   std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
 };
@@ -446,13 +478,23 @@ std::string describe_quantization(const ConfigFields& fields) {
                       "fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors and GGUF files are");
   const auto format = base::lower_ascii(
       settings->text("checkpoint_format", settings->text("format", settings->text("version", "").c_str()).c_str()));
-  constexpr std::array<std::string_view, 8> formats = {
-      "", "gptq", "gptq_v2", "gemm", "pack-quantized", "int-quantized", "float-quantized", "naive-quantized"};
+  constexpr std::array<std::string_view, 9> formats = {"",
+                                                       "gptq",
+                                                       "gptq_v2",
+                                                       "gemm",
+                                                       "pack-quantized",
+                                                       "int-quantized",
+                                                       "float-quantized",
+                                                       "naive-quantized",
+                                                       "mixed-precision"};
   settings->refuse_if(!base::contains(formats, format), "format", json_quote(format) + " is not supported",
-                      "gptq, gptq_v2, gemm, pack-quantized, int-quantized, float-quantized and naive-quantized are");
+                      "gptq, gptq_v2, gemm, pack-quantized, int-quantized, float-quantized, naive-quantized and "
+                      "mixed-precision of these are");
   for (const auto* key : {"dynamic", "transform_config", "sparsity_config"}) {
     const auto* value = settings->find(key);
-    settings->refuse_if(value != nullptr && !value->empty(), key, "is not supported", "it changes what codes mean");
+    const bool is_dense = value != nullptr && value->is_object() && value->value("format", base::Json()) == "dense";
+    settings->refuse_if(value != nullptr && !value->empty() && !is_dense, key, "is not supported",
+                        "it changes what codes mean");
   }
   if (method != "gptq" && method != "awq") {
     return method + (format.empty() ? "" : ", " + format);
