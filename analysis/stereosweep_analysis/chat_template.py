@@ -192,7 +192,7 @@ class Renderer:
                     **{**self.tokens, **self.switches, "messages": messages, "tools": None, "documents": None},
                     add_generation_prompt=True,
                 ):
-                    size += len(part)
+                    size += len(part.encode())  # half a surrogate pair is no text
                     if size > MAX_OUTPUT_BYTES:
                         raise RefusedError("it writes more than 8 MiB")
                     parts.append(part)

@@ -6,15 +6,19 @@ import shutil
 import sys
 import time
 
+import gguf_files
 import pytest
 import runs
 import tiny_causal
 import transformers
+from causal_models import LLAMA, tiny
 from cubes import opened
 
 sys.path.insert(0, str(runs.ROOT / "tests/chat"))
+sys.path.insert(0, str(runs.ROOT / "tests/tokenizer"))
 import published  # noqa: E402
 import template_goldens  # noqa: E402
+from causal_families import CAUSAL  # noqa: E402
 from template_goldens import DATE, NOT_PIECES, TEMPLATES, chat_template, request, truth  # noqa: E402
 
 from stereosweep_analysis.glossary import term  # noqa: E402
@@ -158,6 +162,20 @@ def test_several_templates_are_told_by_name(tmp_path):
     assert wrong.returncode == 2 and "default, rag" in wrong.stderr
 
 
+def test_several_templates_of_a_gguf_file(tmp_path):
+    tokenizer = CAUSAL["starcoder2"]()
+    texts = [("default", TEMPLATES["plain"]), ("rag", "RAG" + TEMPLATES["plain"]), ("tool_use", "TOOL")]
+    tiny_model = tiny("llama", **LLAMA | dict(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=2048))
+    for count in (1, 3):
+        gguf_files.write(tiny_model, tmp_path / "model.gguf", tokenizer=gguf_files.byte_pairs(
+            tokenizer, "starcoder", chat=[{"name": name, "template": text} for name, text in texts[:count]]))
+        job = job_of(tmp_path, tmp_path / "model.gguf")
+        assert prompts(job)[0].startswith("<u>")
+    assert prompts(job, "model.chat_name=rag")[0].startswith("RAG<u>")
+    wrong = runs.program("validate", job, "model.chat_name=other")
+    assert wrong.returncode == 2 and "default, rag, tool_use" in wrong.stderr
+
+
 def test_a_run_keeps_its_date_text_and_proof(tmp_path):
     job = job_of(tmp_path, model_with(tmp_path, TEMPLATES["date"]), INTERVIEW)
     code, _, err = runs.run(job, tmp_path / "run", "model.date=2025-02-03")
@@ -248,6 +266,7 @@ HOSTILE = {
     "import": "{% import '/etc/passwd' as x %}",
     "environment": "{{ self._TemplateReference__context.environment }}{{ lipsum.__globals__['os'].environ }}",
     "indent": "{{ ('x\\n' * 99999) | indent(99999) }}",
+    "no text": "{{ '\\ud800' }}",
     "dates": "{{ strftime_now('%Y' * 10 ** 8) }}",
 }
 

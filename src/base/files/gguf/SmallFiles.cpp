@@ -542,19 +542,18 @@ class TokenizerMaker {
         }
       }
     }
-    const auto own = file_.text("tokenizer.chat_template");
     Json named = Json::array();
+    if (const auto own = file_.text("tokenizer.chat_template"); !own.empty()) {
+      named.push_back({{"name", "default"}, {"template", own}});
+    }
     for (const auto& [key, value] : file_.metadata) {
       constexpr std::string_view start = "tokenizer.chat_template.";
       if (key.starts_with(start) && value.is_string()) {
         named.push_back({{"name", key.substr(start.size())}, {"template", value}});
       }
     }
-    if (!named.empty() && !own.empty()) {
-      named.insert(named.begin(), {{"name", "default"}, {"template", own}});
-    }
-    if (!named.empty() || !own.empty()) {
-      made["chat_template"] = named.empty() ? Json(own) : named;
+    if (!named.empty()) {
+      made["chat_template"] = named;
     }
     return made;
   }
