@@ -59,12 +59,10 @@ at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
 
 /// GPTQ's first writers gave one to every matrix.
 bool is_bias_of_zeros(const std::string& name, const StoredTensor& stored) {
-  if (!name.ends_with(".bias") || !is_floating(stored.type)) {
-    return false;
-  }
-  std::vector<float> numbers(static_cast<std::size_t>(stored.count()));
+  const bool is_bias = name.ends_with(".bias") && is_floating(stored.type);
+  std::vector<float> numbers(is_bias ? static_cast<std::size_t>(stored.count()) : 0);
   read_numbers(stored, 0, numbers);
-  return std::ranges::all_of(numbers, [](float number) { return number == 0; });
+  return is_bias && std::ranges::all_of(numbers, [](float number) { return number == 0; });
 }
 
 // Index of the first NaN or infinity: all exponent bits set. -1 where there is none.

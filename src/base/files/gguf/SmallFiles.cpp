@@ -36,17 +36,15 @@ struct KeyRow {
   const char* key;         ///< behind the architecture's name
   const char* config_key;  ///< of config.json
 };
-constexpr std::array<KeyRow, 19> copied = {{{"context_length", "max_position_embeddings"},
+constexpr std::array<KeyRow, 17> copied = {{{"context_length", "max_position_embeddings"},
                                             {"block_count", "num_hidden_layers"},
                                             {"embedding_length", "hidden_size"},
                                             {"feed_forward_length", "intermediate_size"},
                                             {"attention.head_count", "num_attention_heads"},
-                                            {"attention.head_count_kv", "num_key_value_heads"},
                                             {"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
                                             {"attention.layer_norm_epsilon", "norm_epsilon"},
                                             {"rope.freq_base", "rope_theta"},
                                             {"rope.freq_base_swa", "rope_local_base_freq"},
-                                            {"expert_used_count", "num_experts_per_tok"},
                                             {"expert_feed_forward_length", "moe_intermediate_size"},
                                             {"attn_logit_softcapping", "attn_logit_softcapping"},
                                             {"final_logit_softcapping", "final_logit_softcapping"},
@@ -120,9 +118,6 @@ class ConfigMaker {
     if (is("granite")) {
       needed.insert(needed.end(), {"embedding_scale", "residual_scale", "attention.scale", "logit_scale"});
     }
-    if (const auto* experts = take("expert_count"); experts != nullptr && *experts != 0) {
-      needed.emplace_back("expert_used_count");
-    }
     for (const auto& key : needed) {
       file_.refuse_if(take(key) == nullptr, prefix_ + key, "is missing", "the model's numbers depend on it");
     }
@@ -137,9 +132,8 @@ class ConfigMaker {
     const auto embedding = file_.tensors.find("token_embd.weight");
     refuse_if(embedding == file_.tensors.end() || embedding->second.shape.size() != 2,
               file_.name + ": tensor \"token_embd.weight\" is missing or no matrix", "it holds a row for each token");
-    if (!config_.contains("num_key_value_heads") && config_.contains("num_attention_heads")) {
-      config_["num_key_value_heads"] = config_["num_attention_heads"];
-    }
+    const auto* keys = take("attention.head_count_kv");
+    config_["num_key_value_heads"] = size(keys != nullptr ? "attention.head_count_kv" : "attention.head_count");
     config_["vocab_size"] = embedding->second.shape.front();
     take("vocab_size");
     head_width_ = size("embedding_length") / size("attention.head_count");
@@ -153,9 +147,11 @@ class ConfigMaker {
 
   void set_experts() {
     const auto* count = take("expert_count");
+    take("expert_used_count");
     if (count == nullptr || *count == 0) {
       return;
     }
+    config_["num_experts_per_tok"] = size("expert_used_count");
     if (is("llama")) {
       config_["model_type"] = "mixtral";
       config_["num_local_experts"] = *count;
@@ -458,22 +454,18 @@ class TokenizerMaker {
     const auto score = scores == nullptr ? std::vector<float>() : numbers<float>(*scores, "scores");
     file_.refuse_if(score.empty() || types_.empty(), prefix + (score.empty() ? "scores" : "token_type"), "is missing",
                     "pairs are joined by it");
-    std::set<float> distinct;
-    for (std::size_t id = 0; id < score.size(); ++id) {
-      if (type_of(id) == normal) {
-        distinct.insert(score[id]);
-      }
-    }
-    file_.refuse_if(distinct.size() == 1, prefix + "scores", "are all alike",
-                    "pairs are joined by them; convert again, from a folder that has tokenizer.model");
     std::string model;
     std::size_t num_bytes = 0;
+    std::set<float> ranks;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       const auto type = type_of(id);
       if (type < normal || type > byte) {
         file_.refuse(prefix + "token_type", std::to_string(type), "types 1 to 6 are known");
       }
       num_bytes += type == byte ? 1 : 0;
+      if (type == normal) {
+        ranks.insert(score[id]);
+      }
       std::string piece;
       append_bytes(piece, 1, type == user_defined ? replace_all(tokens_[id], " ", space_mark) : tokens_[id]);
       piece += '\x15';  // field 2, a float
@@ -481,6 +473,8 @@ class TokenizerMaker {
       append_number(piece, 3, static_cast<std::uint64_t>(type));
       append_bytes(model, 1, piece);
     }
+    file_.refuse_if(ranks.size() == 1, prefix + "scores", "are all alike",
+                    "pairs are joined by them; convert again, from a folder that has tokenizer.model");
     std::string training;
     append_number(training, 3, 2);  // model_type: pairs
     append_number(training, 35, num_bytes == 256 ? 1 : 0);

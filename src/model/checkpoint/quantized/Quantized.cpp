@@ -229,14 +229,10 @@ class Decoder {
  public:
   Decoder(const ConfigFields& settings, StoredTensors& tensors)
       : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {
-    add_block(settings.find("weight_block_size"));
-    add_width(1, settings.find(settings.find("group_size") != nullptr ? "group_size" : "q_group_size"));
-    if (const auto* groups = settings.find("config_groups"); groups != nullptr && groups->is_object()) {
-      for (const auto& group : *groups) {
-        const auto weights = group.is_object() ? group.value("weights", base::Json()) : base::Json();
-        add_block(weights.is_object() && weights.contains("block_structure") ? &weights["block_structure"] : nullptr);
-        add_width(1, weights.is_object() && weights.contains("group_size") ? &weights["group_size"] : nullptr);
-      }
+    add_widths(settings.object());
+    const auto groups = settings.object().value("config_groups", base::Json());
+    for (const auto& group : groups) {
+      add_widths(group.is_object() ? group.value("weights", base::Json()) : base::Json());
     }
   }
 
@@ -267,26 +263,24 @@ class Decoder {
   }
 
  private:
-  void add_width(std::size_t side, const base::Json* width) {
-    if (width != nullptr && width->is_number_integer() && *width >= 1 && *width <= INT32_MAX) {
-      widths_[side].insert(width->get<std::int64_t>());
-    }
-  }
-  void add_block(const base::Json* sides) {
-    for (std::size_t side = 0; sides != nullptr && sides->is_array() && side < sides->size() && side < 2; ++side) {
-      add_width(side, &(*sides)[side]);
+  /// Of the settings as a whole, or of a group's weights.
+  void add_widths(const base::Json& settings) {
+    for (const auto* key : {"weight_block_size", "block_structure", "group_size", "q_group_size"}) {
+      const auto told = settings.is_object() ? settings.value(key, base::Json()) : base::Json();
+      const auto sides = told.is_array() ? told : base::Json::array({nullptr, told});
+      for (std::size_t side = 0; side < 2 && sides.size() == 2; ++side) {
+        if (sides[side].is_number_integer() && sides[side] >= 1 && sides[side] <= INT32_MAX) {
+          widths_[side].insert(sides[side].get<std::int64_t>());
+        }
+      }
     }
   }
 
   /// How many rows (side 0) or inputs (side 1) have one scale. Where their number does not divide the side, only
   /// config.json says so.
   std::int64_t width_of(const std::string& module, std::size_t side, std::int64_t size, std::int64_t count) const {
-    std::set<std::int64_t> fitting;
-    for (const auto width : widths_.at(side)) {
-      if ((size + width - 1) / width == count) {
-        fitting.insert(width);
-      }
-    }
+    auto fitting = widths_.at(side);
+    std::erase_if(fitting, [&](std::int64_t width) { return (size + width - 1) / width != count; });
     const bool is_plain = widths_.at(side).empty() || count == 1 || count == size;
     const bool divides = fitting.empty() && is_plain && size % count == 0;
     refuse_if(
@@ -354,7 +348,8 @@ class Decoder {
     parts.groups = take(module + ".g_idx");
     parts.bits = static_cast<int>(settings_.size("bits", 4));
     const auto in_word = std::int64_t{32} / parts.bits;
-    refuse_if(parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || !is_floating(parts.scales.type),
+    refuse_if(parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || parts.scales.shape[0] == 0 ||
+                  !is_floating(parts.scales.type),
               module, "has codes of shape " + text_of(parts.codes.shape), "codes and scales are matrices");
     const bool is_gptq = method_ == "gptq";
     parts.packing = is_gptq ? Packing::down_inputs : Packing::interleaved;
@@ -362,7 +357,6 @@ class Decoder {
     parts.out = parts.codes.shape[1] * (is_gptq ? 1 : in_word);
     parts.scale_columns = parts.scales.shape[0];
     parts.scale_rows = parts.out;
-    refuse_if(parts.scale_columns == 0, module, "has no scales", "codes mean nothing without");
     parts.column_block = parts.groups ? 1 : width_of(module, 1, parts.in, parts.scale_columns);
     check(module, parts.codes, StoredType::int32, {parts.codes.shape[0], parts.codes.shape[1]});
     check(module, parts.scales, parts.scales.type, {parts.scale_columns, parts.out});
@@ -478,18 +472,11 @@ std::string describe_quantization(const ConfigFields& fields) {
                       "fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors and GGUF files are");
   const auto format = base::lower_ascii(
       settings->text("checkpoint_format", settings->text("format", settings->text("version", "").c_str()).c_str()));
-  constexpr std::array<std::string_view, 9> formats = {"",
-                                                       "gptq",
-                                                       "gptq_v2",
-                                                       "gemm",
-                                                       "pack-quantized",
-                                                       "int-quantized",
-                                                       "float-quantized",
-                                                       "naive-quantized",
-                                                       "mixed-precision"};
-  settings->refuse_if(!base::contains(formats, format), "format", json_quote(format) + " is not supported",
-                      "gptq, gptq_v2, gemm, pack-quantized, int-quantized, float-quantized, naive-quantized and "
-                      "mixed-precision of these are");
+  const std::vector<std::string> formats = {
+      "gptq",           "gptq_v2", "gemm", "pack-quantized", "int-quantized", "float-quantized", "naive-quantized",
+      "mixed-precision"};
+  settings->refuse_if(!format.empty() && !base::contains(formats, format), "format",
+                      json_quote(format) + " is not supported", base::join(formats, ", ") + " are");
   for (const auto* key : {"dynamic", "transform_config", "sparsity_config"}) {
     const auto* value = settings->find(key);
     const bool is_dense = value != nullptr && value->is_object() && value->value("format", base::Json()) == "dense";
