@@ -299,30 +299,20 @@ enum class Form { kept, composed };
 enum class Begin { plain, token };  ///< whether BOS stands before a text where the file does not say
 
 struct WordKind {
-  const char* name;
+  const char* names;  ///< with spaces between
   const char* words;
   Digits digits = Digits::as_words;
   Whole whole = Whole::merged;
   Form form = Form::kept;
   Begin begin = Begin::plain;
 };
-constexpr std::array<WordKind, 19> word_kinds = {
-    {{"gpt-2", gpt2_words},
-     {"olmo", gpt2_words},
-     {"smollm", gpt2_words, Digits::alone},
-     {"starcoder", gpt2_words, Digits::alone},
-     {"refact", gpt2_words, Digits::alone},
-     {"codeshell", gpt2_words, Digits::alone},
-     {"command-r", gpt2_words, Digits::alone},
-     {"llama3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"llama-v3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"llama-bpe", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"falcon3", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"pixtral", llama3_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"dbrx", llama3_words},
-     {"smaug-bpe", llama3_words},
-     {"qwen2", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
-     {"deepseek-r1-qwen", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
+constexpr std::array<WordKind, 8> word_kinds = {
+    {{"gpt-2 olmo", gpt2_words},
+     {"smollm starcoder refact codeshell command-r", gpt2_words, Digits::alone},
+     {"llama3 llama-v3 llama-bpe falcon3 pixtral", llama3_words, Digits::as_words, Whole::taken, Form::kept,
+      Begin::token},
+     {"dbrx smaug-bpe", llama3_words},
+     {"qwen2 deepseek-r1-qwen", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
      {"stablelm2", qwen2_words},
      {"tekken", tekken_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
      {"gpt-4o", gpt4o_words}}};
@@ -366,9 +356,10 @@ class TokenizerMaker {
 
   const WordKind& word_kind() const {
     const auto name = file_.text(prefix + "pre");
-    const auto* kind = std::ranges::find(word_kinds, name, [](const WordKind& one) { return std::string(one.name); });
+    const auto* kind =
+        std::ranges::find_if(word_kinds, [&](const WordKind& one) { return contains(split(one.names, ' '), name); });
     if (kind == word_kinds.end()) {
-      const auto names = mapped(word_kinds, [](const WordKind& one) { return std::string(one.name); });
+      const auto names = mapped(word_kinds, [](const WordKind& one) { return replace_all(one.names, " ", ", "); });
       file_.refuse(prefix + "pre", name.empty() ? "is missing" : json_quote(name) + " is not known",
                    "it says how words are split; known are " + join(names, ", "));
     }

@@ -231,8 +231,11 @@ class Decoder {
       : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {
     add_widths(settings.object());
     const auto groups = settings.object().value("config_groups", base::Json());
+    has_zeros_ = !groups.empty();
     for (const auto& group : groups) {
-      add_widths(group.is_object() ? group.value("weights", base::Json()) : base::Json());
+      const auto weights = group.is_object() ? group.value("weights", base::Json()) : base::Json();
+      add_widths(weights);
+      has_zeros_ = has_zeros_ && weights.is_object() && weights.value("symmetric", base::Json()) == false;
     }
   }
 
@@ -443,6 +446,7 @@ class Decoder {
     if (parts.groups) {
       check(module, *parts.groups, StoredType::int32, {parts.in});
     }
+    refuse_if(has_zeros_ && !parts.zeros, module, "lacks weight_zero_point", "config.json says symmetric: false");
     for (const auto* part : {".activation_scale", ".input_scale", ".input_zero_point", ".output_scale"}) {
       take(module + part);
     }
@@ -451,6 +455,7 @@ class Decoder {
   ConfigFields settings_;
   std::string method_;
   std::array<std::set<std::int64_t>, 2> widths_;  ///< of the parts that have one scale: rows, inputs
+  bool has_zeros_ = false;                        ///< each matrix
   StoredTensors& tensors_;
   std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
 };
