@@ -62,6 +62,21 @@ TEST(Yaml, pairs_of_escapes_are_one_character) {
   EXPECT_EQ(node.children[1].children[1].value, "\U0001F602");
 }
 
+TEST(Yaml, line_breaks_at_the_end_of_a_quoted_text_stay) {
+  EXPECT_EQ(value_of("'\n\n  '"), "\n");
+  EXPECT_EQ(value_of("'\u00e9\U0001F600''\n \t\n\r\n\n '"), "\u00e9\U0001F600'\n\n\n");
+  EXPECT_EQ(value_of("\"x\\\"\n\n\n\n \""), "x\"\n\n\n");
+  EXPECT_EQ(value_of("\"x\\n\n\n\n \""), "x\n\n\n");
+  EXPECT_EQ(value_of("\"x\\\n\n\n \""), "x\n\n");
+  EXPECT_EQ(value_of("\"x\n \""), "x ");
+  EXPECT_EQ(value_of("|+\n  x\n\n"), "x\n\n\n") << "one of the three is that of value_of";
+  base::Problems problems;
+  const Node node = parse_yaml("- [\u00e9, '\n\n ', \"\u00e9\n\n\n \"]\n- |+\n  x\n", "f", problems);
+  EXPECT_EQ(node.children.at(0).children.at(1).value, "\n");
+  EXPECT_EQ(node.children.at(0).children.at(2).value, "\u00e9\n\n");
+  EXPECT_EQ(node.children.at(1).value, "x\n") << "no break that the file does not have";
+}
+
 std::string fault_of(const std::string& text) {
   base::Problems problems;
   parse_yaml(text, "f", problems);

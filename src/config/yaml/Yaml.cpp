@@ -68,11 +68,40 @@ namespace {
 /// Ends the reading of a document whose fault is already in the report.
 struct Stop {};
 
+/// Line breaks at the end of the quoted text that begins at `begin` which yaml-cpp does not tell: it keeps none where
+/// nothing stands before them, two behind an escape, else one. 0 where no quote stands there.
+std::size_t lost_breaks(std::string_view text, std::size_t begin) {
+  const auto quote = text.substr(std::min(begin, text.size()), 1);
+  const bool is_double = quote == "\"";
+  if (quote != "'" && !is_double) {
+    return 0;
+  }
+  std::size_t kept = 0;
+  std::size_t breaks = 0;
+  for (auto at = begin + 1; at < text.size();) {
+    const bool is_pair = is_double ? text[at] == '\\' : text.substr(at, 2) == "''";
+    const auto unit = text.substr(at, is_pair ? 2 : 1);
+    if (unit == quote) {
+      break;
+    }
+    if (unit == "\n") {
+      ++breaks;
+    } else if (unit.find_first_not_of(" \t\r") != std::string_view::npos) {
+      breaks = unit == "\\\n" ? 1 : 0;
+      kept = is_pair ? 2 : 1;
+    }
+    at += unit.size();
+  }
+  return std::max(breaks, kept + 1) - kept - 1;
+}
+
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(std::shared_ptr<const std::string> file, base::Problems& problems, const YamlLimits& limits)
-      : file_(std::move(file)), problems_(problems), limits_(limits) {}
+  /// Borrows the text, which yaml-cpp reads.
+  TreeBuilder(std::string_view text, std::shared_ptr<const std::string> file, base::Problems& problems,
+              const YamlLimits& limits)
+      : text_(text), file_(std::move(file)), problems_(problems), limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -93,6 +122,7 @@ class TreeBuilder : public YAML::EventHandler {
     Node node = make(mark, Node::Kind::scalar);
     node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
     node.value = value;
+    node.value.append(lost_breaks(text_, static_cast<std::size_t>(std::max(mark.pos, 0))), '\n');
     if (base::find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
       problems_.add(node.place(key()), "a text holds a control character or a broken code point",
                     "labels and prompts are printable UTF-8");
@@ -209,6 +239,7 @@ class TreeBuilder : public YAML::EventHandler {
     frame.key_is_next = false;
   }
 
+  std::string_view text_;
   std::shared_ptr<const std::string> file_;
   base::Problems& problems_;
   YamlLimits limits_;
@@ -394,13 +425,15 @@ bool join_pairs(std::string& text, std::size_t at) {
   return found;
 }
 
-/// With all pairs joined: yaml-cpp refuses their halves, and only it knows what stands in double quotes.
-std::string with_joined_pairs(std::string text, const YamlLimits& limits) {
+/// What yaml-cpp reads: with all pairs joined, since it refuses their halves, and only it knows what stands in double
+/// quotes; and with an end of document, which it refuses inside quotes, where it takes the end of the file for one.
+std::string text_to_parse(std::string text, const YamlLimits& limits) {
+  text += text.ends_with('\n') ? "...\n" : "\n...\n";
   while (text.find("\\ud") != std::string::npos || text.find("\\uD") != std::string::npos) {
     base::Problems nobody_reads;
-    TreeBuilder builder(std::make_shared<const std::string>(), nobody_reads, limits);
+    TreeBuilder builder(text, std::make_shared<const std::string>(), nobody_reads, limits);
     try {
-      std::istringstream stream(text + "\n...\n");
+      std::istringstream stream(text);
       YAML::Parser(stream).HandleNextDocument(builder);
       return text;
     } catch (const Stop&) {
@@ -427,10 +460,10 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   if (text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());
   }
-  TreeBuilder builder(std::make_shared<const std::string>(name), problems, limits);
+  const auto parsed = text_to_parse(std::string(text), limits);
+  TreeBuilder builder(parsed, std::make_shared<const std::string>(name), problems, limits);
   try {
-    // yaml-cpp takes the end of the file for a missing quote; an end of document inside quotes it refuses.
-    std::istringstream stream{with_joined_pairs(std::string(text), limits) + "\n...\n"};
+    std::istringstream stream(parsed);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
       builder.stop(0, "the file is empty", "a mapping is expected");
@@ -439,7 +472,7 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
     if (root.kind == Node::Kind::null) {
       builder.stop(0, "the file is empty", "a mapping or a list is expected");
     }
-    TreeBuilder second(std::make_shared<const std::string>(name), problems, limits);
+    TreeBuilder second(parsed, std::make_shared<const std::string>(name), problems, limits);
     if (parser.HandleNextDocument(second)) {
       builder.stop(second.take_root().line, "a second document", "one file holds one document",
                    "Remove the line '---' and what follows it.");
