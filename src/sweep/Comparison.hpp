@@ -51,8 +51,11 @@ struct People {
     }
     std::vector<KeyFault> faults() const {
       return subjects.empty() && annotators.names.empty() && annotators.share == 0
-                 ? std::vector<KeyFault>{{"", "no pilot is named", "what chooses the templates must not judge them",
-                                          "Give 'pilot_subjects', 'pilot_annotators' or both."}}
+                 ? std::vector<KeyFault>{{"",
+                                          "no pilot is named",
+                                          "what chooses the templates must not judge them",
+                                          "Give 'pilot_subjects', 'pilot_annotators' or both.",
+                                          {"pilot_subjects", "pilot_annotators"}}}
                  : std::vector<KeyFault>();
     }
     bool operator==(const Pilot&) const = default;
@@ -145,9 +148,11 @@ struct Contrast {
   }
   std::vector<KeyFault> faults() const {
     return left.empty() && each.empty()
-               ? std::vector<KeyFault>{{"", "nothing is selected on the left",
+               ? std::vector<KeyFault>{{"",
+                                        "nothing is selected on the left",
                                         "a contrast needs a label there, or 'each'",
-                                        std::string("Give 'left: ") + side_form + "' or 'each: AXIS'."}}
+                                        std::string("Give 'left: ") + side_form + "' or 'each: AXIS'.",
+                                        {"left", "each"}}}
                : std::vector<KeyFault>();
   }
   bool operator==(const Contrast&) const = default;

@@ -59,10 +59,12 @@ struct DecideRequest {
       keys.path("pilot", self.pilot, "a finished run of the same contrasts that tells these three");
     }
     std::vector<KeyFault> faults() const {
-      return templates + cells > 0
-                 ? std::vector<KeyFault>()
-                 : std::vector<KeyFault>{{"", "no variance of templates or cells is planned",
-                                          "more passes would then say nothing new", std::string("Give ") + key_form}};
+      return templates + cells > 0 ? std::vector<KeyFault>()
+                                   : std::vector<KeyFault>{{"",
+                                                            "no variance of templates or cells is planned",
+                                                            "more passes would then say nothing new",
+                                                            std::string("Give ") + key_form,
+                                                            {"templates", "cells"}}};
     }
     bool operator==(const Plan&) const = default;
   };
@@ -149,7 +151,11 @@ struct DecideRequest {
       found.push_back({"want", "one thing is wanted twice", "a row has one sign, one margin and one width", ""});
     }
     if (after && !after->rows.empty() && reserve == 0) {
-      found.push_back({"after", "no level is kept", "'reserve' says how much of it the earlier run kept", ""});
+      found.push_back({"after",
+                       "no level is kept",
+                       "'reserve' says how much of it the earlier run kept",
+                       "",
+                       {"after", "reserve"}});
     }
     return found;
   }

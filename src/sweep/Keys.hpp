@@ -14,12 +14,14 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-/// An item that has such faults lists them in `faults()`; whoever reads it reports them with their place.
+/// An item that has such faults lists them in `faults()`; whoever reads it reports those whose keys could be read, with
+/// their place.
 struct KeyFault {
   std::string key = {};  ///< of the item; "": the item itself
   std::string problem = {};
   std::string reason = {};
   std::string suggestion = {};
+  std::vector<std::string> of = {};  ///< keys that it follows from; empty: `key`, or where that is "" all
 };
 
 }  // namespace stereosweep::sweep

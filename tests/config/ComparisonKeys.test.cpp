@@ -107,6 +107,32 @@ TEST(ComparisonReader, names_every_fault_with_its_place) {
   EXPECT_THAT(report, Not(HasSubstr("[5]: nothing is selected")));  // what stands there is the fault
 }
 
+TEST(ComparisonReader, an_entry_with_a_key_that_cannot_be_read_is_judged_by_the_others) {
+  const JobFolder folder;
+  const auto report = folder.complaint(
+      small_job +
+      "statistics:\n"                                                                                       // 15
+      "  contrasts:\n"                                                                                      // 16
+      "    - {name: a, measures: {}}\n"                                                                     // 17
+      "    - {name: b, each: [x]}\n"                                                                        // 18
+      "  clusters: {restarts: few, number: 0, high_above: top}\n"                                           // 19
+      "  decide: {level: much, want: [sign, sign], plan: {rephrasings: many, templates: 0, cells: 0}}\n");  // 20
+  for (const auto* fault :
+       {"job.yaml:17:statistics.contrasts[0].measures: a list",
+        "job.yaml:17:statistics.contrasts[0]: nothing is selected", "job.yaml:18:statistics.contrasts[1].each: text",
+        "job.yaml:19:statistics.clusters.restarts:", "job.yaml:19:statistics.clusters.number:",
+        "job.yaml:19:statistics.clusters.high_above:", "job.yaml:20:statistics.decide.level:",
+        "job.yaml:20:statistics.decide.want: one thing is wanted twice",
+        "job.yaml:20:statistics.decide.plan: no variance"}) {
+    EXPECT_THAT(report, HasSubstr(fault));
+  }
+  EXPECT_THAT(report, Not(HasSubstr("contrasts[1]: nothing is selected")));  // the key that cannot be read may select
+  const auto wants =
+      folder.complaint(small_job + "statistics: {decide: {want: [{width: much}, {width: 1, claim: sgn}]}}\n");
+  EXPECT_THAT(wants, Not(HasSubstr("nothing is wanted")));
+  EXPECT_THAT(wants, Not(HasSubstr("wanted twice")));
+}
+
 TEST(ComparisonReader, refuses_what_is_no_mapping_or_list) {
   const JobFolder folder;
   EXPECT_THAT(folder.complaint(small_job + "statistics: 3\n"),

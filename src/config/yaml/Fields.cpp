@@ -222,7 +222,22 @@ Fields::Fields(const Node& node, std::string key, base::Problems& problems, std:
       problems_(problems),
       form_(form),
       pieces_(pieces),
-      usable_(node.kind == Node::Kind::map) {}
+      usable_(node.kind == Node::Kind::map),
+      num_problems_(problems.size()) {}
+
+void Fields::begin_key(const std::string& name) {
+  if (problems_.size() > num_problems_) {
+    unread_.insert(read_now_);
+  }
+  num_problems_ = problems_.size();
+  read_now_ = name;
+}
+
+bool Fields::has_read(const sweep::KeyFault& fault) const {
+  const auto keys = fault.of.empty() && !fault.key.empty() ? std::vector{fault.key} : fault.of;
+  return keys.empty() ? unread_.empty()
+                      : std::ranges::none_of(keys, [&](const auto& key) { return unread_.contains(key); });
+}
 
 std::string Fields::key_of(const std::string& name) const {
   return key_.empty() ? name : name == alone_ ? key_ : key_ + "." + name;
@@ -248,6 +263,7 @@ const Node* Fields::next(const std::string& name, Node::Kind alone) {
 }
 
 const Node* Fields::optional(const std::string& name) {
+  begin_key(name);
   asked_.insert(name);
   return usable_ ? node_.find(name) : nullptr;
 }
@@ -256,7 +272,6 @@ const Node* Fields::required(const std::string& name) {
   const Node* node = optional(name);
   if (node == nullptr && usable_) {
     // The nearest misspelt key is reported by finish; here only the gap is named.
-    ++num_missing_;
     problems_.add(node_.place(key_of(name)), "the key '" + name + "' is missing", "it has no default",
                   "Write '" + name + ": ...' here.");
   }

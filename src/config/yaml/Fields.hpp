@@ -295,18 +295,21 @@ class Fields : public KeyMarks<Fields> {
       target = read(*node, key, problems_).value_or(target);
     }
   }
-  /// An item, and what is wrong with it where each key that is there can be read.
+  /// What is told from here on is wrong with this key.
+  void begin_key(const std::string& name);
+  /// Whether all keys that the fault follows from could be read.
+  bool has_read(const sweep::KeyFault& fault) const;
+  /// An item, and what is wrong with several of its keys together.
   template <class Item>
   void fill(const Node& node, const std::string& key, Item& target) {
     Fields own(node, key, problems_, form_of<Item>(), pieces_);
-    const auto num_problems = problems_.size();
     Item::each_key(target, own);
-    [[maybe_unused]] const bool is_read = own.usable() && problems_.size() == num_problems + own.num_missing_;
+    own.begin_key("");
     own.finish();
     if constexpr (requires { target.faults(); }) {
-      for (const auto& fault : is_read ? target.faults() : std::vector<sweep::KeyFault>()) {
-        problems_.add(fault.key.empty() ? node.place(key) : own.place(fault.key), fault.problem, fault.reason,
-                      fault.suggestion);
+      for (const auto& fault : own.usable() ? target.faults() : std::vector<sweep::KeyFault>()) {
+        problems_.add_if(own.has_read(fault), fault.key.empty() ? node.place(key) : own.place(fault.key), fault.problem,
+                         fault.reason, fault.suggestion);
       }
     }
   }
@@ -317,8 +320,10 @@ class Fields : public KeyMarks<Fields> {
   std::string form_;
   Pieces* pieces_;
   bool usable_ = false;
-  std::size_t num_missing_ = 0;
-  std::string alone_;  ///< the key whose value stands in the place of the mapping
+  std::string read_now_;
+  std::size_t num_problems_ = 0;  ///< before that key
+  std::set<std::string> unread_;  ///< keys with a fault of their own
+  std::string alone_;             ///< the key whose value stands in the place of the mapping
   std::set<std::string> asked_;
 };
 
