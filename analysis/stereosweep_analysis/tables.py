@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from .open import PathLike, ResultError
 
 WIDTH = 100
+ROUNDING = 1e-10  # of the largest of a value and its ends
 LONGEST = 40  # letters of a cell of text: numbers must stay in sight
 MOST_ROWS = 1500  # of one table in a page; what is left out is counted
 MINUS = "\u2212"
@@ -97,10 +98,13 @@ def _digits(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}".replace("-", MINUS)
 
 
-def number_text(value: float | None) -> str:
-    """At least three significant digits, integers whole; without a number "none", or why there is none."""
+def number_text(value: float | None, size: float = 0.0) -> str:
+    """At least three significant digits, integers whole; without a number "none", or why there is none. `size`: the
+    largest of a value and its ends, of which this is one: what is far smaller is zero within rounding."""
     if value is None or not math.isfinite(value):
         return getattr(value, "reason", "none")
+    if abs(value) < ROUNDING * size:
+        value = 0.0
     if isinstance(value, int):
         return f"{value:,}".replace("-", MINUS)
     size = abs(value)
@@ -118,18 +122,30 @@ def p_text(value: float | None) -> str:
     return _digits(value, 3) if value >= 1e-3 else f"{value:.1e}".replace("-", MINUS)
 
 
-def cell_text(value: object, column: Column) -> str:
-    """The cell as it stands in a page."""
+def row_texts(row: Sequence[object], columns: Sequence[Column]) -> list[str]:
+    """The cells as they stand in a page."""
+    owners = [(column.name, *column.of)[column.role != "value" :][:1] for column in columns]
+    sizes: dict[tuple[str, ...], float] = {}
+    for value, column, owner in zip(row, columns, owners, strict=True):
+        if column.role in ("value", "low", "high") and isinstance(value, int | float) and math.isfinite(value):
+            sizes[owner] = max(sizes.get(owner, 0.0), abs(value))
+    return [
+        cell_text(value, column, sizes.get(owner, 0.0) if column.kind == "number" else 0.0)
+        for value, column, owner in zip(row, columns, owners, strict=True)
+    ]
+
+
+def cell_text(value: object, column: Column, size: float = 0.0) -> str:
     if column.kind == "long":
         return str(value)
     if isinstance(value, int | float) or (value is None and not column.is_text):
-        return p_text(value) if column.kind == "p" else number_text(value)
+        return p_text(value) if column.kind == "p" else number_text(value, size)
     return "" if value is None else " ".join(str(value).split())
 
 
 def _cells(table: Table) -> list[list[str]]:
     """Head and rows as texts of one line."""
-    rows = [[" ".join(cell_text(*pair).split()) for pair in zip(row, table.columns, strict=True)] for row in table.rows]
+    rows = [[" ".join(text.split()) for text in row_texts(row, table.columns)] for row in table.rows]
     return [[column.title for column in table.columns], *rows]
 
 

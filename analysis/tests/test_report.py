@@ -20,7 +20,7 @@ from stereosweep_analysis.reports.blocks import Folded, Paragraph, Picture, Poin
 from stereosweep_analysis.reports.evidence import Evidence
 from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs, with_names_of
 from stereosweep_analysis.reports.scores import measure_means
-from stereosweep_analysis.reports.shown import interval_picture, points, smallest_p_text
+from stereosweep_analysis.reports.shown import interval_picture, interval_words, points, smallest_p_text
 from stereosweep_analysis.reports.side_by_side import comparison_blocks
 from stereosweep_analysis.tables import (
     FORMATS,
@@ -31,6 +31,7 @@ from stereosweep_analysis.tables import (
     cut_table,
     number_text,
     p_text,
+    row_texts,
     text_lines,
     to_csv,
     to_latex,
@@ -98,6 +99,18 @@ def test_without_means_the_report_computes_none_and_says_what_to_ask(tmp_path):
 )  # fmt: skip
 def test_numbers_as_text(value, text):
     assert number_text(value) == text
+
+
+def test_an_end_that_is_rounding_beside_its_number_is_zero():
+    assert interval_words(0.3, -2e-15, 0.6) == "0.300, 0.000 to 0.600"
+    assert interval_words(3e-14, 2e-15, 6e-14) == "3.00e\u221214, 2.00e\u221215 to 6.00e\u221214"
+    columns = [
+        Column("who"), Column("value", kind="number", role="value", name="value"),
+        Column("low", kind="number", role="low", of=("value",)), Column("p", kind="p", role="p", of=("value",)),
+        Column("other", kind="number", role="value", name="other"),
+    ]  # fmt: skip
+    expected = ["a", "0.300", "0.000", "1.0e\u221220", "2.00e\u221215"]
+    assert row_texts(["a", 0.3, 2e-15, 1e-20, 2e-15], columns) == expected
 
 
 def test_findings_say_where_no_p_is_small():
@@ -272,6 +285,10 @@ def test_a_contrasts_row_opens_the_sentences_of_both_sides(tmp_path):
     assert found["one"] == ["subject 1", "subject 5", "subject 2", "subject 3", "subject 4"]
     assert found["subject 8"] == ["subject 0", "subject 6"] and found["zero"] == ["subject 7"]
     assert behind.cells_of(("another", "item 0"))[0] == (8, 0)  # of no contrast: the strongest
+    blocks = {"rows": ([0], Table("", [Column("who"), Column("what")], rows, labels=2))}
+    assert "Sentences behind 8 of 8 pairs of a subject and an item" in Evidence([run], blocks).note  # it has no means
+    (run,) = open_runs([write(tmp_path / "with means", add_means(statistics))])
+    assert "Sentences behind 8 of 8 means (a subject and an item)" in Evidence([run], blocks).note
 
 
 def test_runs_without_anything_in_common_say_so(tmp_path):

@@ -49,7 +49,7 @@ class AnsweredRows {
 
   std::vector<std::string> sentences(double level) const {
     if (!has_values_) {
-      return {"Nothing can be said of a " + question_.nothing + ": there are no scores."};
+      return {"Nothing can be said of any " + question_.nothing + ": there are no scores."};
     }
     constexpr std::size_t most = 3;
     std::vector<std::string> told;
@@ -107,13 +107,15 @@ class AnsweredRows {
 
   /// "nurses lean further to warm than students: 0.310 nat, 0.120 .. 0.500, p 0.004 (28 templates)."
   std::string sentence(std::size_t row) const {
+    const double value = value_.number(row);
+    const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low_, row)), std::abs(at(high_, row))));
     auto text = base::replace_all(question_.claims[row], "_", " ") + ": " +
-                (question_.name.empty() ? "" : question_.name + " ") + results::significant(value_.number(row)) +
+                (question_.name.empty() ? "" : question_.name + " ") + results::significant(value, size) +
                 (unit_.empty() || unit_ == "1" ? "" : " " + unit_);
     if (low_ != nullptr) {
-      text += std::isnan(at(low_, row))
-                  ? ", no interval"
-                  : ", " + results::significant(at(low_, row)) + " .. " + results::significant(at(high_, row));
+      text += std::isnan(at(low_, row)) ? ", no interval"
+                                        : ", " + results::significant(at(low_, row), size) + " .. " +
+                                              results::significant(at(high_, row), size);
     }
     const auto p = results::p_value(at(p_, row));
     const auto adjusted = results::p_value(at(adjusted_, row));

@@ -34,6 +34,37 @@ std::string reason_of(const Finding& finding, const Column& value, std::size_t r
   return "-";
 }
 
+/// The value columns that a column belongs to, as variables.
+std::string owners_of(const Finding& finding, const Column& column) {
+  if (!column.of.empty()) {
+    return finding.variable(column.of);
+  }
+  std::vector<std::string> owners;
+  for (const auto& other : finding.columns) {
+    if (other.role == Role::value) {
+      owners.push_back(finding.variable(other.name));
+      if (column.role != Role::n && column.role != Role::status) {
+        break;
+      }
+    }
+  }
+  return base::join(owners, " ");
+}
+
+/// The largest of the column's value and its ends.
+double size_of(const Finding& finding, const Column& column, std::size_t row) {
+  const auto owner = [&](const Column& one) {
+    return one.role == Role::value ? finding.variable(one.name) : owners_of(finding, one);
+  };
+  double size = 0;
+  for (const auto& other : finding.columns) {
+    if (other.role <= Role::high && owner(other) == owner(column)) {
+      size = std::fmax(size, std::abs(other.number(row)));
+    }
+  }
+  return size;
+}
+
 std::string cell_of(const Finding& finding, const Column& column, std::size_t row) {
   if (const auto* flags = std::get_if<Flags>(&column.values)) {
     return flags->meanings.at(flags->places[row]);
@@ -48,7 +79,7 @@ std::string cell_of(const Finding& finding, const Column& column, std::size_t ro
   if (std::isnan(value) && column.role == Role::value) {
     return reason_of(finding, column, row);
   }
-  return results::significant(value);
+  return results::significant(value, column.role <= Role::high ? size_of(finding, column, row) : 0);
 }
 
 std::string table_of(const Finding& finding, const View& view, std::vector<std::size_t> rows, std::size_t top) {
@@ -107,23 +138,6 @@ std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Fi
     tables[place].second.push_back(row);
   }
   return tables;
-}
-
-/// The value columns that a column belongs to, as variables.
-std::string owners_of(const Finding& finding, const Column& column) {
-  if (!column.of.empty()) {
-    return finding.variable(column.of);
-  }
-  std::vector<std::string> owners;
-  for (const auto& other : finding.columns) {
-    if (other.role == Role::value) {
-      owners.push_back(finding.variable(other.name));
-      if (column.role != Role::n && column.role != Role::status) {
-        break;
-      }
-    }
-  }
-  return base::join(owners, " ");
 }
 
 std::string views_json(const Finding& finding) {

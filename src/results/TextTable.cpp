@@ -238,6 +238,11 @@ std::string significant(double value) {
   return std::abs(value) < 0.1 && value != 0 ? formatted("%#.*g", 3, value) : fixed(value);
 }
 
+std::string significant(double value, double size) {
+  constexpr double rounding = 1e-10;
+  return significant(std::abs(value) < rounding * size ? 0 : value);
+}
+
 std::string p_value(double value) {
   if (value < 1e-300) {
     return "<1e-300";  // an underflow, no certainty

@@ -37,6 +37,8 @@ std::string fixed(double value, int digits = 3);
 /// As `fixed` from 0.1 on; below with three significant digits, so that a small probability does not look like none:
 /// "0.0123", "3.40e-07".
 std::string significant(double value);
+/// The same of one of a value and its ends, the largest of which is `size`: "0.000" where it is zero within rounding.
+std::string significant(double value, double size);
 /// "0.012", "2.1e-09"; "-" for NaN.
 std::string p_value(double value);
 /// "95 %", "99.9 %": at most two digits behind the point.

@@ -38,6 +38,10 @@ TEST(TextTable, SmallNumbersKeepTheirSize) {
   EXPECT_EQ(significant(0.25), "0.250");
   EXPECT_EQ(significant(0), "0.000");
   EXPECT_EQ(significant(NAN), "-");
+  EXPECT_EQ(significant(-2e-15, 0.3), "0.000");
+  EXPECT_EQ(significant(2e-15, 4e-14), "2.00e-15");
+  EXPECT_EQ(significant(0.3, 0.3), "0.300");
+  EXPECT_EQ(significant(NAN, NAN), "-");
 }
 
 std::size_t longest_line(const std::string& text) {

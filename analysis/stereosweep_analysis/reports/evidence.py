@@ -55,9 +55,11 @@ class Evidence:
         while len(self.packed) > MOST_BYTES:
             kept = kept[: len(kept) // 2]
             self.packed = self._pack(kept, tables, pictures)
+        has_means = all(behind.means for behind in self.behind)  # a run that stops when it knows has none
+        of = "means (a subject and an item)" if has_means else "pairs of a subject and an item"
         self.note = (
-            f"Sentences behind {len(kept):,} of {len(wanted):,} means (a subject and an item) are in this page: at "
-            f"most {MOST_WORDINGS} wordings of each, from its lowest to its highest score, {MOST_ANSWERS} answers to a "
+            f"Sentences behind {len(kept):,} of {len(wanted):,} {of} are in this page: at most "
+            f"{MOST_WORDINGS} wordings of each, from its lowest to its highest score, {MOST_ANSWERS} answers to a "
             f"wording, {LONGEST} letters of a text. All are in the result file."
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from ..citations import citations, program_citation
 from ..glossary import measure_term, term, terms_in
 from ..papers.command import PAPERS
 from ..papers.printed import card
-from ..tables import MOST_ROWS, Table, cell_text, cut_table
+from ..tables import MOST_ROWS, Table, cut_table, row_texts
 from ..views import findings, measure_label, measures_of, recommended_measure, texts
 from . import audit, own_pictures
 from .blocks import Facts, Folded, Markup, Paragraph, Picture, Points, Section, kind_of
@@ -71,7 +71,7 @@ def make_page(runs, comparison=None):
         loader=jinja2.FunctionLoader(_resource), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.globals |= {"kind_of": kind_of, "cell_text": cell_text}
+    environment.globals |= {"kind_of": kind_of, "row_texts": row_texts}
     return environment.get_template("page.html").render(
         title=" and ".join(run.label for run in runs) if len(runs) <= MOST_DRAWN_RUNS else f"{len(runs)} runs",
         models=models if len(models) <= MOST_DRAWN_RUNS else [f"{len(models)} models"],

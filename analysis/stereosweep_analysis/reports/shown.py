@@ -64,7 +64,9 @@ def _dots(rows, labels, *places):
 
 def interval_words(value, low, high):
     """The number and its interval, where there is one: "0.5, 0.3 to 0.7"."""
-    return number_text(value) + (f", {number_text(low)} to {number_text(high)}" if is_number(low) else "")
+    size = max((abs(number) for number in (value, low, high) if is_number(number)), default=0.0)
+    words = (number_text(number, size) for number in (value, low, high))
+    return "{}, {} to {}".format(*words) if is_number(low) else next(words)
 
 
 def smallest_p_text(what, p):

@@ -44,7 +44,7 @@
       const table = element("div", { className: "table", tabIndex: 0, role: "group", ariaLabel: `${text(subject)}: ${text(item)}` }, cellTable(rows));
       return [
         element("h3", {}, `${text(subject)}: ${text(item)}`),
-        element("p", { className: "note" }, `${text(run)}. ${evidence.measures[text(run)]}: mean ${text(mean) || "none"}. ` +
+        element("p", { className: "note" }, `${text(run)}. ${evidence.measures[text(run)]}${text(mean) ? `: mean ${text(mean)}` : ""}. ` +
           `${rows.length} of ${wordings} wordings, from the lowest to the highest score.`),
         ...(rows.length ? [table] : []),
         ...(sentences.length ? [element("p", {}, "Some of the sentences that hold the word:"),

@@ -30,8 +30,9 @@ std::string interval_text(const DecidedRow& row, const DecideRequest& request) {
   if (std::isnan(numbers.low)) {
     return results::significant(numbers.estimate) + ", no interval, since no cell differs from another";
   }
-  return results::significant(numbers.estimate) + ", interval " + results::significant(numbers.low) + " to " +
-         results::significant(numbers.high) +
+  const double size = std::max(std::abs(numbers.low), std::abs(numbers.high));
+  return results::significant(numbers.estimate, size) + ", interval " + results::significant(numbers.low, size) +
+         " to " + results::significant(numbers.high, size) +
          (request.looks == DecideRequest::Looks::any ? " that holds at any look, " : " that holds at every round, ") +
          (request.target == DecideRequest::Target::product ? "of exactly these prompts"
           : row.num_rephrasings > 1                        ? "over other templates and rephrasings"

@@ -428,15 +428,16 @@ const Texts number_names = {"value", "unit", "n", "low", "high", "p", "p_adjuste
 
 std::string digits(double value) { return std::isnan(value) ? "" : base::format_double(value); }
 
-std::string rounded(double value) {
+std::string rounded(double value, double size) {
   const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
-  return std::isnan(value) ? "" : is_whole ? base::format_double(value) : significant(value);
+  return std::isnan(value) ? "" : is_whole ? base::format_double(value) : significant(value, size);
 }
 
 std::string rounded_p(double value) { return std::isnan(value) ? "" : p_value(value); }
 
 Texts numbers_of(const StatisticsRow& row, TableFormat format) {
-  const auto number = format == TableFormat::csv ? digits : rounded;
+  const double size = std::fmax(std::abs(row.value), std::fmax(std::abs(row.low), std::abs(row.high)));
+  const auto number = [&](double value) { return format == TableFormat::csv ? digits(value) : rounded(value, size); };
   const auto chance = format == TableFormat::csv ? digits : rounded_p;
   return {number(row.value),      row.unit,       number(row.n), number(row.low), number(row.high), chance(row.p),
           chance(row.p_adjusted), row.adjustment, row.status};

@@ -176,8 +176,8 @@ std::string claim_of(const Row& row) {
   }
   return "'" + row.word + "' is nearer to " + name(near) + " than to " + name(5 - near) +
          (std::isnan(of.low) ? " (no interval: there is one sample, or all are alike)"
-                             : " (over other samples of contexts " + results::significant(of.low) + " .. " +
-                                   results::significant(of.high) + ")");
+                             : " (over other samples of contexts " + results::significant(of.low, std::abs(of.high)) +
+                                   " .. " + results::significant(of.high, std::abs(of.low)) + ")");
 }
 
 void add_effects(Finding& finding, const std::vector<Row>& rows) {
