@@ -302,8 +302,8 @@ std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::
   return load_jobs(read_job_file(path), overrides);
 }
 
-std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides,
-                                  const JobCheck& check) {
+std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides, const JobCheck& check,
+                                  NamedRuns named) {
   base::Problems problems;
   const std::string headline = "the job " + file.name + " cannot be used:";
   Node root = parse_yaml(file.text, file.name, problems, file.limits);
@@ -342,7 +342,7 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
       put(combination, axes[i].path, value, own);
       suffix += (i == 0 ? "." : "-") + short_name(value);
     }
-    jobs.push_back(read_job(combination, pieces, own, check));
+    jobs.push_back(read_job(combination, pieces, own, check, named));
     jobs.back().name = (jobs.back().name + suffix).substr(0, 140);
     for (const auto& line : own.lines()) {
       problems.add_if(reported.insert(line).second, {}, line, "");

@@ -1,6 +1,7 @@
 // The door of this room: a job file (with overrides and sweep) -> resolved jobs.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -35,12 +36,15 @@ JobFile read_job_file(const std::filesystem::path& path);
 /// Faults of a job's model: "problem (why) suggestion".
 using JobCheck = std::function<std::vector<std::string>(const sweep::Job&)>;
 
+/// Whether runs that `statistics.decide` names are read; `left`: a job has their paths, and nothing that they tell.
+enum class NamedRuns : std::uint8_t { read, left };
+
 /// Reads the job and the pieces it names, applies `overrides` ("dotted.path=value"), expands
 /// `sweep`. One job per combination, named NAME.VALUES; one job called NAME without a sweep. A key on the command
 /// line wins over the sweep's. With a `check`, what it finds and what `stats` would refuse are in the report, too.
 /// Throws InputError that lists every problem with file:line:key.
 std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
-                                  const JobCheck& check = {});
+                                  const JobCheck& check = {}, NamedRuns named = NamedRuns::read);
 std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 
 /// The same for a text that is at hand: no sweep, no pieces, no paths looked up. Reads what `canonical_dump` wrote.
@@ -51,7 +55,8 @@ sweep::Job load_resolved(std::string_view text, const std::string& name,
 // Parts of it.
 
 /// `root` is the job after overrides, without `sweep`. The result is complete only if `problems` did not grow.
-sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
+sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {},
+                    NamedRuns named = NamedRuns::read);
 Node dump_job(const sweep::Job& job, Extent extent);
 
 /// JSON Schema (draft 2020-12) of a job file, of whatever probe. What a sweep or the command line may add is not

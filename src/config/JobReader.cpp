@@ -353,7 +353,8 @@ std::span<const std::string> general_keys() {
   return keys;
 }
 
-sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
+sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, const JobCheck& check,
+                    NamedRuns named) {
   sweep::Job job;
   if (file.kind == Node::Kind::broken) {
     return job;
@@ -387,7 +388,7 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
     check_server(fields, job, *format);
   }
   fields.finish();
-  if (statistics != nullptr) {
+  if (statistics != nullptr && named == NamedRuns::read) {
     read_earlier_run(*statistics, *format, job, problems);
     read_pilot(*statistics, *format, job, problems);
   }

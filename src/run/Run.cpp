@@ -139,9 +139,55 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
                                         "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name."));
 }
 
+/// What the runs that `job` names in statistics.decide have told the run that lies in `root`; false where it goes on no
+/// such run. `directory`: of the job file.
+bool take_told(sweep::Job& job, const fs::path& root, const fs::path& directory) {
+  auto& own = job.comparison.decide;
+  if (!own || (!own->after && own->plan.pilot.empty())) {
+    return true;
+  }
+  const RunDirectory before(root);
+  const auto old = before.old_job();
+  const auto told = old ? old->comparison.decide : std::nullopt;
+  const auto is_same = [&](const std::string& kept, const std::string& named) {
+    return kept == named || kept == (directory / named).lexically_normal().string();
+  };
+  if (!told || !before.differences(job).empty() || told->after.has_value() != own->after.has_value() ||
+      (own->after && !is_same(told->after->run, own->after->run)) || !is_same(told->plan.pilot, own->plan.pilot)) {
+    return false;
+  }
+  const auto plan = own->plan.pilot.empty() ? own->plan : told->plan;
+  const auto looks = own->looks;
+  own = own->after ? told : own;
+  own->plan = plan;
+  own->looks = looks;
+  return true;
+}
+
+/// A run that goes on does not need the runs any more that its job names: its resolved job has what they told.
+std::vector<sweep::Job> load_jobs(const RunRequest& request, const config::JobFile& source,
+                                  const std::vector<std::string>& overrides) {
+  try {
+    return config::load_jobs(source, overrides);
+  } catch (const base::InputError&) {
+    std::vector<sweep::Job> jobs;
+    try {
+      jobs = config::load_jobs(source, overrides, {}, config::NamedRuns::left);
+    } catch (const base::InputError&) {  // whose faults are among the others
+    }
+    const auto is_told = [&](sweep::Job& job) {
+      return take_told(job, root_of(request, job, jobs.size()), source.directory);
+    };
+    if (jobs.empty() || request.existing == RunRequest::Existing::overwrite || !std::ranges::all_of(jobs, is_told)) {
+      throw;
+    }
+    return jobs;
+  }
+}
+
 /// The jobs with the date of the run that each goes on, where the template writes one that nobody has said.
 std::vector<sweep::Job> load_dated_jobs(const RunRequest& request, const config::JobFile& source) {
-  auto jobs = config::load_jobs(source, request.overrides);
+  auto jobs = load_jobs(request, source, request.overrides);
   for (const auto& job : jobs) {
     if (decides(job)) {
       require_decidable(job);
@@ -161,7 +207,7 @@ std::vector<sweep::Job> load_dated_jobs(const RunRequest& request, const config:
     }
     auto overrides = request.overrides;
     overrides.push_back("model.date=" + before->model.chat->origin->date);
-    jobs[i] = config::load_jobs(source, overrides).at(i);
+    jobs[i] = load_jobs(request, source, overrides).at(i);
   }
   return jobs;
 }
