@@ -44,6 +44,10 @@ struct Scores {
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
 };
 
+/// Whether a job asks an item nothing in a template, by their places and that of the measure: the score is
+/// `not_applicable`, known before the run as well. Empty: all are asked.
+using LeftOut = std::function<bool(std::size_t measure, std::size_t of_template, std::size_t item)>;
+
 /// Axes alone: what reads a number throws NoNumbers.
 struct NoNumbers {};
 Scores scores_of(const results::ScoreTableAxes& axes);

@@ -208,11 +208,18 @@ std::vector<std::string> ProbeKind::warnings(const sweep::Job& job) const {
 
 sweep::Comparison ProbeKind::asked(const sweep::Job& job) const {
   auto asked = comparison(job);
-  const auto names_measures = [](const sweep::Contrast& contrast) { return !contrast.measures.empty(); };
-  if (asked.decide && asked.decide->measures.empty() && std::ranges::none_of(asked.contrasts, names_measures)) {
-    asked.decide->measures = recommended_measures(job);
-    const auto known = score_axes(job).front().labels;
-    std::erase_if(asked.decide->measures, [&](const auto& measure) { return !base::contains(known, measure); });
+  if (!asked.decide || !asked.decide->measures.empty()) {
+    return asked;
+  }
+  auto recommended = recommended_measures(job);
+  const auto known = score_axes(job).front().labels;
+  std::erase_if(recommended, [&](const auto& measure) { return !base::contains(known, measure); });
+  const auto names_none = [](const sweep::Contrast& contrast) { return contrast.measures.empty(); };
+  if (std::ranges::all_of(asked.contrasts, names_none)) {
+    asked.decide->measures = recommended;
+  }
+  for (auto& contrast : asked.contrasts) {
+    contrast.measures = asked.decide->measures.empty() && names_none(contrast) ? recommended : contrast.measures;
   }
   return asked;
 }

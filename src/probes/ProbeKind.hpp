@@ -131,6 +131,8 @@ class ProbeKind : public config::ProbeFormat {
   sweep::Comparison asked(const sweep::Job& job) const;
   /// Axes of the score table that the job alone tells, made as those of a result are; unless overridden: none.
   virtual results::ScoreTableAxes score_axes(const sweep::Job& /*job*/) const { return {}; }
+  /// What of the score table the job leaves out; unless overridden: nothing.
+  virtual findings::LeftOut left_out(const sweep::Job& /*job*/) const { return {}; }
   std::vector<sweep::KeyFault> statistics_faults(const sweep::Job& job) const final;
   std::vector<std::string> design_faults(const sweep::Job& job) const final;
   sweep::DecideRequest::Plan plan_of_pilot(const sweep::Job& job) const final;

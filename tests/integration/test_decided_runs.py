@@ -252,6 +252,12 @@ def test_a_pilot_gives_its_variances_to_the_resolved_job(complete, tmp_path):
     assert plan["pilot"].endswith("pilot") and plan["templates"] == 1
     numpy.testing.assert_allclose([plan["rephrasings"], plan["cells"]], shares[1:] / shares[0], rtol=0.006)
     shutil.rmtree(pilot)  # nothing needs it any more, and numbers that are declared are the same declaration
+    code, out, err = runs.run(job, tmp_path / "run", *SETTINGS, asked)  # also a start from the job file that names it
+    assert code == 0 and "nothing to do" in out + err, out + err
+    for other in ((tmp_path / "elsewhere", asked), (tmp_path / "run", asked.replace("pilot}", "other}")),
+                  (tmp_path / "run", asked, "model.dtype=bfloat16"), (tmp_path / "run", asked, "--overwrite")):  # fmt: skip
+        code, _, err = runs.run(job, other[0], *SETTINGS, *other[1:])
+        assert code == 2 and "holds no result of the probe" in err, err
     for again in ((tmp_path / "run",), (JOB, "--output", tmp_path / "run", *SETTINGS,
                   f"statistics.decide={{want: [sign], plan: {{templates: 1, rephrasings: {plan['rephrasings']}, cells: {plan['cells']}}}}}")):
         code, out, err = command("run", *again)
@@ -344,6 +350,10 @@ def test_a_second_job_asks_what_the_first_left_at_the_level_that_it_kept(first, 
     try:
         digest = runs.digest(second)
         assert command("run", second)[0] == 0 and command("stats", second)[0] == 0
+        shutil.rmtree(second / "journal")
+        (second / "association.h5").unlink()
+        run(second, *asked)  # from the job file, which names it
+        assert runs.digest(second) == digest
         assert runs.run(second / "job.resolved.yaml", tmp_path / "again")[0] == 0
         assert runs.digest(tmp_path / "again") == digest and record(tmp_path / "again") == record(second)
     finally:
@@ -398,6 +408,8 @@ def test_items_that_some_forms_leave_out_are_decided_as_by_the_whole_table(tmp_p
         code, out, err = command("stats", tmp_path / folder)
         assert code == 0, err
     assert "Rounds decided 0 of 2 rows of option_rating" in out  # the contrast names it, the probe does not recommend it
+    _, out, err = command("plan", job, *settings, decide)
+    assert "rounds after 12, 14, 28, 42; or 10, 20, 30 (template, rephrasing)" in " ".join(out.split()), out + err
     assert command("replay", tmp_path / "whole", decide, "--output", tmp_path / "replay.h5")[0] == 0
     decided, replayed = variables(tmp_path / "part/interview.stats.h5"), variables(tmp_path / "replay.h5")
     for name in ("decide_round", "decide_passes", "decide_all_passes", "decide_difference", "decide_low"):
@@ -408,6 +420,62 @@ def test_items_that_some_forms_leave_out_are_decided_as_by_the_whole_table(tmp_p
         names = str(file["score_status"].attrs["flag_meanings"]).split()
         statuses = file["score_status"][measures.index("option_rating"), :, 1::4, :, :, 0]
         assert (statuses == names.index("not_applicable")).all()  # missing: as if the model had failed
+
+
+def test_excluded_sentences_are_no_missing_scores(tmp_path):
+    """More than a tenth of the pairs: every row would have the status `missing`."""
+    asked = [f"[{one}] {verb} {{{other}}} because [he] was late." for verb in ("saw", "met", "called", "found", "left", "hired")
+             for one, other in (("The teacher", "the clerk"), ("The baker", "the guard"))]  # fmt: skip
+    asked += [text.replace("late.", "late and he ran.") for text in asked[:4]]
+    sentences = ", ".join(
+        f"{{type: ambiguous, stereotype: {side}, text: '{text.replace('[he]', pronoun)}'}}"
+        for text in asked for side, pronoun in (("pro", "[he]"), ("anti", "[she]"))
+    )  # fmt: skip
+    job = tmp_path / "job.yaml"
+    job.write_text(f"""
+schema: stereosweep/1
+name: excluded
+model: {{path: {runs.ROOT}/tests/models/planted_causal}}
+probe: coreference
+axes: {{templates: [{sentences}], exclude: [unmarked_pronoun]}}
+execution: {{engine: fake}}
+statistics:
+  contrasts:
+    - name: pro
+      left: {{template.stereotype: pro}}
+      right: {{template.stereotype: anti}}
+      paired: template.pair
+      measures: [share, accuracy]
+""")
+    decide = "statistics.decide={want: [{width: 0.001}]}"
+    _, out, err = command("plan", job, decide)
+    assert "rounds after 6, 9, 12 (template, rephrasing)" in " ".join(out.split()), out + err
+    for folder, more in (("part", (decide,)), ("whole", ())):
+        assert runs.run(job, tmp_path / folder, *more)[0] == 0
+        assert command("stats", tmp_path / folder)[0] == 0
+    assert command("replay", tmp_path / "whole", decide, "--output", tmp_path / "replay.h5")[0] == 0
+    decided, replayed = variables(tmp_path / "part/coreference.stats.h5"), variables(tmp_path / "replay.h5")
+    for name in ("decide_status", "decide_round", "decide_all_passes", "decide_difference", "decide_low"):
+        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+    assert list(decided["decide_all_passes"]) == [24, 24, 24, 0]  # the other occupation has no accuracy
+    assert list(decided["decide_num_cells"][:3]) == [12, 12, 12]
+
+
+def test_a_contrast_that_names_no_measure_is_decided_in_the_recommended_one(tmp_path):
+    contrasts = CONTRASTS.replace("{subject: men}}", "{subject: men}, measures: [ilps_chain prior_word]}", 1)
+    settings = ["execution.engine=fake" if text == CONTRASTS else text for text in SETTINGS if not text.startswith("measures")]
+    settings += ["measures=[ilps, ilps_star, set]", contrasts, DECIDE]
+    out = command("plan", JOB, *settings)[1]
+    run(tmp_path / "run", *settings)
+    code, told, err = command("stats", tmp_path / "run")
+    assert code == 0, err
+    with h5py.File(tmp_path / "run/association.stats.h5") as file:
+        rows = list(zip(file["decide_row_name"].asstr()[:], file["decide_row_measure"].asstr()[:], strict=True))
+    expected = {("gender", "ilps_chain prior_word"), ("age", "ilps_star prior_word"), ("work", "ilps_star prior_word")}
+    assert set(rows) == expected and len(rows) == 3 * len(expected)
+    assert "Expected of 6 rows decided together" in " ".join(out.split()), out  # of the largest family
+    for measure, count in (("ilps_chain prior_word", 3), ("ilps_star prior_word", 6)):
+        assert f"of {count} rows of {measure}" in " ".join(told.split()), told
 
 
 @pytest.mark.parametrize(("settings", "reason"), [

@@ -322,7 +322,8 @@ void print_rounds(const sweep::Job& job, std::optional<double> seconds) {
   const auto& kind = probes::kind_of(job);
   const auto comparison = kind.asked(job);
   const auto axes = kind.score_axes(job);
-  const auto planned = comparison.decide ? findings::plan_rounds(axes, comparison, job.seed) : std::nullopt;
+  const auto planned =
+      comparison.decide ? findings::plan_rounds(axes, comparison, job.seed, kind.left_out(job)) : std::nullopt;
   if (planned) {
     std::ostringstream text;
     probes::plan_line(text, "decide") << findings::rounds_text(*planned, *comparison.decide, seconds);

@@ -354,15 +354,15 @@ std::string family_of(const std::string& contrast, const std::string& measure, s
   return "";
 }
 
-std::size_t num_asked(const Scores& axes, const ContrastPlan& plan, std::size_t measure, const DecideRequest& request) {
-  if (!request.after) {
-    return axes.length(item_axis);
-  }
-  std::size_t count = 0;
+std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
+                                     const DecideRequest& request) {
+  std::vector<std::size_t> items;
   for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
-    count += request.asks(name_of(axes, plan, measure, item)) ? 1 : 0;
+    if (request.asks(name_of(axes, plan, measure, item))) {
+      items.push_back(item);
+    }
   }
-  return count;
+  return items;
 }
 
 std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
@@ -387,7 +387,7 @@ Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, st
     for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
       if (base::contains(plans_[plan].measures, measure)) {
         own.push_back(&plans_[plan]);
-        plans_of_rows_.insert(plans_of_rows_.end(), num_asked(scores, plans_[plan], measure, request_), plan);
+        plans_of_rows_.insert(plans_of_rows_.end(), asked_items(scores, plans_[plan], measure, request_).size(), plan);
       }
     }
     if (!own.empty()) {

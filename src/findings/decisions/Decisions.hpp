@@ -74,9 +74,9 @@ sweep::Comparison asked_contrasts(const sweep::Comparison& comparison);
 /// The name of the rows that are decided together with one.
 std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
 
-/// Rows of a contrast in a measure that the job decides: one for each item, or of these what an earlier run left open.
-std::size_t num_asked(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
-                      const sweep::DecideRequest& request);
+/// Items of which a contrast is decided in a measure: all, or of these what an earlier run left open.
+std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
+                                     const sweep::DecideRequest& request);
 
 /// The rows that decisions leave without a verdict, in order.
 std::vector<sweep::DecideRequest::Row> rows_left_by(const Decisions& decisions);

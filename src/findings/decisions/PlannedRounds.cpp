@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
@@ -125,26 +126,50 @@ SimulatedStops simulate(const Design& design, double effect, const DecideRequest
   return found;
 }
 
-/// The rows of one contrast in one measure.
+/// The rows of one contrast in one measure that visit their cells alike.
 struct RowGroup {
   const ContrastPlan* plan = nullptr;
   std::string family = {};
-  std::size_t first = 0;  ///< of its rows in the family
+  std::vector<std::uint8_t> visited = {};  ///< RowRounds::visited
+  std::size_t first = 0;                   ///< of its rows in the family
   std::size_t num_rows = 0;
   Design design = {};
 };
 
-std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Scores& axes,
-                                const DecideRequest& request) {
+/// Of a row; without templates where none is asked.
+Design design_of(const std::vector<std::uint8_t>& visited, std::size_t num_columns) {
+  std::set<std::size_t> blocks;
+  std::set<std::size_t> columns;
+  for (std::size_t cell = 0; cell < visited.size(); ++cell) {
+    if (visited[cell] != never_visited) {
+      blocks.insert(cell / num_columns);
+      columns.insert(cell % num_columns);
+    }
+  }
+  return {blocks.size(), columns.size()};
+}
+
+std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Scores& axes, const DealtOrder& order,
+                                const DecideRequest& request, const LeftOut& is_left_out) {
   std::vector<RowGroup> groups;
   std::map<std::string, std::size_t> num_rows;
   for (const auto& plan : plans) {
-    for (const auto measure : plan.num_cells() == 0 ? std::vector<std::size_t>() : plan.measures) {
-      const auto own = num_asked(axes, plan, measure, request);
+    for (const auto measure : plan.measures) {
+      std::map<std::vector<bool>, std::size_t> rows;  // by the templates that they leave out
+      for (const auto item : asked_items(axes, plan, measure, request)) {
+        std::vector<bool> left_out(is_left_out ? axes.length(template_axis) : 0);
+        for (std::size_t place = 0; place < left_out.size(); ++place) {
+          left_out[place] = is_left_out(measure, place, item);
+        }
+        ++rows[left_out];
+      }
       const auto name = family_of(plan.name, std::to_string(measure), request.family);
-      if (own > 0) {
-        groups.push_back({&plan, name, num_rows[name], own, {plan.num_blocks, plan.num_columns}});
-        num_rows[name] += own;
+      for (const auto& [left_out, count] : rows) {
+        const auto visited = visited_cells(plan, order, left_out);
+        if (const auto design = design_of(visited, plan.num_columns); design.num_templates > 0) {
+          groups.push_back({&plan, name, visited, num_rows[name], count, design});
+          num_rows[name] += count;
+        }
       }
     }
   }
@@ -154,11 +179,10 @@ std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Sc
   return groups;
 }
 
-ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const Scores& axes, const DealtOrder& order,
+ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const Scores& axes,
                       const DecideRequest& request) {
   constexpr std::size_t most_counted = 20'000'000;  // (contrast, subject, sentence)
   std::map<Design, SimulatedStops> simulated;
-  std::map<const ContrastPlan*, std::vector<std::uint8_t>> visited;
   ExpectedPasses expected{.effect = effect};
   const auto share = 1 / static_cast<double>(groups.size());
   std::size_t num_jobs = 1;
@@ -167,13 +191,12 @@ ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const 
     if (found.stops.empty()) {
       found = simulate(group.design, effect, request);
     }
-    visited.try_emplace(group.plan, visited_cells(*group.plan, order));
     num_jobs = std::max(num_jobs, std::min<std::size_t>(found.num_families(), 50));
     expected.decided += share * found.means.decided;
     expected.row_round += share * found.means.row_round;
     expected.row_passes += share * found.means.row_passes;
   }
-  const auto num_counted = groups.size() * axes.length(subject_axis) * visited.begin()->second.size();
+  const auto num_counted = groups.size() * axes.length(subject_axis) * groups.front().visited.size();
   num_jobs = std::clamp<std::size_t>(most_counted / num_counted, 1, num_jobs);
   for (std::size_t job = 0; job < num_jobs; ++job) {
     PassCounter passes(axes);
@@ -184,7 +207,7 @@ ExpectedPasses expect(double effect, const std::vector<RowGroup>& groups, const 
       for (std::size_t item = 0; item < group.num_rows; ++item) {
         const auto row =
             place % found.num_families() * found.rows_of_family + (group.first + item) % found.rows_of_family;
-        passes.add(*group.plan, visited[group.plan], found.stops[row]);
+        passes.add(*group.plan, group.visited, found.stops[row]);
       }
     }
     expected.passes += static_cast<double>(passes.count().asked) / static_cast<double>(num_jobs);
@@ -204,14 +227,15 @@ std::optional<double> least_effect_of(const Design& design, const DecideRequest&
 }  // namespace
 
 std::optional<PlannedRounds> plan_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
-                                         std::uint64_t seed) {
+                                         std::uint64_t seed, const LeftOut& is_left_out) {
   if (std::ranges::any_of(axes, [](const auto& axis) { return axis.labels.empty(); })) {
     return std::nullopt;
   }
   const auto& request = *comparison.decide;
   const auto scores = scores_of(axes);
   const auto plans = plan_contrasts_of(scores, asked_contrasts(comparison));
-  const auto groups = groups_of(plans, scores, request);
+  const DealtOrder order(scores, seed);
+  const auto groups = groups_of(plans, scores, order, request, is_left_out);
   if (groups.empty()) {
     return std::nullopt;
   }
@@ -228,9 +252,8 @@ std::optional<PlannedRounds> plan_rounds(const results::ScoreTableAxes& axes, co
   if (!request.wants_sign() && request.margin() == 0) {
     return planned;
   }
-  const DealtOrder order(scores, seed);
   for (const double effect : {2.0, 1.0, 0.5, 0.0}) {
-    planned.by_effect.push_back(expect(effect, groups, scores, order, request));
+    planned.by_effect.push_back(expect(effect, groups, scores, request));
   }
   planned.least_effect = least_effect_of(smallest, request);
   planned.enough_templates =

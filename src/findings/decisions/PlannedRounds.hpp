@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Scores.hpp"
 #include "results/ScoreTable.hpp"
 #include "sweep/Comparison.hpp"
 
@@ -36,10 +37,11 @@ struct PlannedRounds {
 constexpr double small_effect = 0.3;
 
 /// A few hundred normal tables for each effect, with the planned variances, by `Deciding` itself; drawn by a fixed
-/// seed. Rows are independent and all their combinations applicable; a margin is taken as 0.5 standard deviations, and
-/// a width is not waited for. Nothing: no labels, or no sides with a common sentence. Throws InputError as Deciding.
+/// seed. Rows are independent and all their combinations applicable but what the job leaves out; a margin is taken as
+/// 0.5 standard deviations, and a width is not waited for. Nothing: no labels, or no sides with a common sentence.
+/// Throws InputError as Deciding.
 std::optional<PlannedRounds> plan_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
-                                         std::uint64_t seed);
+                                         std::uint64_t seed, const LeftOut& is_left_out = {});
 
 /// For `plan`, not wrapped. `seconds`: what scoring all passes of the job takes, where that is known.
 std::string rounds_text(const PlannedRounds& planned, const sweep::DecideRequest& request,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -414,8 +415,20 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
   deal(rephrasing_axis, Stream::visited_rephrasings, rephrasings);
 }
 
-std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order) {
-  return CellOrder(plan, order, std::vector<bool>(plan.num_cells(), true)).visited();
+std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
+                                        const std::vector<bool>& left_out) {
+  std::vector<bool> applicable(plan.num_cells(), true);
+  const auto num_columns = order.rephrasings.size();
+  for (const auto& side : plan.sides) {
+    std::vector<bool> has_any(plan.num_cells(), left_out.empty());
+    for (std::size_t sentence = 0; sentence < left_out.size() * num_columns; ++sentence) {
+      if (const auto cell = plan.cell_of(side, sentence); cell != no_block && !left_out[sentence / num_columns]) {
+        has_any[cell] = true;
+      }
+    }
+    std::transform(applicable.begin(), applicable.end(), has_any.begin(), applicable.begin(), std::logical_and());
+  }
+  return CellOrder(plan, order, std::move(applicable)).visited();
 }
 
 std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,

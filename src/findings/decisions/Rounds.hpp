@@ -75,8 +75,10 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const sweep::DecideRequest& request, const DealtOrder& order);
 
-/// [block, column]: the round in which a contrast visits the cell where every combination is applicable.
-std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order);
+/// [block, column]: the round in which a contrast visits the cell where every combination is applicable but those of
+/// the templates that are left out ([template]; empty: none).
+std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
+                                        const std::vector<bool>& left_out = {});
 
 /// [template x rephrasings + rephrasing]: the first round in which a contrast visits the sentence where every
 /// combination is applicable; never_visited: none asks it. Of a table's axes alone.

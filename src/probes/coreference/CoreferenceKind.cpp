@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
 #include "probes/PlanText.hpp"
@@ -27,6 +28,7 @@
 namespace stereosweep::probes::coreference {
 namespace {
 
+using results::ScoreStatus;
 using stats::nan;
 
 constexpr std::size_t num_measures = 10;
@@ -96,7 +98,7 @@ struct ResultReader {
   /// Throws InputError if it is no coreference result.
   explicit ResultReader(const results::ResultFile& source);
   /// All sentences of one condition; counts their cells in `cells_by_status`.
-  results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties,
+  results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties, const findings::LeftOut& is_left_out,
                                        std::vector<std::uint64_t>& cells_by_status) const;
 
   const results::ResultFile& file;  ///< borrowed
@@ -129,7 +131,22 @@ ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
   status_names = cubes[columns[2]].flag_meanings;
 }
 
+/// Excluded sentences, and of numbers of a prompt the second item.
+findings::LeftOut left_out_of(const results::AxisSchema& sentences, const Coreference& settings) {
+  std::vector<bool> is_excluded;
+  for (const auto& notes : coordinate_of(sentences, "notes")) {
+    const auto own = base::split(notes, '+');
+    is_excluded.push_back(std::ranges::any_of(settings.excluded, [&](SentenceNote note) {
+      return base::contains(own, sentence_note_names[static_cast<std::size_t>(note)]);
+    }));
+  }
+  return [is_excluded](std::size_t measure, std::size_t sentence, std::size_t item) {
+    return is_excluded[sentence] || (item == 1 && measure >= first_of_prompt);
+  };
+}
+
 results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats::Ties ties,
+                                                   const findings::LeftOut& is_left_out,
                                                    std::vector<std::uint64_t>& cells_by_status) const {
   const auto num_contexts = num_questions * num_sentences;
   results::ScoreTableWriter::Part result = {condition, 0, num_contexts, {}, {}};
@@ -154,27 +171,29 @@ results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats:
       metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
     }
     const auto scores = scores_of(tokens, metrics ? &*metrics : nullptr);
+    const bool is_unscored = status_names[statuses[2 * context]] == results::not_scored;
     const auto place = context % num_sentences * num_questions + context / num_sentences;
     for (std::size_t cell = 0; cell < 2 * num_measures; ++cell) {
       const auto measure = cell / 2;
       const auto at = (measure * num_contexts + place) * 2 + cell % 2;
       const auto value = scores[measure][cell % 2];
       result.values[at] = value;
-      result.statuses[at] = cell % 2 == 1 && measure >= first_of_prompt ? results::ScoreStatus::not_applicable
-                            : std::isnan(value)                         ? results::ScoreStatus::missing
-                            : std::isinf(value)                         ? results::ScoreStatus::infinite
-                                                                        : results::ScoreStatus::ok;
+      result.statuses[at] = is_left_out(measure, context % num_sentences, cell % 2) ? ScoreStatus::not_applicable
+                            : is_unscored                                           ? ScoreStatus::unscored
+                            : std::isnan(value)                                     ? ScoreStatus::missing
+                            : std::isinf(value)                                     ? ScoreStatus::infinite
+                                                                                    : ScoreStatus::ok;
     }
   }
   return result;
 }
 
 /// Hands the scores of one condition after another to `take`.
-std::string read_all(const ResultReader& reader, stats::Ties ties,
+std::string read_all(const ResultReader& reader, stats::Ties ties, const findings::LeftOut& is_left_out,
                      const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
   std::vector<std::uint64_t> cells_by_status(reader.status_names.size());
   for (std::size_t condition = 0; condition < reader.num_conditions; ++condition) {
-    take(reader.read(condition, ties, cells_by_status));
+    take(reader.read(condition, ties, is_left_out, cells_by_status));
   }
   return cells_text(reader.status_names, cells_by_status);
 }
@@ -197,11 +216,14 @@ results::ScoreTableAxes score_axes(const std::vector<results::AxisSchema>& raw) 
 }
 
 std::string status_text(const results::ResultFile& file) {
-  return read_all(ResultReader(file), stats::Ties::half, [](const auto& /*scores*/) {});
+  const auto nothing = [](auto /*measure*/, auto /*sentence*/, auto /*item*/) { return false; };
+  return read_all(ResultReader(file), stats::Ties::half, nothing, [](const auto& /*scores*/) {});
 }
 
 /// Writes `target` (as export_run does) with the score table, condition by condition.
-std::string write_scores(const results::ResultFile& file, stats::Ties ties, const results::StatisticsTarget& target) {
+std::string write_scores(const results::ResultFile& file, const Coreference& settings,
+                         const results::StatisticsTarget& target) {
+  const auto ties = settings.statistics.ties;
   const ResultReader reader(file);
   results::StatisticsFile written(file, Coreference::probe_name, target);
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
@@ -209,7 +231,8 @@ std::string write_scores(const results::ResultFile& file, stats::Ties ties, cons
   {
     results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes), "score",
                                      written.left_out());
-    text = read_all(reader, ties, [&](const auto& part) { scores.add(part); });
+    text = read_all(reader, ties, left_out_of(file.schema().outer_axes[2], settings),
+                    [&](const auto& part) { scores.add(part); });
     scores.flush();
   }
   written.commit();
@@ -399,6 +422,9 @@ class CoreferenceKind final : public KindOf<Coreference> {
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
     return coreference::score_axes(coreference_schema(job, 1).outer_axes);
   }
+  findings::LeftOut left_out(const sweep::Job& job) const override {
+    return left_out_of(coreference_schema(job, 1).outer_axes[2], job.settings<Coreference>());
+  }
   std::vector<std::string> warnings(const sweep::Job& job) const override {
     const auto& settings = job.settings<Coreference>();
     const bool has_ambiguous = std::ranges::any_of(
@@ -412,8 +438,7 @@ class CoreferenceKind final : public KindOf<Coreference> {
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"share"}; }
   StatsText stats(const StatsRequest& request) const override {
-    const auto ties = request.job.settings<Coreference>().statistics.ties;
-    return {.status = write_scores(request.file, ties, request.target)};
+    return {.status = write_scores(request.file, request.job.settings<Coreference>(), request.target)};
   }
 };
 

@@ -298,6 +298,9 @@ class InterviewKind final : public KindOf<Interview> {
     const auto& settings = job.settings<Interview>();
     return interview::score_axes(interview_schema(job, subjects_of(settings).subjects), job);
   }
+  findings::LeftOut left_out(const sweep::Job& job) const override {
+    return interview::left_out(interview_schema(job, subjects_of(job.settings<Interview>()).subjects), job);
+  }
   StatsText stats(const StatsRequest& request) const override {
     const auto& schema = request.file.schema();
     TextDiversityCollector texts(schema);

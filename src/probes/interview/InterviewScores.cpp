@@ -24,7 +24,6 @@ struct Item {
   bool is_turned = false;
   double scale_sum = 0;
   std::vector<double> option_values;
-  bool is_of_step = false;  ///< forms that leave steps out do not ask it
 };
 
 std::vector<Item> items_of(const results::RawSchema& schema) {
@@ -44,8 +43,7 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
                      text("facet"),
                      text("polarity") == "negative",
                      *sum,
-                     {},
-                     false});
+                     {}});
     for (const auto& value : base::split(text("option_values"), ' ')) {
       if (const auto number = base::parse_double(value)) {
         items.back().option_values.push_back(*number);
@@ -53,19 +51,6 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
     }
   }
   return items;
-}
-
-/// Those of turns that are asked with steps only, where the job is known.
-void mark_steps(const sweep::Job& job, std::vector<Item>& items) {
-  const bool is_known = job.probe_name() == Interview::probe_name;
-  for (const auto& conversation : is_known ? job.settings<Interview>().conversations : std::vector<Conversation>()) {
-    for (const auto& turn : conversation.turns) {
-      for (auto& item : items) {
-        item.is_of_step = item.is_of_step || (turn.when == Turn::When::with_steps && item.turn == turn.label &&
-                                              item.conversation == conversation.label);
-      }
-    }
-  }
 }
 
 /// Least and greatest number of a scale, as text; empty: not known.
@@ -162,8 +147,7 @@ class Collector {
         turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
         product_(product_of(schema)),
         num_rounds_(schema.inner_axis("round").labels.size()),
-        steps_of_forms_(coordinate_of(schema.outer_axes.at(2), "steps")) {
-    mark_steps(job, items_);
+        is_left_out_(left_out(schema, job)) {
     result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
@@ -247,10 +231,9 @@ class Collector {
 
   /// Also where nobody asked yet: rounds of a run count on it.
   ScoreStatus status_without_score(const std::vector<std::uint64_t>& at, std::size_t item, bool is_scored) const {
-    const bool is_left_out =
-        items_[item].is_of_step &&
-        steps_of_forms_[at[2]] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
-    return is_left_out ? ScoreStatus::not_applicable : is_scored ? ScoreStatus::missing : ScoreStatus::unscored;
+    return is_left_out_(0, at[2], item) ? ScoreStatus::not_applicable
+           : is_scored                  ? ScoreStatus::missing
+                                        : ScoreStatus::unscored;
   }
 
   /// Of one turn.
@@ -332,12 +315,30 @@ class Collector {
   std::vector<std::vector<ItemRange>> turns_;
   sweep::Product product_;
   std::size_t num_rounds_;
-  std::vector<std::string> steps_of_forms_;
+  findings::LeftOut is_left_out_;
   const std::vector<Conversation>* conversations_ = nullptr;
   InterviewResult result_;
 };
 
 }  // namespace
+
+findings::LeftOut left_out(const results::RawSchema& schema, const sweep::Job& job) {
+  const auto items = items_of(schema);
+  const bool is_known = job.probe_name() == Interview::probe_name;
+  std::vector<bool> is_of_step(items.size(), false);
+  for (const auto& conversation : is_known ? job.settings<Interview>().conversations : std::vector<Conversation>()) {
+    for (const auto& turn : conversation.turns) {
+      for (std::size_t item = 0; item < items.size(); ++item) {
+        is_of_step[item] = is_of_step[item] || (turn.when == Turn::When::with_steps && items[item].turn == turn.label &&
+                                                items[item].conversation == conversation.label);
+      }
+    }
+  }
+  return [is_of_step, steps = coordinate_of(schema.outer_axes.at(2), "steps")](auto /*measure*/, auto form, auto item) {
+    return is_of_step[item] &&
+           steps[form] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
+  };
+}
 
 results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job) {
   const auto items = items_of(schema);
