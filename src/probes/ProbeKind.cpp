@@ -217,9 +217,10 @@ sweep::Comparison ProbeKind::asked(const sweep::Job& job) const {
   const auto names_none = [](const sweep::Contrast& contrast) { return contrast.measures.empty(); };
   if (std::ranges::all_of(asked.contrasts, names_none)) {
     asked.decide->measures = recommended;
+    return asked;
   }
   for (auto& contrast : asked.contrasts) {
-    contrast.measures = asked.decide->measures.empty() && names_none(contrast) ? recommended : contrast.measures;
+    contrast.measures = names_none(contrast) ? recommended : contrast.measures;
   }
   return asked;
 }

@@ -142,25 +142,21 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
 /// What the runs that `job` names in statistics.decide have told the run that lies in `root`; false where it goes on no
 /// such run. `directory`: of the job file.
 bool take_told(sweep::Job& job, const fs::path& root, const fs::path& directory) {
-  auto& own = job.comparison.decide;
-  if (!own || (!own->after && own->plan.pilot.empty())) {
-    return true;
-  }
   const RunDirectory before(root);
   const auto old = before.old_job();
-  const auto told = old ? old->comparison.decide : std::nullopt;
+  auto told = old && before.differences(job).empty() ? old->comparison.decide : std::nullopt;
+  auto& own = job.comparison.decide;
   const auto is_same = [&](const std::string& kept, const std::string& named) {
     return kept == named || kept == (directory / named).lexically_normal().string();
   };
-  if (!told || !before.differences(job).empty() || told->after.has_value() != own->after.has_value() ||
+  if (!own || !told || told->after.has_value() != own->after.has_value() ||
       (own->after && !is_same(told->after->run, own->after->run)) || !is_same(told->plan.pilot, own->plan.pilot)) {
     return false;
   }
-  const auto plan = own->plan.pilot.empty() ? own->plan : told->plan;
-  const auto looks = own->looks;
-  own = own->after ? told : own;
-  own->plan = plan;
-  own->looks = looks;
+  told->plan = own->plan.pilot.empty() ? own->plan : told->plan;
+  told->looks = own->looks;
+  own->plan = told->plan;
+  own = own->after ? told : own;  // a second job declares nothing else
   return true;
 }
 

@@ -72,25 +72,18 @@ struct Stop {};
 /// nothing stands before them, two behind an escape, else one. 0 where no quote stands there.
 std::size_t lost_breaks(std::string_view text, std::size_t begin) {
   const auto quote = text.substr(std::min(begin, text.size()), 1);
-  const bool is_double = quote == "\"";
-  if (quote != "'" && !is_double) {
-    return 0;
-  }
+  auto at = quote == "'" || quote == "\"" ? begin + 1 : text.size();
   std::size_t kept = 0;
   std::size_t breaks = 0;
-  for (auto at = begin + 1; at < text.size();) {
-    const bool is_pair = is_double ? text[at] == '\\' : text.substr(at, 2) == "''";
-    const auto unit = text.substr(at, is_pair ? 2 : 1);
-    if (unit == quote) {
-      break;
-    }
+  for (std::string_view unit; at < text.size() && unit != quote; at += unit.size()) {
+    const bool is_pair = quote == "'" ? text.substr(at, 2) == "''" : text[at] == '\\';
+    unit = text.substr(at, is_pair ? 2 : 1);
     if (unit == "\n") {
       ++breaks;
-    } else if (unit.find_first_not_of(" \t\r") != std::string_view::npos) {
+    } else if (unit != quote && unit.find_first_not_of(" \t\r") != std::string_view::npos) {
       breaks = unit == "\\\n" ? 1 : 0;
       kept = is_pair ? 2 : 1;
     }
-    at += unit.size();
   }
   return std::max(breaks, kept + 1) - kept - 1;
 }

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <numbers>
-#include <set>
 
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
@@ -136,19 +135,6 @@ struct RowGroup {
   Design design = {};
 };
 
-/// Of a row; without templates where none is asked.
-Design design_of(const std::vector<std::uint8_t>& visited, std::size_t num_columns) {
-  std::set<std::size_t> blocks;
-  std::set<std::size_t> columns;
-  for (std::size_t cell = 0; cell < visited.size(); ++cell) {
-    if (visited[cell] != never_visited) {
-      blocks.insert(cell / num_columns);
-      columns.insert(cell % num_columns);
-    }
-  }
-  return {blocks.size(), columns.size()};
-}
-
 std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Scores& axes, const DealtOrder& order,
                                 const DecideRequest& request, const LeftOut& is_left_out) {
   std::vector<RowGroup> groups;
@@ -165,8 +151,10 @@ std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Sc
       }
       const auto name = family_of(plan.name, std::to_string(measure), request.family);
       for (const auto& [left_out, count] : rows) {
-        const auto visited = visited_cells(plan, order, left_out);
-        if (const auto design = design_of(visited, plan.num_columns); design.num_templates > 0) {
+        const auto visited = visited_cells(plan, order, left_out);  // blocks are left out with all their columns
+        const auto num_cells = visited.size() - static_cast<std::size_t>(std::ranges::count(visited, never_visited));
+        if (num_cells > 0) {
+          const Design design = {num_cells / plan.num_columns, plan.num_columns};
           groups.push_back({&plan, name, visited, num_rows[name], count, design});
           num_rows[name] += count;
         }
