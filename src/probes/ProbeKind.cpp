@@ -235,7 +235,7 @@ std::vector<sweep::KeyFault> ProbeKind::statistics_faults(const sweep::Job& job)
   std::ranges::move(faults_of_rounds(job), std::back_inserter(faults));
   if (faults.empty() && names.decide) {
     try {
-      findings::visiting_rounds(axes, names, job.seed);
+      findings::visiting_rounds(axes, names, job.seed, left_out(job));
     } catch (const base::InputError& error) {
       faults.push_back({.key = "decide", .problem = error.what()});
     }

@@ -14,7 +14,7 @@ namespace stereosweep::probes {
 std::vector<std::uint8_t> visits_of(const sweep::Job& job) {
   const auto& kind = kind_of(job);
   if (const auto asked = kind.asked(job); asked.decide) {
-    return findings::visiting_rounds(kind.score_axes(job), asked, job.seed);
+    return findings::visiting_rounds(kind.score_axes(job), asked, job.seed, kind.left_out(job));
   }
   const auto design = job.design();
   return design ? findings::visits_of_design(kind.score_axes(job), *design, job.seed) : std::vector<std::uint8_t>();

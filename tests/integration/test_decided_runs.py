@@ -450,6 +450,12 @@ statistics:
     decide = "statistics.decide={want: [{width: 0.001}]}"
     _, out, err = command("plan", job, decide)
     assert "rounds after 6, 9, 12 (template, rephrasing)" in " ".join(out.split()), out + err
+    side = "{template.notes: unmarked_pronoun, template.stereotype: SIDE}"
+    sides = f"left: {side.replace('SIDE', 'pro')}, right: {side.replace('SIDE', 'anti')}"
+    nothing = f"statistics.contrasts=[{{name: none, {sides}, paired: template.pair}}]"
+    assert "no contrast has sentences on all of its sides" in command("validate", job, decide, nothing)[2]
+    code, _, err = runs.run(job, tmp_path / "nothing", decide, nothing)
+    assert code == 2 and "there is nothing to decide" in err, err
     for folder, more in (("part", (decide,)), ("whole", ())):
         assert runs.run(job, tmp_path / folder, *more)[0] == 0
         assert command("stats", tmp_path / folder)[0] == 0

@@ -509,15 +509,27 @@ std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& 
 }
 
 std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
-                                          std::uint64_t seed) {
+                                          std::uint64_t seed, const LeftOut& is_left_out) {
   const auto scores = scores_of(axes);
-  auto rounds = rounds_of_sentences(scores, plans_of(scores, comparison), DealtOrder(scores, seed));
+  const auto plans = plans_of(scores, comparison);
+  const DealtOrder order(scores, seed);
   const bool has_items = axes[item_axis].long_name != results::ScoreTable::no_axis(item_axis).long_name;
-  const bool has_sentences = std::ranges::any_of(rounds, [](auto round) { return round != never_visited; });
+  const auto is_asked = [&](const ContrastPlan& plan, std::size_t measure, std::size_t item) {
+    const auto visited = visited_cells(plan, order, templates_without(scores, measure, item, is_left_out));
+    return std::ranges::any_of(visited, [](auto round) { return round != never_visited; });
+  };
+  bool has_sentences = false;
+  for (const auto& plan : plans) {
+    for (const auto measure : plan.measures) {
+      for (std::size_t item = 0; !has_sentences && item < scores.length(item_axis); ++item) {
+        has_sentences = is_asked(plan, measure, item);
+      }
+    }
+  }
   base::refuse_if(!has_items || !has_sentences, "statistics.decide: there is nothing to decide",
                   has_items ? "no contrast has sentences on all of its sides" : "the job asks for no number",
                   "Compare what the job asks, or leave 'decide' out.");
-  return rounds;
+  return rounds_of_sentences(scores, plans, order);
 }
 
 }  // namespace stereosweep::findings

@@ -123,7 +123,7 @@ Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std:
 /// [template x rephrasings + rephrasing]: the round in which a sweep first asks each sentence; never_visited: no
 /// contrast needs it. Of the table's axes and the job alone. Throws InputError as Deciding.
 std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, const sweep::Comparison& comparison,
-                                          std::uint64_t seed);
+                                          std::uint64_t seed, const LeftOut& is_left_out = {});
 
 /// `decide`, a row each; `decide_by_round`, a row and round each.
 std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Comparison& comparison);

@@ -143,11 +143,7 @@ std::vector<RowGroup> groups_of(const std::vector<ContrastPlan>& plans, const Sc
     for (const auto measure : plan.measures) {
       std::map<std::vector<bool>, std::size_t> rows;  // by the templates that they leave out
       for (const auto item : asked_items(axes, plan, measure, request)) {
-        std::vector<bool> left_out(is_left_out ? axes.length(template_axis) : 0);
-        for (std::size_t place = 0; place < left_out.size(); ++place) {
-          left_out[place] = is_left_out(measure, place, item);
-        }
-        ++rows[left_out];
+        ++rows[templates_without(axes, measure, item, is_left_out)];
       }
       const auto name = family_of(plan.name, std::to_string(measure), request.family);
       for (const auto& [left_out, count] : rows) {

@@ -75,8 +75,12 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
                                  std::span<const double> values, std::span<const std::uint8_t> statuses,
                                  const sweep::DecideRequest& request, const DealtOrder& order);
 
+/// [template]: whether an item is left out there; empty: nowhere.
+std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std::size_t item,
+                                    const LeftOut& is_left_out);
+
 /// [block, column]: the round in which a contrast visits the cell where every combination is applicable but those of
-/// the templates that are left out ([template]; empty: none).
+/// `left_out` (templates_without).
 std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
                                         const std::vector<bool>& left_out = {});
 

@@ -335,7 +335,7 @@ findings::LeftOut left_out(const results::RawSchema& schema, const sweep::Job& j
     }
   }
   return [is_of_step, steps = coordinate_of(schema.outer_axes.at(2), "steps")](auto /*measure*/, auto form, auto item) {
-    return is_of_step[item] &&
+    return item < is_of_step.size() && is_of_step[item] &&
            steps[form] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
   };
 }

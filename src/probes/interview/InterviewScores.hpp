@@ -29,7 +29,7 @@ struct InterviewResult {
 /// Of the score table, by the axes and cubes of the result; `job` adds the ends of the scales.
 results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job);
 
-/// Items of turns that are asked with steps only, in forms without them; where the job is known.
+/// Items of turns that are asked with steps only, in forms without them; where the job is known. No item: nothing.
 findings::LeftOut left_out(const results::RawSchema& schema, const sweep::Job& job);
 
 /// What else is made of the contexts: called for each, in order, with its place in the block.
