@@ -70,9 +70,7 @@ class RatingListReader : TokenReader {
     for (std::size_t at = 0; at < tokens_.size() && mentions_.size() < most;) {
       const auto found = name_at(tokens_, at, names_, form);
       if (!found) {
-        const bool is_mark = tokens_[at].kind == Token::Kind::mark;
-        const bool is_number_mark = opens && tokens_[at].is_number() && is_any(at + 1, word_list<". ) : ]">);
-        opens = is_line_end(at) || tokens_[at].is_list_mark || (opens && (is_mark || is_number_mark));
+        opens = is_line_end(at) || tokens_[at].is_list_mark || (opens && tokens_[at].kind == Token::Kind::mark);
         ++at;
         continue;
       }
@@ -125,21 +123,10 @@ class RatingListReader : TokenReader {
     std::ranges::copy_if(mentions_, std::back_inserter(openers), [&](const ItemMention& one) {
       return one.opens_line && !is(one.last, ",") && !is(one.last, "and");
     });
-    // Two items in a line are no list with a line for each.
-    std::vector<ItemMention> alone;
-    for (const auto& one : openers) {
-      const auto end = line_end(one.last);
-      const bool shares = std::ranges::any_of(mentions_, [&](const ItemMention& other) {
-        return other.first >= one.last && other.first < end && other.name != one.name && !other.opens_line;
-      });
-      if (!shares || has_rating_at_once(one)) {
-        alone.push_back(one);
-      }
-    }
-    for (std::size_t place = 0; place < alone.size(); ++place) {
-      const auto& one = alone[place];
-      const bool has_next = place + 1 < alone.size();
-      const auto next = has_next ? alone[place + 1].first : tokens_.size();
+    for (std::size_t place = 0; place < openers.size(); ++place) {
+      const auto& one = openers[place];
+      const bool has_next = place + 1 < openers.size();
+      const auto next = has_next ? openers[place + 1].first : tokens_.size();
       const auto line = has_next ? line_begin(next) : 0;  // its number may stand before it
       const auto last = part_end(one, line > one.last ? line : next);
       const auto end = std::min(line_end(one.last), last);
@@ -152,9 +139,6 @@ class RatingListReader : TokenReader {
       auto rating = read_at_once(one, stop);
       if (rating.status == Status::unparsed) {
         rating = read_part(one.last, stop);
-      }
-      if (rating.status == Status::unparsed && stop == end && one.last == end) {
-        rating = read_before(one);
       }
       if (rating.status == Status::unparsed && stop == end) {
         rating = read_lines(end, last);
@@ -233,26 +217,12 @@ class RatingListReader : TokenReader {
     return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }
 
-  /// "4: friendly", "[4] friendly", where nothing stands behind the item.
-  Rating read_before(const ItemMention& one) const {
-    static constexpr auto signs = word_list<": - = ]">;
-    const auto begin = line_begin(one.first);
-    const auto first = begin + (is(begin, "[") ? 1 : 0);
-    const bool leads = first + 1 < one.first && tokens_[first].is_number() && is_any(first + 1, signs);
-    return leads ? read_part(first, first + 1) : Rating{};
-  }
-
   std::string_view lower_text(std::size_t first, std::size_t last) const {
     if (first == last) {
       return {};
     }
     const auto end = tokens_[last - 1].text;
     return {tokens_[first].text.data(), end.data() + end.size()};
-  }
-
-  bool has_rating_at_once(const ItemMention& one) const {
-    const auto last = std::min(tokens_.size(), one.last + 4);
-    return read_part(one.last, std::min(last, line_end(one.last))).status != Status::unparsed;
   }
 
   /// "friendly 4, sociable 3", "4 for friendly and 3 for sociable", "friendly and sociable both 4".

@@ -129,11 +129,9 @@ std::string key_text(const Member& part) {
   return last == std::string::npos ? key + "." : key.substr(0, key.find_last_not_of("_ 0123456789") + 1) + ":";
 }
 
-/// What a list of objects holds, or an object at the top.
-enum class Place : std::uint8_t { top, entry, member };
-
-void append_lines(std::string& lines, const Json& whole, Place place) {
-  const auto members = members_of(whole);
+/// Of an object or a list; one without a key is the entry of a list.
+void append_lines(std::string& lines, const Member& whole) {
+  const auto members = members_of(whole.value);
   const auto is_answer = [](const Member& one) { return is_key(one, answer_keys); };
   const bool has_answer = std::ranges::any_of(members, is_answer);
   const auto* name = name_of(members);
@@ -143,7 +141,7 @@ void append_lines(std::string& lines, const Json& whole, Place place) {
   });
   const bool has_value = value != members.end();
   const bool is_named =
-      name != nullptr && !name->key.empty() && (is_key(*name, name_keys) || (place == Place::entry && has_value));
+      name != nullptr && !name->key.empty() && (is_key(*name, name_keys) || (whole.key.empty() && has_value));
   if (is_named) {
     lines += "- " + name->text() + ":" + (has_value ? " " + value->text() : "") + "\n";
   }
@@ -161,7 +159,7 @@ void append_lines(std::string& lines, const Json& whole, Place place) {
       continue;
     }
     lines += one.key.empty() ? "" : start + "\n";
-    append_lines(lines, one.value, one.key.empty() ? Place::entry : Place::member);
+    append_lines(lines, one);
   }
 }
 
@@ -194,7 +192,7 @@ std::string with_json_as_lines(std::string_view answer) {
     return std::string(answer);
   }
   std::string text(answer.substr(0, *begin));
-  append_lines(text, json->first, Place::top);
+  append_lines(text, {"answer", json->first});
   return text + std::string(answer.substr(json->second));
 }
 
