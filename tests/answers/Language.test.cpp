@@ -21,6 +21,19 @@ TEST(AnswerLanguage, IsKnownByItsFrequentWords) {
   }
 }
 
+TEST(AnswerLanguage, OfALongTextIsKnownByEveryThirdWord) {
+  const std::string known = "the and of ";
+  const std::string other = "brick lamp stone river cloud wheel ";
+  std::string few;
+  std::string many;
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    few += other + other + known;
+    many += other + known;
+  }
+  EXPECT_EQ(language_of(TokenizedText(few).tokens()), Language::unknown);
+  EXPECT_EQ(language_of(TokenizedText(many).tokens()), Language::english);
+}
+
 TEST(AnswerLanguage, OfAnUnknownOneOnlyWhatStandsByItselfIsRead) {
   EXPECT_EQ(parse_rating("J'habite ici depuis 4 ans avec les enfants.", {}).status, Status::unparsed);
   EXPECT_EQ(parse_rating("Von 1 bis 5 ist alles m\u00F6glich.", {}).status, Status::unparsed);

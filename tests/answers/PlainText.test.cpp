@@ -115,7 +115,14 @@ TEST(ListMarks, RiseFromLineToLineOrInALine) {
   EXPECT_EQ(marks_of("4. They smile."), "");
   EXPECT_EQ(marks_of("warm: 4. kind: 5. busy: 1."), "");
   EXPECT_EQ(marks_of("1:30 and 2:30"), "");
+  EXPECT_EQ(marks_of("1. They smile.\n2"), "1 2 ");  // cut off
+  EXPECT_EQ(marks_of("1. Punctual bakers: 2.5 points"), "1 ");
   EXPECT_EQ(with_marks_at_lines("So: (1) warm (2) kind"), "So: \n(1) warm \n(2) kind");
+}
+
+TEST(PlainText, HasSentences) {
+  const std::vector<std::string_view> expected = {"They say \"warm.\"", "Some say 4.5!", "Why?"};
+  EXPECT_EQ(sentences_of("They say \"warm.\" Some say 4.5!\nWhy?"), expected);
 }
 
 TEST(ListMarks, AreBulletsAndNumbers) {

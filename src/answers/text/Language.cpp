@@ -34,6 +34,7 @@ Language language_of(std::span<const Token> tokens) {
   constexpr std::size_t looked_at = 400;
   constexpr std::size_t few_words = 5;
   constexpr std::size_t many_words = 12;
+  constexpr std::size_t full_text = 40;   // words
   constexpr std::size_t known_share = 8;  // of many words one in so many
   std::size_t num_words = 0;
   std::size_t num_known = 0;
@@ -48,7 +49,8 @@ Language language_of(std::span<const Token> tokens) {
     num_foreign += tells && !is_known && (is_beyond_ascii || base::contains(foreign_words, token.text)) ? 1 : 0;
   }
   const bool is_unknown = num_foreign > num_known || (num_known == 0 && num_words >= few_words) ||
-                          (num_words >= many_words && num_known * known_share < num_words);
+                          (num_words >= many_words && num_known * known_share < num_words) ||
+                          (num_words >= full_text && num_known * 10 < num_words * 3);
   return is_unknown ? Language::unknown : Language::english;
 }
 

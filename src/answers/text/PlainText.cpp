@@ -263,8 +263,11 @@ void TokenizedText::find_list_marks() {
       const auto behind = std::span(tokens_).subspan(std::min(at + 2, tokens_.size()));
       const bool leads_to_sentence =
           at == 0 && behind.size() > few_words && std::ranges::all_of(behind.first(few_words), &Token::is_word);
+      const auto label = std::ranges::find_if(behind, [](const Token& one) { return !one.is_word() && !one.is("-"); });
+      const bool leads_to_label = label != behind.begin() && label != behind.end() && label->is(":");
       const bool leads_to_number = chain.size() == 1 && tokens_[at].value == 1 && tokens_[at + 1].is(".") &&
-                                   !behind.empty() && (behind.front().is_number() || leads_to_sentence);
+                                   !behind.empty() &&
+                                   (behind.front().is_number() || leads_to_sentence || leads_to_label);
       tokens_[at].is_list_mark = chain.size() > 1 || leads_to_number;
       starts.push_back(at);
       chain_lengths.push_back(chain.size());
@@ -291,6 +294,10 @@ void TokenizedText::find_list_marks() {
     }
     const bool is_bracket = token.is("-") || token.is("+") || token.is("(") || token.is("#") || token.is("\"");
     opens = token.kind == Token::Kind::line_end || (opens && is_bracket);
+  }
+  if (!chain.empty() && tokens_.back().value == tokens_[chain.back()].value + 1 &&
+      tokens_.end()[-2].kind == Token::Kind::line_end) {
+    chain.push_back(tokens_.size() - 1);  // "1. They help.\n2", cut off
   }
   close();
   find_marks_in_lines(starts, chain_lengths);
@@ -389,10 +396,13 @@ std::vector<std::string_view> parts_between(std::string_view text, std::string_v
 
 std::vector<std::string_view> sentences_of(std::string_view plain) {
   const auto is_any = [&](std::size_t at, std::string_view signs) { return signs.find(plain[at]) != signs.npos; };
+  const auto ends = [&](std::size_t at) {  // "kind.", "\"kind.\""
+    return is_any(at + 1, " \t\n") && is_any(at - (at > 0 && plain[at] == '"' ? 1 : 0), ".!?");
+  };
   std::vector<std::string_view> sentences;
   for (std::size_t first = 0; first < plain.size();) {
     auto last = first;
-    while (last + 1 < plain.size() && plain[last] != '\n' && !(is_any(last, ".!?") && is_any(last + 1, " \t\n"))) {
+    while (last + 1 < plain.size() && plain[last] != '\n' && !ends(last)) {
       ++last;
     }
     const auto sentence = base::trim(plain.substr(first, last + 1 - first));

@@ -74,8 +74,7 @@ class Table {
           ++num_items;
         }
       }
-      const bool has_items = num_items > 0 && num_items == row.size();
-      text += has_items || (num_items > 1 && value == head_.size()) ? items : line_of(row, name, value);
+      text += num_items > 1 && value == head_.size() ? items : line_of(row, name, value);
     }
     return text;
   }
@@ -123,7 +122,9 @@ class Table {
   std::string line_of(const Row& row, std::size_t name, std::size_t value) const {
     std::vector<std::size_t> columns;
     for (std::size_t column = 0; column < row.size(); ++column) {
-      if (!row[column].empty()) {
+      const bool is_beside =
+          value < row.size() && !row[value].empty() && column != value && is_number_cell(row[column]);
+      if (!row[column].empty() && !is_beside) {
         columns.push_back(column);
       }
     }
