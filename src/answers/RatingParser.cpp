@@ -15,10 +15,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
       "actually wait correction scratch revise revised reconsider reconsidering reconsideration reflection corrected "
       "oops updated amended adjusted rounds rounded rounding">;
   /// Words that do so before another one.
-  static constexpr auto pairs = word_list<
-      "no_, no_- well_, second_thought second_thoughts make_that make_it i_mean correct_that correct_myself change_my "
-      "change_it change_that change_to change_the changed_my changed_it changed_that changed_to changed_the "
-      "changing_my changing_it changing_that changing_to changing_the">;
+  static constexpr auto pairs =
+      word_list<"no_, no_- well_, second_thought second_thoughts make_that make_it i_mean correct_that correct_myself">;
+  static constexpr auto changed = word_list<"my it that to the">;  // "change my answer"
   const auto& token = tokens[at];
   const bool is_arrow = token.is(">") && at > 1 && tokens[at - 1].is("-") && tokens[at - 2].is_number();
   if (!token.is_word()) {
@@ -30,7 +29,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   if (token.is("rather") || token.is("instead")) {
     return opens && next != "than" && next != "of";
   }
-  const bool is_pair = base::contains(pairs, std::string(token.text) + "_" + std::string(next));
+  const bool is_pair =
+      base::contains(pairs, std::string(token.text) + "_" + std::string(next)) ||
+      (base::contains(word_list<"change changed changing">, token.text) && base::contains(changed, next));
   return base::contains(words, token.text) || (is_pair && (opens || !token.is("no")));
 }
 
@@ -48,23 +49,14 @@ std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Can
     return {};  // "I won't rate them. One person may say 3 and another 5."
   }
   constexpr std::size_t few_sentences = 3;
-  if (surest == Strength::bare && count_sentences(tokens) > few_sentences) {
-    return {};  // a number of running text
+  const auto last = found.empty() ? 0 : sentence_around(tokens, found.back().token).last;
+  const bool declines_behind = !find_declining(tokens.subspan(last)).empty();
+  constexpr std::size_t few_tokens = 60;
+  const bool is_long = count_sentences(tokens) > few_sentences || tokens.size() > few_tokens;
+  if (surest == Strength::bare && (is_long || declines_behind)) {
+    return {};  // a number of running text; "People might agree or disagree. I cannot pick one."
   }
-  const auto all = found;
   std::erase_if(found, [surest](const Candidate& one) { return one.strength < surest; });
-  if (found.size() == 1 && found.front().low < found.front().high) {
-    // "2 or 3, leaning 3"
-    const auto sentence = sentence_around(tokens, found.front().token);
-    const auto& range = found.front();
-    const auto named = std::ranges::find_if(all, [&](const Candidate& one) {
-      return one.low == one.high && one.token > range.token && one.token < sentence.last && one.low >= range.low &&
-             one.low <= range.high;
-    });
-    if (named != all.end()) {
-      found = {*named};
-    }
-  }
   if (std::ranges::any_of(found, [](const Candidate& one) { return !one.is_off_scale && one.low == one.high; })) {
     // A number on another scale beside one on this: "7/10, which is a 4".
     std::erase_if(found, [&](const Candidate& one) {

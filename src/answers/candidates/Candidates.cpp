@@ -13,9 +13,10 @@ bool is_one_of(const Token& token, Words words) { return token.is_word() && base
 constexpr auto cue_words = word_list<
     "rate rated rates rating ratings score scored scores answer answers give gave giving assign assigned say choose "
     "chose chosen choice select selected pick picked go estimate estimated put place settle response value level "
-    "option rank ranked evaluate evaluated verdict judgment judgement result number going lean">;
-constexpr auto final_words =
-    word_list<"final finally overall conclusion summary therefore thus ultimately conclude balance hence boxed">;
+    "option rank ranked evaluate evaluated verdict judgment judgement result number going lean leaning closer">;
+constexpr auto final_words = word_list<
+    "final finally averaging averages averaged overall conclusion summary therefore thus ultimately conclude balance "
+    "hence boxed">;
 constexpr auto articles =
     word_list<"a an the full perfect solid just only quite really very simply as to strong high mere low">;
 /// What begins a clause that stands for itself.
@@ -27,7 +28,7 @@ constexpr auto answer_labels =
 constexpr auto explanation_labels = word_list<
     "reason reasons reasoning explanation explanations justification rationale note notes why because context "
     "disclaimer confidence analysis background evidence caveat caveats thoughts comment comments example examples "
-    "details discussion assessment sources source interpretation certainty">;
+    "details discussion assessment sources source interpretation certainty max maximum min minimum scale">;
 
 bool is_break(const Token& token) { return ends_sentence(token) || token.is("|"); }
 
@@ -76,11 +77,11 @@ void Surroundings::find_explanations() {
   }
 }
 
-bool Surroundings::deny(std::size_t place) const {
+bool Surroundings::deny(std::size_t place, std::size_t last) const {
   const bool is_unticked =
       place > 1 && (is(place - 1, "]") || is(place - 1, ")")) && (is(place - 2, "[") || is(place - 2, "("));
   return is_unticked || is_talked_of(place) || is_denied_at_once(place) || is_denied_in_clause(place) ||
-         is_denied_behind(place);
+         is_denied_behind(last);
 }
 
 /// "The word 'very' means ...", "'1' is a number": quoted, and what is said of it is no answer.
@@ -98,17 +99,18 @@ bool Surroundings::is_talked_of(std::size_t place) const {
 }
 
 /// "A 5 would be too high".
-bool Surroundings::is_denied_behind(std::size_t place) const {
+bool Surroundings::is_denied_behind(std::size_t end) const {
   constexpr std::size_t farthest = 6;
   static constexpr auto copulas = word_list<"would is seems feels might sounds looks was be">;
   static constexpr auto denials = word_list<
       "too exaggeration exaggerated excessive generous harsh unfair wrong inaccurate unrealistic stretch extreme "
       "overstated misleading not">;
-  const auto second = is(place + 1, "or") ? place + 2 + (is(place + 2, "a") ? 1 : 0) : place;  // "a 2 or a 5 would be"
-  if (second + 1 >= tokens_.size() || !is_one_of(tokens_[second + 1], copulas)) {
+  end += is(end, "\"") || is(end, "'") ? 1 : 0;
+  const auto copula = is(end, "or") ? end + 2 + (is(end + 1, "a") ? 1 : 0) : end;  // "a 2 or a 5 would be"
+  if (!is_any(copula, copulas)) {
     return false;
   }
-  for (auto at = second + 2; at < tokens_.size() && at <= second + farthest && tokens_[at].is_word(); ++at) {
+  for (auto at = copula + 1; at < tokens_.size() && at < copula + farthest && tokens_[at].is_word(); ++at) {
     if (is_one_of(tokens_[at], denials)) {
       return true;
     }
@@ -191,7 +193,8 @@ bool Surroundings::refuse(std::size_t place) const {
     }
     const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
                                !(concedes(one->first) && has_comma(one->last, place));
-    const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1) ||
+    const bool is_left = one->last >= sentence.last && has_any(sentence.first, place, word_list<"could might would">);
+    const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1) || is_left ||
                                                       (is_topic && !has_any(place, one->first, borders)));
     if (stands_before || stands_behind) {
       return true;
@@ -203,7 +206,7 @@ bool Surroundings::refuse(std::size_t place) const {
 Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr auto others = word_list<
       "others another some someone somebody few example instance e critics hypothetically initially initial glance "
-      "instinct impression tempted ago was were previously formerly nearly almost used whether older younger">;
+      "instinct impression tempted ago was were been previously formerly nearly almost used whether older younger">;
   static constexpr auto people = word_list<"people respondents person americans groups raters">;
   constexpr std::size_t farthest = 6;  // of what a colon announces
   constexpr std::size_t far = 15;      // of what "so" does
@@ -221,9 +224,10 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     }
     concedes = concedes || is(at, "although") || is(at, "though") || is(at, "while");
     const bool is_possible = is(at, "might") || is(at, "could") || is(at, "may");
-    is_of_others = is_of_others || is_one_of(tokens_[at], others) || (concedes && is_possible) ||
-                   (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people)) ||
-                   (is(at, "one") && is(at + 1, "person"));
+    const auto owner = tokens_[at].text.substr(0, tokens_[at].text.find('\''));  // "another's", "one person's"
+    const bool is_person = owner == "person" && at > 0 && is(at - 1, "one");
+    is_of_others = is_of_others || base::contains(Words(others), owner) || (concedes && is_possible) || is_person ||
+                   (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people));
     if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
       strength = std::max(strength, Strength::cued);
       has_number = false;
@@ -237,7 +241,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     }
     const bool is_last_step = is(at, "so") && (at == sentence.first ? at + 1 < first && first <= at + far
                                                                     : is(at - 1, ",") && first <= at + 3);
-    if (is_one_of(tokens_[at], final_words) || is_last_step) {
+    const bool is_answer = is(at, "the") && is(at + 1, "answer") && is(at + 2, "is");
+    if (is_one_of(tokens_[at], final_words) || is_last_step || is_answer) {
       strength = Strength::final;
     }
   }

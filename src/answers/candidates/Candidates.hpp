@@ -21,8 +21,9 @@ enum class Strength : std::uint8_t {
 
 struct Candidate {
   std::size_t token = 0;
-  double low = 0;   ///< the value, or the lower end of a range
-  double high = 0;  ///< the same as low: no range
+  std::size_t last = 0;  ///< behind its last token
+  double low = 0;        ///< the value, or the lower end of a range
+  double high = 0;       ///< the same as low: no range
   Strength strength = Strength::bare;
   bool is_off_scale = false;
 };
@@ -44,9 +45,9 @@ Sentence sentence_around(std::span<const Token> tokens, std::size_t place);
 class Surroundings : TokenReader {
  public:
   explicit Surroundings(std::span<const Token> tokens);
-  /// "not a", "rather than", "at least", "would not say": the words before `place` deny or bound it, or its box is not
-  /// ticked ("[ ]").
-  bool deny(std::size_t place) const;
+  /// "not a", "rather than", "at least", "would not say", "is too strong": the words around [first, last) deny or bound
+  /// it, or its box is not ticked ("[ ]").
+  bool deny(std::size_t first, std::size_t last) const;
   /// "I cannot give a 4", "a 4 would be a judgment, so I decline".
   bool refuse(std::size_t place) const;
   /// Behind the label of an explanation: "Reason: ...".
@@ -59,7 +60,7 @@ class Surroundings : TokenReader {
   bool is_talked_of(std::size_t place) const;
   bool is_denied_at_once(std::size_t place) const;
   bool is_denied_in_clause(std::size_t place) const;
-  bool is_denied_behind(std::size_t place) const;
+  bool is_denied_behind(std::size_t end) const;
   void find_explanations();
 
   std::vector<Refusal> refusals_;

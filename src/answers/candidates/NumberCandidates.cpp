@@ -33,6 +33,9 @@ constexpr auto offering_range = word_list<"or maybe perhaps possibly even if bor
 /// may stand between the two: "3 to about 4"
 constexpr auto filling_range = word_list<"a an probably around about not rather up on at most">;
 
+/// "2 bis 5" in other languages
+constexpr auto foreign_to = word_list<"bis à a al hasta até tot til do">;
+
 // What counts or dates something.
 /// "$5", "#3"
 constexpr auto before_amount = word_list<"$ # @">;
@@ -72,8 +75,6 @@ constexpr auto right_before_answer = word_list<"rate rated rating score scored g
 constexpr auto between_cue_and_answer = word_list<"them it this him her of group be">;
 
 // What explains the scale.
-/// "2 = slightly", "2 denotes"
-constexpr auto standing_for = word_list<"= represents denotes corresponds stands">;
 /// "where 1 is", "(5 = extremely)"
 constexpr auto before_scale_end = word_list<"where with and ( , from if while">;
 /// the same
@@ -109,7 +110,7 @@ class NumberReader : TokenReader {
       std::erase_if(found_, [this](const Candidate& one) { return !stands_by_itself(one); });
     }
     std::erase_if(found_, [this](const Candidate& one) {
-      return std::ranges::binary_search(scale_ends_, one.token) || surroundings_.deny(one.token) ||
+      return std::ranges::binary_search(scale_ends_, one.token) || surroundings_.deny(one.token, one.last) ||
              surroundings_.refuse(one.token);
     });
     return std::move(found_);
@@ -153,7 +154,8 @@ class NumberReader : TokenReader {
 
   /// "four out of five", "rating of four", "Four."; not "one of them", "two groups".
   bool is_meant_as_number(std::size_t at) const {
-    const bool opens = at == 0 || tokens_[at - 1].kind != Token::Kind::word;
+    const bool is_compound = at > 0 && is(at - 1, "-") && joins(at - 1);  // "sixty-two"
+    const bool opens = at == 0 || (tokens_[at - 1].kind != Token::Kind::word && !is_compound);
     const bool joins_next =
         is_any(at + 1, joining_written_numbers) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
     const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word ||
@@ -193,7 +195,7 @@ class NumberReader : TokenReader {
 
   /// Takes what begins with the number at `at`; its last token.
   std::size_t take(std::size_t at, double value) {
-    if (const auto end = is_english_ && !joins_foreign(at) ? take_pair(at, value) : take_foreign_pair(at, value)) {
+    if (const auto end = is_english_ ? take_pair(at, value) : take_foreign_pair(at, value)) {
       return *end;
     }
     if (const auto end = listed_scale(at)) {
@@ -220,7 +222,7 @@ class NumberReader : TokenReader {
   }
 
   void add(std::size_t first, std::size_t last, double low, double high, bool is_off_scale) {
-    found_.push_back({first, low, high, surroundings_.strength(first, last), is_off_scale});
+    found_.push_back({first, last, low, high, surroundings_.strength(first, last), is_off_scale});
   }
 
   /// "3 and a half", "3 1/2": the last token of the half.
@@ -298,7 +300,7 @@ class NumberReader : TokenReader {
       return joint.second;
     }
     if (is_counted(joint.second, *second)) {
-      return is_range ? std::optional(joint.second) : std::nullopt;
+      return joint.second;
     }
     const auto halved = half_after(joint.second);
     const auto [low, high] = std::minmax({first, *second + (halved ? 0.5 : 0)});
@@ -308,26 +310,15 @@ class NumberReader : TokenReader {
     return whole > 0 && value_at(whole) ? whole : last;
   }
 
-  /// "4 von 5" in a text that is too short to be of a language.
-  bool joins_foreign(std::size_t at) const {
-    constexpr std::size_t shortest_word = 2;
-    return has(at + 2) && tokens_[at + 1].is_word() && tokens_[at + 1].text.size() >= shortest_word &&
-           !is_frequent(tokens_[at + 1]) && tokens_[at + 2].is_number() && tokens_[at + 2].value == scale_.high;
-  }
-
-  /// "4 sur 5", where 5 is the scale's end, and "1 bis 5", which is the scale.
+  /// "1 bis 5", "2-5" of another language: the scale, or a part of it.
   std::optional<std::size_t> take_foreign_pair(std::size_t at, double value) {
     const auto place = is(at + 1, "-") || (has(at + 1) && tokens_[at + 1].is_word()) ? at + 2 : at;
     const auto second = place > at ? value_at(place) : std::nullopt;
     if (second != scale_.high) {
       return second && is(at + 1, "-") ? take_pair(at, value) : std::nullopt;
     }
-    if (value != scale_.low && tokens_[at + 1].is_word()) {
-      add(at, place + 1, value, value, !is_in(value));
-      found_.back().strength = std::max(found_.back().strength, Strength::cued);
-      shares_.push_back(at);
-    }
-    return place;
+    const bool joins = value == scale_.low || is(at + 1, "-") || is_any(at + 1, foreign_to);
+    return joins ? std::optional(place) : std::nullopt;
   }
 
   /// "on a scale from 1 to" where the text is cut.
@@ -361,7 +352,7 @@ class NumberReader : TokenReader {
     return has_any(std::max(first, at - std::min(at, farthest)), at, scales);
   }
 
-  /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5".
+  /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5"; with the scale's end "4 sur 5".
   std::optional<std::size_t> take_share(std::size_t at, double value) {
     if (is(at + 1, "in") && value_at(at + 2) && has(at + 3) && tokens_[at + 3].is_word()) {
       return at + 2;  // "3 in 5 Americans"
@@ -377,12 +368,16 @@ class NumberReader : TokenReader {
         ++whole_at;
       }
     }
+    const bool is_foreign = whole_at == at && has(at + 2) && tokens_[at + 1].text.size() > 1 &&
+                            tokens_[at + 1].is_word() && !is_frequent(tokens_[at + 1]) && !is_any(at + 1, foreign_to) &&
+                            value_at(at + 2) == scale_.high;
+    whole_at = is_foreign ? at + 2 : whole_at;
     const auto whole = whole_at > at ? value_at(whole_at) : std::nullopt;
     if (!whole || (is(at + 1, "of") && *whole != scale_.high)) {
       return std::nullopt;
     }
     const bool is_date = is(whole_at + 1, "/");
-    if (is_date || (has(whole_at + 1) && is_counted(whole_at, *whole))) {
+    if (is_date || (!is_foreign && has(whole_at + 1) && is_counted(whole_at, *whole))) {
       return is_date ? whole_at + 2 : whole_at;
     }
     add(at, whole_at + 1, value, value, *whole != scale_.high || !is_in(value));
@@ -432,14 +427,15 @@ class NumberReader : TokenReader {
   /// "80 %", but where 100 is the scale's end and no word follows.
   bool is_percentage(std::size_t at) const {
     constexpr double whole = 100;
-    return is(at + 1, "%") && (scale_.high != whole || (has(at + 2) && tokens_[at + 2].is_word()));
+    return is(at + 1, "%") && (scale_.high != whole || (has(at + 2) && tokens_[at + 2].is_word()) || is(at - 1, "("));
   }
 
   /// Part of a date, a share, money, an ordinal, or how many of something there are.
   bool is_counted(std::size_t at, double value) const {
     const bool is_formula = is(at + 1, "$");  // "$4$"
     if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is_percentage(at) ||
-        (value >= 1000 && scale_.high < 1000) || is_part(at) || is_tolerance(at) || is_calculated(at)) {
+        (value >= 1000 && scale_.high < 1000) || (!has(at + 1) && is(at - 1, "between")) || is_part(at) ||
+        is_tolerance(at) || is_calculated(at)) {
       return true;
     }
     if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1) && !is(at - 2, "[")) {
@@ -487,8 +483,7 @@ class NumberReader : TokenReader {
   /// An end of the scale with what it means: "where 1 is", "(5 = extremely)".
   bool is_scale_end(std::size_t at, double value) const {
     if (value != scale_.low && value != scale_.high) {
-      const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":");
-      return !opens && is_any(at + 1, standing_for);
+      return false;
     }
     const bool means = is_any(at + 1, behind_scale_end);
     const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":") || is(at - 1, "\"");
@@ -512,10 +507,7 @@ class NumberReader : TokenReader {
       while (last < found_.size() && continues_legend(last)) {
         ++last;
       }
-      const auto ends = std::minmax({found_[first].low, found_[last - 1].low});
-      const bool is_whole = ends.first == scale_.low && ends.second == scale_.high;
-      const bool is_labelled = is_legend_entry(first) && is_legend_entry(last - 1);
-      if (last - first > 2 && (is_whole || (is_labelled && (ends.first == scale_.low || ends.second == scale_.high)))) {
+      if (last - first > 2) {
         for (auto place = first; place < last; ++place) {
           legends.push_back(place);
         }
@@ -574,11 +566,9 @@ class NumberReader : TokenReader {
   /// Numbers in a sentence that names another scale are on that one: "on a scale of 1-10, I'd say 4".
   void mark_other_scales() {
     for (auto& one : found_) {
-      const bool is_share = std::ranges::binary_search(shares_, one.token);
-      one.is_off_scale =
-          one.is_off_scale || (!is_share && std::ranges::any_of(other_scales_, [&](const Sentence& scale) {
-            return one.token >= scale.first && one.token < scale.last;
-          }));
+      one.is_off_scale = one.is_off_scale || std::ranges::any_of(other_scales_, [&](const Sentence& scale) {
+                           return one.token >= scale.first && one.token < scale.last;
+                         });
     }
   }
 

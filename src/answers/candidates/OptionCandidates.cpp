@@ -28,14 +28,14 @@ class OptionReader : TokenReader {
     std::vector<Candidate> found;
     for (std::size_t place = 0; place < mentions_.size(); ++place) {
       const auto& mention = mentions_[place];
-      if (is_scale[place] || surroundings_.deny(mention.first) || surroundings_.refuse(mention.first)) {
+      if (is_scale[place] || surroundings_.deny(mention.first, mention.last) || surroundings_.refuse(mention.first)) {
         continue;
       }
       const auto value = static_cast<double>(mention.name);
       const bool has_next = place + 1 < mentions_.size();
       if (has_next && is_range(mention, mentions_[place + 1])) {
         const auto other = static_cast<double>(mentions_[place + 1].name);
-        found.push_back({mention.first, std::min(value, other), std::max(value, other),
+        found.push_back({mention.first, mentions_[place + 1].last, std::min(value, other), std::max(value, other),
                          surroundings_.strength(mention.first, mentions_[place + 1].last), false});
         ++place;
         continue;
@@ -49,8 +49,8 @@ class OptionReader : TokenReader {
       }
       const bool is_meant = mention.is_letter || is_said_of_somebody(mention);
       if ((strength != Strength::bare && !is_said_of_question(mention)) || is_meant) {
-        found.push_back(
-            {mention.first, value, value, mention.is_letter ? std::max(Strength::cued, strength) : strength, false});
+        found.push_back({mention.first, mention.last, value, value,
+                         mention.is_letter ? std::max(Strength::cued, strength) : strength, false});
       }
     }
     return found;
@@ -78,7 +78,7 @@ class OptionReader : TokenReader {
         mentions_.push_back({*named});
       } else if (is_letter(at)) {
         mentions_.push_back({{letter_of(at), at, at + 1}, true});
-        has_letter = has_letter || !(surroundings_.deny(at) || surroundings_.refuse(at));
+        has_letter = has_letter || !(surroundings_.deny(at, at + 1) || surroundings_.refuse(at));
       }
       at = named ? named->last : at + 1;
     }
@@ -126,13 +126,15 @@ class OptionReader : TokenReader {
     return joins(at + 1) || (at > 1 && is_single_letter(at - 2) && joins(at - 1));
   }
 
-  /// "A", "A, since", "A or B", "A extremely" of its own option; not "A group", "A-list".
+  /// "A", "A, since", "A or B", "A extremely" of its own option; not "A group", "A-list", "A 'kind' person".
   bool stands_apart(std::size_t at) const {
-    if (!has(at + 1) || !tokens_[at + 1].is_word()) {
+    const bool is_quoted = is(at + 1, "\"") && tokens_[at + 1].follows_blank;
+    const auto next = at + (is_quoted ? 2 : 1);
+    if (!has(next) || !tokens_[next].is_word()) {
       const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
       return !is_joined || is_single_letter(at + 2);
     }
-    const auto own = name_at(tokens_, at + 1, names_);
+    const auto own = name_at(tokens_, next, names_);
     return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) || (own && own->name == letter_of(at));
   }
 
