@@ -40,18 +40,22 @@ enum class Entry : std::uint8_t { marked, plain };
 /// A keyword without what does not belong to it; "" where nothing is left, or a sentence.
 std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
-  static constexpr auto sentence_words =
-      word_list<"they it it's i we you is are was were have has there can but would could should however that's">;
-  static constexpr auto general_words =
-      word_list<"people this that these those their many most some general example about">;
-  static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
-                                                 "e.g", "i.e",       "json",  "null"};
+  static constexpr auto sentence_words = word_list<
+      "they it it's i we you you're i'm is are was were have has there can but would could should however that's which "
+      "where whose who">;
+  static constexpr auto general_words = word_list<
+      "people this that these those their many most some general example about something anything everything someone "
+      "somebody anyone">;
+  static constexpr auto openers = word_list<"with of from both including if when while because">;
+  static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others", "e.g",
+                                                 "i.e", "json",      "null",  "mostly",   "mainly"};
   constexpr std::string_view coming = " come to mind";
   constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
   const auto quote = entry == Entry::marked || text.starts_with('"') ? text.find('"') : std::string_view::npos;
   const auto quoted_end = text.find('"', std::min(quote, text.size() - 1) + 1);
-  if (quote != std::string_view::npos && quoted_end != std::string_view::npos) {
+  if (quote != std::string_view::npos && quoted_end != std::string_view::npos &&
+      count_words(text.substr(0, quote)) < most_words) {
     text = text.substr(quote + 1, quoted_end - quote - 1);  // "kind", "the term 'kind'"
     entry = Entry::marked;
   }
@@ -74,9 +78,9 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
   const bool is_marked = entry == Entry::marked;
   const bool is_count = !is_marked && !text.empty() && text.find_first_of("0123456789") == 0;
   const bool is_sentence =
-      is_count || word.find(". ") != std::string::npos || word.find_first_of("._{}<>\\") < word.size() ||
+      is_count || word.find(". ") != std::string::npos || word.find_first_of("._{}<>\\\"") < word.size() ||
       count_words(word) > (is_marked ? most_listed : most_words) || has_word(word, sentence_words) ||
-      (!is_marked && (has_word(word, general_words) || word.starts_with("with ") || word.starts_with("of ")));
+      (!is_marked && (has_word(word, general_words) || base::contains(openers, word.substr(0, word.find(' ')))));
   return is_sentence || base::contains(fillers, word) ? "" : word;
 }
 
@@ -118,13 +122,14 @@ Parts parts_of(std::string_view list) {
 
 /// What stands behind the last word of `text` that leads to a list ("are seen as ..."); all of it: there is none.
 std::string_view behind_lead(std::string_view text) {
+  static constexpr auto leads = word_list<
+      "are is be as include includes including like being think_of terms_of use say feel choose list generally often "
+      "typically called considered seem tend_to visualize imagine picture">;
   std::size_t behind = 0;
-  for (const std::string_view lead :
-       {" are ",       " is ",       " be ",        " as ",     " include ",    " includes ", " including ", " like ",
-        " being ",     " think of ", " terms of ",  " use ",    " say ",        " feel ",     " choose ",    " list ",
-        " generally ", " often ",    " typically ", " called ", " considered ", " seem ",     " tend to "}) {
-    const auto at = text.rfind(lead);
-    behind = std::max(behind, at == std::string_view::npos ? 0 : at + lead.size());
+  for (const auto lead : leads) {
+    const auto words = " " + base::replace_all(std::string(lead), "_", " ") + " ";
+    const auto at = text.rfind(words);
+    behind = std::max(behind, at == std::string_view::npos ? 0 : at + words.size());
   }
   return text.substr(behind);
 }
@@ -149,13 +154,15 @@ bool announces(std::string_view clause, std::size_t few_words) {
 
 /// A sentence as a list of keywords; empty: it is none.
 Parts listed_in(std::string_view sentence) {
-  const auto colon = sentence.find(':');
+  const auto arrow = sentence.find("->");
+  const auto colon = std::min(sentence.find(':'), arrow);
   if (colon != std::string_view::npos) {
     constexpr std::size_t few_words = 6;
     const auto clause = sentence.substr(0, colon).find_last_of(",;/#");  // "it varies, but common words are: ..."
     const bool opens = clause == std::string_view::npos;
-    if (announces(sentence.substr(opens ? 0 : clause, colon - (opens ? 0 : clause)), opens ? few_words : 0)) {
-      sentence = base::trim(sentence.substr(colon + 1));
+    const auto most = opens ? few_words : few_words / 2;  // "OK, here goes: kind, warm"
+    if (announces(sentence.substr(opens ? 0 : clause, colon - (opens ? 0 : clause)), most)) {
+      sentence = base::trim(sentence.substr(colon + (colon == arrow ? 2 : 1)));
     } else if (opens) {
       return {};
     }
@@ -163,17 +170,18 @@ Parts listed_in(std::string_view sentence) {
   Parts parts;
   const auto dashed = dashed_parts(sentence);
   for (const auto part : dashed.empty() ? parts_of(sentence) : dashed) {
-    const auto tail = base::trim(behind_lead(part));
-    if (tail.size() < part.size() && parts.size() > 1) {
+    const auto own = parts.empty() ? part : base::trim(part.substr(0, explanation(part)));
+    const auto tail = base::trim(behind_lead(own));
+    if (tail.size() < own.size() && parts.size() > 1) {
       const auto last = parts_of(parts.back());  // "as stern, strict and fair, with a role as ..."
       parts.pop_back();
       parts.insert(parts.end(), last.begin(), last.end());
       break;
     }
-    if (tail.size() < part.size()) {
+    if (tail.size() < own.size()) {
       parts.clear();
     }
-    parts.push_back(tail);
+    parts.push_back(tail.empty() ? part : tail);
   }
   const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
   const auto num_headings = std::ranges::count_if(parts, [](std::string_view part) { return is_heading(clean(part)); });
@@ -183,7 +191,8 @@ Parts listed_in(std::string_view sentence) {
 
 /// Of generalisations a sentence says so: "stereotypes are harmful, unfair and misleading".
 constexpr std::string_view about_stereotypes[] = {"stereotypes are", "generalizations are", "stereotyping is",
-                                                  "labels are",      "generalizing is",     "stereotypes can"};
+                                                  "labels are",      "generalizing is",     "stereotypes can",
+                                                  "reduced to"};
 /// What repeats the question.
 constexpr std::string_view wishes[] = {"per line", "nothing else", "separated by commas", "no explanation"};
 
@@ -196,10 +205,7 @@ struct AnswerLine {
 
 /// "a) warm", "Word 1: warm", beside the marks of every list.
 std::string_view behind_mark(std::string_view line) {
-  const auto mark = list_mark(line);
-  if (mark.kind != ListMark::Kind::none) {
-    return mark.rest;
-  }
+  line = list_mark(line).rest;
   static constexpr auto labels = word_list<"keyword word trait adjective emotion feeling verb">;
   const auto sign = std::min(line.find_first_of(":.)"), line.size());
   const auto before = base::lower_ascii(line.substr(0, sign));
@@ -217,43 +223,56 @@ std::vector<AnswerLine> answer_lines(std::string_view plain) {
     if (!line.empty()) {
       const auto rest = behind_mark(line);
       const auto sentences = sentences_of(rest);
-      const bool is_list = std::ranges::all_of(
-          sentences, [](std::string_view one) { return count_words(one) < most_words && !clean(one).empty(); });
+      const bool is_list = std::ranges::all_of(sentences, [](std::string_view one) {
+        return count_words(one) < most_words && !clean(behind_mark(one)).empty();
+      });
       for (const auto part : is_list ? sentences : Parts{rest}) {  // "Kind. Warm. Busy."
-        lines.push_back({part, indent_of(line, plain), rest.size() < line.size()});
+        lines.push_back({behind_mark(part), indent_of(line, plain), rest.size() < line.size()});
       }
     }
   }
   return lines;
 }
 
-/// Entries of numbered or bulleted lines. Lines that are set in below another are what is listed where they are short
-/// ("Positive:" above "kind"), and explain the line above otherwise.
+/// Of JSON "role: cook", where one or two words explain nothing.
+bool is_member(const AnswerLine& line) {
+  const auto value = line.text.substr(explanation(line.text));
+  return !line.is_marked && count_words(value) > 1 && count_words(value) <= 3 && value.find(',') >= value.size() - 1;
+}
+
+/// Entries of numbered or bulleted lines, but for sentences with commas. Lines that are set in below another explain
+/// it; where that ends with ":" and they are short, they are what is listed ("Positive:" above "kind").
 Parts marked_entries(const std::vector<AnswerLine>& lines) {
   Parts entries;
-  std::size_t outer = std::string_view::npos;
-  for (const auto& line : lines) {
+  std::size_t outer = std::string_view::npos;  // the text's white space in front of its first line is lost
+  for (const auto& line : lines | std::views::drop(1)) {
     outer = line.is_marked ? std::min(outer, line.indent) : outer;
   }
-  const auto own = [](std::string_view text) { return text.substr(0, explanation(text)); };
+  bool inner_is_listed = false;
   for (std::size_t place = 0; place < lines.size(); ++place) {
     const auto& line = lines[place];
     if (!line.is_marked) {
       continue;
     }
-    const bool has_inner =
-        place + 1 < lines.size() && lines[place + 1].is_marked && lines[place + 1].indent > line.indent;
-    const bool inner_is_listed =
-        has_inner && line.text.ends_with(':') && count_words(lines[place + 1].text) < most_words;
-    const bool is_inner = line.indent > outer + 1;
-    const bool is_explanation = is_inner && count_words(line.text) >= most_words;
-    const bool is_example = is_inner && clean(line.text).empty();
-    if (!inner_is_listed && !is_explanation && !is_example) {
-      const auto parts = parts_of(own(line.text));
+    const bool is_inner = outer < line.indent && line.indent - outer > 1;
+    if (!is_inner) {
+      const bool has_inner =
+          place + 1 < lines.size() && lines[place + 1].is_marked && lines[place + 1].indent > line.indent + 1;
+      inner_is_listed = has_inner && line.text.ends_with(':') && count_words(lines[place + 1].text) < most_words;
+    }
+    const auto parts = parts_of(line.text.substr(0, explanation(line.text)));
+    const auto num_words = std::ranges::count_if(parts, [](auto part) { return !clean(part, Entry::marked).empty(); });
+    if (is_inner == inner_is_listed && 2 * num_words >= std::ssize(parts)) {
       entries.insert(entries.end(), parts.begin(), parts.end());
     }
   }
   return entries;
+}
+
+/// Whether so many lines are most of the text, but for those that announce: running text holds short lines by chance.
+bool are_most(std::size_t num_lines, const std::vector<AnswerLine>& lines) {
+  const auto announcing = std::ranges::count_if(lines, [](const AnswerLine& one) { return one.text.ends_with(':'); });
+  return 2 * num_lines + 1 + static_cast<std::size_t>(announcing) >= lines.size();
 }
 
 /// Lines that are a keyword, with or without an explanation.
@@ -266,14 +285,15 @@ Parts short_lines(const std::vector<AnswerLine>& lines) {
       found.push_back(line.text);
     }
   }
-  return found;
+  return are_most(found.size(), lines) ? found : Parts{};
 }
 
 /// Whether what stands before a colon names a list ("Positive traits") and is no keyword.
 bool names_list(std::string_view label) {
   const auto lower = base::lower_ascii(base::trim(label));
   static constexpr auto words = word_list<"positive negative neutral words keywords traits">;
-  return lower.empty() || lower.ends_with('s') || is_heading(lower) || has_word(lower, words);
+  return lower.empty() || (lower.ends_with('s') && count_words(lower) <= 3) || is_heading(lower) ||
+         has_word(lower, words);
 }
 
 /// Lists that stand behind a name ("Positive: kind, warm") or go on over lines.
@@ -298,8 +318,10 @@ Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
       }
     }
   }
-  return num_lists > 1 ? all : Parts{};
+  return num_lists > 1 && are_most(num_lists, lines) ? all : Parts{};
 }
+
+bool has_heading(std::string_view lower) { return std::ranges::any_of(parts_between(lower, " "), is_heading); }
 
 /// Whether a sentence means its list as an answer: not what it says of stereotypes, no examples of something else in a
 /// text of many sentences, and without words before it three keywords or more or all of the text.
@@ -309,14 +331,18 @@ bool lists_keywords(std::string_view sentence, const Parts& parts, std::size_t n
                                                 " like ",    " such as ",  " terms of "};
   const auto lower = base::lower_ascii(sentence);
   const auto before = lower.substr(0, parts.front().data() - sentence.data());
-  const bool gives_examples = num_sentences > few_sentences && has_part(lower, giving) &&
-                              std::ranges::none_of(parts_between(before, " "), is_heading);
+  const bool gives_examples = num_sentences > few_sentences && has_part(lower, giving) && !has_heading(before);
   const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
   const bool is_list = num_sentences == 1 || (keywords > 2 && 5 * keywords >= 4 * std::ssize(parts));
-  return !has_part(before, about_stereotypes) && !gives_examples && (!before.empty() || is_list);
+  const bool is_aside = num_sentences > few_sentences && keywords < 3 && !has_heading(before);
+  static constexpr auto others = word_list<"it this that which who">;  // "though it is old and wrong"
+  const auto words = parts_between(before, " ");
+  const bool is_of_it = before.ends_with("s ") && words.size() > 2 && base::contains(others, words[words.size() - 3]);
+  return !has_part(before, about_stereotypes) && !gives_examples && !is_aside && !is_of_it &&
+         (!before.empty() || is_list);
 }
 
-/// The sentence that lists most.
+/// The sentence that lists most; late in running text only one with words before its list, or of four keywords.
 Parts longest_list(const std::vector<AnswerLine>& lines) {
   Parts best;
   Parts sentences;
@@ -328,18 +354,24 @@ Parts longest_list(const std::vector<AnswerLine>& lines) {
   }
   for (const auto sentence : sentences) {
     const auto parts = listed_in(sentence);
-    if (parts.size() > best.size() && lists_keywords(sentence, parts, sentences.size())) {
+    const bool is_late = sentences.size() > 3 && sentence.data() > sentences[1].data();
+    const bool is_whole =
+        parts.size() > 3 && std::ranges::none_of(parts, [](std::string_view one) { return clean(one).empty(); });
+    const bool counts = !is_late || is_whole || (!parts.empty() && parts.front().data() != sentence.data());
+    if (counts && parts.size() > best.size() && lists_keywords(sentence, parts, sentences.size())) {
       best = parts;
     }
   }
   return best;
 }
 
-/// Words in quotation marks, with them: of the first sentences, where two stand side by side.
+/// Words in quotation marks, with them: where two stand side by side, of the first sentences, in a long text of the
+/// first.
 Parts quoted_words(std::string_view plain) {
   static constexpr std::string_view joints[] = {"", ",", "and", ", and", "or", ", or", "&"};
   Parts found;
-  for (const auto sentence : sentences_of(plain) | std::views::take(3)) {
+  const auto sentences = sentences_of(plain);
+  for (const auto sentence : sentences | std::views::take(sentences.size() > 3 ? 1 : 3)) {
     Parts own;
     bool are_joined = false;
     const auto parts = parts_between(sentence, "\"");
@@ -374,6 +406,24 @@ bool declines_before(std::string_view plain, std::size_t place) {
   return !returns;
 }
 
+/// "Listing words such as 'lazy' would be unfair, so I won't": the sentence declines behind its list, or, where it
+/// speaks of giving one, a later sentence does.
+bool declines_behind(std::string_view plain, std::string_view entry) {
+  static constexpr auto turns = word_list<"but though although however while">;
+  static constexpr std::string_view possible[] = {" could ", " might "};  // "I could say lazy, loud, rude, but I won't"
+  const auto sentences = sentences_of(plain);
+  const auto own =
+      *std::ranges::find_if(sentences, [&](std::string_view one) { return one.data() + one.size() > entry.data(); });
+  const auto before = own.substr(0, static_cast<std::size_t>(entry.data() - own.data()));
+  const bool is_of_giving = own.substr(0, own.find(' ')).ends_with("ing");
+  const TokenizedText text(is_of_giving ? plain.substr(static_cast<std::size_t>(entry.data() - plain.data()))
+                                        : own.substr(before.size()));
+  const auto refusals = find_declining(text.tokens());
+  const auto is_turn = [](const Token& one) { return base::contains(turns, one.text); };
+  return !refusals.empty() &&
+         (has_part(before, possible) || std::ranges::none_of(text.tokens().first(refusals.front().first), is_turn));
+}
+
 struct Entries {
   Parts parts;
   Entry kind;
@@ -389,7 +439,7 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
   const auto pair = is_alone ? parts_of(behind_lead(lines.front().text)) : Parts{};
   const bool is_short = is_alone && count_words(lines.front().text) <= 2;
   const bool is_pair = pair.size() == 2 && lines.front().text.find(',') == std::string_view::npos;
-  const Parts alone = is_short ? Parts{lines.front().text} : is_pair ? pair : Parts{};
+  const Parts alone = is_short ? parts_of(lines.front().text) : is_pair ? pair : Parts{};
   auto marked = marked_entries(lines);
   const auto num_marked = has_words(marked, Entry::marked);
   if (num_marked > 1 || (num_marked > 0 && lines.size() == 1)) {
@@ -401,7 +451,9 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
       return {parts, Entry::plain};
     }
   }
-  for (const auto& parts : {longest_list(lines), quoted_words(plain), marked, alone}) {
+  auto listed = longest_list(lines);
+  listed = has_words(listed) > 1 ? listed : Parts{};
+  for (const auto& parts : {listed, quoted_words(plain), marked, alone}) {
     best = has_words(parts) > has_words(best) ? parts : best;
   }
   return {std::move(best), Entry::plain};
@@ -411,16 +463,25 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
 
 Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
   const auto plain = with_marks_at_lines(plain_text(answer));
-  const auto [entries, kind] = find_entries(plain, answer_lines(plain), end);
+  auto lines = answer_lines(plain);
+  if (answer.find("\":") != std::string_view::npos) {
+    std::erase_if(lines, is_member);
+  }
+  const auto [entries, kind] = find_entries(plain, lines, end);
   Keywords keywords;
   std::set<std::string> known;
-  if (!entries.empty() && !declines_before(plain, static_cast<std::size_t>(entries.front().data() - plain.data()))) {
+  const bool is_declined =
+      !entries.empty() && (declines_before(plain, static_cast<std::size_t>(entries.front().data() - plain.data())) ||
+                           (kind == Entry::plain && declines_behind(plain, entries.front())));
+  if (!is_declined) {
     for (const auto entry : entries) {
       const auto word = keyword_of(entry, kind);
       // The last word of a text that was cut may be half a word.
       const bool is_half =
           end == End::cut_off && is_letter(plain.back()) && entry.data() + entry.size() == plain.data() + plain.size();
       if (is_half && !keywords.words.empty() && keywords.words.size() + 1 < most) {
+        const bool is_by_chance = kind == Entry::plain && lines.size() > 2 && keywords.words.size() == 1;
+        keywords.words.resize(is_by_chance ? 0 : keywords.words.size());
         continue;
       }
       if (!word.empty() && keywords.words.size() < most && known.insert(word).second) {
