@@ -120,8 +120,7 @@ class SectionReader {
     }
     const auto label = line.substr(0, line.find(':'));
     const bool has_label = label.size() < line.size() && std::ranges::count(label, ' ') <= longest_label;
-    const bool is_labelled = last.after < lower_.size() && lower_[last.after] == ':';
-    return has_label && is_labelled && last.mark == ListMark::Kind::none && !base::contains(Words(explaining), label);
+    return has_label && last.mark == ListMark::Kind::none && !base::contains(Words(explaining), label);
   }
 
   std::string_view lower_;
@@ -181,24 +180,36 @@ std::string reason_of(const Section& section, std::string_view plain, std::size_
   return trimmed(text);
 }
 
-/// The sentence that holds a keyword, where it says more than that; "": there is none.
-std::string sentence_with(std::string_view plain, const TokenizedText& text, const std::string& name) {
+/// Whether a sentence names keywords side by side: "They are seen as kind and proud".
+bool lists_names(std::string_view sentence, std::span<const std::string> names) {
+  constexpr std::size_t longest_joint = 3;  // tokens
+  const TokenizedText text(sentence);
+  std::optional<NameMention> last;
+  for (std::size_t place = 0; place < text.tokens().size(); ++place) {
+    if (const auto mention = name_at(text.tokens(), place, names)) {
+      if (last && last->last + longest_joint >= mention->first) {
+        return true;
+      }
+      last = mention;
+    }
+  }
+  return false;
+}
+
+/// The first of the sentences that holds a keyword, where it says more than that; "": there is none.
+std::string sentence_with(const std::vector<std::string_view>& sentences, const std::string& name) {
   constexpr std::size_t least_more = 12;  // bytes
-  const auto tokens = text.tokens();
-  std::size_t place = 0;
-  while (place < tokens.size() && !name_at(tokens, place, {&name, 1})) {
-    ++place;
+  for (const auto sentence : sentences) {
+    const TokenizedText text(sentence);
+    const bool explains = sentence.size() > name.size() + least_more && !sentence.ends_with(':') &&
+                          !is_list_of_words(sentence) && !declines(text.lower());
+    for (std::size_t place = 0; explains && place < text.tokens().size(); ++place) {
+      if (name_at(text.tokens(), place, {&name, 1})) {
+        return std::string(list_mark(sentence).rest);
+      }
+    }
   }
-  if (place == tokens.size()) {
-    return "";
-  }
-  const auto at = static_cast<std::size_t>(tokens[place].text.data() - text.lower().data());
-  const auto sentences = sentences_of(plain);
-  const auto sentence = *std::ranges::find_if(
-      sentences, [&](std::string_view one) { return one.data() + one.size() > plain.data() + at; });
-  const bool explains = sentence.size() > name.size() + least_more && !sentence.ends_with(':') &&
-                        !is_list_of_words(sentence) && !declines(base::lower_ascii(sentence));
-  return explains ? std::string(list_mark(sentence).rest) : "";
+  return "";
 }
 
 }  // namespace
@@ -229,8 +240,10 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
   for (std::size_t place = 0; place < numbered.size(); ++place) {
     take(reasons[place], std::string(numbered[place]));
   }
+  auto sentences = sentences_of(plain);
+  std::ranges::stable_partition(sentences, [&](std::string_view one) { return !lists_names(one, names); });
   for (std::size_t place = 0; place < keywords.size(); ++place) {
-    take(reasons[place], sentence_with(plain, tokenized, names[place]));
+    take(reasons[place], sentence_with(sentences, names[place]));
   }
   const bool has_none = std::ranges::all_of(reasons, [](const Reason& one) { return one.status != Status::answered; });
   const auto whole = has_none ? no_answer(tokenized.lower(), end) : Status::unparsed;
