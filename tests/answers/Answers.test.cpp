@@ -62,9 +62,9 @@ std::map<std::string, double> accuracies(const std::string& name) {
 }
 
 const std::vector<std::string> answer_sets = {
-    "ratings",           "ratings_later", "rating_lists",      "keywords",   "reasons",      "chat",
-    "chat_later",        "chat_hard",     "chat_last",         "chat_more",  "chat_evasive", "chat_evasive_later",
-    "chat_evasive_last", "chat_models",   "chat_models_later", "chat_fresh", "letters"};
+    "ratings",           "ratings_later", "rating_lists",      "keywords",   "reasons",        "chat",
+    "chat_later",        "chat_hard",     "chat_last",         "chat_more",  "chat_evasive",   "chat_evasive_later",
+    "chat_evasive_last", "chat_models",   "chat_models_later", "chat_fresh", "chat_wandering", "letters"};
 
 TEST(Answers, AnswerSetsAreRead) {
   const std::map<std::string, double> least = {
