@@ -28,7 +28,7 @@ std::size_t count_words(std::string_view text) {
 /// Where an explanation begins: ":", "(", "[", "=", "->", ", " before a quotation mark or a dash with blanks around it.
 std::size_t explanation(std::string_view text) {
   auto first = std::min(text.find_first_of(":(="), text.find('[', 1));
-  for (const std::string_view dash : {" - ", " -- ", " -> ", "- ", " because ", " as in "}) {
+  for (const std::string_view dash : {" - ", " -- ", " -> ", "- ", " because ", " as in ", " come "}) {
     first = std::min(first, text.find(dash));
   }
   return std::min(text.starts_with('"') ? first : std::min(first, text.find(", \"")), text.size());
@@ -46,10 +46,10 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr auto general_words = word_list<
       "people this that these those their many most some general example about something anything everything someone "
       "somebody anyone">;
-  static constexpr auto openers = word_list<"with of from both including if when while because">;
+  static constexpr auto openers =
+      word_list<"with of from in as at both including if when while because often usually typically generally">;
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others", "e.g",
                                                  "i.e", "json",      "null",  "mostly",   "mainly"};
-  constexpr std::string_view coming = " come to mind";
   constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
   const auto quote = entry == Entry::marked || text.starts_with('"') ? text.find('"') : std::string_view::npos;
@@ -67,7 +67,6 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
     before = word.size();
     const auto lead = std::ranges::find_if(leads, [&](std::string_view one) { return word.starts_with(one); });
     word.erase(0, lead == std::end(leads) ? 0 : lead->size());
-    word.erase(word.size() - (word.ends_with(coming) ? coming.size() : 0));
     while (!word.empty() && !is_letter(word.front())) {
       word.erase(0, 1);
     }
@@ -124,7 +123,7 @@ Parts parts_of(std::string_view list) {
 std::string_view behind_lead(std::string_view text) {
   static constexpr auto leads = word_list<
       "are is be as include includes including like being think_of terms_of use say feel choose list generally often "
-      "typically called considered seem tend_to visualize imagine picture">;
+      "typically called considered seem tend_to visualize imagine picture mention">;
   std::size_t behind = 0;
   for (const auto lead : leads) {
     const auto words = " " + base::replace_all(std::string(lead), "_", " ") + " ";
@@ -260,7 +259,8 @@ Parts marked_entries(const std::vector<AnswerLine>& lines) {
           place + 1 < lines.size() && lines[place + 1].is_marked && lines[place + 1].indent > line.indent + 1;
       inner_is_listed = has_inner && line.text.ends_with(':') && count_words(lines[place + 1].text) < most_words;
     }
-    const auto parts = parts_of(line.text.substr(0, explanation(line.text)));
+    const auto dashed = lines.size() == 1 ? dashed_parts(line.text) : Parts{};
+    const auto parts = dashed.empty() ? parts_of(line.text.substr(0, explanation(line.text))) : dashed;
     const auto num_words = std::ranges::count_if(parts, [](auto part) { return !clean(part, Entry::marked).empty(); });
     if (is_inner == inner_is_listed && 2 * num_words >= std::ssize(parts)) {
       entries.insert(entries.end(), parts.begin(), parts.end());
@@ -462,7 +462,7 @@ Entries find_entries(std::string_view plain, const std::vector<AnswerLine>& line
 }  // namespace
 
 Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
-  const auto plain = with_marks_at_lines(plain_text(answer));
+  const auto plain = base::replace_all(with_marks_at_lines(plain_text(answer)), " & ", " and ");
   auto lines = answer_lines(plain);
   if (answer.find("\":") != std::string_view::npos) {
     std::erase_if(lines, is_member);

@@ -104,7 +104,7 @@ bool Surroundings::is_denied_behind(std::size_t end) const {
   static constexpr auto copulas = word_list<"would is seems feels might sounds looks was be">;
   static constexpr auto denials = word_list<
       "too exaggeration exaggerated excessive generous harsh unfair wrong inaccurate unrealistic stretch extreme "
-      "overstated misleading not">;
+      "overstate overstated misleading not">;
   end += is(end, "\"") || is(end, "'") ? 1 : 0;
   const auto copula = is(end, "or") ? end + 2 + (is(end + 1, "a") ? 1 : 0) : end;  // "a 2 or a 5 would be"
   if (!is_any(copula, copulas)) {

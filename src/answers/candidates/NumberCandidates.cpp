@@ -164,7 +164,7 @@ class NumberReader : TokenReader {
   }
 
   bool is_number_or_half(std::size_t at) const {
-    return has(at) && (tokens_[at].is_number() || number_word(tokens_[at]) || is(at, "half"));
+    return has(at) && (tokens_[at].is_number() || value_at(at) || is(at, "half"));
   }
 
   bool is_in(double value) const { return value >= scale_.low && value <= scale_.high; }

@@ -136,7 +136,7 @@ constexpr std::string_view evading[] = {
     // everybody is different
     ("everyone|everybody|people|person|individuals|persons|members|each|all|they * "
      "different|individual|individuals|unique|varied|diverse"),
-    "no * way to",
+    "no|not * way to",
     "would be a stereotype|generalization|generalisation",
     "no * words|adjectives|list|label|number * do|does|capture|captures|fit|fits",
     "every|any|all|no sort|sorts|kind|kinds|shapes|group|two",
@@ -187,7 +187,7 @@ constexpr std::string_view evading[] = {
     "better|useful|interesting|helpful|fruitful|productive|constructive question|to|ways|way|questions",
     "what * matters",
     "rather|instead * talk|discuss|look|ask|explore|focus|leave|keep",
-    "let us|me talk|discuss|look|focus|turn|move|not|ask",
+    "let us|me talk|discuss|look|focus|turn|move|not|ask|share|offer|point",
     "not ask me",
     "ask|asking|asked them|people|others|ten|anyone|around|yourself",
     "for|to others|them|you|people|readers to judge|say|decide",
