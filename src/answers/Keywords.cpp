@@ -43,9 +43,8 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
   static constexpr auto sentence_words = word_list<
       "they it it's i we you you're i'm is are was were have has there can but would could should however that's which "
       "where whose who">;
-  static constexpr auto general_words = word_list<
-      "people this that these those their many most some general example about something anything everything someone "
-      "somebody anyone">;
+  static constexpr auto general_words =
+      word_list<"people this that these those their many most some general example about something anything someone">;
   static constexpr auto openers =
       word_list<"with of from in as at both including if when while because often usually typically generally">;
   static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others", "e.g",
@@ -398,7 +397,7 @@ bool declines_before(std::string_view plain, std::size_t place) {
   static constexpr auto turns = word_list<
       "but however though although yet still said common commonly often following here based according perception "
       "perceptions associated typically nevertheless nonetheless sometimes">;
-  static constexpr auto leaves = word_list<"instead alternatively happy suggest recommend rather">;
+  static constexpr auto leaves = word_list<"instead alternatively alternatives topics happy suggest recommend rather">;
   bool returns = false;
   for (const auto& token : text.tokens().subspan(refusals.back().last)) {
     returns = (returns || base::contains(turns, token.text)) && !base::contains(leaves, token.text);
@@ -415,7 +414,7 @@ bool declines_behind(std::string_view plain, std::string_view entry) {
   const auto own =
       *std::ranges::find_if(sentences, [&](std::string_view one) { return one.data() + one.size() > entry.data(); });
   const auto before = own.substr(0, static_cast<std::size_t>(entry.data() - own.data()));
-  const bool is_of_giving = own.substr(0, own.find(' ')).ends_with("ing");
+  const bool is_of_giving = own.ends_with('?') || own.substr(0, own.find(' ')).ends_with("ing");
   const TokenizedText text(is_of_giving ? plain.substr(static_cast<std::size_t>(entry.data() - plain.data()))
                                         : own.substr(before.size()));
   const auto refusals = find_declining(text.tokens());

@@ -33,6 +33,9 @@ class RatingListReader : TokenReader {
       std::fill_n(others.begin() + static_cast<std::ptrdiff_t>(one.first), one.last - one.first, Token{});
     }
     language_ = language_of(others);
+    std::erase_if(mentions_, [own = Surroundings(tokens_)](const ItemMention& one) {
+      return !one.opens_line && own.refuse(one.first);  // "I won't rate them as friendly"
+    });
     read_opened_lines();
     read_running_text();
     if (mentions_.empty()) {

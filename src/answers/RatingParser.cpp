@@ -17,7 +17,6 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   /// Words that do so before another one.
   static constexpr auto pairs =
       word_list<"no_, no_- well_, second_thought second_thoughts make_that make_it i_mean correct_that correct_myself">;
-  static constexpr auto changed = word_list<"my it that to the">;  // "change my answer"
   const auto& token = tokens[at];
   const bool is_arrow = token.is(">") && at > 1 && tokens[at - 1].is("-") && tokens[at - 2].is_number();
   if (!token.is_word()) {
@@ -29,9 +28,9 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   if (token.is("rather") || token.is("instead")) {
     return opens && next != "than" && next != "of";
   }
-  const bool is_pair =
-      base::contains(pairs, std::string(token.text) + "_" + std::string(next)) ||
-      (base::contains(word_list<"change changed changing">, token.text) && base::contains(changed, next));
+  const bool is_pair = base::contains(pairs, std::string(token.text) + "_" + std::string(next)) ||
+                       (base::contains(word_list<"change changed changing">, token.text) &&
+                        base::contains(word_list<"my it that to the">, next));
   return base::contains(words, token.text) || (is_pair && (opens || !token.is("no")));
 }
 

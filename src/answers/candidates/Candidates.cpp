@@ -185,7 +185,7 @@ bool Surroundings::refuse(std::size_t place) const {
   static constexpr auto naming =
       word_list<"assigning giving choosing picking putting rating scoring selecting labeling such saying">;
   static constexpr auto borders = word_list<", - but however though although yet still">;
-  const bool is_topic = has_any(sentence.first, place, naming);
+  const bool is_topic = has_any(sentence.first, place, naming) || is(place + 1, "would");
   const auto later = std::ranges::lower_bound(refusals_, sentence.first, {}, &Refusal::first);
   for (auto one = later; one != refusals_.end() && one->first < sentence.last; ++one) {
     if (one->first < place && place < one->last) {
@@ -193,7 +193,8 @@ bool Surroundings::refuse(std::size_t place) const {
     }
     const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
                                !(concedes(one->first) && has_comma(one->last, place));
-    const bool is_left = one->last >= sentence.last && has_any(sentence.first, place, word_list<"could might would">);
+    const bool is_left =
+        one->last >= sentence.last && has_any(sentence.first, place, word_list<"could might would i'd">);
     const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1) || is_left ||
                                                       (is_topic && !has_any(place, one->first, borders)));
     if (stands_before || stands_behind) {
@@ -259,7 +260,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   if (is_of_others) {
     return Strength::supposed;
   }
-  const bool is_asked = is(last, "?");
+  const bool is_asked = is(last, "?") || is(last + 1, "?");
   return (is_explanation_[first] || is_asked) && strength == Strength::cued ? Strength::bare : strength;
 }
 

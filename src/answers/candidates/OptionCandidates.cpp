@@ -128,8 +128,7 @@ class OptionReader : TokenReader {
 
   /// "A", "A, since", "A or B", "A extremely" of its own option; not "A group", "A-list", "A 'kind' person".
   bool stands_apart(std::size_t at) const {
-    const bool is_quoted = is(at + 1, "\"") && tokens_[at + 1].follows_blank;
-    const auto next = at + (is_quoted ? 2 : 1);
+    const auto next = at + (is(at + 1, "\"") && tokens_[at + 1].follows_blank ? 2 : 1);
     if (!has(next) || !tokens_[next].is_word()) {
       const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
       return !is_joined || is_single_letter(at + 2);
@@ -231,7 +230,7 @@ class OptionReader : TokenReader {
   bool is_said_of_question(const OptionMention& mention) const {
     static constexpr auto general = word_list<
         "hard difficult important complex complicated sensitive subjective unclear harmful diverse broad challenging "
-        "nuanced varied different often many few large wide">;
+        "nuanced varied different often many few large wide sorry off reluctant">;
     static constexpr auto subjects = word_list<"it it's this that that's question topic there">;
     static constexpr auto behind = word_list<"to that for question topic way of">;
     if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
