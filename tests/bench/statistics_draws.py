@@ -59,28 +59,32 @@ def usable(replicates):
 
 def mean_squares(cells):
     """What rows, columns and rest of a crossed table say of the variance of its mean: mean squares of the two-way analysis
-    of variance over the number of cells; with missing cells those of sums of rows and columns. And degrees of freedom."""
+    of variance over the number of cells; with missing cells Henderson's method III, at least 0, or the squared sums of
+    rows and columns where no degrees are left for the rest."""
     cells = cells.astype(numpy.longdouble)
     cells = cells[(~numpy.isnan(cells)).any(axis=1)][:, (~numpy.isnan(cells)).any(axis=0)]
     if not cells.size:
-        return {"template": 0, "rephrasing": 0, "rest": 0}, [0, 0, 0]
+        return {"template": 0, "rephrasing": 0, "rest": 0}
     here = ~numpy.isnan(cells)
-    n, (num_rows, num_columns) = here.sum(), cells.shape
+    n, counts = here.sum(), cells.shape
     rest = numpy.where(here, cells - cells[here].mean(), 0)
     rest = numpy.where(here, rest - rest[here].mean(), 0)
-    parts, degrees = [], []
-    for axis, count in ((1, num_rows), (0, num_columns)):
-        parts.append(count / (count - 1) * (rest.sum(axis=axis) ** 2).sum() / n**2 if count > 1 else 0)
-        degrees.append(count - 1)
-    left = n - num_rows - num_columns + 1 if num_rows > 1 and num_columns > 1 else 0
-    degrees.append(left)
-    own = rest - rest.sum(axis=1, keepdims=True) / here.sum(axis=1, keepdims=True)
-    own = own - rest.sum(axis=0) / here.sum(axis=0)
-    parts.append((own[here] ** 2).sum() / left / n if left > 0 else 0)
-    if here.all() and left > 0:
-        residual = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
-        parts[2] = (residual**2).sum() / left / n
-    return dict(zip(("template", "rephrasing", "rest"), parts)), degrees
+    parts = [count / (count - 1) * (rest.sum(axis=axis) ** 2).sum() / n**2 if count > 1 else 0
+             for axis, count in ((1, counts[0]), (0, counts[1]))]
+    labels = numpy.nonzero(here)
+    sse, rank = residual(rest[here].astype(float), *labels)
+    left = n - rank if min(counts) > 1 else 0
+    if left == 0:
+        return dict(zip(("template", "rephrasing", "rest"), (*parts, 0)))
+    if here.all():
+        residuals = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
+        return dict(zip(("template", "rephrasing", "rest"), (*parts, (residuals**2).sum() / left / n)))
+    for place, other in ((0, 1), (1, 0)):
+        explained = residual(rest[here].astype(float), labels[other])[0] - sse
+        spread = ((numpy.bincount(labels[place]) / n) ** 2).sum()
+        variance = (explained - sse / left * (rank - counts[other])) / (n - counts[other])
+        parts[place] = max(0.0, variance * spread + sse / left / n)
+    return dict(zip(("template", "rephrasing", "rest"), (*parts, sse / left / n)))
 
 
 def philox(counter, key):

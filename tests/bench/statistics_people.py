@@ -158,7 +158,7 @@ def score_noise(cells, draws):
     """[subject, item]: variance of each mean over other templates, rephrasings or both."""
     noise = numpy.zeros((cells.shape[0], cells.shape[3]))
     for subject, item in numpy.ndindex(noise.shape):
-        squares, _ = mean_squares(cells[subject, :, :, item])
+        squares = mean_squares(cells[subject, :, :, item])
         rows, columns = (squares[name] if draws[name] else 0 for name in ("template", "rephrasing"))
         noise[subject, item] = max(squares["rest"], rows + columns - squares["rest"]) if rows > 0 and columns > 0 else rows + columns
     return noise

@@ -224,8 +224,9 @@ DrawnCells ScoreCells::drawn_cells(const BootstrapSettings& settings) const {
       table.push_back(values[place]);
     }
     const auto squares = stats::crossed_squares(table, num_rephrasings);
-    const double rows = settings.draws_templates ? squares.rows : 0;
-    const double columns = settings.draws_rephrasings ? squares.columns : 0;
+    // where cells are missing an estimate may be below 0
+    const double rows = settings.draws_templates ? std::max(squares.rows, 0.0) : 0;
+    const double columns = settings.draws_rephrasings ? std::max(squares.columns, 0.0) : 0;
     cells.noise[cell] =
         rows > 0 && columns > 0 ? std::max(squares.rest, rows + columns - squares.rest) : rows + columns;
     cells.expansion[cell] = std::sqrt(smallest / (smallest - 1));
