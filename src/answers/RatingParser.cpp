@@ -48,11 +48,13 @@ std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Can
     return {};  // "I won't rate them. One person may say 3 and another 5."
   }
   constexpr std::size_t few_sentences = 3;
-  const auto last = found.empty() ? 0 : sentence_around(tokens, found.back().token).last;
-  const bool declines_behind = !find_declining(tokens.subspan(last)).empty();
+  const auto declines_behind = [&] {
+    const auto last = found.empty() ? 0 : sentence_around(tokens, found.back().token).last;
+    return !find_declining(tokens.subspan(last)).empty();
+  };
   constexpr std::size_t few_tokens = 60;
   const bool is_long = count_sentences(tokens) > few_sentences || tokens.size() > few_tokens;
-  if (surest == Strength::bare && (is_long || declines_behind)) {
+  if (surest == Strength::bare && (is_long || declines_behind())) {
     return {};  // a number of running text; "People might agree or disagree. I cannot pick one."
   }
   std::erase_if(found, [surest](const Candidate& one) { return one.strength < surest; });
