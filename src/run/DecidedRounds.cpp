@@ -162,6 +162,20 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
   }
 }
 
+std::vector<bool> DecidedRounds::priors_to_ask(const findings::Scores& scores) const {
+  const auto& schema = probe_.schema();
+  std::vector<bool> asked(schema.num_priors, false);
+  const auto is_decided = findings::decided_measures(scores, probes::kind_of(job_).asked(job_));
+  const auto* priors = scores.axes[findings::measure_axis]->find_coordinate("prior");
+  for (std::size_t measure = 0; measure < is_decided.size(); ++measure) {
+    for (std::size_t prior = 0; is_decided[measure] && prior < asked.size(); ++prior) {
+      const auto& label = schema.outer_axes.front().labels[prior];
+      asked[prior] = asked[prior] || priors == nullptr || (*priors)[measure] == label;
+    }
+  }
+  return asked;
+}
+
 std::vector<std::uint64_t> DecidedRounds::blocks_of(const std::vector<bool>& needed,
                                                     const findings::Scores& scores) const {
   std::vector<std::uint64_t> blocks;
@@ -174,12 +188,12 @@ std::vector<std::uint64_t> DecidedRounds::blocks_of(const std::vector<bool>& nee
   const auto num_sentences = scores.length(findings::template_axis) * scores.length(findings::rephrasing_axis);
   const auto& subjects = scores.axes[findings::subject_axis]->labels;
   const auto& groups = schema.outer_axes.front().labels;
+  const auto priors = priors_to_ask(scores);
   for (std::uint64_t group = 0; group < groups.size(); ++group) {
     std::vector<bool> wanted(num_sentences, false);
     for (std::size_t subject = 0; subject < subjects.size(); ++subject) {
-      // every subject's score is made of the priors' numbers, too
-      for (std::size_t sentence = 0;
-           (group < schema.num_priors || subjects[subject] == groups[group]) && sentence < num_sentences; ++sentence) {
+      const bool is_of = group < priors.size() ? priors[group] : subjects[subject] == groups[group];
+      for (std::size_t sentence = 0; is_of && sentence < num_sentences; ++sentence) {
         wanted[sentence] = wanted[sentence] || needed[subject * num_sentences + sentence];
       }
     }

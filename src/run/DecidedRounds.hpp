@@ -63,6 +63,8 @@ class DecidedRounds {
   std::vector<std::uint64_t> wanted(const results::JournalStore* journal);
 
  private:
+  /// [prior]: whether the score of a decided measure is made of its numbers; such a one is asked wherever a subject is.
+  std::vector<bool> priors_to_ask(const findings::Scores& scores) const;
   std::vector<std::uint64_t> blocks_of(const std::vector<bool>& needed, const findings::Scores& scores) const;
   std::vector<std::uint64_t> advance(const findings::Deciding& deciding, const findings::Scores& scores,
                                      const results::JournalStore& journal);

@@ -91,10 +91,11 @@ def test_only_what_open_rows_need_is_scored_with_the_same_numbers(complete, stop
             there = numpy.isfinite(part[name][:])
             assert 0 < there.sum() < numpy.isfinite(whole[name][:]).sum()
             numpy.testing.assert_allclose(part[name][:][there], whole[name][:][there], atol=2e-5)
-        # priors are scored wherever a group is
+        # the prior of the decided measure is scored wherever a group is, the other one nowhere
         asked = numpy.isfinite(part["logprob"][:]).any(axis=tuple(range(3, part["logprob"].ndim))).any(0)
-        priors = numpy.isfinite(part["prior_logprob"][:]).any(axis=tuple(range(3, part["prior_logprob"].ndim))).any(0)
-        assert (asked == priors).all()
+        priors = numpy.isfinite(part["prior_logprob"][:]).any(axis=tuple(range(3, part["prior_logprob"].ndim)))
+        assert list(part["prior"].asstr()) == ["prior_word", "prior_mask"]
+        assert (asked == priors[0]).all() and not priors[1].any()
 
 
 def test_stats_tells_decisions_and_names_what_it_leaves_out(stopped):
@@ -114,7 +115,8 @@ def test_a_disk_too_small_for_a_round_is_told_before_its_first_block(tmp_path):
     with runs.small_disk(output, "size=8m"):
         code, _, err = runs.run(JOB, output / "run", *settings)
         assert code == 1 and "the results do not fit the disk" in err and "MB in files that are removed" in err, err
-        assert runs.journal_blocks(output / "run") == 24 and len(record(output / "run")["rounds"]) == 2
+        # two rounds: three blocks of six groups and of the one prior that is read
+        assert runs.journal_blocks(output / "run") == 21 and len(record(output / "run")["rounds"]) == 2
         subprocess.run(["mount", "-o", "remount,size=96m", output], check=True)
         code, _, err = runs.run(JOB, output / "run", *settings)
         assert code == 0 and "round 3: " in err and err.count("the disk may become full") <= 1, err
