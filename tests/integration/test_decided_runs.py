@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import time
 
 import h5py
@@ -104,6 +105,9 @@ def test_stats_tells_decisions_and_names_what_it_leaves_out(stopped):
     assert "Rounds decided" in flat and "NOT complete" not in flat
     assert "Not computed, since this run asked no more of a row once it was known" in flat and "contrasts" in flat
     assert all(len(line) <= 100 for line in text.splitlines() if "/" not in line)
+    arguments = [sys.executable, "-m", "stereosweep_analysis", "table", stopped]
+    table = subprocess.run(arguments, capture_output=True, text=True)
+    assert table.stdout.startswith("contrast,item,status,round,passes,"), table.stderr
     names = variables(stopped / "association.stats.h5", "")
     assert not any(name.startswith(("contrast_", "mean_score")) for name in names)
 
@@ -458,6 +462,9 @@ statistics:
     assert "no contrast has sentences on all of its sides" in command("validate", job, decide, nothing)[2]
     code, _, err = runs.run(job, tmp_path / "nothing", decide, nothing)
     assert code == 2 and "there is nothing to decide" in err, err
+    one = "type: ambiguous, stereotype: pro, text: '[The teacher] saw {the clerk} because [he] was late and he ran.'"
+    code, _, err = runs.run(job, tmp_path / "nothing", f"axes.templates=[{{{one}}}]")
+    assert code == 2 and "axes.sentences: no sentence that axes.exclude does not leave out" in err, err
     for folder, more in (("part", (decide,)), ("whole", ())):
         assert runs.run(job, tmp_path / folder, *more)[0] == 0
         assert command("stats", tmp_path / folder)[0] == 0

@@ -78,9 +78,10 @@ def _write_pictures(arguments):
 
 def _print_table(arguments):
     tables = _blocks_of(arguments.directories, Table, arguments.measure or ())
-    if arguments.what not in tables:
-        raise ResultError(f"there is no table '{arguments.what}': there are {', '.join(tables)}")
-    table = chosen(tables[arguments.what], arguments.top, arguments.columns)
+    what = arguments.what or next(name for name in ("scores", *tables) if name in tables)
+    if what not in tables:
+        raise ResultError(f"there is no table '{what}': there are {', '.join(tables)}")
+    table = chosen(tables[what], arguments.top, arguments.columns)
     print(FORMATS[arguments.format](table), end="")
 
 
@@ -96,7 +97,9 @@ def add_parsers(commands):
     )
     pictures.set_defaults(action=_write_pictures)
     table = commands.add_parser("table", help="a table of the report as text, with all its rows")
-    table.add_argument("--what", default="scores", help="scores (default), contrasts, tests, people, statuses, ...")
+    table.add_argument(
+        "--what", help="scores, contrasts, tests, people, statuses, ...; default: scores (decisions where none are)"
+    )
     table.add_argument("--format", choices=sorted(FORMATS), default="csv", help="default: csv, with all digits")
     table.add_argument("--measure", nargs="+", help="in place of the recommended measures")
     add_options(table)

@@ -398,7 +398,10 @@ void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& has
 std::unique_ptr<CoreferenceProbe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& settings = job.settings<Coreference>();
   base::Problems problems;
-  require_axis(settings.sentences.size(), "axes.sentences", "sentence", problems);
+  const auto num_asked =
+      std::ranges::count_if(settings.sentences, [&](const auto& sentence) { return !settings.excludes(sentence); });
+  require_axis(static_cast<std::uint64_t>(num_asked), "axes.sentences", "sentence that axes.exclude does not leave out",
+               problems);
   require_axis(settings.questions.size(), "axes.questions", "question", problems);
   require_axis(
       list_conditions(settings).size(), "axes.augmentations",
