@@ -143,7 +143,7 @@ Parts dashed_parts(std::string_view text) {
 
 /// Whether a clause before a colon announces a list, and is no long one of something else.
 bool announces(std::string_view clause, std::size_t few_words) {
-  static constexpr auto last_words = word_list<"are be is as include includes following say">;
+  static constexpr auto last_words = word_list<"are be is as include includes following say mention use">;
   const auto lower = base::lower_ascii(clause);
   const auto words = parts_between(lower, " ");
   return words.size() <= few_words || base::contains(last_words, words.back()) ||
@@ -385,26 +385,6 @@ Parts quoted_words(std::string_view plain) {
   return found;
 }
 
-/// Declines before the place and does not come back to the question: what is listed there is something else.
-bool declines_before(std::string_view plain, std::size_t place) {
-  constexpr std::size_t looked_at = 20'000;  // bytes
-  const auto begin = place > looked_at ? place - looked_at : 0;
-  const TokenizedText text(plain.substr(begin, place - begin));
-  const auto refusals = find_declining(text.tokens());
-  if (refusals.empty()) {
-    return false;
-  }
-  static constexpr auto turns = word_list<
-      "but however though although yet still said common commonly often following here based according perception "
-      "perceptions associated typically nevertheless nonetheless sometimes">;
-  static constexpr auto leaves = word_list<"instead alternatively alternatives topics happy suggest recommend rather">;
-  bool returns = false;
-  for (const auto& token : text.tokens().subspan(refusals.back().last)) {
-    returns = (returns || base::contains(turns, token.text)) && !base::contains(leaves, token.text);
-  }
-  return !returns;
-}
-
 /// "Listing words such as 'lazy' would be unfair, so I won't": the sentence declines behind its list, or, where it
 /// speaks of giving one, a later sentence does.
 bool declines_behind(std::string_view plain, std::string_view entry) {
@@ -487,6 +467,10 @@ Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
         keywords.words.push_back(word);
       }
     }
+  }
+  static constexpr auto nothing = word_list<"no none nothing n/a">;
+  if (base::contains(nothing, base::join(keywords.words, "/"))) {
+    keywords.words.clear();
   }
   const auto lower = base::lower_ascii(plain);
   keywords.status = keywords.words.empty() ? no_answer(lower, end) : Status::answered;

@@ -25,7 +25,7 @@ inline const std::vector<std::string> status_names = {"answered",      "range", 
                                                       "contradictory", "unparsed", "truncated", "missing"};
 
 /// Of the parsers' rules: a raw file that was parsed by other rules can be parsed again.
-inline constexpr int rules_version = 9;
+inline constexpr int rules_version = 10;
 
 /// Whether the model ended the text itself, or it reached its longest length.
 enum class End : std::uint8_t { finished, cut_off };

@@ -295,23 +295,36 @@ class RatingListReader : TokenReader {
     return left.last < right.first;
   }
 
-  /// As many ratings as items, one a line or separated by commas or "and", and no words.
+  /// As many ratings as items, one a line or separated by commas or "and", and hardly a word; of three items or more
+  /// also a line of them alone below a text that declines nothing.
   void read_bare_list() {
-    constexpr std::size_t most_beside = 6;
+    constexpr std::size_t few_words = 6;
+    constexpr std::size_t fewest = 3;
+    auto line = tokens_.size();
+    while (line > 0 && !is_line_end(line - 1)) {
+      --line;
+    }
+    const auto above = tokens_.first(line);
+    if (!read_bare_list(0, few_words) && line > 0 && ratings_.size() >= fewest && find_declining(above).empty()) {
+      read_bare_list(line, 0);
+    }
+  }
+
+  bool read_bare_list(std::size_t begin, std::size_t most_beside) {
     static constexpr auto labels = word_list<"rating ratings score scores answer answers value values item trait">;
     std::vector<Rating> found;
-    std::size_t first = 0;
+    std::size_t first = begin;
     std::size_t num_words = 0;
     const auto close = [&](std::size_t at) {
       const bool is_numbered = first + 2 < at && tokens_[first].is_number() &&
                                (is(first + 1, ".") || is(first + 1, ")") || is(first + 1, ":"));
-      const auto begin = first + (is_numbered ? 2 : 0);
-      const auto rating = begin < at ? read_part(begin, at) : Rating{};
+      const auto value = first + (is_numbered ? 2 : 0);
+      const auto rating = value < at ? read_part(value, at) : Rating{};
       if (rating.status != Status::unparsed) {
         found.push_back(rating);
       }
     };
-    for (std::size_t at = 0; at <= tokens_.size(); ++at) {
+    for (auto at = begin; at <= tokens_.size(); ++at) {
       const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
       const bool follows_number =
           at > first && at < tokens_.size() && tokens_[at].is_number() && tokens_[at - 1].is_number();
@@ -327,6 +340,7 @@ class RatingListReader : TokenReader {
     if (is_list) {
       ratings_ = std::move(found);
     }
+    return is_list;
   }
 
   static constexpr std::size_t longest_line = 1000;  ///< tokens: time must grow with the length of the text alone

@@ -129,7 +129,7 @@ class SectionReader {
   std::vector<Section> sections_;
 };
 
-/// Numbered lines, one for each keyword: what they say, in their order.
+/// Numbered lines, one for each keyword: what they say, in their order. Not behind "I won't answer, because:".
 std::vector<std::string_view> numbered_reasons(std::string_view plain, std::size_t num_keywords) {
   std::vector<std::string_view> found;
   for (const auto line : lines_of(plain)) {
@@ -138,7 +138,9 @@ std::vector<std::string_view> numbered_reasons(std::string_view plain, std::size
       found.push_back(mark.rest);
     }
   }
-  return found.size() == num_keywords ? found : std::vector<std::string_view>{};
+  const bool counts = !found.empty() && found.size() == num_keywords &&
+                      !declines_before(plain, static_cast<std::size_t>(found.front().data() - plain.data()));
+  return counts ? found : std::vector<std::string_view>{};
 }
 
 /// Without the beginning of another line where the text was cut.

@@ -62,9 +62,10 @@ std::map<std::string, double> accuracies(const std::string& name) {
 }
 
 const std::vector<std::string> answer_sets = {
-    "ratings",           "ratings_later", "rating_lists",      "keywords",   "reasons",        "chat",
-    "chat_later",        "chat_hard",     "chat_last",         "chat_more",  "chat_evasive",   "chat_evasive_later",
-    "chat_evasive_last", "chat_models",   "chat_models_later", "chat_fresh", "chat_wandering", "letters"};
+    "ratings",      "ratings_later",      "rating_lists",      "keywords",    "reasons",
+    "chat",         "chat_later",         "chat_hard",         "chat_last",   "chat_more",
+    "chat_evasive", "chat_evasive_later", "chat_evasive_last", "chat_models", "chat_models_later",
+    "chat_fresh",   "chat_wandering",     "chat_hedged",       "letters"};
 
 TEST(Answers, AnswerSetsAreRead) {
   const std::map<std::string, double> least = {
@@ -234,6 +235,7 @@ TEST(Answers, LongAnswersAreReadInTimeThatGrowsWithTheirLength) {
     EXPECT_EQ(parse_ratings(text, items, {}).size(), 2U);
     EXPECT_LE(parse_keywords(text, 10).words.size(), 10U);
     EXPECT_EQ(parse_reasons(text, items).size(), 2U);
+    EXPECT_TRUE(parse_reasons(text, {}).empty());
     EXPECT_LT(spent.seconds(), limit) << part;
   }
 }

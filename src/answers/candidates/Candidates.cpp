@@ -133,8 +133,10 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
     at -= 2;  // "beyond 5 and 6"
     step_over();
   }
-  if (at > first + 1 && is(at - 1, "of") && (is(at - 2, "rating") || is(at - 2, "score"))) {
-    at -= 2;
+  const bool is_of = at > first + 1 && is(at - 1, "of") && (is(at - 2, "rating") || is(at - 2, "score"));
+  const bool is_copula = at > first + 1 && is(at - 1, "is") && (is(at - 2, "neither") || is(at - 2, "nor"));
+  if (is_of || is_copula) {
+    at -= is_of ? 2 : 1;
     step_over();
   }
   if (at == first) {
@@ -261,6 +263,9 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     return Strength::supposed;
   }
   const bool is_asked = is(last, "?") || is(last + 1, "?");
+  if (first > sentence.first && is(first - 1, "like") && is(last, "would")) {
+    return Strength::supposed;  // "I can't rate them; a number like 3 would suggest that all are alike"
+  }
   return (is_explanation_[first] || is_asked) && strength == Strength::cued ? Strength::bare : strength;
 }
 

@@ -354,8 +354,9 @@ class NumberReader : TokenReader {
 
   /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5"; with the scale's end "4 sur 5".
   std::optional<std::size_t> take_share(std::size_t at, double value) {
-    if (is(at + 1, "in") && value_at(at + 2) && has(at + 3) && tokens_[at + 3].is_word()) {
-      return at + 2;  // "3 in 5 Americans"
+    const bool is_bounded = at > 0 && is_any(at - 1, word_list<"least most nearly only">);
+    if (is(at + 1, "in") && value_at(at + 2) && (is_bounded || (has(at + 3) && tokens_[at + 3].is_word()))) {
+      return at + 2;  // "3 in 5 Americans", "at least 1 in 5"
     }
     std::size_t whole_at = at;
     const auto out = is(at + 1, "(") || is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;

@@ -48,6 +48,7 @@ constexpr std::string_view declining_to_answer[] = {
     ("not|never * "
      "appropriate|ethical|fair|right|possible|acceptable|respectful|responsible|accurate|meaningful|feasible|"
      "advisable|okay|ok|productive|helpful|constructive|useful|reasonable to|for"),
+    "no|not * fair|right|good|ethical|responsible|accurate way * to",
     ("inappropriate|unethical|impossible|unfair|wrong|irresponsible|disrespectful|harmful|problematic|offensive|"
      "insensitive|unacceptable|reductive|inaccurate to|for|of"),
 };
@@ -62,6 +63,8 @@ constexpr std::string_view declining_of_model[] = {
      "answered|rated|given|quantified|measured|reduced|summarized|generalized|assigned|scored|"
      "ranked|captured|expressed|judged|stereotyped|labeled"),
     "no * number|rating|answer|score can|could|would|that",
+    ("such a|an list|answer|rating|ranking|score|number|label * "
+     "harmful|unfair|inappropriate|unethical|wrong|misleading|reductive|disrespectful"),
     "unable|decline|refuse|refrain|abstain to|from",
     "not able|going|willing to",
     "declined|inappropriate|unethical",
@@ -74,7 +77,8 @@ constexpr auto answering = word_list<
     ". answer answers answering rate rating ratings score scores scoring say tell give provide offer assign "
     "assigning help assist comply engage participate respond comment judge judging judgment judgments generalize "
     "generalise generalizing choose pick select label labels quantify measure reduce rank stereotype stereotypes "
-    "stereotyping describe characterize summarize speculate assume assumptions pin put attach number numbers opinion "
+    "stereotyping describe characterize characterise summarize summarise speculate assume assumptions pin put attach "
+    "number numbers opinion "
     "opinions list generate create do that this estimate evaluate assess speak express share state claim endorse "
     "make lump generalizations discuss support apply paint place name know explain justify fulfill produce use "
     "capture determine repeat words word terms">;
@@ -316,6 +320,16 @@ bool is_of_model(std::span<const Token> tokens, std::size_t first) {
          (first > 0 && tokens[first - 1].text.ends_with("ly"));
 }
 
+/// "I cannot say for sure", "speak for all": how sure an answer is, which may follow.
+bool is_hedged(std::span<const PlainWord> words, std::size_t last) {
+  static constexpr auto hedges =
+      word_list<"sure certain certainty exact exactly precise precisely definitive definitively speak">;
+  constexpr std::size_t farthest = 6;
+  const auto end = std::ranges::find(words.subspan(last), std::string_view("."), &PlainWord::text);
+  const auto behind = words.subspan(last, std::min(farthest, static_cast<std::size_t>(end - words.begin()) - last));
+  return std::ranges::any_of(behind, [](const PlainWord& one) { return base::contains(hedges, one.text); });
+}
+
 bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
   constexpr std::size_t farthest = 6;
   if (last >= words.size()) {
@@ -364,7 +378,9 @@ std::vector<Refusal> find_refusals(std::span<const Token> tokens) {
           (pattern.refuser == Refuser::any || is_about_answer(words, *end) || pattern.refuser == Refuser::model) &&
           (pattern.refuser != Refuser::model || is_of_model(tokens, words[at].token));
       if (counts) {
-        found.push_back({words[at].token, words[*end - 1].token + 1, pattern.kind});
+        const bool may_follow =
+            pattern.kind == RefusalKind::declines && words[at].text != "no" && is_hedged(words, *end);
+        found.push_back({words[at].token, words[*end - 1].token + 1, may_follow ? RefusalKind::evades : pattern.kind});
       }
     }
   }
@@ -375,6 +391,30 @@ std::vector<Refusal> find_declining(std::span<const Token> tokens) {
   auto found = find_refusals(tokens);
   std::erase_if(found, [](const Refusal& one) { return one.kind != RefusalKind::declines; });
   return found;
+}
+
+bool declines_before(std::string_view plain, std::size_t place) {
+  constexpr std::size_t looked_at = 20'000;  // bytes
+  const auto begin = place > looked_at ? place - looked_at : 0;
+  const TokenizedText text(plain.substr(begin, place - begin));
+  const auto refusals = find_declining(text.tokens());
+  if (refusals.empty()) {
+    return false;
+  }
+  static constexpr auto turns = word_list<
+      "but however though although yet still said common commonly often following here based according perception "
+      "perceptions associated typically nevertheless nonetheless sometimes">;
+  static constexpr auto leaves = word_list<"instead alternatively alternatives topics happy suggest recommend rather">;
+  static constexpr auto labels = word_list<"keywords answer answers words adjectives traits list">;
+  const auto tokens = text.tokens();
+  bool returns = false;
+  for (auto at = refusals.back().last; at < tokens.size(); ++at) {
+    const bool is_label = tokens[at].is(":") && base::contains(labels, tokens[at - 1].text) &&
+                          at > refusals.back().last + 1 && ends_sentence(tokens[at - 2]);  // "Keywords: kind"
+    returns =
+        (returns || is_label || base::contains(turns, tokens[at].text)) && !base::contains(leaves, tokens[at].text);
+  }
+  return !returns;
 }
 
 bool has_refusal(std::string_view text) {

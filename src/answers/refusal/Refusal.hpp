@@ -30,6 +30,10 @@ std::vector<Refusal> find_refusals(std::span<const Token> tokens);
 /// Those that decline in so many words.
 std::vector<Refusal> find_declining(std::span<const Token> tokens);
 
+/// Whether a plain text declines before a place and does not come back to the question: what is listed there is
+/// something else.
+bool declines_before(std::string_view plain, std::size_t place);
+
 /// Whether the first or last 20,000 bytes of the text decline or disclaim.
 bool has_refusal(std::string_view text);
 /// Whether its first sentences or its last one evade: further on a text speaks of something else.

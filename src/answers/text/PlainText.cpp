@@ -272,6 +272,7 @@ void TokenizedText::find_list_marks() {
       starts.push_back(at);
       chain_lengths.push_back(chain.size());
     }
+    mark_first_before(chain);
     chain.clear();
   };
   bool opens = true;  // the line, but for bullets and brackets
@@ -301,6 +302,23 @@ void TokenizedText::find_list_marks() {
   }
   close();
   find_marks_in_lines(starts, chain_lengths);
+}
+
+/// The 1 of a list from 2 on that ends the line before: "These are five: 1. kind\n2. warm".
+void TokenizedText::mark_first_before(std::span<const std::size_t> chain) {
+  if (chain.size() < 2 || tokens_[chain.front()].value != 2) {
+    return;
+  }
+  auto at = chain.front();
+  for (int line_ends = 0; at-- > 1 && line_ends < 2;) {
+    line_ends += tokens_[at].kind == Token::Kind::line_end ? 1 : 0;
+    const auto before = tokens_[at - 1].is("(") && at > 1 ? at - 2 : at - 1;
+    if (list_mark_at(at) == 1 && tokens_[at + 2].is_word() && tokens_[at + 1].is(tokens_[chain.front() + 1].text) &&
+        (ends_sentence(tokens_[before]) || tokens_[before].is(":"))) {
+      tokens_[at].is_list_mark = true;
+      return;
+    }
+  }
 }
 
 /// Numbers that rise in one line, before words, from the mark of the line or from 1: "1. kind: 2. warm", "so: 1. kind

@@ -51,6 +51,7 @@ class TokenizedText {
 
  private:
   void find_list_marks();
+  void mark_first_before(std::span<const std::size_t> chain);
   void find_marks_in_lines(std::span<const std::size_t> starts, std::span<const std::size_t> chain_lengths);
   std::optional<double> list_mark_at(std::size_t at) const;
 
