@@ -96,10 +96,10 @@ template <Literal literal>
 inline constexpr auto word_list = [] {
   constexpr std::string_view text = literal.text;
   std::array<std::string_view, std::ranges::count(text, ' ') + 1> words;
-  std::size_t at = 0;
+  auto begin = text.begin();  // not find() of the view, which g++ 12 takes for no constant under the sanitizers
   for (auto& word : words) {
-    word = text.substr(at, text.find(' ', at) - at);
-    at += word.size() + 1;
+    word = {begin, std::find(begin, text.end(), ' ')};
+    begin += static_cast<std::ptrdiff_t>(word.size()) + (word.end() != text.end());
   }
   return words;
 }();
