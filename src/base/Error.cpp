@@ -1,6 +1,7 @@
 #include "base/Error.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -53,11 +54,18 @@ std::string message_of(const std::exception& error) {
   if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again) {
     return describe("a thread could not be started", "a limit of processes or of memory is reached", advice);
   }
+  if (const auto* of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return describe("cannot look at " + of_file->path1().string(), of_file->code().message());
+  }
   return error.what();
 }
 
 ExitCode exit_code_of(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
+  const auto* refused = dynamic_cast<const std::system_error*>(&error);
+  if (refused != nullptr && refused->code() == std::errc::too_many_symbolic_link_levels) {
+    return ExitCode::usage;
+  }
   return known != nullptr ? known->exit_code() : ExitCode::error;
 }
 

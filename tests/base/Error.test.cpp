@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -17,6 +18,16 @@ TEST(Error, WantOfMemoryAndOfThreadsHasAdvice) {
   EXPECT_EQ(exit_code_of(Error("x", ExitCode::resume)), ExitCode::resume);
   EXPECT_EQ(exit_code_of(InputError("x")), ExitCode::usage);
   EXPECT_EQ(exit_code_of(std::bad_alloc()), ExitCode::error);
+}
+
+TEST(Error, AFileThatCannotBeLookedAtIsNamed) {
+  const std::filesystem::filesystem_error loop("status", "a/job.yaml",
+                                               std::make_error_code(std::errc::too_many_symbolic_link_levels));
+  EXPECT_EQ(message_of(loop), "cannot look at a/job.yaml (Too many levels of symbolic links)");
+  EXPECT_EQ(exit_code_of(loop), ExitCode::usage);
+  const std::filesystem::filesystem_error denied("status", "b", std::make_error_code(std::errc::permission_denied));
+  EXPECT_EQ(message_of(denied), "cannot look at b (Permission denied)");
+  EXPECT_EQ(exit_code_of(denied), ExitCode::error);
 }
 
 TEST(Error, MessageIsProblemWhySuggestion) {
