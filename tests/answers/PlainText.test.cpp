@@ -39,6 +39,11 @@ TEST(PlainText, HasNoThoughts) {
   EXPECT_EQ(plain_text("thought before</think>3"), "3");
 }
 
+TEST(PlainText, LooksForJsonInTheTimeOfOneReading) {  // else for hours: a model may write nothing but line ends
+  const std::string blank(std::size_t{1} << 20, '\n');
+  EXPECT_EQ(with_json_as_lines(blank), blank);
+}
+
 TEST(PlainText, HasJsonAsLines) {
   EXPECT_EQ(plain_text("```json\n{\"rating\": 4, \"why\": \"kind\"}\n```"), "rating: 4\nwhy: kind");
   EXPECT_EQ(plain_text("Here:\n[\"warm\", \"kind\"]"), "Here:\n- warm\n- kind");

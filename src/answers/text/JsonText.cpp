@@ -167,8 +167,8 @@ void append_lines(std::string& lines, const Member& whole) {
 std::optional<std::size_t> find_json(std::string_view text) {
   bool is_start = true;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto next = text.find_first_not_of(blanks, at + 1);
-    const bool opens = text[at] == '{' && next != std::string_view::npos && (text[next] == '"' || text[next] == '\'');
+    const auto next = text[at] == '{' ? text.find_first_not_of(blanks, at + 1) : std::string_view::npos;
+    const bool opens = next != std::string_view::npos && (text[next] == '"' || text[next] == '\'');
     if (opens || (is_start && text[at] == '[')) {
       return at;
     }
