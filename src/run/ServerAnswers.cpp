@@ -92,7 +92,8 @@ std::vector<std::string> names_in_answers(const std::filesystem::path& run_direc
       const auto model = answer.value("model", "");
       const auto fingerprint = answer.value("fingerprint", "");
       if (!model.empty()) {
-        names.insert(model + (fingerprint.empty() ? "" : " (" + fingerprint + ")"));
+        const auto name = model + (fingerprint.empty() ? "" : " (" + fingerprint + ")");
+        names.insert(base::excerpt(base::printable(name), 200));  // a server may say anything
       }
     } catch (const base::Error&) {  // damaged: others tell the same
       continue;

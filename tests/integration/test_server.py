@@ -93,6 +93,16 @@ def test_conversations_go_as_messages_and_hold_the_answers_before(reference):
         assert {text for text in texts if text} <= {made_server.text_of(body) for body in asked}
 
 
+def test_a_name_that_no_file_can_hold_loses_no_result(tmp_path, monkeypatch):
+    reply_of = made_server.reply_of
+    monkeypatch.setattr(made_server, "reply_of", lambda *asked: {**reply_of(*asked), "model": "made\0\x1b[31m" + "x" * 1000})
+    with made_server.running(made_server.Server()) as port:
+        code, _, err = runs.run(written(tmp_path, port), tmp_path / "run")
+    assert code == 0, err
+    with opened(tmp_path / "run/interview.h5") as file:
+        assert file.attrs["server_models"] == r"made\x00\x1b[31m" + "x" * (200 - 16) + "..."
+
+
 def test_verify_computes_again_from_the_kept_answers(reference, tmp_path):
     _, server, output = reference
     before = server.seen
