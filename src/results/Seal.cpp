@@ -82,9 +82,9 @@ std::optional<std::vector<std::byte>> read_sealed(const std::filesystem::path& f
       opened.read(0, content);
       return content;
     }
-    base::log(base::LogLevel::warning, "'" + file.string() + "' has no seal: it is made anew");
-  } catch (const base::InputError& error) {
-    base::log(base::LogLevel::warning, std::string(error.what()) + ": it is made anew");
+    base::log(base::LogLevel::warning, "'" + file.string() + "' has no seal: a run makes it anew");
+  } catch (const base::InputError&) {
+    base::log(base::LogLevel::warning, "'" + file.string() + "' is damaged or no file: a run makes it anew");
   }
   return std::nullopt;
 }

@@ -731,6 +731,12 @@ void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_gro
 
 base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 
+void require_probe(const probes::Probe* probe, const probes::Stage& stage, const std::filesystem::path& directory) {
+  base::refuse_if(probe == nullptr, "'" + directory.string() + "' has blocks that cannot be read",
+                  "a file beside the journal of its " + stage.name() + " is missing or damaged",
+                  "'stereosweep run " + directory.string() + "' makes it anew");
+}
+
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
                                        const tokenizer::Tokenizer* tokenizer, const JournalCheck& check) {
   const parallel::Communicator nobody;
@@ -738,8 +744,8 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
       .job = job, .world = nobody, .directory = directory.root(), .files = files, .tokenizer = tokenizer};
   const auto stages = probes::kind_of(job).stages(job);
   std::vector<std::string> lines;
+  const probes::Stage* unread = nullptr;
   for (const auto& stage : stages) {
-    const auto probe = stage->reopen(request);
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     if (stages.size() == 1 || !store.attempts().empty()) {
       check(store);
@@ -747,8 +753,13 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     for (const auto& line : store.damage()) {
       base::log(base::LogLevel::warning, line);
     }
+    if (store.attempts().empty()) {
+      continue;
+    }
+    const auto probe = stage->reopen(request);
     const auto target = stage->file_on_request(job);
-    if (!probe || !target || store.attempts().empty()) {
+    if (!probe || !target) {
+      unread = probe ? unread : stage.get();
       continue;
     }
     require_blocks(store, probe->blocks());
@@ -758,6 +769,12 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     lines.push_back((directory.root() / target->name).string() + ": " + base::with_thousands(scored) + " of " +
                     base::counted(total, "block") + " scored" + (scored == total ? "" : ", NOT complete") +
                     "\ndigest " + base::to_hex(summary.digest));
+  }
+  if (unread != nullptr) {
+    for (const auto& line : lines) {
+      base::log(base::LogLevel::info, line);
+    }
+    require_probe(nullptr, *unread, directory.root());
   }
   base::refuse_if(lines.empty(), "'" + directory.root().string() + "' holds nothing to export",
                   "no block is in a journal yet", "continue it with 'stereosweep run'");

@@ -23,6 +23,7 @@
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "run/DecidedRounds.hpp"
+#include "run/JobStages.hpp"
 #include "run/ServerAnswers.hpp"
 #include "run/Settings.hpp"
 #include "run/checks/ChatAudit.hpp"
@@ -317,15 +318,21 @@ Verification verify_run(const VerificationRequest& request) {
     }
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     base::refuse_if(store.records().empty(), "'" + directory.root().string() + "' holds no block to score again",
-                    "its journal is missing or empty");
+                    store.damage().empty() ? "its journal is missing or empty" : base::join(store.damage(), "; "));
     base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
     const auto& settings = store.attempts().front().settings;
-    const auto now = decides(job) ? with_field(machine.settings, decisions_field, decision_settings(job)).text
-                                  : machine.settings.text;
-    verification.differences = job.model.server ? std::vector<std::string>() : settings_differences(settings, now);
-    require_same_files(verification.differences);
+    auto now = decides(job) ? with_field(machine.settings, decisions_field, decision_settings(job)) : machine.settings;
+    const auto differences = [&] {
+      return job.model.server ? std::vector<std::string>() : settings_differences(settings, now.text);
+    };
+    require_same_files(differences());
     const auto probe = stage->reopen(stage_request);
+    require_probe(probe.get(), *stage, directory.root());
+    for (const auto& [key, value] : stage->settings()) {
+      now = with_field(now, key, value);
+    }
+    verification.differences = differences();
     require_blocks(store, probe->blocks());
     if (!engine) {
       engine = make_engine(job, machine, directory.root());

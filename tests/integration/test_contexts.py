@@ -246,6 +246,22 @@ def test_vectors_lie_in_the_journal_until_they_are_exported(job, reference, tmp_
     assert (output / "contexts.vectors.h5").exists() and not (output / "vectors.bin").exists()
 
 
+@pytest.mark.parametrize("name, stage, commands", [("contexts.sample", "vectors", ("verify", "export")), ("contexts.words", "effects", ("export",))])
+@pytest.mark.parametrize("damage", [lambda file: file.unlink(), lambda file: file.write_bytes(b"x" + file.read_bytes()[1:])])
+def test_a_file_that_is_gone_from_beside_a_journal(job, reference, tmp_path, name, stage, commands, damage):
+    output = tmp_path / "run"
+    shutil.copytree(reference, output)
+    damage(output / name)
+    for command in commands:
+        done = runs.program(command, output)
+        assert done.returncode == 2 and f"a file beside the journal of its {stage} is missing or damaged" in done.stderr, done
+    assert runs.run(job, output)[0] == 0
+    assert (output / name).read_bytes() == (reference / name).read_bytes()
+    for command in commands:
+        done = runs.program(command, output)
+        assert done.returncode == 0 and "differs from the run" not in done.stdout, done
+
+
 def test_nothing_kept_and_still_known_to_be_done(job, reference, tmp_path):
     output = tmp_path / "run"
     code, _, err = runs.run(job, output, "vectors.keep=none", ranks=2)

@@ -54,6 +54,15 @@ def test_other_settings_are_named(planted, tmp_path):
     assert "differs from the run: execution.batch_tokens: 77, now " in out and "level A" in out
 
 
+def test_a_journal_that_cannot_be_read_is_named_with_its_damage(planted, tmp_path):
+    shutil.copytree(planted / "run", tmp_path / "run")
+    journal, = (tmp_path / "run/journal").glob("*.log")
+    journal.write_bytes(bytes(8) + journal.read_bytes()[8:])
+    for command in ("verify", "export"):
+        done = runs.program(command, tmp_path / "run")
+        assert done.returncode == 2 and f"{journal}: ignored (its first bytes are no journal's)" in done.stderr, done.stderr
+
+
 def test_a_model_with_other_weights_is_refused(planted):
     weights = planted / "model/model.safetensors"
     content = weights.read_bytes()

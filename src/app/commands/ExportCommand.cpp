@@ -19,7 +19,7 @@ namespace {
 void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const sweep::Job& job,
                          const base::FileSet& files) {
   base::refuse_if(store.attempts().empty(), "'" + directory.root().string() + "' holds no journal that can be read",
-                  "nothing was scored there");
+                  store.damage().empty() ? "nothing was scored there" : base::join(store.damage(), "; "));
   const auto& attempt = store.attempts().front();
   base::refuse_if(attempt.job_hash != run::raw_job_hash(job), "job.resolved.yaml is not the job of the journal",
                   "it was changed after " + attempt.attempt);

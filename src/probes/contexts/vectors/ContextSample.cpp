@@ -592,7 +592,7 @@ std::optional<SourceFile> read_source_file(const std::filesystem::path& file) {
   try {
     return decode_source(*bytes);
   } catch (const base::Error& error) {
-    base::log(base::LogLevel::warning, "'" + file.string() + "': " + error.what() + ": it is made anew");
+    base::log(base::LogLevel::warning, "'" + file.string() + "': " + error.what() + ": a run makes it anew");
     return std::nullopt;
   }
 }
