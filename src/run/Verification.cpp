@@ -345,6 +345,11 @@ Verification verify_run(const VerificationRequest& request) {
     verification.level = Level::kept_answers;
   }
   verification.files = base::mapped(directory.result_files(), check_file);
+  if (const auto result = directory.export_file(job); !std::filesystem::exists(result)) {
+    verification.files.push_back({result.filename().string() + ": it is not there; 'stereosweep export " +
+                                      directory.root().string() + "' makes it from the journal",
+                                  FileCheck::Bytes::unknown});
+  }
   return verification;
 }
 

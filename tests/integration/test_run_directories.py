@@ -199,6 +199,8 @@ def test_verify_reads_the_seals(planted_run, tmp_path):
     done = runs.program("verify", tmp_path / "run")
     assert done.returncode == 1 and "association.h5: NOT intact" in done.stdout, done.stdout
     assert "level A: every number of the journal" in done.stdout
+    path.unlink()
+    assert "association.h5: it is not there; 'stereosweep export" in runs.program("verify", tmp_path / "run").stdout
 
 
 @pytest.fixture(scope="module")
