@@ -127,28 +127,32 @@ std::string normal_form(std::string_view text, std::span<const std::size_t> posi
     if (position < done) {
       continue;
     }
-    const auto before = position > 0 ? previous_character(text, position) : 0;
+    const auto begin = std::max(position > 0 ? previous_character(text, position) : 0, done);
+    char32_t before = position > 0 ? character_at(text, previous_character(text, position)) : 0;
+    std::string seen(text.substr(begin, position - begin));
+    auto contiguous = std::string::npos;  // how much of it stands in the text without a gap
     auto end = position;
-    if (is_unseen(next_character(text, end), position > 0 ? character_at(text, before) : 0)) {
-      keep(position);
-    } else {
-      keep(std::max(before, done));
-      for (auto next = end; next < text.size() && next < position + most_marks; end = next) {
-        const auto character = next_character(text, next);
-        if (is_unseen(character, 0) || character >= num_code_points || (kinds()[character] & unsettled) == 0) {
-          break;
-        }
+    for (auto next = end; next < text.size() && next < position + most_marks; end = next) {
+      const auto character = next_character(text, next);
+      if (is_unseen(character, before)) {
+        contiguous = std::min(contiguous, seen.size());
+      } else if (end > position && (character >= num_code_points || (kinds()[character] & unsettled) == 0 ||
+                                    kind_of(character) != Kind::word || kind_of(before) != Kind::word)) {
+        break;  // a word may begin or end here
+      } else {
+        seen += text.substr(end, next - end);
+        before = character;
       }
-      const auto before_it = text.substr(done, end - done);
-      const auto now = rewritten(before_it, composed);
-      auto same = static_cast<std::size_t>(std::ranges::mismatch(before_it, now).in1 - before_it.begin());
-      while (same > 0 && same < now.size() && !base::begins_character(now[same])) {
-        --same;
-      }
-      keep(done + same);
-      normal += now.substr(same);
-      places.resize(normal.size(), done);
     }
+    const auto now = seen.size() > position - begin ? rewritten(seen, composed) : seen;
+    auto same = static_cast<std::size_t>(std::ranges::mismatch(seen, now).in1 - seen.begin());
+    same = std::min(same, contiguous);
+    while (same > 0 && same < now.size() && !base::begins_character(now[same])) {
+      --same;
+    }
+    keep(begin + same);
+    normal += now.substr(same);
+    places.resize(normal.size(), begin + same);
     done = end;
   }
   keep(text.size());

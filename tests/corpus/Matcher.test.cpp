@@ -306,6 +306,17 @@ TEST(MatcherInNormalForm, FindsEitherFormInEither) {
   EXPECT_EQ(count_in("cafe\u0301", "caf"), 0U);
 }
 
+TEST(MatcherInNormalForm, EndsWordsBesideCharactersThatAreRewritten) {
+  const std::vector<std::string> words = {"caf\u00E9", "\u00E9", "\u03BA\u03B1\u03BB\u03AC", "\u00C5se"};
+  Matcher matcher(words, Boundary::word, Case::exact);
+  const auto find = [&](std::string_view text) { return matcher.find(text, Scope::sentence); };
+  EXPECT_THAT(find("cafe\u0301\u037E no"), ElementsAre(Hit{0, 0, 6}));  // a Greek question mark: ";" in NFC
+  EXPECT_THAT(find("a e\u0301\u037E"), ElementsAre(Hit{1, 2, 5}));
+  EXPECT_THAT(find("\u03BA\u03B1\u03BB\u1F71\u0387 e\u0301"), ElementsAre(Hit{2, 0, 9}, Hit{1, 12, 15}));
+  EXPECT_THAT(find("\u2001\u212Bse"), ElementsAre(Hit{3, 3, 8}));
+  EXPECT_THAT(find("cafe\u00AD\u0301\u00AD, cafe\u0301\u00AD"), ElementsAre(Hit{0, 0, 8}, Hit{0, 12, 18}));
+}
+
 TEST(MatcherInNormalForm, PassesOverWhatIsNotSeen) {
   for (const std::string unseen : {"\u00AD", "\u200B", "\u200C", "\u200D", "\u2060", "\uFEFF"}) {
     const auto text = unseen + "ro" + unseen + "se" + unseen + " tree";
