@@ -148,6 +148,7 @@ std::vector<Case> value_cases() {
       {"missing singular", with(change("singular: man, ", ""), "{label: plain,", "{label: plain, form: singular,"),
        "asks for a singular, and 'men' has none"},
       {"unknown pair", change("{domains: all}", "{pairs: [[women, wmen]]}"), "unknown group 'wmen'"},
+      {"nothing to cross", change("{domains: all}", "{both_orders: false}"), "neither 'pairs' nor 'domains' is given"},
       {"unknown exclusion", change("{domains: all}", "{exclusions: [[women, Blak people]]}"),
        "Did you mean 'Black people'?"},
       {"unknown domain", change("{domains: all}", "{domains: [[gendr, race]]}"), "Did you mean 'gender'?"},
