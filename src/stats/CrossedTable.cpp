@@ -4,7 +4,9 @@
 #include <boost/math/special_functions/gamma.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/Error.hpp"
 #include "stats/PValues.hpp"
@@ -121,6 +123,24 @@ double one_way(const Lines& lines, double total, double num_cells) {
   const double effect = num_cells > num_lines ? (between - rest * (num_lines - 1)) / (num_cells * (1 - spread))
                                               : between / (num_lines - 1);
   return effect * spread + rest / num_cells;
+}
+
+/// Of a sum of mean squares, by Satterthwaite: the fewest with the estimates or with one of those that are added at its
+/// upper limit.
+double fewest_degrees(std::span<const double> squares, std::span<const double> degrees) {
+  double fewest = nan;
+  for (std::size_t raised = 0; raised <= squares.size(); ++raised) {  // the last: none
+    double sum = 0;
+    double uncertainty = 0;
+    for (std::size_t part = 0; part < squares.size(); ++part) {
+      const bool is_raised = part == raised && squares[part] > 0;
+      const double square = squares[part] * (is_raised ? upper_variance_factor(degrees[part], cautious) : 1);
+      sum += square;
+      uncertainty += square * square / degrees[part];
+    }
+    fewest = std::fmin(fewest, sum * sum / uncertainty);  // NaN is none
+  }
+  return fewest;
 }
 
 /// Where each row has one cell, its variance contains that of cells; the columns' is what all vary beyond it.
@@ -243,13 +263,8 @@ MeanError CrossedSquares::error() const {
     const double all_rows = std::max(rows, rest);  // an effect's variance is at least 0
     const double all_columns = std::max(columns, rest);
     error.variance = all_rows + all_columns - rest;
-    const auto satterthwaite = [&](double by_rows, double by_columns) {
-      return std::pow(by_rows + by_columns - rest, 2) /
-             (by_rows * by_rows / row_degrees + by_columns * by_columns / column_degrees + rest * rest / rest_degrees);
-    };
-    error.degrees = std::min({satterthwaite(all_rows, all_columns),
-                              satterthwaite(all_rows * upper_variance_factor(row_degrees, cautious), all_columns),
-                              satterthwaite(all_rows, all_columns * upper_variance_factor(column_degrees, cautious))});
+    error.degrees =
+        fewest_degrees(std::array{all_rows, all_columns, -rest}, std::array{row_degrees, column_degrees, rest_degrees});
   } else if (has_rows) {
     error = {rows_alone, static_cast<double>(num_rows) - 1};
   } else if (has_columns) {
@@ -306,25 +321,22 @@ CrossedSquares expected_squares(const CrossedVariances& variances, std::size_t n
 }
 
 MeanError error_of_group_means(std::span<const std::vector<double>> groups) {
-  MeanError error{0, nan};
-  double uncertainty = 0;
+  std::vector<double> variances;
+  std::vector<double> degrees;
   double largest = 0;
   for (const auto& group : groups) {
     if (group.size() < 2) {
       return {0, nan};
     }
     const auto n = static_cast<double>(group.size());
-    const double variance = std::pow(standard_deviation(group).value, 2) / n;
-    error.variance += variance;
-    uncertainty += variance * variance / (n - 1);
+    variances.push_back(std::pow(standard_deviation(group).value, 2) / n);
+    degrees.push_back(n - 1);
     for (const double value : group) {
       largest = std::max(largest, std::abs(value));
     }
   }
-  if (std::sqrt(error.variance) > 1e-12 * largest) {
-    error.degrees = error.variance * error.variance / uncertainty;
-  }
-  return error;
+  const double variance = std::accumulate(variances.begin(), variances.end(), 0.0);
+  return {variance, std::sqrt(variance) > 1e-12 * largest ? fewest_degrees(variances, degrees) : nan};
 }
 
 MeanTest test_mean(double mean, const MeanError& error, double confidence) {

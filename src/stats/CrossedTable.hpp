@@ -74,8 +74,9 @@ double evidence_level(std::size_t fewest);
 double upper_variance_factor(double degrees, double probability);
 
 /// Of the sum over groups of their means, which are other samples (Welch 1947, Biometrika 34): sum of variance (n - 1)
-/// over n, degrees of freedom by Satterthwaite; of one group that of a mean. NaN degrees without groups, with a group
-/// of fewer than two, or where nothing varies by more than 1e-12 of it.
+/// over n, degrees of freedom by Satterthwaite, the fewest with the estimates or one of them at its upper 75 % limit:
+/// two values that happen to differ little would else have the degrees of the others. Of one group that of a mean. NaN
+/// degrees without groups, with a group of fewer than two, or where nothing varies by more than 1e-12 of it.
 MeanError error_of_group_means(std::span<const std::vector<double>> groups);
 
 /// Student's t of a mean against 0 and its interval, from one variance: the interval lacks 0 exactly where p is below

@@ -235,9 +235,12 @@ def crossed_t(cells, confidence=0.95):
 
 
 def welch(difference, groups, confidence=0.95):
-    """p and interval of a difference of the means of two groups that are other samples."""
-    parts = [numpy.var(numpy.asarray(group, float), ddof=1) / len(group) for group in groups]
+    """p and interval of a sum of differences of means of groups that are other samples; the fewest degrees of freedom that they
+    have with the estimates or with one group's variance at its upper limit."""
+    parts = numpy.array([numpy.var(numpy.asarray(group, float), ddof=1) / len(group) for group in groups])
     if sum(parts) <= (1e-12 * max(numpy.abs(group).max() for group in groups)) ** 2:  # rounding of equal numbers
         return numpy.nan, numpy.nan, numpy.nan
-    uncertainty = sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups))
-    return student(float(difference), (sum(parts), sum(parts) ** 2 / uncertainty if uncertainty > 0 else numpy.nan), confidence)
+    degrees = numpy.array([len(group) - 1 for group in groups])
+    factors = numpy.eye(len(groups)) * (upper(degrees) - 1) + 1  # each group's at its upper limit; none
+    fewest = min((parts * by).sum() ** 2 / ((parts * by) ** 2 / degrees).sum() for by in (*factors, 1))
+    return student(float(difference), (parts.sum(), fewest), confidence)

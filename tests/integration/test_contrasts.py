@@ -6,11 +6,10 @@ import sys
 import numpy
 import pytest
 import runs
-import scipy.stats
 import xarray
 
 sys.path.insert(0, str(runs.ROOT / "tests/bench"))
-from statistics_draws import crossed_t  # noqa: E402
+from statistics_draws import crossed_t, welch  # noqa: E402
 
 CROSSED = runs.ROOT / "jobs/41_crossed_markers.yaml"
 SIDES = ("subject", "template", "rephrasing", "replicate")
@@ -100,7 +99,7 @@ def compute(data, measure, item, left, right, paired=None):
                                               side["rephrasing"]) for subject in numpy.flatnonzero(side["subject"])])
                        for side in (left, right)]
         if min(map(len, of_subjects)) > 1 and not numpy.isnan(numpy.concatenate(of_subjects)).any():
-            row["p_subjects"] = scipy.stats.ttest_ind(*of_subjects, equal_var=False).pvalue
+            row["p_subjects"] = welch(row["difference"], of_subjects)[0]
     return row
 
 

@@ -136,5 +136,30 @@ TEST(CrossedSquares, EstimateTheVarianceOfTheMeanOfCompleteAndIncompleteTables) 
   }
 }
 
+TEST(ErrorOfGroupMeans, OfTwoAgainstManyKeepsItsLevel) {
+  constexpr int num_tables = 4000;
+  const auto level = [&](std::size_t few, std::size_t many, double spread) {
+    std::mt19937_64 random(11);
+    std::normal_distribution<double> normal;
+    int small = 0;
+    for (int table = 0; table < num_tables; ++table) {
+      std::vector<std::vector<double>> groups = {std::vector<double>(few), std::vector<double>(many)};
+      double difference = 0;
+      for (auto& group : groups) {
+        for (auto& value : group) {
+          value = (&group == groups.data() ? spread : 1) * normal(random);
+          difference += (&group == groups.data() ? value : -value) / static_cast<double>(group.size());
+        }
+      }
+      small += test_mean(difference, error_of_group_means(groups), 0.95).p <= 0.05 ? 1 : 0;
+    }
+    return 1.0 * small / num_tables;
+  };
+  EXPECT_LT(level(2, 20, 1), 0.065);
+  EXPECT_LT(level(3, 12, 4), 0.065);
+  EXPECT_LT(level(3, 40, 1), 0.065);
+  EXPECT_NEAR(level(20, 20, 2), 0.05, 0.014);  // four standard errors
+}
+
 }  // namespace
 }  // namespace stereosweep::stats

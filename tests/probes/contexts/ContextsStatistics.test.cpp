@@ -1,5 +1,6 @@
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <gtest/gtest.h>
 
@@ -342,15 +343,25 @@ TEST(ContextsStatistics, CitesTheLargestOfThree) {
     for (std::size_t i = 0; i < attributes.size(); ++i) {
       sets[i < 3 ? 2 : 3].push_back(attributes[i]);
     }
-    double variance = 0;
-    double squares = 0;
-    for (const auto& set : sets) {
-      const double part = std::pow(stats::standard_deviation(set).value, 2) / static_cast<double>(set.size());
-      variance += part;
-      squares += part * part / static_cast<double>(set.size() - 1);
+    const auto variance_with = [&](const std::vector<double>* raised) {  // and its degrees, by Satterthwaite
+      std::pair<double, double> sums;
+      for (const auto& set : sets) {
+        const auto degrees = static_cast<double>(set.size()) - 1;
+        const double factor =
+            &set == raised ? degrees / boost::math::quantile(boost::math::chi_squared(degrees), 0.25) : 1;
+        const double part =
+            factor * std::pow(stats::standard_deviation(set).value, 2) / static_cast<double>(set.size());
+        sums.first += part;
+        sums.second += part * part / degrees;
+      }
+      return std::pair(sums.first, sums.first * sums.first / sums.second);
+    };
+    auto [variance, fewest] = variance_with(nullptr);
+    for (const auto& set : sets) {  // few values may hide a large variance
+      fewest = std::min(fewest, variance_with(&set).second);
     }
     const double t = (stats::mean(sets[0]).value - stats::mean(sets[1]).value) / std::sqrt(variance);
-    const boost::math::students_t distribution(variance * variance / squares);
+    const boost::math::students_t distribution(fewest);
     EXPECT_NEAR(found.crossed, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t))), 1e-9);
     EXPECT_EQ(found.cited, std::max({found.targets.two_sided, found.attributes.two_sided, found.crossed}));
     EXPECT_LE(found.targets.interval.low, found.targets.two_sided);
