@@ -4,15 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/Lists.hpp"
+#include "findings/contrasts/AdditiveFit.hpp"
 
 namespace stereosweep::findings {
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// One subject on one side.
 struct SideSubject {
@@ -21,141 +19,6 @@ struct SideSubject {
   std::vector<double> scores;  ///< [cell]; NaN: none
   bool is_kept = true;
   double part = 0;  ///< of its effect in the difference
-};
-
-/// Scores as unit + cell + rest.
-class AdditiveFit {
- public:
-  /// `cells`: places of those that count. Units and cells must hang together.
-  AdditiveFit(const std::vector<SideSubject>& units, const std::vector<std::size_t>& cells)
-      : num_units_(units.size()), num_cells_(cells.size()), counts_(num_units_, 0), in_cells_(num_cells_, 0) {
-    for (std::size_t unit = 0; unit < num_units_; ++unit) {
-      for (std::size_t cell = 0; cell < num_cells_; ++cell) {
-        scores_.push_back(units[unit].scores[cells[cell]]);
-        if (!std::isnan(scores_.back())) {
-          counts_[unit] += 1;
-          in_cells_[cell] += 1;
-        }
-      }
-    }
-    double sum = 0;
-    double count = 0;
-    double largest = 0;
-    each([&](std::size_t unit, std::size_t cell) {
-      sum += score(unit, cell);
-      count += 1;
-      largest = std::max(largest, std::abs(score(unit, cell)));
-    });
-    const double centre = sum / count;  // what all scores have in common would only cost digits
-    auto means = in_cell([&](std::size_t unit, std::size_t cell) { return score(unit, cell) - centre; });
-    std::vector<double> right(num_units_, 0);
-    each([&](std::size_t unit, std::size_t cell) {
-      right[unit] += score(unit, cell) - centre - means[cell] / in_cells_[cell];
-    });
-    unit_effects = solve(std::move(right), largest);
-    cell_effects = in_cell([&](std::size_t unit, std::size_t cell) { return score(unit, cell) - unit_effects[unit]; });
-    for (std::size_t cell = 0; cell < num_cells_; ++cell) {
-      cell_effects[cell] /= in_cells_[cell];
-    }
-  }
-
-  /// What each cell adds to the sum over units of `parts` x effect plus `sum of parts` x mean cell effect, beyond the
-  /// effects of its units.
-  std::vector<double> influences(const std::vector<double>& parts) const {
-    const double all_parts = std::accumulate(parts.begin(), parts.end(), 0.0);
-    const auto n = static_cast<double>(num_cells_);
-    auto right = parts;
-    each([&](std::size_t unit, std::size_t cell) { right[unit] -= all_parts / n / in_cells_[cell]; });
-    const double largest = std::abs(*std::ranges::max_element(parts, {}, [](double part) { return std::abs(part); }));
-    const auto multipliers = solve(std::move(right), largest);
-    auto of_cells = in_cell([&](std::size_t unit, std::size_t) { return -multipliers[unit]; });
-    std::vector<double> influences;
-    for (std::size_t cell = 0; cell < num_cells_; ++cell) {
-      of_cells[cell] = (of_cells[cell] + all_parts / n) / in_cells_[cell];
-      influences.push_back(all_parts * cell_effects[cell]);
-    }
-    each([&](std::size_t unit, std::size_t cell) {
-      const double rest = score(unit, cell) - unit_effects[unit] - cell_effects[cell];
-      const double weight = multipliers[unit] + of_cells[cell];
-      const double lost = counts_[unit] > 1 ? std::sqrt(counts_[unit] / (counts_[unit] - 1) * (n - 1) / n) : 1;
-      influences[cell] += n * weight * rest * lost;
-    });
-    return influences;
-  }
-
-  std::vector<double> unit_effects;
-  std::vector<double> cell_effects;
-
- private:
-  double score(std::size_t unit, std::size_t cell) const { return scores_[unit * num_cells_ + cell]; }
-  template <class Use>
-  void each(const Use& use) const {
-    for (std::size_t unit = 0; unit < num_units_; ++unit) {
-      for (std::size_t cell = 0; cell < num_cells_; ++cell) {
-        if (!std::isnan(score(unit, cell))) {
-          use(unit, cell);
-        }
-      }
-    }
-  }
-  template <class Read>
-  std::vector<double> in_cell(const Read& read) const {
-    std::vector<double> sums(num_cells_, 0);
-    each([&](std::size_t unit, std::size_t cell) { sums[cell] += read(unit, cell); });
-    return sums;
-  }
-
-  /// The normal equations with the cells eliminated, by conjugate gradients (Hestenes and Stiefel 1952, Journal of
-  /// Research of the National Bureau of Standards 49). They leave a constant open, which no caller sees. `largest`: of
-  /// the numbers that `rest` is a sum of, whose rounding is not fitted.
-  std::vector<double> solve(std::vector<double> rest, double largest) const {
-    constexpr double small = 1e-31;
-    const double total = std::accumulate(rest.begin(), rest.end(), 0.0);  // 0 but for rounding, as the equations want
-    const double all_counts = std::accumulate(counts_.begin(), counts_.end(), 0.0);
-    for (std::size_t unit = 0; unit < num_units_; ++unit) {
-      rest[unit] -= total * counts_[unit] / all_counts;
-    }
-    std::vector<double> solution(num_units_, 0);
-    std::vector<double> direction(num_units_, 0);
-    const auto product = [&](const std::vector<double>& left, const std::vector<double>& right) {
-      double sum = 0;
-      for (std::size_t unit = 0; unit < num_units_; ++unit) {
-        sum += left[unit] * right[unit] / counts_[unit];
-      }
-      return sum;
-    };
-    double size = product(rest, rest);
-    const double wanted = std::max(size * small, std::pow(4 * epsilon * largest, 2) * all_counts);
-    double last = 0;
-    for (std::size_t round = 0; size > wanted && round < 4 * num_units_ + 20; ++round) {
-      for (std::size_t unit = 0; unit < num_units_; ++unit) {
-        direction[unit] = rest[unit] / counts_[unit] + (last > 0 ? size / last : 0) * direction[unit];
-      }
-      const auto sums = in_cell([&](std::size_t unit, std::size_t) { return direction[unit]; });
-      std::vector<double> image(num_units_, 0);
-      each([&](std::size_t unit, std::size_t cell) { image[unit] += direction[unit] - sums[cell] / in_cells_[cell]; });
-      double curvature = 0;
-      for (std::size_t unit = 0; unit < num_units_; ++unit) {
-        curvature += direction[unit] * image[unit];
-      }
-      if (!(curvature > 0)) {
-        break;
-      }
-      for (std::size_t unit = 0; unit < num_units_; ++unit) {
-        solution[unit] += size / curvature * direction[unit];
-        rest[unit] -= size / curvature * image[unit];
-      }
-      last = size;
-      size = product(rest, rest);
-    }
-    return solution;
-  }
-
-  std::size_t num_units_;
-  std::size_t num_cells_;
-  std::vector<double> scores_;    ///< [unit, cell]
-  std::vector<double> counts_;    ///< [unit]
-  std::vector<double> in_cells_;  ///< [cell]
 };
 
 /// Units (subjects on sides) and cells that can be compared.
@@ -229,25 +92,11 @@ class Comparable {
 
   /// Units that no chain of shared cells joins cannot be compared: those joined with the most cells stay.
   bool drop_other_components() {
-    std::vector<std::size_t> component(units_.size(), 0);
-    std::iota(component.begin(), component.end(), std::size_t{0});
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const auto cell : cells_) {
-        std::size_t least = units_.size();
-        for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-          if (units_[unit].is_kept && !std::isnan(units_[unit].scores[cell])) {
-            least = std::min(least, component[unit]);
-          }
-        }
-        for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-          if (units_[unit].is_kept && !std::isnan(units_[unit].scores[cell]) && component[unit] != least) {
-            component[unit] = least;
-            changed = true;
-          }
-        }
-      }
-    }
+    const auto scores_of = [this](std::size_t unit) {
+      return base::mapped(
+          cells_, [&](std::size_t cell) { return units_[unit].is_kept ? units_[unit].scores[cell] : stats::nan; });
+    };
+    const auto component = AdditiveFit(units_.size(), cells_.size(), scores_of).joined_with();
     std::map<std::size_t, std::size_t> sizes;
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
       const auto has = [&](std::size_t cell) { return !std::isnan(units_[unit].scores[cell]); };
@@ -419,7 +268,7 @@ ComparedItem ComparedMeans::plain(std::size_t item) const {
       const double mean = sides_[side].sums[place] / sides_[side].counts[place];
       on_left += plan_.sides[side].to_left * mean;
       on_right += plan_.sides[side].to_right * mean;
-      rounding += epsilon / 2 * sides_[side].magnitudes[place];
+      rounding += std::numeric_limits<double>::epsilon() / 2 * sides_[side].magnitudes[place];
     }
     const double difference = on_left - on_right;
     compared.differences[cell] = std::abs(difference) <= rounding ? 0 : difference;
@@ -497,7 +346,11 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
   if (comparable.cells().empty()) {
     return compared;
   }
-  const AdditiveFit fit(comparable.units(), comparable.cells());
+  const auto scores_of = [&](std::size_t place) {
+    const auto& scores = comparable.units()[place].scores;
+    return base::mapped(comparable.cells(), [&](std::size_t cell) { return scores[cell]; });
+  };
+  const AdditiveFit fit(comparable.units().size(), comparable.cells().size(), scores_of);
   const double of_cells = stats::mean(fit.cell_effects).value;
   std::vector<double> parts;
   std::vector<double> side_means(sides_.size(), of_cells);
