@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/Lists.hpp"
+#include "findings/contrasts/AdditiveFit.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/CrossedTable.hpp"
@@ -31,12 +32,15 @@ class MeansOfMeasure {
         confidence_(confidence),
         cells_(cells),
         groups_(groups),
-        effects_(cells_.num_sentences(), 0) {
-    if (std::ranges::any_of(groups_, [](const auto& group) { return group.items.size() > 1; })) {
-      item_means_ = cells_.means({item_axis});
-    }
-    add_effects();
+        item_means_(std::ranges::any_of(groups_, [](const auto& group) { return group.items.size() > 1; })
+                        ? cells_.means({item_axis})
+                        : std::vector(cells_.length(item_axis), CellMean{0, 1})),
+        fit_(num_rows(), cells_.num_sentences(), [this](std::size_t place) { return cells_of(place); }),
+        joined_(fit_.joined_with()),
+        of_all_(cells_.num_sentences(), 0) {
+    compare();
   }
+  MeansOfMeasure(const MeansOfMeasure&) = delete;  // the fit asks this one for its cells
 
   std::size_t num_rows() const { return cells_.length(subject_axis) * groups_.size(); }
 
@@ -61,7 +65,7 @@ class MeansOfMeasure {
     row.low = test.low;
     row.high = test.high;
     row.reason = test.reason;
-    add_deviation(row, cells);
+    add_deviation(row, place, cells);
     return row;
   }
 
@@ -72,12 +76,6 @@ class MeansOfMeasure {
     const auto subject = place / groups_.size();
     const auto& items = groups_[place % groups_.size()].items;
     std::vector<double> cells(cells_.num_sentences());
-    if (items.size() == 1) {
-      for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
-        cells[sentence] = cells_.at(subject, sentence, items.front());
-      }
-      return cells;
-    }
     std::vector<double> known;
     for (const auto item : items) {
       known.insert(known.end(), item_means_[item].num_cells > 0 ? 1 : 0, item_means_[item].value);
@@ -97,41 +95,51 @@ class MeansOfMeasure {
     return cells;
   }
 
-  /// What a sentence adds to all rows alike, from those that have it; the mean of the rows' means.
-  void add_effects() {
-    std::vector<double> means;
-    std::vector<double> counts(effects_.size(), 0);
+  /// What deviations are made of: rows that hang together are compared, each with the mean of all of them.
+  void compare() {
+    means_.assign(num_rows(), 0);
+    weights_.assign(num_rows(), 0);
+    std::vector<double> num_joined(num_rows(), 0);
+    for (std::size_t place = 0; place < num_rows(); ++place) {
+      num_joined[joined_[place]] += 1;
+      means_[joined_[place]] += fit_.unit_effects[place];
+    }
     for (std::size_t place = 0; place < num_rows(); ++place) {
       const auto cells = cells_of(place);
-      const auto mean = stats::mean(stats::finite(cells));
-      if (!mean.defined()) {
-        continue;
+      double shared = 0;  // cells that say as much of the row: those that others lack say nothing
+      for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+        shared += std::isnan(cells[sentence]) ? 0 : 1 - 1 / fit_.in_cells[sentence];
       }
-      means.push_back(mean.value);
-      for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
-        if (!std::isnan(cells[sentence])) {
-          effects_[sentence] += cells[sentence] - mean.value;
-          counts[sentence] += 1;
-          largest_ = std::max(largest_, std::abs(cells[sentence]));
-        }
+      const double all = num_joined[joined_[place]];
+      shared *= all / (all - 1);
+      weights_[place] = shared > 1 + score_rounding ? 1 / std::sqrt(shared * (shared - 1)) : 0;
+      for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
+        const double rest = fit_.rest(place, sentence, cells[sentence]);
+        of_all_[sentence] += std::isnan(rest) ? 0 : weights_[place] * rest / all;
       }
     }
-    mean_of_all_ = stats::mean(means).value;
-    for (std::size_t sentence = 0; sentence < effects_.size(); ++sentence) {
-      effects_[sentence] /= std::max(counts[sentence], 1.0);
+    for (std::size_t place = num_rows(); place-- > 0;) {  // the first of those that are joined comes last
+      const double all = num_joined[joined_[place]];
+      means_[place] = all > 1 ? means_[joined_[place]] / all : stats::nan;
     }
   }
 
-  void add_deviation(MeanRow& row, std::vector<double> cells) const {
+  /// Its variance is that of what each of the row's cells adds to it: the row's rest, less that of all, by the least
+  /// squares' weights, of which the diagonal is taken (exact where no cell is missing and of two rows).
+  void add_deviation(MeanRow& row, std::size_t place, std::vector<double> cells) const {
     for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
-      cells[sentence] -= effects_[sentence] + mean_of_all_;
+      const double rest = fit_.rest(place, sentence, cells[sentence]);
+      cells[sentence] = fit_.in_cells[sentence] > 1 ? weights_[place] * rest - of_all_[sentence] : stats::nan;
     }
-    const auto present = stats::finite(cells);
-    row.deviation = stats::mean(present).value;
-    const auto [least, most] = std::ranges::minmax(present);
+    row.deviation = fit_.unit_effects[place] - means_[place];
+    const auto parts = stats::finite(cells);
+    const auto n = static_cast<double>(parts.size());
     const auto squares = stats::crossed_squares(cells, num_rephrasings_);
-    if (squares.num_rows > 1 && most - least > score_rounding * largest_) {
-      const auto test = stats::test_mean(row.deviation, squares.error(), confidence_);
+    if (weights_[place] > 0 && squares.num_rows > 1 &&
+        n * (std::ranges::max(parts) - std::ranges::min(parts)) > score_rounding * fit_.largest) {
+      auto error = squares.error();
+      error.variance *= n * (n - 1);
+      const auto test = stats::test_mean(row.deviation, error, confidence_);
       std::tie(row.p, row.deviation_low, row.deviation_high) = std::tie(test.p, test.low, test.high);
     }
   }
@@ -142,19 +150,17 @@ class MeansOfMeasure {
   double confidence_;
   const Cells& cells_;
   const std::vector<ItemGroup>& groups_;
-  std::vector<CellMean> item_means_;  ///< [item]; empty where each group is one item
-  std::vector<double> effects_;       ///< [sentence]
-  double mean_of_all_ = stats::nan;
-  double largest_ = 0;  ///< of all |cells|
+  std::vector<CellMean> item_means_;  ///< [item]; 0 where each group is one item
+  AdditiveFit fit_;                   ///< of rows in sentences
+  std::vector<std::size_t> joined_;   ///< [row]: AdditiveFit::joined_with
+  std::vector<double> means_;         ///< [row]: mean effect of the rows that it is joined with
+  std::vector<double> weights_;       ///< [row]: of its rests in its effect
+  std::vector<double> of_all_;        ///< [sentence]: what rests of all its rows add to the mean of all
 };
 
 void compare_rows(std::span<MeanRow> rows) {
-  std::vector<double> p;
-  std::vector<double> deviations;
-  for (const auto& row : rows) {
-    p.push_back(row.p);
-    deviations.push_back(row.deviation);
-  }
+  const auto p = base::mapped(rows, [](const MeanRow& row) { return row.p; });
+  const auto deviations = base::mapped(rows, [](const MeanRow& row) { return row.deviation; });
   stats::adjust_rows(rows, &MeanRow::p, &MeanRow::p_holm, stats::Adjustment::holm);
   const auto ranks = evidence_ranks(p, deviations);
   for (std::size_t place = 0; place < rows.size(); ++place) {

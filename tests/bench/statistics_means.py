@@ -1,7 +1,9 @@
 """Means, their intervals and coefficients of variation of a score table."""
 
 import numpy
+import scipy.sparse.csgraph
 import scipy.stats
+from statistics_draws import mean_error, student
 from statistics_tables import CONSTANT, NO_VALUES, NOT_APPLICABLE, OK, TOO_FEW
 
 OVER = {"wording": (4,), "template": (3, 4), "rephrasing": (2, 4), "replicate": (2, 3)}  # axes that are averaged
@@ -41,8 +43,8 @@ def check(report, number, data, table, statistics, seed):
         for subject, item in numpy.ndindex(present.shape):
             found = {name: data["mean_score_" + name][measure, subject, item] for name in ("low", "high", "status")}
             check_interval(report, number, found, cells[subject, :, :, item], confidence)
-        check_deviations(report, number, {name: data["mean_score_" + name][measure] for name in ("deviation", "p", "p_holm", "rank")},
-                         cells, unit)
+        check_deviations(report, number, {name: data["mean_score_" + name][measure] for name in ("deviation", "deviation_low", "deviation_high", "p", "p_holm", "rank")},
+                         cells, unit, confidence)
         check_variation(report, number, data, measure, values)
 
 
@@ -62,14 +64,52 @@ def check_interval(report, number, found, cells, confidence):
     report.same("mean: status", number, found["status"], status)
 
 
-def check_deviations(report, number, found, cells, unit):
-    """Without what sentences add to all; Holm and the order by the p that stand there."""
-    means = mean(cells, axis=(1, 2))
-    if numpy.isnan(means).all():
+def effects_of(scores):
+    """Of units [unit, cell] by least squares, from the mean of the units that chains of shared cells join; rests; how many are
+    joined. NaN: a unit that is alone."""
+    units, cells = numpy.nonzero(~numpy.isnan(scores))
+    values = scores[units, cells]
+    first = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_array((numpy.ones(len(units)), (units, scores.shape[0] + cells)), [sum(scores.shape)] * 2), directed=False)[1]
+    design = numpy.zeros((len(values), sum(scores.shape)))
+    design[numpy.arange(len(values)), units] = design[numpy.arange(len(values)), scores.shape[0] + cells] = 1
+    solution = numpy.linalg.lstsq(design, values - values.mean(), rcond=None)[0]
+    rests = numpy.full(scores.shape, numpy.nan)
+    rests[units, cells] = values - values.mean() - design @ solution
+    joined = first[: scores.shape[0], None] == first[: scores.shape[0]]
+    count = joined.sum(axis=1)
+    effects = solution[: scores.shape[0]] - joined @ solution[: scores.shape[0]] / count
+    return numpy.where(count > 1, effects, numpy.nan), rests, count
+
+
+def check_deviations(report, number, found, cells, unit, confidence):
+    """What cells add to them by the weights of each unit; Holm and the order by the p that stand there."""
+    if numpy.isnan(cells).all():
         return
-    effects = mean(cells - means[:, None, None, :], axis=(0, 3))
-    rests = cells - effects[None, :, :, None] - numpy.nanmean(means)
-    report.numbers("mean: deviation", number, found["deviation"], mean(rests, axis=(1, 2)), unit)
+    rephrasings = cells.shape[2]
+    scores = numpy.moveaxis(cells, 3, 1).reshape(-1, cells.shape[1] * rephrasings).astype(float)
+    effects, rests, count = effects_of(scores)
+    report.numbers("mean: deviation", number, found["deviation"].ravel(), effects, unit)
+    present = ~numpy.isnan(scores)
+    in_cells = present.sum(axis=0)
+    with numpy.errstate(all="ignore"):
+        shared = (present * (1 - 1 / in_cells)[None]).sum(axis=1, where=present) * count / (count - 1)
+        weights = numpy.where(shared > 1 + 1e-12, 1 / numpy.sqrt(shared * (shared - 1)), 0)
+        of_all = numpy.nansum(weights[:, None] * rests / count[:, None], axis=0)
+    for place in range(len(scores)):
+        parts = numpy.where(in_cells > 1, weights[place] * rests[place] - of_all, numpy.nan)
+        n = (~numpy.isnan(parts)).sum()
+        parts *= numpy.sqrt(n * (n - 1))
+        table = parts.reshape(-1, rephrasings)
+        expected = (numpy.nan,) * 3
+        if weights[place] > 0 and (~numpy.isnan(table)).any(axis=1).sum() > 1:
+            spread = numpy.nanmax(parts) - numpy.nanmin(parts)
+            if spread > 1e-12 * unit and spread < 1e-7 * unit:
+                continue  # rounding of the scores counts
+            expected = student(effects[place], mean_error(table), confidence) if spread > 1e-12 * unit else expected
+        report.numbers("mean: p and interval of deviation", number,
+                       [found[name].ravel()[place] for name in ("p", "deviation_low", "deviation_high")], expected, unit,
+                       condition(scores[place]) if not numpy.isnan(expected[0]) else 1)
     p = found["p"].ravel()
     tested = numpy.flatnonzero(~numpy.isnan(p))
     order = tested[numpy.argsort(p[tested], kind="stable")]

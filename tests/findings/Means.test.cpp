@@ -312,6 +312,55 @@ TEST(Means, OfNoiseSeldomDifferFromTheMeanOfAll) {
   }
 }
 
+/// The second half of the subjects lacks two thirds of the templates, which add much.
+RandomScores unbalanced(std::uint64_t seed) {
+  RandomScores random({1, 4, 12, 4, 1, 1});
+  std::mt19937_64 numbers(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> templates(12);
+  std::ranges::generate(templates, [&] { return 3 * normal(numbers); });
+  for (std::size_t s = 0; s < 4; ++s) {
+    for (std::size_t t = 0; t < 12; ++t) {
+      const double own = normal(numbers);
+      for (std::size_t r = 0; r < 4; ++r) {
+        random.at({0, s, t, r, 0, 0}) = s < 2 || t < 4 ? templates[t] + own + normal(numbers) : stats::nan;
+      }
+    }
+  }
+  return random;
+}
+
+TEST(Means, OfSubjectsThatLackMostTemplatesAreComparedOnThoseThatAreShared) {
+  int rows = 0;
+  int small = 0;
+  int any = 0;
+  constexpr int sets = 400;
+  for (std::uint64_t set = 0; set < sets; ++set) {
+    const auto found = means_of(unbalanced(set).scores(), asked()).rows;
+    rows += static_cast<int>(found.size());
+    small += static_cast<int>(std::ranges::count_if(found, [](const auto& row) { return row.p <= 0.05; }));
+    any += std::ranges::any_of(found, [](const auto& row) { return row.p_holm <= 0.05; }) ? 1 : 0;
+  }
+  EXPECT_LT(small, 0.065 * rows);
+  EXPECT_LT(any, 0.075 * sets);
+}
+
+TEST(Means, AreNotComparedWithThoseThatShareNoSentence) {
+  RandomScores random({1, 4, 8, 1, 1, 1});
+  random.fill(5, 0);
+  for (std::size_t t = 0; t < 8; ++t) {  // two subjects on the first templates, one each on others
+    for (std::size_t s = 0; s < 4; ++s) {
+      const bool has_score = s < 2 ? t < 4 : s == 2 ? t == 4 || t == 5 : t > 5;
+      random.at({0, s, t, 0, 0, 0}) = has_score ? random.at({0, s, t, 0, 0, 0}) + (s < 2 ? 0 : 100) : stats::nan;
+    }
+  }
+  const auto rows = means_of(random.scores(), asked()).rows;
+  EXPECT_NEAR(rows[0].deviation, (rows[0].mean - rows[1].mean) / 2, 1e-12);
+  EXPECT_FALSE(std::isnan(rows[0].p));
+  EXPECT_NEAR(rows[0].p, rows[1].p, 1e-12);
+  EXPECT_TRUE(std::isnan(rows[2].deviation) && std::isnan(rows[2].p) && std::isnan(rows[3].deviation));
+}
+
 TEST(Means, AnswerWithTheDifferenceThatTheirPIsOf) {
   auto random = alike(7, 0.0);
   random.table.axes[item_axis].coordinates = {{"left", "", std::vector<std::string>(random.table.length(5), "cold")},
