@@ -63,9 +63,9 @@ class AnsweredRows {
     }
     const auto small = std::ranges::count_if(rows_, is_small);
     if (told.empty() && !rows_.empty()) {
-      told.push_back(why_none(level) + " Nearest to one" +
-                     (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") + ": " +
-                     sentence(rows_.front()));
+      const auto nearest = " Nearest to one" + (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") +
+                           ": " + sentence(rows_.front());
+      told.push_back(why_none(level) + (value_.number(rows_.front()) != 0 ? nearest : ""));  // 0 has no direction
     } else if (p_ != nullptr && rows_.size() > told.size()) {
       told.back() += " Of " + base::counted(rows_.size(), "row") + " " +
                      base::with_thousands(static_cast<std::uint64_t>(small)) + (small == 1 ? " has a p" : " have a p") +

@@ -125,24 +125,6 @@ double one_way(const Lines& lines, double total, double num_cells) {
   return effect * spread + rest / num_cells;
 }
 
-/// Of a sum of mean squares, by Satterthwaite: the fewest with the estimates or with one of those that are added at its
-/// upper limit.
-double fewest_degrees(std::span<const double> squares, std::span<const double> degrees) {
-  double fewest = nan;
-  for (std::size_t raised = 0; raised <= squares.size(); ++raised) {  // the last: none
-    double sum = 0;
-    double uncertainty = 0;
-    for (std::size_t part = 0; part < squares.size(); ++part) {
-      const bool is_raised = part == raised && squares[part] > 0;
-      const double square = squares[part] * (is_raised ? upper_variance_factor(degrees[part], cautious) : 1);
-      sum += square;
-      uncertainty += square * square / degrees[part];
-    }
-    fewest = std::fmin(fewest, sum * sum / uncertainty);  // NaN is none
-  }
-  return fewest;
-}
-
 /// Where each row has one cell, its variance contains that of cells; the columns' is what all vary beyond it.
 MeanError error_of_one_layer(const CrossedSquares& squares) {
   const auto n = static_cast<double>(squares.num_cells);
@@ -233,6 +215,22 @@ CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_co
 
 double upper_variance_factor(double degrees, double probability) {
   return degrees / (2 * boost::math::gamma_p_inv(degrees / 2, 1 - probability));
+}
+
+double fewest_degrees(std::span<const double> variances, std::span<const double> degrees) {
+  double fewest = nan;
+  for (std::size_t raised = 0; raised <= variances.size(); ++raised) {  // the last: none
+    double sum = 0;
+    double uncertainty = 0;
+    for (std::size_t part = 0; part < variances.size(); ++part) {
+      const bool is_raised = part == raised && variances[part] > 0;
+      const double variance = variances[part] * (is_raised ? upper_variance_factor(degrees[part], cautious) : 1);
+      sum += variance;
+      uncertainty += variance * variance / degrees[part];
+    }
+    fewest = std::fmin(fewest, sum * sum / uncertainty);  // NaN is none
+  }
+  return fewest;
 }
 
 double evidence_level(std::size_t fewest) { return fewest >= 5 ? 0.25 : fewest == 4 ? 0.35 : 0.5; }

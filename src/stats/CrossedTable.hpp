@@ -73,6 +73,11 @@ double evidence_level(std::size_t fewest);
 /// true one stays below with this probability (normal values).
 double upper_variance_factor(double degrees, double probability);
 
+/// Of a sum of variances (one that is taken off is negative), by Satterthwaite (1946, Biometrics Bulletin 2): the
+/// fewest with the estimates or with one of those that are added at its upper 75 % limit, since few degrees may hide a
+/// large variance. All `degrees` are above 0.
+double fewest_degrees(std::span<const double> variances, std::span<const double> degrees);
+
 /// Of the sum over groups of their means, which are other samples (Welch 1947, Biometrika 34): sum of variance (n - 1)
 /// over n, degrees of freedom by Satterthwaite, the fewest with the estimates or one of them at its upper 75 % limit:
 /// two values that happen to differ little would else have the degrees of the others. Of one group that of a mean. NaN

@@ -75,6 +75,7 @@ TEST(FindingsAnswers, say_that_there_is_none_and_what_is_nearest) {
       without_p[0].text,
       "This design cannot show any difference: too few templates, wordings or answers for a p. Nearest to one: a: "
       "1.000 nat, 0.000 .. 2.000 (7 templates).");
+  EXPECT_EQ(answers_to({{"lower", 0, 1}}).front().text, "No difference beyond chance.") << "0 has no direction";
   EXPECT_EQ(answers_to({{"a"}}).front().text, "Nothing can be said of any difference: there are no scores.");
 }
 

@@ -1,6 +1,7 @@
 #include "findings/clusters/Clusters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -221,25 +222,53 @@ void add_rows(Clusters& clusters, ClusterRequest::Across across) {
                   "the score table has no intersections", "leave the key out");
 }
 
+/// Of scores [subject, template, rephrasing]: the quasi F of subjects over what templates and rephrasings, crossed
+/// samples, do to single subjects.
+double spread_p(const std::vector<double>& scores, std::size_t num_templates, std::size_t num_rephrasings) {
+  const auto num_sentences = num_templates * num_rephrasings;
+  const auto all = stats::crossed_squares(scores, num_sentences);
+  stats::MeanError error{all.rest, all.rest_degrees};
+  if (num_templates > 1 && num_rephrasings > 1) {
+    std::vector<std::vector<double>> of_sentences(num_sentences);
+    std::vector<std::vector<double>> of_templates(scores.size() / num_rephrasings);
+    std::vector<std::vector<double>> of_rephrasings(scores.size() / num_templates);
+    for (std::size_t place = 0; place < scores.size(); ++place) {
+      of_sentences[place % num_sentences].push_back(scores[place]);
+    }
+    const auto mean_of = [](const std::vector<double>& values) { return stats::mean(stats::finite(values)).value; };
+    const auto sentences = base::mapped(of_sentences, mean_of);  // taken off, since cells may be missing
+    for (std::size_t place = 0; place < scores.size(); ++place) {
+      const double rest = scores[place] - sentences[place % num_sentences];
+      of_templates[place / num_rephrasings].push_back(rest);
+      of_rephrasings[place / num_sentences * num_rephrasings + place % num_rephrasings].push_back(rest);
+    }
+    const auto templates = stats::crossed_squares(base::mapped(of_templates, mean_of), num_templates);
+    const auto rephrasings = stats::crossed_squares(base::mapped(of_rephrasings, mean_of), num_rephrasings);
+    const auto squares = [](const auto& one) { return one.rest * one.rest_degrees; };
+    const double degrees = all.rest_degrees - templates.rest_degrees - rephrasings.rest_degrees;
+    if (!(std::min({degrees, templates.rest_degrees, rephrasings.rest_degrees}) > 0)) {
+      return stats::nan;
+    }
+    const double rest = std::max(0.0, (squares(all) - squares(templates) - squares(rephrasings)) / degrees);
+    const std::array parts = {std::max(templates.rest, rest), std::max(rephrasings.rest, rest), -rest};
+    error = {parts[0] + parts[1] + parts[2],
+             stats::fewest_degrees(parts, std::array{templates.rest_degrees, rephrasings.rest_degrees, degrees})};
+  }
+  return error.variance > 0
+             ? stats::ratio_p(all.rows / error.variance, static_cast<double>(all.num_rows) - 1, error.degrees)
+             : stats::nan;
+}
+
 /// Behind the points, [dimension]: ClusterSource::spread_p.
 void append_spreads(const Cells& cells, const std::vector<ItemGroup>& dimensions, std::vector<double>& points) {
-  const bool has_templates = cells.length(template_axis) > 1;
-  const auto num_columns = cells.length(has_templates ? template_axis : rephrasing_axis);
-  const auto in_column = cells.num_sentences() / num_columns;
   for (const auto& dimension : dimensions) {
-    std::vector<double> table(cells.length(subject_axis) * num_columns, 0);  // NaN: one of its cells is missing
-    for (std::size_t place = 0; place < table.size() * in_column; ++place) {
-      const auto sentence = place % cells.num_sentences();
-      const auto subject = place / cells.num_sentences();
+    std::vector<double> scores(cells.length(subject_axis) * cells.num_sentences(), 0);  // NaN: an item is missing
+    for (std::size_t place = 0; place < scores.size(); ++place) {
       for (const auto item : dimension.items) {
-        table[subject * num_columns + (has_templates ? sentence / in_column : sentence)] +=
-            cells.at(subject, sentence, item);
+        scores[place] += cells.at(place / cells.num_sentences(), place % cells.num_sentences(), item);
       }
     }
-    const auto squares = stats::crossed_squares(table, num_columns);
-    const auto degrees = static_cast<double>(squares.num_rows) - 1;
-    points.push_back(squares.rest > 0 ? stats::ratio_p(squares.rows / squares.rest, degrees, squares.rest_degrees)
-                                      : stats::nan);
+    points.push_back(spread_p(scores, cells.length(template_axis), cells.length(rephrasing_axis)));
   }
 }
 
@@ -362,14 +391,16 @@ class ClusterFindings {
                 std::identity());
     finding
         .add(Role::p, base::joined(clusters_.sources, &ClusterSource::spread_p), "spread_p", "1",
-             "p that subjects are alike on the dimension, by F over subjects x templates", std::identity())
+             "p that subjects are alike on the dimension, by F over what templates and rephrasings do to single "
+             "subjects",
+             std::identity())
         .of = "spread_p";
     finding.views = {{.title = "High and low by ",
                       .columns = table_columns("dimension: cluster_dimension, high above: limit, p spread: spread_p"),
                       .each = {"cluster_source"}}};
     finding.notes =
-        "p spread: that subjects differ on the dimension by no more than other templates would make them "
-        "(F test). Above 0.05 neither sides nor tests of the dimension are given.";
+        "p spread: that subjects differ on the dimension by no more than other templates and rephrasings would make "
+        "them (F test). Above 0.05 neither sides nor tests of the dimension are given.";
     if (!clusters_.unmatched.empty()) {
       finding.warnings = {"ratings: not in this run: " + base::join(clusters_.unmatched, ", ")};
     }
@@ -531,7 +562,9 @@ class ClusterFindings {
                       .only = "t_p_holm",
                       .none = "none"}};
     finding.notes = "p Holm: adjusted for the tests of one source whose dimensions have a spread beyond their error.";
-    finding.warnings = {fitted_warning};
+    if (std::ranges::any_of(clusters_.tests, [](const auto& test) { return !std::isnan(test.p_holm); })) {
+      finding.warnings = {fitted_warning};
+    }
   }
 
   /// Subjects side by side.

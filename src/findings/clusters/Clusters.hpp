@@ -25,8 +25,8 @@ struct ClusterSource {
   std::string name;
   std::vector<double> points;         ///< [subject, dimension], mean scores; NaN: none
   std::vector<std::int32_t> answers;  ///< [subject, dimension]: sampled answers that were read in them
-  /// [dimension]: p that subjects are alike on it, by F of subjects over subjects x templates (x rephrasings with one
-  /// template); NaN: not known, as of people.
+  /// [dimension]: p that subjects are alike on it, by F of subjects over what templates and rephrasings do to single
+  /// subjects; NaN: not known, as of people.
   std::vector<double> spread_p;
   std::vector<std::size_t> subjects;         ///< those with a score on every dimension, which are clustered
   std::vector<stats::Clustering> by_number;  ///< [k - 1]
