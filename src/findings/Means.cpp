@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "base/Lists.hpp"
-#include "findings/contrasts/AdditiveFit.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
+#include "stats/AdditiveFit.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/RateInterval.hpp"
@@ -36,7 +36,8 @@ class MeansOfMeasure {
                         ? cells_.means({item_axis})
                         : std::vector(cells_.length(item_axis), CellMean{0, 1})),
         fit_(num_rows(), cells_.num_sentences(), [this](std::size_t place) { return cells_of(place); }),
-        joined_(fit_.joined_with()),
+        joined_(stats::joined_units(num_rows(), cells_.num_sentences(),
+                                    [this](std::size_t place) { return cells_of(place); })),
         of_all_(cells_.num_sentences(), 0) {
     compare();
   }
@@ -151,8 +152,8 @@ class MeansOfMeasure {
   const Cells& cells_;
   const std::vector<ItemGroup>& groups_;
   std::vector<CellMean> item_means_;  ///< [item]; 0 where each group is one item
-  AdditiveFit fit_;                   ///< of rows in sentences
-  std::vector<std::size_t> joined_;   ///< [row]: AdditiveFit::joined_with
+  stats::AdditiveFit fit_;            ///< of rows in sentences
+  std::vector<std::size_t> joined_;   ///< [row]: stats::joined_units
   std::vector<double> means_;         ///< [row]: mean effect of the rows that it is joined with
   std::vector<double> weights_;       ///< [row]: of its rests in its effect
   std::vector<double> of_all_;        ///< [sentence]: what rests of all its rows add to the mean of all

@@ -731,10 +731,10 @@ void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_gro
 
 base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 
-void require_probe(const probes::Probe* probe, const probes::Stage& stage, const std::filesystem::path& directory) {
-  base::refuse_if(probe == nullptr, "'" + directory.string() + "' has blocks that cannot be read",
-                  "a file beside the journal of its " + stage.name() + " is missing or damaged",
-                  "'stereosweep run " + directory.string() + "' makes it anew");
+void refuse_unread(const probes::Stage& stage, const std::filesystem::path& directory) {
+  throw base::InputError(base::describe("'" + directory.string() + "' has blocks that cannot be read",
+                                        "a file beside the journal of its " + stage.name() + " is missing or damaged",
+                                        "'stereosweep run " + directory.string() + "' makes it anew"));
 }
 
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
@@ -774,7 +774,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     for (const auto& line : lines) {
       base::log(base::LogLevel::info, line);
     }
-    require_probe(nullptr, *unread, directory.root());
+    refuse_unread(*unread, directory.root());
   }
   base::refuse_if(lines.empty(), "'" + directory.root().string() + "' holds nothing to export",
                   "no block is in a journal yet", "continue it with 'stereosweep run'");

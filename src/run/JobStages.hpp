@@ -20,16 +20,16 @@ void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_gro
 /// Collective; see run_jobs. The job's model is read and its settings are agreed on.
 base::ExitCode run_stages(JobParts& job);
 
-/// Throws InputError where a stage could not be reopened (`probe` is null) though its blocks are in a journal.
-void require_probe(const probes::Probe* probe, const probes::Stage& stage, const std::filesystem::path& directory);
+/// Throws InputError: the stage cannot be reopened, though its blocks are in a journal.
+[[noreturn]] void refuse_unread(const probes::Stage& stage, const std::filesystem::path& directory);
 
 /// Called with a stage's journal before anything is written from it: throws where it is not the job's.
 using JournalCheck = std::function<void(const results::JournalStore&)>;
 
 /// What `export` does with a run directory, also while it runs: as much as its stages have come to. `files`: the small
 /// files of the model; `tokenizer`: null where the job needs none. Returns what to print, a line per file and digest.
-/// Throws InputError where nothing can be exported yet, and, once the others
-/// are written, where a stage cannot be reopened.
+/// Throws InputError where nothing can be exported yet, and, once the others are written, where a stage cannot be
+/// reopened.
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
                                        const tokenizer::Tokenizer* tokenizer, const JournalCheck& check);
 

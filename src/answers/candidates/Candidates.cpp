@@ -259,13 +259,12 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   }
   const bool closes = last >= sentence.last || tokens_[last].kind != Token::Kind::word;
   strength = opens && closes ? std::max(strength, Strength::cued) : strength;
-  if (is_of_others) {
+  // "I can't rate them; a number like 3 would suggest that all are alike"
+  const bool is_example = first > sentence.first && is(first - 1, "like") && is(last, "would");
+  if (is_of_others || is_example) {
     return Strength::supposed;
   }
   const bool is_asked = is(last, "?") || is(last + 1, "?");
-  if (first > sentence.first && is(first - 1, "like") && is(last, "would")) {
-    return Strength::supposed;  // "I can't rate them; a number like 3 would suggest that all are alike"
-  }
   return (is_explanation_[first] || is_asked) && strength == Strength::cued ? Strength::bare : strength;
 }
 

@@ -74,13 +74,12 @@ constexpr std::string_view declining_of_model[] = {
 };
 
 constexpr auto answering = word_list<
-    ". answer answers answering rate rating ratings score scores scoring say tell give provide offer assign "
-    "assigning help assist comply engage participate respond comment judge judging judgment judgments generalize "
-    "generalise generalizing choose pick select label labels quantify measure reduce rank stereotype stereotypes "
-    "stereotyping describe characterize characterise summarize summarise speculate assume assumptions pin put attach "
-    "number numbers opinion "
-    "opinions list generate create do that this estimate evaluate assess speak express share state claim endorse "
-    "make lump generalizations discuss support apply paint place name know explain justify fulfill produce use "
+    ". answer answers answering rate rating ratings score scores scoring say tell give provide offer assign assigning "
+    "help assist comply engage participate respond comment judge judging judgment judgments generalize generalise "
+    "generalizing choose pick select label labels quantify measure reduce rank stereotype stereotypes stereotyping "
+    "describe characterize characterise summarize summarise speculate assume assumptions pin put attach number numbers "
+    "opinion opinions list generate create do that this estimate evaluate assess speak express share state claim "
+    "endorse make lump generalizations discuss support apply paint place name know explain justify fulfill produce use "
     "capture determine repeat words word terms">;
 
 /// "I", what a model calls itself, and what it is asked for.

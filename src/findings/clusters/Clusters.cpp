@@ -222,6 +222,16 @@ void add_rows(Clusters& clusters, ClusterRequest::Across across) {
                   "the score table has no intersections", "leave the key out");
 }
 
+/// [group]: mean of the values of each; `group_of`: of a value's place.
+std::vector<double> means_by(const std::vector<double>& values, std::size_t num_groups,
+                             const std::function<std::size_t(std::size_t)>& group_of) {
+  std::vector<std::vector<double>> groups(num_groups);
+  for (std::size_t place = 0; place < values.size(); ++place) {
+    groups[group_of(place)].push_back(values[place]);
+  }
+  return base::mapped(groups, [](const auto& group) { return stats::mean(stats::finite(group)).value; });
+}
+
 /// Of scores [subject, template, rephrasing]: the quasi F of subjects over what templates and rephrasings, crossed
 /// samples, do to single subjects.
 double spread_p(const std::vector<double>& scores, std::size_t num_templates, std::size_t num_rephrasings) {
@@ -229,21 +239,18 @@ double spread_p(const std::vector<double>& scores, std::size_t num_templates, st
   const auto all = stats::crossed_squares(scores, num_sentences);
   stats::MeanError error{all.rest, all.rest_degrees};
   if (num_templates > 1 && num_rephrasings > 1) {
-    std::vector<std::vector<double>> of_sentences(num_sentences);
-    std::vector<std::vector<double>> of_templates(scores.size() / num_rephrasings);
-    std::vector<std::vector<double>> of_rephrasings(scores.size() / num_templates);
-    for (std::size_t place = 0; place < scores.size(); ++place) {
-      of_sentences[place % num_sentences].push_back(scores[place]);
+    const auto of_sentences = means_by(scores, num_sentences, [&](std::size_t place) { return place % num_sentences; });
+    auto rests = scores;  // of the sentences, since cells may be missing
+    for (std::size_t place = 0; place < rests.size(); ++place) {
+      rests[place] -= of_sentences[place % num_sentences];
     }
-    const auto mean_of = [](const std::vector<double>& values) { return stats::mean(stats::finite(values)).value; };
-    const auto sentences = base::mapped(of_sentences, mean_of);  // taken off, since cells may be missing
-    for (std::size_t place = 0; place < scores.size(); ++place) {
-      const double rest = scores[place] - sentences[place % num_sentences];
-      of_templates[place / num_rephrasings].push_back(rest);
-      of_rephrasings[place / num_sentences * num_rephrasings + place % num_rephrasings].push_back(rest);
-    }
-    const auto templates = stats::crossed_squares(base::mapped(of_templates, mean_of), num_templates);
-    const auto rephrasings = stats::crossed_squares(base::mapped(of_rephrasings, mean_of), num_rephrasings);
+    const auto templates = stats::crossed_squares(
+        means_by(rests, rests.size() / num_rephrasings, [&](std::size_t place) { return place / num_rephrasings; }),
+        num_templates);
+    const auto rephrasings = stats::crossed_squares(
+        means_by(rests, rests.size() / num_templates,
+                 [&](std::size_t place) { return place / num_sentences * num_rephrasings + place % num_rephrasings; }),
+        num_rephrasings);
     const auto squares = [](const auto& one) { return one.rest * one.rest_degrees; };
     const double degrees = all.rest_degrees - templates.rest_degrees - rephrasings.rest_degrees;
     if (!(std::min({degrees, templates.rest_degrees, rephrasings.rest_degrees}) > 0)) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/Lists.hpp"
-#include "findings/contrasts/AdditiveFit.hpp"
+#include "stats/AdditiveFit.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -96,7 +96,7 @@ class Comparable {
       return base::mapped(
           cells_, [&](std::size_t cell) { return units_[unit].is_kept ? units_[unit].scores[cell] : stats::nan; });
     };
-    const auto component = AdditiveFit(units_.size(), cells_.size(), scores_of).joined_with();
+    const auto component = stats::joined_units(units_.size(), cells_.size(), scores_of);
     std::map<std::size_t, std::size_t> sizes;
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
       const auto has = [&](std::size_t cell) { return !std::isnan(units_[unit].scores[cell]); };
@@ -350,7 +350,7 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
     const auto& scores = comparable.units()[place].scores;
     return base::mapped(comparable.cells(), [&](std::size_t cell) { return scores[cell]; });
   };
-  const AdditiveFit fit(comparable.units().size(), comparable.cells().size(), scores_of);
+  const stats::AdditiveFit fit(comparable.units().size(), comparable.cells().size(), scores_of);
   const double of_cells = stats::mean(fit.cell_effects).value;
   std::vector<double> parts;
   std::vector<double> side_means(sides_.size(), of_cells);
