@@ -20,7 +20,7 @@
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
 #include "parallel/RankGuard.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::app {
 namespace {

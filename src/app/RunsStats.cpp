@@ -10,7 +10,7 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::app {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
-#include "config/Chat.hpp"
+#include "config/ChatKeys.hpp"
 #include "config/JobLoader.hpp"
 #include "config/ProbeFormat.hpp"
 #include "config/axes/AxisSource.hpp"

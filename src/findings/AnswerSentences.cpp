@@ -3,7 +3,7 @@
 
 #include "base/text/Text.hpp"
 #include "findings/Finding.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/Error.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -92,7 +92,7 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
     return view.none + '\n';
   }
   finding.sort(view.by, rows);
-  results::TextTable table(base::mapped(view.columns, [](const auto& column) { return column.second; }));
+  results::TerminalTable table(base::mapped(view.columns, [](const auto& column) { return column.second; }));
   const auto shown = std::min(top, rows.size());
   std::vector<std::vector<std::string>> cells(shown);
   for (const auto& shown_column : view.columns) {

@@ -8,7 +8,7 @@
 
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/AdditiveFit.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"

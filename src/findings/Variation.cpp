@@ -7,7 +7,7 @@
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/Bootstrap.hpp"
 
 namespace stereosweep::findings {

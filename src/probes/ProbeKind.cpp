@@ -18,7 +18,7 @@
 #include "findings/decisions/SparseDesign.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/SampledText.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes {
 namespace {
@@ -347,7 +347,7 @@ findings::Told write_findings(results::StatisticsFile& file, const std::vector<f
 }
 
 std::string cells_text(const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
-  results::TextTable cells({"status of a cell", "cells"});
+  results::TerminalTable cells({"status of a cell", "cells"});
   for (std::size_t status = 0; status < counts.size(); ++status) {
     if (counts[status] > 0) {
       cells.add({names[status], base::with_thousands(counts[status])});

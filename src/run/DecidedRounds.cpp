@@ -16,7 +16,7 @@
 #include "findings/sharing/Sharing.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/Visits.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "run/directory/RunDirectory.hpp"
 
 namespace stereosweep::run {

@@ -20,7 +20,7 @@
 #include "probes/SmallJob.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationProbe.hpp"
-#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Messages.hpp"
 #include "run/ranks/Scorer.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -1,7 +1,7 @@
 // Conversations of several turns, as an interview asks them: calls of one session, which keep keys and values, against
-// calls of their own, in turn. --model DIR, [--texts 8], [--turns 4], [--prompt-words 150], [--new-tokens 32],
-// [--repeat 3], [--dtype], [--threads], [--batch-tokens]. Prints the processor seconds of both, their ratio, the share
-// of equal texts.
+// calls of their own, in turn. --model DIR, [--texts 8], [--openings 2] (so many different first prompts, as groups have
+// them), [--turns 4], [--prompt-words 150], [--new-tokens 32], [--repeat 3], [--dtype], [--threads], [--batch-tokens].
+// Prints the processor seconds of both, their ratio, the share of equal texts.
 #include <functional>
 
 #include "bench/ItemBench.hpp"
@@ -20,6 +20,7 @@ using Plan = std::function<std::unique_ptr<query::Call>(std::span<const query::Q
 
 Outcome talk(const bench::Options& options, const Plan& plan) {
   const auto num_texts = static_cast<std::size_t>(bench::number_option(options, "--texts", 8));
+  const auto openings = static_cast<std::size_t>(bench::number_option(options, "--openings", 2));
   const auto words = bench::number_option(options, "--prompt-words", 150);
   const auto new_tokens = static_cast<std::int32_t>(bench::number_option(options, "--new-tokens", 32));
   std::string opening;
@@ -28,7 +29,7 @@ Outcome talk(const bench::Options& options, const Plan& plan) {
   }
   std::vector<std::string> prompts;
   for (std::size_t i = 0; i < num_texts; ++i) {
-    prompts.push_back("Question " + std::to_string(i % 2) + "." + opening);
+    prompts.push_back("Question " + std::to_string(i % openings) + "." + opening);
   }
   Outcome outcome;
   const auto start = std::clock();

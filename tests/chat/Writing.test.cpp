@@ -11,7 +11,7 @@
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
-#include "config/Chat.hpp"
+#include "config/ChatKeys.hpp"
 #include "support/Places.hpp"
 #include "support/ProcessorTime.hpp"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "base/Error.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {

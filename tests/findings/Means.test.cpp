@@ -11,7 +11,7 @@
 #include "findings/RandomScores.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "hdf5/File.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "support/TemporaryDirectory.hpp"

@@ -71,11 +71,11 @@ TEST(SparseDesign, PairedTemplatesAreAskedInTheSameRephrasings) {
 }
 
 TEST(SparseDesign, NamesWhatTheAxesLack) {
-  EXPECT_THAT(faults_of_design(axes_of(5, 3), {.layers = 3}), testing::IsEmpty());
+  EXPECT_THAT(faults_of_design(axes_of(5, 3), {.layers = 3}), ::testing::IsEmpty());
   EXPECT_THAT(faults_of_design(axes_of(5, 3), {.layers = 4}),
-              testing::ElementsAre(testing::HasSubstr("4 rephrasings of each template")));
+              ::testing::ElementsAre(::testing::HasSubstr("4 rephrasings of each template")));
   EXPECT_THAT(faults_of_design(axes_of(5, 3), {.layers = 1, .paired = "template.x"}),
-              testing::ElementsAre(testing::HasSubstr("template.x")));
+              ::testing::ElementsAre(::testing::HasSubstr("template.x")));
   EXPECT_THROW(visits_of_design(axes_of(5, 3), {.layers = 4}, 1), base::InputError);
 }
 

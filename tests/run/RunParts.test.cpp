@@ -19,8 +19,8 @@
 #include "run/directory/Lease.hpp"
 #include "run/directory/StatusFile.hpp"
 #include "run/ranks/Coordinator.hpp"
+#include "run/ranks/Messages.hpp"
 #include "run/ranks/Progress.hpp"
-#include "run/ranks/Protocol.hpp"
 #include "run/ranks/Scorer.hpp"
 #include "run/ranks/Signals.hpp"
 #include "support/RegisteredProbes.hpp"
@@ -88,7 +88,7 @@ TEST(BlocksLeftTest, GivesOnlyBlocksThatAreWanted) {
   EXPECT_EQ(left.next(), 6U);
 }
 
-TEST(ProtocolTest, MessagesReadBack) {
+TEST(MessagesTest, MessagesReadBack) {
   Scored scored;
   scored.id = {base::sha256("key"), 7, 16, {1, 2, 3, 4}};
   scored.payload = {std::byte{1}, std::byte{2}, std::byte{3}};

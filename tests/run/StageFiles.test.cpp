@@ -9,13 +9,13 @@
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"
 #include "run/Settings.hpp"
 #include "run/directory/RunDirectory.hpp"
-#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Messages.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {

@@ -18,7 +18,7 @@
 #include "model/checkpoint/quantized/Quantized.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::app {

@@ -31,7 +31,7 @@
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "run/Settings.hpp"
 #include "run/checks/MemoryCheck.hpp"
 #include "run/checks/ModelCheck.hpp"

@@ -15,7 +15,7 @@
 #include "chat/TemplateChild.hpp"
 #include "chat/TemplateSource.hpp"
 #include "chat/Writing.hpp"
-#include "config/Chat.hpp"
+#include "config/ChatKeys.hpp"
 #include "engine/EngineFactory.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"

@@ -12,7 +12,7 @@
 #include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -36,7 +36,7 @@ std::string head_text(const results::ResultFile& file) {
 }
 
 std::string axes_text(const results::ResultFile& file) {
-  results::TextTable table({"axis", "length", "first", "last"});
+  results::TerminalTable table({"axis", "length", "first", "last"});
   const auto& schema = file.schema();
   const auto add = [&](const std::string& name, std::span<const std::string> labels) {
     table.add({name, base::with_thousands(labels.size()), labels.front(), labels.back()});
@@ -58,7 +58,7 @@ std::string axes_text(const results::ResultFile& file) {
 std::string cubes_text(const results::ResultFile& file) {
   const auto& schema = file.schema();
   const auto outer = base::mapped(schema.outer_axes, &results::AxisSchema::name);
-  results::TextTable table({"cube", "unit", "by", "what"});
+  results::TerminalTable table({"cube", "unit", "by", "what"});
   for (const auto& cube : schema.cubes) {
     table.add({cube.name, cube.units, base::join(cube.inner_axes, ", "), cube.long_name});
   }

@@ -5,9 +5,9 @@
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/decisions/Decisions.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "probes/ProbeKind.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "run/checks/ModelCheck.hpp"
 
 namespace stereosweep::app {

@@ -8,7 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "findings/Names.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/Lists.hpp"
 #include "findings/contrasts/ComparedCells.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/permutation/SignFlip.hpp"
 

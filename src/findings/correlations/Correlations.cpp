@@ -10,7 +10,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Streams.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/PValues.hpp"
 
 namespace stereosweep::findings {

@@ -5,7 +5,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/correlations/Correlations.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

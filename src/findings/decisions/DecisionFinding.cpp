@@ -6,7 +6,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/decisions/Decisions.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {

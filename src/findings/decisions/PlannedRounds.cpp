@@ -14,7 +14,7 @@
 #include "findings/decisions/Decisions.hpp"
 #include "findings/decisions/Rounds.hpp"
 #include "findings/power/Power.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
@@ -263,7 +263,7 @@ std::string rounds_text(const PlannedRounds& planned, const DecideRequest& reque
   if (seconds) {
     head.emplace_back("minutes");
   }
-  results::TextTable table(head);
+  results::TerminalTable table(head);
   const auto all = static_cast<double>(planned.all_passes);
   const auto add = [&](std::vector<std::string> cells, double passes) {
     cells.push_back(base::with_thousands(static_cast<std::uint64_t>(passes + 0.5)) + " (" +

@@ -7,8 +7,8 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/contrasts/Contrasts.hpp"
-#include "findings/people/HumanRatings.hpp"
-#include "results/TextTable.hpp"
+#include "findings/people/RatingsFile.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/Streams.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/people/TableAgreement.hpp"
+#include "findings/people/Agreement.hpp"
 #include "findings/sharing/KeptPieces.hpp"
 #include "stats/Bootstrap.hpp"
 #include "sweep/Comparison.hpp"

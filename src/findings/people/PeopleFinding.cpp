@@ -8,7 +8,7 @@
 #include "base/text/Text.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/People.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

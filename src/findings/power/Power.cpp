@@ -7,7 +7,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -154,7 +154,7 @@ std::string table_text(std::vector<Row> rows, const PowerGoal& goal, std::size_t
     head.push_back("x " + std::to_string(column));
   }
   head.emplace_back("cautious");
-  results::TextTable table(head);
+  results::TerminalTable table(head);
   const auto shown = std::min(top, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.add(cells_of(rows[i], goal, columns));
@@ -204,7 +204,7 @@ std::string power_text(const PowerGoal& goal) {
   std::string text =
       results::wrapped(count_text(enough) + " templates (or pairs of them) in the contrast: " + goal_text(goal) +
                        " of templates' differences.\n");
-  results::TextTable table({"templates", "chance in %"});
+  results::TerminalTable table({"templates", "chance in %"});
   std::set<std::size_t> steps(template_steps.begin(), template_steps.end());
   steps.insert(enough.value_or(most_planned_templates));
   for (const auto count : steps) {

@@ -8,7 +8,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "findings/runs/RunComparison.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

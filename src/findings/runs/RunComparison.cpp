@@ -16,8 +16,8 @@
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
-#include "results/TextTable.hpp"
 #include "results/measures/Glossary.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -13,7 +13,7 @@
 #include "config/yaml/Yaml.hpp"
 #include "findings/Cells.hpp"
 #include "findings/contrasts/Contrasts.hpp"
-#include "findings/people/TableAgreement.hpp"
+#include "findings/people/Agreement.hpp"
 #include "findings/variance/Variance.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"

@@ -8,7 +8,7 @@
 #include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "findings/runs/RunComparison.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

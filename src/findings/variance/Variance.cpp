@@ -7,7 +7,7 @@
 
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "findings/variance/Variance.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
 namespace {

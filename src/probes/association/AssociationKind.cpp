@@ -6,7 +6,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"

@@ -11,7 +11,7 @@
 #include "engine/causal/TokenTreePlan.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
@@ -23,7 +23,7 @@
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
 
 namespace stereosweep::probes::contexts {

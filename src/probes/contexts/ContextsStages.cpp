@@ -7,7 +7,7 @@
 #include "probes/Stage.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
 #include "results/Seal.hpp"

@@ -12,7 +12,7 @@
 #include "probes/interview/InterviewProbe.hpp"
 #include "probes/interview/InterviewScores.hpp"
 #include "probes/interview/statistics/InterviewStatistics.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

@@ -5,13 +5,13 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingScores.hpp"
 #include "probes/rating/RatingSettings.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -88,7 +88,7 @@ std::vector<std::uint64_t> counts_of_answers(const RatingResult& result) {
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
   const auto num_replicates = result.table.length(4);
-  results::TextTable table({"measure", "cells", "rated"});
+  results::TerminalTable table({"measure", "cells", "rated"});
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
     std::size_t rated = 0;
     for (std::size_t cell = 0; cell < axes.num_contexts() * num_replicates; ++cell) {

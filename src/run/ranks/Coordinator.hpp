@@ -10,8 +10,8 @@
 #include "parallel/MpiSession.hpp"
 #include "run/Run.hpp"
 #include "run/directory/Lease.hpp"
+#include "run/ranks/Messages.hpp"
 #include "run/ranks/Progress.hpp"
-#include "run/ranks/Protocol.hpp"
 #include "run/ranks/Signals.hpp"
 
 namespace stereosweep::run {

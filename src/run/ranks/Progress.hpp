@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run/directory/StatusFile.hpp"
-#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Messages.hpp"
 
 namespace stereosweep::run {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Messages.hpp"
 
 namespace stereosweep::run {
 

@@ -10,7 +10,7 @@
 
 #include "base/Error.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::probes::contexts {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text/Text.hpp"
 #include "parallel/Messenger.hpp"
 #include "probes/ProbeKind.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
@@ -112,7 +112,7 @@ results::AxisSchema measure_axis(const std::vector<Variant>& variants) {
 
 /// Cells by status, and undefined scores by measure and reason.
 std::string text_of(const StatusCounts& counts, const ScoreReader& reader, const results::ShownMeasures& shown) {
-  results::TextTable undefined({"scores that do not exist", "reason", "number"});
+  results::TerminalTable undefined({"scores that do not exist", "reason", "number"});
   std::size_t num_reasons = 0;
   for (std::size_t variant = 0; variant < counts.scores.size(); ++variant) {
     const auto label = reader.variants()[variant].label();

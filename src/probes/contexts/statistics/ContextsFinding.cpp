@@ -14,7 +14,7 @@
 #include "findings/Means.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

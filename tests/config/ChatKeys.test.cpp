@@ -1,4 +1,4 @@
-#include "config/Chat.hpp"
+#include "config/ChatKeys.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
 
 #include <algorithm>
 #include <chrono>

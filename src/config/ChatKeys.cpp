@@ -1,4 +1,4 @@
-#include "config/Chat.hpp"
+#include "config/ChatKeys.hpp"
 
 #include "base/Error.hpp"
 #include "base/files/HubCache.hpp"

@@ -1,4 +1,4 @@
-#include "findings/people/TableAgreement.hpp"
+#include "findings/people/Agreement.hpp"
 
 #include <algorithm>
 #include <cmath>

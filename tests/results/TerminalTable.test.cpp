@@ -1,4 +1,4 @@
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,15 +11,15 @@
 namespace stereosweep::results {
 namespace {
 
-TEST(TextTable, AlignsByCodePoints) {
-  TextTable table({"group", "score"});
+TEST(TerminalTable, AlignsByCodePoints) {
+  TerminalTable table({"group", "score"});
   table.add({"größte", "1.5"});
   table.add({"a", "-10.25"});
   EXPECT_EQ(table.text(), "group    score\n--------------\ngrößte     1.5\na       -10.25\n");
   EXPECT_THROW(table.add({"too short"}), std::logic_error);
 }
 
-TEST(TextTable, FormatsNumbers) {
+TEST(TerminalTable, FormatsNumbers) {
   EXPECT_EQ(fixed(0.12345), "0.123");
   EXPECT_EQ(fixed(-0.0001), "0.000");
   EXPECT_EQ(fixed(-2.5, 1), "-2.5");
@@ -31,7 +31,7 @@ TEST(TextTable, FormatsNumbers) {
   EXPECT_EQ(p_value(NAN), "-");
 }
 
-TEST(TextTable, SmallNumbersKeepTheirSize) {
+TEST(TerminalTable, SmallNumbersKeepTheirSize) {
   EXPECT_EQ(significant(3.4e-7), "3.40e-07");
   EXPECT_EQ(significant(-3.4e-7), "-3.40e-07");
   EXPECT_EQ(significant(0.00123), "0.00123");
@@ -54,9 +54,9 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-TEST(TextTable, BreaksHeadsBeforeAnythingElse) {
-  TextTable table({"group", "set_code_augmented", "set_code_plain", "set_paper_augmented", "set_paper_plain",
-                   "a rather long head", "ilps_star"});
+TEST(TerminalTable, BreaksHeadsBeforeAnythingElse) {
+  TerminalTable table({"group", "set_code_augmented", "set_code_plain", "set_paper_augmented", "set_paper_plain",
+                       "a rather long head", "ilps_star"});
   const std::string name = "people who are exactly forty wide in text";
   table.add({name, "0.123", "0.123", "0.123", "0.123", "0.123", "0.123"});
   const auto text = table.text();
@@ -69,8 +69,8 @@ TEST(TextTable, BreaksHeadsBeforeAnythingElse) {
   }
 }
 
-TEST(TextTable, LongNamesGoOnInTheLineBelow) {
-  TextTable table({"group", "rather than", "score"});
+TEST(TerminalTable, LongNamesGoOnInTheLineBelow) {
+  TerminalTable table({"group", "rather than", "score"});
   const std::string group = "people who are described with a name of more than fifty letters, größte";
   table.add({group, std::string(60, 'x') + "z", "-0.12345678 .. 12.5"});
   table.add({"women", "men", "1.5"});
@@ -85,8 +85,8 @@ TEST(TextTable, LongNamesGoOnInTheLineBelow) {
   EXPECT_THAT(text, ::testing::ContainsRegex("\nwomen +men +1.5\n"));
 }
 
-TEST(TextTable, LabelsOfCrowdedTablesStandInLinesOfTheirOwn) {
-  TextTable table({"contrast", "item", "difference", "low", "high", "effect", "templates", "p", "p adjusted"});
+TEST(TerminalTable, LabelsOfCrowdedTablesStandInLinesOfTheirOwn) {
+  TerminalTable table({"contrast", "item", "difference", "low", "high", "effect", "templates", "p", "p adjusted"});
   const std::string label = "privileged - disadvantaged, nationality, aug3, ambiguous sentences";
   table.add({label, "referent", "-0.193", "-0.210", "-0.176", "-8.056", "10", "1.1e-09", "8.5e-08"});
   const auto text = table.text();
@@ -97,8 +97,8 @@ TEST(TextTable, LabelsOfCrowdedTablesStandInLinesOfTheirOwn) {
                                              "+8.5e-08\n$"));
 }
 
-TEST(TextTable, FitsTheScreenThatIsSet) {
-  TextTable table({"group", "rather than", "first", "second", "third"});
+TEST(TerminalTable, FitsTheScreenThatIsSet) {
+  TerminalTable table({"group", "rather than", "first", "second", "third"});
   table.add({std::string(40, 'a'), "b", "-0.123", "-0.456", "-0.789"});
   for (const std::size_t columns : {20, 60, 80, 300}) {
     set_screen_width(columns);
@@ -113,14 +113,14 @@ TEST(TextTable, FitsTheScreenThatIsSet) {
   set_screen_width(widest_screen);
 }
 
-TEST(TextTable, ContinuesWithMoreColumnsThanFit) {
+TEST(TerminalTable, ContinuesWithMoreColumnsThanFit) {
   std::vector<std::string> head = {"identity"};
   std::vector<std::string> row = {"women"};
   for (int column = 0; column < 30; ++column) {
     head.push_back("m" + std::to_string(column));
     row.push_back("-1.234");
   }
-  TextTable table(head);
+  TerminalTable table(head);
   table.add(row);
   const auto text = table.text();
   EXPECT_LE(longest_line(text), screen_width());
@@ -129,7 +129,7 @@ TEST(TextTable, ContinuesWithMoreColumnsThanFit) {
   EXPECT_THAT(text, ::testing::HasSubstr("m29\n"));
 }
 
-TEST(TextTable, WrapsSentencesAtSpaces) {
+TEST(TerminalTable, WrapsSentencesAtSpaces) {
   EXPECT_EQ(wrapped("short\n\nlines stay\n"), "short\n\nlines stay\n");
   std::string words;
   for (int word = 0; word < 60; ++word) {
@@ -141,7 +141,7 @@ TEST(TextTable, WrapsSentencesAtSpaces) {
   EXPECT_THAT(text, ::testing::AllOf(::testing::StartsWith("  größe"), ::testing::HasSubstr("größe\n    größe")));
 }
 
-TEST(TextTable, SaysHowToSeeTheRest) {
+TEST(TerminalTable, SaysHowToSeeTheRest) {
   EXPECT_EQ(rest_text(5, 51, "groups"), "(5 of 51 groups; --top 51 shows all)\n");
   EXPECT_EQ(rest_text(5, 5, "groups"), "");
   EXPECT_EQ(first_names({"women", "men", "people"}, 2), "women, men and 1 more");

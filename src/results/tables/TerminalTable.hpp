@@ -20,9 +20,9 @@ void set_screen_width(std::size_t columns);
 /// the lines of its head break behind spaces and underscores, its longest names go on in a line below, its first column
 /// stands above each row in lines of its own (where a name would take three lines, too), its last columns follow in a
 /// second table. Nothing is cut.
-class TextTable {
+class TerminalTable {
  public:
-  explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
+  explicit TerminalTable(std::vector<std::string> head) : rows_{std::move(head)} {}
   /// As many cells as the head has.
   void add(std::vector<std::string> row);
   /// Head, rule, rows; each line ends with a newline.

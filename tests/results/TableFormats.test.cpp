@@ -1,5 +1,5 @@
 // Cells and rows of CSV, Markdown and LaTeX, with hostile names.
-#include "results/tables/StatisticsTable.hpp"
+#include "results/tables/TableFormats.hpp"
 
 #include <gtest/gtest.h>
 

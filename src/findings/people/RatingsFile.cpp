@@ -1,4 +1,4 @@
-#include "findings/people/HumanRatings.hpp"
+#include "findings/people/RatingsFile.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Messages.hpp"
 
 #include <cstring>
 #include <type_traits>

@@ -1,4 +1,4 @@
-#include "results/TextTable.hpp"
+#include "results/tables/TerminalTable.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -186,12 +186,12 @@ std::size_t screen_width() { return columns_of_screen; }
 
 void set_screen_width(std::size_t columns) { columns_of_screen = std::clamp(columns, least_screen, widest_screen); }
 
-void TextTable::add(std::vector<std::string> row) {
+void TerminalTable::add(std::vector<std::string> row) {
   STEREOSWEEP_ASSERT(row.size() == rows_.front().size(), "a row of another length");
   rows_.push_back(base::mapped(row, base::printable));  // labels come from files that anybody may have made
 }
 
-std::string TextTable::text() const {
+std::string TerminalTable::text() const {
   std::vector<Column> columns(rows_.front().size());
   for (std::size_t index = 0; index < columns.size(); ++index) {
     columns[index].head = {rows_.front()[index]};

@@ -1,0 +1,40 @@
+// Tables as text that other programs read: CSV (RFC 4180), Markdown, LaTeX with booktabs. Any UTF-8 may stand in a
+// cell.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stereosweep::results {
+
+/// csv: a text that a spreadsheet would compute (= + - @) gets an apostrophe before it; csv_as_is: it stays as it is.
+enum class TableFormat { csv, csv_as_is, markdown, latex };
+
+/// Throws InputError "unknown ..." for other names than csv, csv-as-is, markdown, latex.
+TableFormat table_format(std::string_view name);
+
+/// One cell with its escapes. CSV: quotes where there are quotes, commas, line breaks or outer blanks. Markdown: pipes
+/// and what would begin markup are escaped, line breaks become blanks. LaTeX: its ten special characters, and < > |
+/// which the default font lacks.
+std::string csv_cell(std::string_view text);
+std::string markdown_cell(std::string_view text);
+std::string latex_cell(std::string_view text);
+
+/// Writes tables, one row at a time, to a stream that is borrowed.
+class TableWriter {
+ public:
+  virtual ~TableWriter() = default;
+  /// Head of a table. `num_labels`: that many first columns are texts, the others numbers (set to the right).
+  virtual void begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) = 0;
+  virtual void add(std::span<const std::string> cells) = 0;
+  virtual void end() = 0;
+};
+
+/// CSV has no titles; its lines end with CR LF.
+std::unique_ptr<TableWriter> table_writer(TableFormat format, std::ostream& out);
+
+}  // namespace stereosweep::results
