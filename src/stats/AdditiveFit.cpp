@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace stereosweep::stats {
@@ -20,6 +21,13 @@ void each_score(std::size_t num_units, const UnitScores& scores_of, const Use& u
     }
   }
 }
+
+/// Of the cells of one unit in one row.
+struct RowOfUnit {
+  double count = 0;
+  double shared = 0;  ///< share of the other units in them, added up
+  double weight = 0;  ///< in the estimate
+};
 
 }  // namespace
 
@@ -69,24 +77,51 @@ AdditiveFit::AdditiveFit(std::size_t num_units, std::size_t num_cells, UnitScore
   }
 }
 
-std::vector<double> AdditiveFit::influences(const std::vector<double>& parts) const {
+Influences AdditiveFit::influences(const std::vector<double>& parts, const std::vector<std::size_t>& rows) const {
+  constexpr double fewest_rows = 1.1;  // from which the effect of a unit and its variance can be told
   const double all_parts = std::accumulate(parts.begin(), parts.end(), 0.0);
   const auto n = static_cast<double>(in_cells.size());
+  const auto num_units = counts_.size();
   auto right = parts;
-  each_score(counts_.size(), scores_of_,
+  each_score(num_units, scores_of_,
              [&](std::size_t unit, std::size_t cell, double) { right[unit] -= all_parts / n / in_cells[cell]; });
   const double most = std::abs(*std::ranges::max_element(parts, {}, [](double part) { return std::abs(part); }));
   const auto multipliers = solve(std::move(right), most);
   auto of_cells = in_cell([&](std::size_t unit, double) { return -multipliers[unit]; });
-  std::vector<double> influences;
+  Influences influences;
   for (std::size_t cell = 0; cell < in_cells.size(); ++cell) {
     of_cells[cell] = (of_cells[cell] + all_parts / n) / in_cells[cell];
-    influences.push_back(all_parts * cell_effects[cell]);
+    influences.of_cells.push_back(all_parts * cell_effects[cell]);
   }
-  each_score(counts_.size(), scores_of_, [&](std::size_t unit, std::size_t cell, double score) {
-    const double weight = multipliers[unit] + of_cells[cell];
-    const double lost = counts_[unit] > 1 ? std::sqrt(counts_[unit] / (counts_[unit] - 1) * (n - 1) / n) : 1;
-    influences[cell] += n * weight * rest(unit, cell, score) * lost;
+  const auto length = std::ranges::max(rows) + 1;
+  std::vector<RowOfUnit> of_rows(num_units * length);
+  each_score(num_units, scores_of_, [&](std::size_t unit, std::size_t cell, double) {
+    auto& row = of_rows[unit * length + rows[cell]];
+    row.count += 1;
+    row.shared += 1 - 1 / in_cells[cell];
+    row.weight += multipliers[unit] + of_cells[cell];
+  });
+  std::vector<double> lost(num_units, 0);
+  std::vector<double> squares(length, 0);
+  for (std::size_t place = 0; place < of_rows.size(); ++place) {
+    lost[place / length] += of_rows[place].count > 0 ? of_rows[place].shared / of_rows[place].count : 0;
+    squares[place % length] += of_rows[place].weight * of_rows[place].weight;
+  }
+  double sum = 0;
+  double sum_of_squares = 0;
+  for (const double square : squares) {
+    sum += square;
+    sum_of_squares += square * square;
+  }
+  influences.row_degrees = sum * sum / sum_of_squares - 1;
+  const auto num_rows = static_cast<double>(std::set(rows.begin(), rows.end()).size());
+  for (auto& one : lost) {  // cells that others lack say nothing of a unit's effect
+    const double shared =
+        std::fmax(one * static_cast<double>(num_units) / static_cast<double>(num_units - 1), fewest_rows);
+    one = std::sqrt(shared / (shared - 1) * (num_rows - 1) / num_rows);
+  }
+  each_score(num_units, scores_of_, [&](std::size_t unit, std::size_t cell, double score) {
+    influences.of_cells[cell] += n * (multipliers[unit] + of_cells[cell]) * rest(unit, cell, score) * lost[unit];
   });
   return influences;
 }

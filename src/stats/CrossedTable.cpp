@@ -141,10 +141,10 @@ MeanError error_of_one_layer(const CrossedSquares& squares) {
 
 }  // namespace
 
-CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns) {
+CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns, double most_row_degrees) {
   STEREOSWEEP_ASSERT(num_columns > 0 && cells.size() % num_columns == 0, "whole rows");
   double sum = 0;
-  CrossedSquares squares;
+  CrossedSquares squares{.most_row_degrees = most_row_degrees};
   for (const double cell : cells) {
     if (!std::isnan(cell)) {
       sum += cell;
@@ -241,15 +241,16 @@ MeanError CrossedSquares::error() const {
   if (num_cells < 2) {
     return {0, nan};
   }
+  const auto of_rows = [this](double degrees) { return std::min(degrees, most_row_degrees); };
   if (fewest < 2) {
-    return {cells_alone, cells_alone > 0 ? n - 1 : nan};
+    return {cells_alone, cells_alone > 0 ? of_rows(n - 1) : nan};
   }
   if (num_cells == num_rows) {
     return error_of_one_layer(*this);
   }
   if (rest_degrees <= 0) {
     const double variance = rows + columns;
-    return {variance, variance > 0 ? static_cast<double>(fewest) - 1 : nan};
+    return {variance, variance > 0 ? of_rows(static_cast<double>(fewest) - 1) : nan};
   }
   const double filled = n / static_cast<double>(num_rows * num_columns);
   // a row or column of zeros gives F = 1 and so 0.5 exactly: rounding must not decide then
@@ -261,10 +262,10 @@ MeanError CrossedSquares::error() const {
     const double all_rows = std::max(rows, rest);  // an effect's variance is at least 0
     const double all_columns = std::max(columns, rest);
     error.variance = all_rows + all_columns - rest;
-    error.degrees =
-        fewest_degrees(std::array{all_rows, all_columns, -rest}, std::array{row_degrees, column_degrees, rest_degrees});
+    error.degrees = fewest_degrees(std::array{all_rows, all_columns, -rest},
+                                   std::array{of_rows(row_degrees), column_degrees, rest_degrees});
   } else if (has_rows) {
-    error = {rows_alone, static_cast<double>(num_rows) - 1};
+    error = {rows_alone, of_rows(static_cast<double>(num_rows) - 1)};
   } else if (has_columns) {
     error = {columns_alone, static_cast<double>(num_columns) - 1};
   }

@@ -2,6 +2,7 @@
 // rephrasings): random effects of the rows, of the columns, and a rest of each cell. The mean's t test and interval.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -35,7 +36,8 @@ struct CrossedSquares {
   double rest_degrees = 0;  ///< cells less the rank of the additive model
   double row_spread = 0;    ///< sum over rows of the squared share of the cells: 1 / rows in a complete table
   double column_spread = 0;
-  double total = 0;  ///< sum of squares around the mean; of `complete_squares` 0, as the next two
+  double most_row_degrees = HUGE_VAL;  ///< that rows give the error, where they do not weigh alike
+  double total = 0;                    ///< sum of squares around the mean; of `complete_squares` 0, as the next two
   double within_rows = 0;
   double within_columns = 0;
   std::size_t num_rows = 0;
@@ -56,8 +58,10 @@ struct CrossedSquares {
   CrossedVariances variances() const;
 };
 
-/// `cells` [row, column]; NaN: none. A row or column without a cell does not count.
-CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns);
+/// `cells` [row, column]; NaN: none. A row or column without a cell does not count. `most_row_degrees`: where rows do
+/// not weigh alike.
+CrossedSquares crossed_squares(std::span<const double> cells, std::size_t num_columns,
+                               double most_row_degrees = HUGE_VAL);
 
 /// Of a complete table, two rows or more, what follows from its `rows`, `columns` and `rest`; one column: `rows` alone.
 CrossedSquares complete_squares(double rows, double columns, double rest, std::size_t num_rows,

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -64,6 +65,7 @@ struct Kind {
   double missing = 0;
   Shape shape = Shape::normal;
   Claim flips = Claim::stated;
+  std::size_t own_templates = 0;  ///< that a subject has, drawn anew; 0: all
 };
 
 struct Table {
@@ -92,7 +94,7 @@ class Simulation {
   explicit Simulation(std::uint64_t seed) : random_(seed) {}
   /// Fills `table`; no subject differs but by the effects.
   void fill(Table& table, const Kind& kind) {
-    const auto& [name, size, effects, missing, shape, flips] = kind;
+    const auto& [name, size, effects, missing, shape, flips, own_templates] = kind;
     const auto sentences = draw(size.templates * size.items, effects.sentence, shape);
     const auto rephrasings = draw(size.rephrasings * size.items, effects.rephrasing, shape);
     const auto subjects = draw(size.subjects * size.items, effects.subject, shape);
@@ -102,15 +104,21 @@ class Simulation {
     const auto wording = draw(size.subjects * size.rephrasings * size.items, effects.subject_in_rephrasing, shape);
     const auto rest = draw(size.subjects * size.templates * size.rephrasings * size.items, 1, shape);
     table.values.clear();
+    std::vector<std::size_t> order(size.templates);
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t s = 0; s < size.subjects; ++s) {
+      if (own_templates > 0) {
+        std::ranges::shuffle(order, random_);
+      }
       for (std::size_t t = 0; t < size.templates; ++t) {
+        const bool is_lacking = own_templates > 0 && order[t] >= own_templates;
         for (std::size_t r = 0; r < size.rephrasings; ++r) {
           for (std::size_t i = 0; i < size.items; ++i) {
             const auto st = s * size.templates + t;
             const double value = sentences[t * size.items + i] + rephrasings[r * size.items + i] +
                                  subjects[s * size.items + i] + shared[st] + own[st * size.items + i] +
                                  wording[(s * size.rephrasings + r) * size.items + i] + rest[table.values.size()];
-            table.values.push_back(missing > 0 && unit_(random_) < missing ? stats::nan : value);
+            table.values.push_back(is_lacking || (missing > 0 && unit_(random_) < missing) ? stats::nan : value);
           }
         }
       }
@@ -384,7 +392,8 @@ std::vector<Kind> all_kinds() {
        Shape::normal,
        Claim::broken},
       {"subject in template, flips drawn", {4, 46, 1, 10}, {.subject_in_sentence = 1}},
-      {"subject, relabellings drawn", {44, 2, 1, 1}, {.subject = 1}, 0, Shape::normal, Claim::broken}};
+      {"subject, relabellings drawn", {44, 2, 1, 1}, {.subject = 1}, 0, Shape::normal, Claim::broken},
+      {"each subject has a third", {6, 12, 5, 1}, {.subject_in_sentence = 1}, 0, Shape::normal, Claim::broken, 4}};
   const auto add = [&](const char* name, const Effects& effects, double missing, Shape shape,
                        const std::vector<std::array<std::size_t, 2>>& sizes) {
     for (const auto& [templates, rephrasings] : sizes) {

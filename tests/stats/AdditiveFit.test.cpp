@@ -54,6 +54,40 @@ TEST(AdditiveFit, HasTheDifferencesOfMeansWhereNothingIsMissing) {
   }
 }
 
+TEST(AdditiveFit, HasTheDegreesOfTheRowsThatAnEstimateHangsOn) {
+  std::vector<std::vector<double>> table(3, std::vector<double>(24));
+  for (std::size_t unit = 0; unit < 3; ++unit) {
+    for (std::size_t cell = 0; cell < 24; ++cell) {
+      table[unit][cell] = std::sin(static_cast<double>(5 * unit * unit + 7 * cell));
+    }
+  }
+  std::vector<std::size_t> rows(24);
+  const auto degrees = [&](std::size_t cells_a_row) {
+    for (std::size_t cell = 0; cell < 24; ++cell) {
+      rows[cell] = cell / cells_a_row;
+    }
+    return AdditiveFit(3, 24, [&](std::size_t unit) { return table[unit]; }).influences({1, -0.5, -0.5}, rows);
+  };
+  EXPECT_NEAR(degrees(1).row_degrees, 23, 1e-9);
+  EXPECT_NEAR(degrees(2).row_degrees, 11, 1e-9);
+  double sum = 0;
+  for (const double influence : degrees(1).of_cells) {
+    sum += std::pow(influence, 2);
+  }
+  double squares = 0;  // of the cells' differences around their mean: nothing is lost in a complete table
+  double all = 0;
+  for (std::size_t cell = 0; cell < 24; ++cell) {
+    const double difference = table[0][cell] - (table[1][cell] + table[2][cell]) / 2;
+    squares += difference * difference;
+    all += difference;
+  }
+  EXPECT_NEAR(sum, squares - all * all / 24, 1e-9);
+  for (std::size_t cell = 8; cell < 24; ++cell) {
+    table[1][cell] = table[2][cell] = nan;
+  }
+  EXPECT_NEAR(degrees(1).row_degrees, 7, 1e-9);
+}
+
 TEST(JoinedUnits, AreThoseThatChainsOfSharedCellsJoin) {
   const std::vector<std::vector<double>> table = {{1, nan, nan, nan},   {nan, nan, 1, 1},   {1, 1, nan, nan},
                                                   {nan, nan, nan, nan}, {nan, 1, nan, nan}, {nan, nan, nan, 1}};

@@ -68,18 +68,29 @@ class Comparable {
     }
   }
 
-  /// Whether a subject was left out, on all sides.
-  bool drop_units() {
-    const std::size_t least = std::min<std::size_t>(cells_.size(), 2);
-    std::vector<std::size_t> dropped;
-    for (const auto& unit : units_) {
-      const auto has = [&](std::size_t cell) { return !std::isnan(unit.scores[cell]); };
-      if (unit.is_kept && std::cmp_less(std::ranges::count_if(cells_, has), std::max<std::size_t>(least, 1))) {
-        dropped.push_back(unit.subject);
+  /// Cells and the blocks that they are in, at most two of each.
+  template <class Has>
+  std::pair<std::size_t, std::size_t> two_of(const Has& has) const {
+    std::size_t cells = 0;
+    std::size_t blocks = 0;
+    std::size_t last = no_block;
+    for (const auto cell : cells_) {
+      if (has(cell)) {
+        cells += 1;
+        blocks += plan_.block_of(cell) != std::exchange(last, plan_.block_of(cell)) ? 1 : 0;
       }
     }
-    if (cells_.empty()) {
-      return false;
+    return {std::min<std::size_t>(cells, 2), std::min<std::size_t>(blocks, 2)};
+  }
+
+  /// Whether a subject was left out, on all sides: one block says nothing of how the subject varies over others.
+  bool drop_units() {
+    const auto least = two_of([](std::size_t) { return true; });
+    std::vector<std::size_t> dropped;
+    for (const auto& unit : units_) {
+      if (unit.is_kept && two_of([&](std::size_t cell) { return !std::isnan(unit.scores[cell]); }) != least) {
+        dropped.push_back(unit.subject);
+      }
     }
     return drop(dropped);
   }
@@ -376,11 +387,13 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
   }
   const auto clean = [&](double difference) { return std::abs(difference) <= 1e-13 * largest ? 0 : difference; };
   compared.difference = clean(of_units + all_parts * of_cells);
-  const auto influences = fit.influences(parts);
-  for (std::size_t place = 0; place < influences.size(); ++place) {
-    compared.differences[comparable.cells()[place]] = clean(of_units + influences[place]);
+  const auto influences =
+      fit.influences(parts, base::mapped(comparable.cells(), [&](std::size_t cell) { return plan_.block_of(cell); }));
+  for (std::size_t place = 0; place < influences.of_cells.size(); ++place) {
+    compared.differences[comparable.cells()[place]] = clean(of_units + influences.of_cells[place]);
   }
-  compared.num_cells = static_cast<std::int32_t>(influences.size());
+  compared.row_degrees = influences.row_degrees;
+  compared.num_cells = static_cast<std::int32_t>(influences.of_cells.size());
   compared.num_subjects = static_cast<std::int32_t>(of_subjects.num_subjects());
   compared.num_left_out -= compared.num_subjects;
   compared.subjects = of_subjects.groups();

@@ -9,6 +9,7 @@
 
 #include "findings/Cells.hpp"
 #include "findings/contrasts/ContrastPlans.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
@@ -16,6 +17,7 @@ namespace stereosweep::findings {
 /// Of one item.
 struct ComparedItem {
   std::vector<double> differences;  ///< [block, column], in the measure's unit; NaN: not compared
+  double row_degrees = HUGE_VAL;    ///< most that blocks give the variance, where they do not weigh alike
   double left = stats::nan;         ///< means over the cells that are compared
   double right = stats::nan;
   double difference = stats::nan;
@@ -26,6 +28,10 @@ struct ComparedItem {
   /// What each subject adds to the difference, by the sides that it is on; each side has the subjects of one group.
   /// Empty: no group of subjects, or sides that share only some.
   std::vector<std::vector<double>> subjects;
+
+  stats::CrossedSquares squares(std::size_t num_columns) const {
+    return stats::crossed_squares(differences, num_columns, row_degrees);
+  }
 };
 
 /// A cell is one (block, column); a side's score in it is the mean over its subjects. Where all subjects have all cells
@@ -33,9 +39,9 @@ struct ComparedItem {
 /// by what it is, and by what its templates are; then scores are taken as subject (on a side) + cell + rest, the
 /// subject and cell effects by least squares, and the difference is that of the sides' mean subject effects, every
 /// subject counted once. What stands in `differences` then is that difference, and what the rests of the cell add to it
-/// by the weights of the least-squares estimate (times sqrt(n / (n - 1)) for a subject with n cells, relative to all
-/// cells), so that their variance is the estimate's. A cell counts where all sides have a score (`cells: common`: all
-/// subjects), a subject with at least two such cells.
+/// by the weights of the least-squares estimate (times sqrt(n / (n - 1)) for a subject with n blocks that others have,
+/// relative to all blocks), so that their variance is the estimate's. A cell counts where all sides have a score
+/// (`cells: common`: all subjects), a subject with at least two such cells, in two blocks where there are several.
 class ComparedMeans {
  public:
   /// Borrows all. `statuses`: as Cells, those of sampled answers, of which a replicate's score is of at most

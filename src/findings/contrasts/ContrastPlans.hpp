@@ -39,6 +39,7 @@ struct ContrastPlan {
   sweep::Contrast::Cells cells = sweep::Contrast::Cells::adjusted;
 
   std::size_t num_cells() const { return num_blocks * num_columns; }
+  std::size_t block_of(std::size_t cell) const { return cell / num_columns; }
   /// Between which a difference lies where scores lie between `ends`.
   stats::ScaleEnds ends_of_differences(const stats::ScaleEnds& ends) const {
     stats::ScaleEnds found{0, 0};

@@ -139,7 +139,7 @@ class Comparer {
         sums.push_back(tested.blocks[block]);
       }
     }
-    const auto squares = stats::crossed_squares(compared.differences, plan.num_columns);
+    const auto squares = compared.squares(plan.num_columns);
     row.num_templates = static_cast<std::int32_t>(block_means.size());
     row.num_rephrasings = static_cast<std::int32_t>(squares.num_columns);
     if (row.num_cells == 0) {
@@ -346,7 +346,7 @@ std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Compar
     for (std::size_t item = 0; item < items.size(); ++item) {
       const auto compared = means.of(item);
       spreads.push_back({plan.name, scores.axes[measure_axis]->labels[measure], items[item], compared.difference,
-                         stats::crossed_squares(compared.differences, plan.num_columns)});
+                         compared.squares(plan.num_columns)});
     }
   };
   each_compared(scores, comparison, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {

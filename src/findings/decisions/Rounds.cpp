@@ -390,7 +390,7 @@ class RowDealer {
 void put_complete(const ContrastPlan& plan, const ComparedItem& compared, const std::optional<stats::ScaleEnds>& ends,
                   double margin, RowRounds& row) {
   constexpr double any_confidence = 0.95;  // the p does not depend on it
-  const auto squares = stats::crossed_squares(compared.differences, plan.num_columns);
+  const auto squares = compared.squares(plan.num_columns);
   row.complete = compared.difference;
   row.complete_p =
       stats::test_cells(squares, compared.difference, plan.sides.size() == 1 ? ends : std::nullopt, any_confidence).p;
