@@ -339,7 +339,7 @@ MeanError error_of_group_means(std::span<const std::vector<double>> groups) {
 }
 
 MeanTest test_mean(double mean, const MeanError& error, double confidence) {
-  if (!(error.variance > 0) || !(error.degrees > 0) || !std::isfinite(mean)) {
+  if (!(error.variance > 0) || !(error.degrees > 0) || !std::isfinite(error.variance) || !std::isfinite(mean)) {
     return {};
   }
   const double deviation = std::sqrt(error.variance);

@@ -107,7 +107,10 @@ CellsTest test_cells(const CrossedSquares& squares, double mean, const std::opti
   found.p = varies || mean != 0 ? test.p : 1;
   found.low = test.low;
   found.high = test.high;
-  found.reason = !varies ? Reason::constant : std::isnan(test.low) ? Reason::too_few : Reason::ok;
+  found.reason = !std::isfinite(squares.cells_alone) ? Reason::not_finite
+                 : !varies                           ? Reason::constant
+                 : std::isnan(test.low)              ? Reason::too_few
+                                                     : Reason::ok;
   return found;
 }
 

@@ -37,8 +37,8 @@ struct CellsTest {
   double high = nan;
   double degrees = nan;  ///< of freedom
   /// Why there is no interval: `no_values`: no cell; `too_few`: one row, two cells between ends, or no degrees of
-  /// freedom; `constant`: no cell varies by more than 1e-12 of the mean, which has an interval only between ends and a
-  /// p (1) only where it is 0 without ends.
+  /// freedom; `not_finite`: squares of scores beyond 1e308; `constant`: no cell varies by more than 1e-12 of the mean,
+  /// which has an interval only between ends and a p (1) only where it is 0 without ends.
   Reason reason = Reason::no_values;
 };
 

@@ -73,6 +73,17 @@ TEST(RateInterval, SaysWhyThereIsNone) {
   EXPECT_TRUE(std::isnan(interval_between_ends(nan, {0.1, 1}, 9, share, 0.95).low));
 }
 
+TEST(CellsTest, OfScoresWhoseSquaresAreNoNumbersSaysSo) {
+  for (const double unit : {1e155, 2e307}) {
+    for (const std::size_t columns : {1U, 2U}) {
+      const std::vector<double> cells = {unit, -2 * unit, 3 * unit, 5 * unit, 7 * unit, unit};
+      const auto test = test_cells(crossed_squares(cells, columns), 2.5 * unit, std::nullopt, 0.95);
+      EXPECT_EQ(test.reason, Reason::not_finite);
+      EXPECT_TRUE(std::isnan(test.low) && std::isnan(test.high) && std::isnan(test.p));
+    }
+  }
+}
+
 TEST(RateInterval, HasThePOfTheBinomialTestAroundZero) {
   std::vector<double> cells(10, 1);
   cells[4] = -1;
