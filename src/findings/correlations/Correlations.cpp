@@ -256,8 +256,9 @@ std::string notes_of(const Correlations& correlations, const sweep::Comparison& 
       " interval of the test of p; subjects are a sample to both. p: two-sided, subjects shuffled (all ways up to 8, "
       "else " +
       base::with_thousands(static_cast<std::uint64_t>(comparison.draws)) +
-      " draws) and the correlation divided by a standard error that allows for sides that scatter in the same places; "
-      "Holm among " +
+      " draws) and the correlation divided by a standard error that allows for sides that scatter in the same places "
+      "(pearson of 12 subjects or fewer not in full: there p <= 0.05 comes in up to 10 % without a correlation); Holm "
+      "among " +
       adjusted_among(comparison.family) + ".";
   std::size_t fewest = 6;
   for (const auto& row : correlations.rows) {
