@@ -1,8 +1,12 @@
 #include "config/JobLoader.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
-#include <iostream>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -269,6 +273,26 @@ void compare(const Node& before, const Node& after, const std::string& path, std
   }
 }
 
+/// At most `most` bytes of an open pipe or terminal, which is closed. Where no program opens a named pipe to write, it
+/// ends after 10 s.
+std::string read_pipe(int pipe, const std::string& name, std::size_t most) {
+  base::refuse_if(pipe < 0, "cannot read " + name, std::strerror(errno));
+  pollfd begun{pipe, POLLIN, 0};
+  ::poll(&begun, 1, 10'000);
+  ::fcntl(pipe, F_SETFL, 0);  // from here on reading waits as long as there is a writer
+  std::string text(most, '\0');
+  std::size_t size = 0;
+  for (ssize_t got = 1; got != 0 && size < most;) {
+    got = ::read(pipe, text.data() + size, most - size);
+    base::refuse_if(got < 0 && errno != EINTR, "cannot read " + name, std::strerror(errno));
+    size += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+  ::close(pipe);
+  base::refuse_if(size == 0, "cannot read " + name, "nothing was written into it");
+  text.resize(size);
+  return text;
+}
+
 }  // namespace
 
 JobFile read_job_file(const std::filesystem::path& path) {
@@ -285,16 +309,8 @@ JobFile read_job_file(const std::filesystem::path& path) {
     file.text = base::read_file(path, most);
     return file;
   }
-  std::ifstream pipe;
-  if (!is_input) {
-    pipe.open(path, std::ios::binary);
-  }
-  std::istream& stream = is_input ? std::cin : pipe;
-  file.text.assign(most + 1, '\0');
-  stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
-  file.text.resize(static_cast<std::size_t>(stream.gcount()));
-  base::refuse_if(stream.bad() || (!is_input && !pipe.is_open()), "cannot read " + file.name,
-                  "the job was expected there");
+  file.text = read_pipe(is_input ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC),
+                        file.name, most + 1);
   return file;  // what is too long is refused as a file is
 }
 

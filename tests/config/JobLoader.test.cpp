@@ -284,6 +284,18 @@ TEST(JobLoader, a_pipe_is_read_to_its_end) {
   EXPECT_EQ(load_jobs(file).front().name, "small");
 }
 
+TEST(JobLoader, a_pipe_that_nobody_writes_is_refused) {
+  const JobFolder folder;
+  const auto pipe = folder.write("jobs/job.yaml", "").parent_path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    read_job_file(pipe);
+    ADD_FAILURE() << "it was read";
+  } catch (const base::InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pipe (nothing was written into it)"));
+  }
+}
+
 TEST(JobLoader, sweep_is_the_product_in_order_and_names_differ) {
   const JobFolder folder;
   const std::string text = small_job + "sweep: {model.path: [/x/bert, /y/bert], execution.batch_tokens: [8, 16]}\n";
