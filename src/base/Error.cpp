@@ -63,7 +63,8 @@ std::string message_of(const std::exception& error) {
 ExitCode exit_code_of(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   const auto* refused = dynamic_cast<const std::system_error*>(&error);
-  if (refused != nullptr && refused->code() == std::errc::too_many_symbolic_link_levels) {
+  if (refused != nullptr && (refused->code() == std::errc::too_many_symbolic_link_levels ||
+                             refused->code() == std::errc::filename_too_long)) {
     return ExitCode::usage;
   }
   return known != nullptr ? known->exit_code() : ExitCode::error;

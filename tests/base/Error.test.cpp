@@ -25,6 +25,8 @@ TEST(Error, AFileThatCannotBeLookedAtIsNamed) {
                                                std::make_error_code(std::errc::too_many_symbolic_link_levels));
   EXPECT_EQ(message_of(loop), "cannot look at a/job.yaml (Too many levels of symbolic links)");
   EXPECT_EQ(exit_code_of(loop), ExitCode::usage);
+  const std::filesystem::filesystem_error too_long("status", "c", std::make_error_code(std::errc::filename_too_long));
+  EXPECT_EQ(exit_code_of(too_long), ExitCode::usage);
   const std::filesystem::filesystem_error denied("status", "b", std::make_error_code(std::errc::permission_denied));
   EXPECT_EQ(message_of(denied), "cannot look at b (Permission denied)");
   EXPECT_EQ(exit_code_of(denied), ExitCode::error);
