@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,10 @@ TEST(Text, ReadsLengthsOfTime) {
   EXPECT_EQ(parse_time("1:30"), 90);
   EXPECT_EQ(parse_time("08:00:05"), 28805);
   EXPECT_EQ(parse_time("1-02:00:00"), 93600);
+  for (const auto* text : {"9999999:00:00", "999999-00:00:00", "100000000-100000000:100000000:100000000"}) {
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_GT(now + std::chrono::seconds(parse_time(text).value()), now) << text << " is more than a clock counts";
+  }
   for (const auto* text : {"", "0", "00:00", "-5", "1-", "1-02", "1-02:00", "1:2:3:4", "x", "1:x", "x-00:00:01", "1.5",
                            "1e3", "99999999999999999999", "-1-00:00:10", "1:-5"}) {
     EXPECT_FALSE(parse_time(text).has_value()) << text;

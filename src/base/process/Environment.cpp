@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -26,7 +27,7 @@ double seconds_from_environment(const char* name, double otherwise) {
   }
   const auto seconds = base::parse_double(text);
   base::refuse_if(!seconds || *seconds <= 0, std::string(name) + "=" + text, "it must be a positive number of seconds");
-  return *seconds;
+  return std::min(*seconds, static_cast<double>(longest_wait_s));
 }
 
 bool is_requeued() { return base::parse_integer(text_from_environment("SLURM_RESTART_COUNT")).value_or(0) > 0; }

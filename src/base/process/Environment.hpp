@@ -9,7 +9,8 @@
 
 namespace stereosweep::base {
 
-/// Seconds from a variable; `otherwise` if it is not set. Throws InputError unless it is a positive number.
+/// Seconds from a variable, at most `longest_wait_s`; `otherwise` if it is not set. Throws InputError unless it is a
+/// positive number.
 double seconds_from_environment(const char* name, double otherwise);
 /// Value of a variable; "" if it is not set.
 std::string text_from_environment(const char* name);

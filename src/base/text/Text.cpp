@@ -201,7 +201,7 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
     }
     seconds += *days * 86'400;
   }
-  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+  return seconds > 0 ? std::optional(std::min(seconds, longest_wait_s)) : std::nullopt;
 }
 
 std::string json_quote(std::string_view text) {

@@ -46,8 +46,10 @@ std::string format_double(double value);
 /// The whole text as a finite double / integer; nothing if it is not one or overflows. Locale-free.
 std::optional<double> parse_double(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text);
+/// 31 years; clocks and timers, which count nanoseconds or 32-bit seconds, hold it.
+constexpr std::int64_t longest_wait_s = 1'000'000'000;
 /// Seconds of a length of time as batch systems write it: minutes, minutes:seconds, hours:minutes:seconds, or with days
-/// before it (1-02:30:00); nothing if it is not one, or zero.
+/// before it (1-02:30:00), at most `longest_wait_s`; nothing if it is not one, or zero.
 std::optional<std::int64_t> parse_time(std::string_view text);
 /// `text` as a JSON string with its quotes; control characters escaped, UTF-8 kept.
 std::string json_quote(std::string_view text);
