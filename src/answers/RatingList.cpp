@@ -8,7 +8,6 @@
 #include "answers/refusal/Refusal.hpp"
 #include "answers/text/PlainText.hpp"
 #include "base/Lists.hpp"
-#include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {

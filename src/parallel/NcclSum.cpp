@@ -1,6 +1,5 @@
 #include "parallel/NcclSum.hpp"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

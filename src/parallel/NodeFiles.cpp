@@ -4,7 +4,6 @@
 #include <future>
 
 #include "base/Bytes.hpp"
-#include "base/Log.hpp"
 #include "parallel/SharedSegment.hpp"
 
 namespace stereosweep::parallel {

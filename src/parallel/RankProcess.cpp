@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 

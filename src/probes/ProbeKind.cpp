@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <stdexcept>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/Error.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
 

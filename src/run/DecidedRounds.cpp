@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <span>
 #include <type_traits>
 #include <utility>
 

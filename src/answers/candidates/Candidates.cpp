@@ -1,7 +1,6 @@
 #include "answers/candidates/Candidates.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/Lists.hpp"
 

@@ -1,6 +1,5 @@
 #include "answers/text/PlainText.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 

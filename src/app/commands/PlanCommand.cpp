@@ -14,7 +14,6 @@
 
 #include "app/CommandLine.hpp"
 #include "app/ModelPlan.hpp"
-#include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/File.hpp"

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
-#include <string>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"

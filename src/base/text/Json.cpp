@@ -1,9 +1,7 @@
 #include "base/text/Json.hpp"
 
 #include <cmath>
-#include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"

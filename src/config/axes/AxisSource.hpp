@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/Text.hpp"
 #include "config/language/LanguageTable.hpp"
 #include "config/yaml/Fields.hpp"
 #include "config/yaml/Yaml.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "model/families/Families.hpp"
 

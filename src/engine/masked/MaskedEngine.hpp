@@ -8,7 +8,6 @@
 
 #include "engine/masked/MaskedPlan.hpp"
 #include "engine/readout/Readout.hpp"
-#include "engine/readout/SoftmaxRow.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"

@@ -17,7 +17,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "engine/readout/Download.hpp"

@@ -5,7 +5,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
-#include <functional>
 #include <map>
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "findings/clusters/Clusters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <map>

@@ -1,7 +1,6 @@
 #include "findings/decisions/Decisions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <utility>
 
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"

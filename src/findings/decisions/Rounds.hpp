@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

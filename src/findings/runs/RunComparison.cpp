@@ -16,7 +16,6 @@
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
-#include "results/measures/Glossary.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {

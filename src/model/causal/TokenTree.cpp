@@ -1,7 +1,6 @@
 #include "model/causal/TokenTree.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <ranges>
 #include <utility>
 

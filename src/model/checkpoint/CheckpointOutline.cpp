@@ -7,7 +7,6 @@
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
-#include "model/masked/MaskedSpecification.hpp"
 #include "model/masked/MaskedWeights.hpp"
 
 namespace stereosweep::model {

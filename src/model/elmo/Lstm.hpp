@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "model/elmo/ElmoCheckpoint.hpp"
-#include "model/kernels/Attention.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
-#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

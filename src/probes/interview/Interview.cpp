@@ -2,7 +2,6 @@
 
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
-#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

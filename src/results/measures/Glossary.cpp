@@ -1,10 +1,7 @@
 #include "results/measures/Glossary.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"

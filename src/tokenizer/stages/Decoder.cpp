@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"

@@ -178,10 +178,10 @@ class Decomposed {
 // Canonical composition: each character joins the last starter unless something of its class or higher is between.
 std::vector<Change> composed(const std::vector<Mark>& marks) {
   std::vector<Change> out;
-  std::size_t starter = std::string::npos;
+  std::size_t starter = std::string_view::npos;
   int last = -1;  // class of the last character that stayed behind the starter; -1: none
   for (const auto& mark : marks) {
-    if (starter != std::string::npos && last < static_cast<int>(mark.combining)) {
+    if (starter != std::string_view::npos && last < static_cast<int>(mark.combining)) {
       if (const auto joined = compose(out[starter].value, mark.character.value); joined != 0) {
         out[starter] = {joined, out[starter].change + mark.character.change - 1};
         continue;

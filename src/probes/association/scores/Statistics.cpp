@@ -1,7 +1,6 @@
 #include "probes/association/scores/Statistics.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "base/Packing.hpp"
