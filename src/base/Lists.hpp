@@ -32,8 +32,7 @@ auto joined(const Range& range, Read read = {}) {
 }
 
 /// Whether the list holds the value.
-template <class Range, class Value>
-bool contains(const Range& range, const Value& value) {
+bool contains(const auto& range, const auto& value) {
   return std::ranges::find(range, value) != std::ranges::end(range);
 }
 

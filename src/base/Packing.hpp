@@ -72,8 +72,7 @@ void unpack(ByteReader& in, Value& value) {
   }
 }
 
-template <class Value>
-std::vector<std::byte> packed(const Value& value) {
+std::vector<std::byte> packed(const auto& value) {
   ByteWriter out;
   pack(out, value);
   return out.take();

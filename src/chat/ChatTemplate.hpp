@@ -24,8 +24,7 @@ struct EmptyText {
   std::string text;
   std::int64_t after = 0;
   bool operator==(const EmptyText&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.unless_default().boolean("refused", self.refused, "no conversation is written with such a text");
     keys.unless_default().integer("before", self.before, 0, 1'000'000, "characters cut from what stands before");
     keys.text("text", self.text, "in its place");
@@ -45,8 +44,7 @@ struct TextRule {
   std::optional<EmptyText> empty = std::nullopt;  ///< of a text that has no character
   std::optional<EmptyText> blank = std::nullopt;  ///< of one that has none after stripping
   bool operator==(const TextRule&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("left", self.left, {"none", "white_space", "newlines"}, "what is stripped at its beginning");
     keys.choice("right", self.right, {"none", "white_space", "newlines"}, "what is stripped at its end");
     keys.choice("blank_lines", self.blank_lines, {"kept", "halved"});
@@ -61,8 +59,7 @@ struct ChatTurn {
   std::string suffix;
   std::optional<TextRule> text = std::nullopt;  ///< nothing: as the template's `trim` and `blank_lines` say
   bool operator==(const ChatTurn&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.text("prefix", self.prefix);
     keys.text("suffix", self.suffix);
     keys.optional_item("text", self.text, "what becomes of the text; default: trim and blank_lines of the template");
@@ -80,8 +77,7 @@ struct SystemTurn : ChatTurn {
   std::string absent;  ///< in place of the turn where no system text is given
   None none = None::left_out;
   bool operator==(const SystemTurn&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     ChatTurn::each_key(self, keys);
     keys.choice("handling", self.handling, {"turn", "merged", "refused", "last_user"});
     keys.text("absent", self.absent, "in place of a system turn where none is given");
@@ -98,8 +94,7 @@ struct ThoughtMarks {
   std::string closing;
   Begins begins = Begins::before;
   bool operator==(const ThoughtMarks&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.text("opening", self.opening);
     keys.needed().text("closing", self.closing);
     keys.choice("begins", self.begins, {"before", "inside"}, "where an answer begins");
@@ -116,8 +111,7 @@ struct TemplateOrigin {
   std::string jinja2;    ///< version
   std::string proof;     ///< what was compared
   bool operator==(const TemplateOrigin&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.not_raw().line("file", self.file);
     keys.line("name", self.name);
     keys.line("sha256", self.sha256);
@@ -150,8 +144,7 @@ struct ChatTemplate {
   std::optional<ThoughtMarks> thought = std::nullopt;
   std::optional<TemplateOrigin> origin = std::nullopt;  ///< nothing: written by hand
   bool operator==(const ChatTemplate&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "name in the result");
     keys.text("opening", self.opening, "before everything");
     keys.needed().item("system", self.system);

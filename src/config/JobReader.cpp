@@ -21,14 +21,12 @@ void language_key(Fields& keys, std::string& language) {
   }
 }
 
-template <class Keys>
-void language_key(Keys& keys, const std::string& language) {
+void language_key(auto& keys, const std::string& language) {
   keys.not_raw().unless_default().line("language", language, "of the prompts: a table in configs/languages");
 }
 
 /// What stands at the top of every job, in the order of a dump.
-template <class Job, class Keys>
-void head_keys(Job& job, Keys& keys) {
+void head_keys(auto& job, auto& keys) {
   std::size_t schema = 0;
   keys.needed().choice("schema", schema, {"stereosweep/1"}, "the form of this file");
   keys.needed().not_raw().line("name", job.name, "names the folder of the run");
@@ -90,8 +88,7 @@ void revision_key(Fields& keys, sweep::ModelSpec& model) {
   }
 }
 
-template <class Keys>
-void revision_key(Keys& keys, const sweep::ModelSpec& model) {
+void revision_key(auto& keys, const sweep::ModelSpec& model) {
   keys.not_raw().line("revision", model.revision, "the commit of a name on the hub");
 }
 
@@ -124,8 +121,7 @@ void chat_keys_of(Model& model, Keys& keys, const ProbeFormat* format) {
 constexpr const char* about_path = "a folder with a checkpoint, a GGUF file, or a name on the hub: ORG/NAME@REVISION";
 
 /// In the order of a dump: what is said of a checkpoint beside its path.
-template <class Model, class Keys>
-void keys_behind_path(Model& model, Keys& keys, const ProbeFormat* format) {
+void keys_behind_path(auto& model, auto& keys, const ProbeFormat* format) {
   revision_key(keys, model);
   keys.not_raw().unless_default().path("adapter", model.adapter,
                                        "a folder with an adapter of the model, as PEFT saves it");
@@ -133,8 +129,7 @@ void keys_behind_path(Model& model, Keys& keys, const ProbeFormat* format) {
   chat_keys_of(model, keys, format);
 }
 
-template <class Model, class Keys>
-void checkpoint_keys(Model& model, Keys& keys, const ProbeFormat* format) {
+void checkpoint_keys(auto& model, auto& keys, const ProbeFormat* format) {
   keys.needed().not_raw().alone().path("path", model.path, about_path);
   keys_behind_path(model, keys, format);
 }
@@ -157,8 +152,7 @@ void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const Prob
   }
 }
 
-template <class Keys>
-void model_keys(const sweep::ModelSpec& model, Keys& keys, const ProbeFormat* format) {
+void model_keys(const sweep::ModelSpec& model, auto& keys, const ProbeFormat* format) {
   if (model.server) {
     sweep::Server::each_key(*model.server, keys);
     server_chat_key(keys, model, format);

@@ -69,8 +69,7 @@ std::vector<Finding> found(const sweep::VariationRequest& variation, Asked& aske
 }
 
 /// `use(statistic, request)` of every statistic that is asked for.
-template <class Use>
-void each_asked(const sweep::Comparison& comparison, const Use& use) {
+void each_asked(const sweep::Comparison& comparison, const auto& use) {
   sweep::Comparison::each_statistic(comparison, [&](const auto& statistic, const auto& wanted) {
     if constexpr (requires { wanted.has_value(); }) {
       if (wanted) {

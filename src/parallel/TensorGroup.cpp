@@ -63,8 +63,7 @@ void TensorGroup::check() const {
 }
 
 /// Where `call` throws because another rank has failed, that rank's cause is thrown instead.
-template <class Step>
-void TensorGroup::or_cause(Step&& call) const {
+void TensorGroup::or_cause(auto&& call) const {
   try {
     call();
   } catch (const base::Error&) {
@@ -74,8 +73,7 @@ void TensorGroup::or_cause(Step&& call) const {
 }
 
 // The others are mostly there within microseconds; where they are not, the processor may be theirs.
-template <class Condition>
-void TensorGroup::wait(Condition&& is_met) const {
+void TensorGroup::wait(auto&& is_met) const {
   constexpr int spins = 2000;
   for (int spin = 0; spin < spins; ++spin) {
     if (is_met()) {

@@ -72,10 +72,8 @@ class TensorGroup {
   float* numbers(int peer, std::uint64_t at_step) const;
   bool has_failed() const;
   void check() const;
-  template <class Step>
-  void or_cause(Step&& call) const;
-  template <class Condition>
-  void wait(Condition&& is_met) const;
+  void or_cause(auto&& call) const;
+  void wait(auto&& is_met) const;
   void add_step(std::span<float> part);
 
   int rank_ = 0;

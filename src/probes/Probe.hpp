@@ -62,8 +62,7 @@ class Probe {
 
 /// What a block's numbers depend on, of the settings, beside what the block tells itself: for `hash_content`. Made of
 /// the list of keys, so that a new key is in it unless the list says otherwise.
-template <class Settings>
-std::string settings_of_block(const Settings& settings) {
+std::string settings_of_block(const auto& settings) {
   return config::emit_yaml(config::dump_extent(settings, config::Extent::block));
 }
 

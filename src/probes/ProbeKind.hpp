@@ -191,8 +191,7 @@ class KindOf : public ProbeKind {
  private:
   /// Defaults that depend on the job.
   virtual void prepare(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
-  template <class Self, class Keys>
-  static void each_statistic(Self& settings, Keys& keys) {
+  static void each_statistic(auto& settings, auto& keys) {
     if constexpr (requires { settings.statistics; }) {
       std::remove_cvref_t<decltype(settings.statistics)>::each_key(settings.statistics, keys);
     }

@@ -131,8 +131,7 @@ Details details_of(const Json& value, const std::string& name) {
   return base::json_boolean(value, name) ? Details::written : Details::left_out;
 }
 
-template <class Values, class Format>
-std::string list(const Values& values, const Format& format) {
+std::string list(const auto& values, const auto& format) {
   std::string text = "[";
   for (const auto& value : values) {
     text += (text.size() > 1 ? "," : "") + format(value);

@@ -179,8 +179,7 @@ class SlabWriter {
   }
 
   /// In a thread of its own; where there is one thread, or none more can be started, as soon as it is waited for.
-  template <class Step>
-  std::future<void> beside(const char* name, Step step) const {
+  std::future<void> beside(const char* name, auto step) const {
     const bool is_alone = num_threads_ == 1;
     const auto where = is_alone ? std::launch::deferred : std::launch::async | std::launch::deferred;
     const auto work = [is_alone, name, step = std::move(step)] {

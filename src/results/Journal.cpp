@@ -89,8 +89,7 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
   return header;
 }
 
-template <class File>
-std::uint32_t checksum_at(const File& file, std::uint64_t offset) {
+std::uint32_t checksum_at(const auto& file, std::uint64_t offset) {
   std::uint32_t stored = 0;
   file.read(offset, std::as_writable_bytes(std::span(&stored, 1)));
   return stored;
@@ -107,8 +106,7 @@ struct FoundRecord {
 std::uint64_t end_of(const JournalRecord& record) { return record.offset + record.size + crc_size; }
 
 /// What a record's head says; whether its payload is intact is not looked at.
-template <class File>
-FoundRecord read_head(const File& file, std::uint64_t offset) {
+FoundRecord read_head(const auto& file, std::uint64_t offset) {
   if (file.size() - offset < head_size) {
     return {};
   }
@@ -139,8 +137,7 @@ FoundRecord read_head(const File& file, std::uint64_t offset) {
 /// At most `most` records that lie end to end from `offset` on; one that is not intact is the last. Their payloads are
 /// checked side by side on the processors of this thread, since one thread reads 4 GB in 2 s where they are in memory
 /// and in far more where a file system has to send them.
-template <class File>
-std::vector<FoundRecord> read_records(const File& file, std::uint64_t offset, std::size_t most) {
+std::vector<FoundRecord> read_records(const auto& file, std::uint64_t offset, std::size_t most) {
   std::vector<FoundRecord> found;
   while (found.size() < most && offset < file.size() && (found.empty() || found.back().state == RecordState::intact)) {
     found.push_back(read_head(file, offset));
@@ -167,8 +164,7 @@ std::vector<FoundRecord> read_records(const File& file, std::uint64_t offset, st
   return found;
 }
 
-template <class File>
-ReadHeader read_header(const File& file) {
+ReadHeader read_header(const auto& file) {
   constexpr std::size_t fixed = magic_size + sizeof(std::uint32_t);
   std::array<std::byte, fixed> head{};
   if (file.size() < fixed + crc_size) {
@@ -193,8 +189,7 @@ ReadHeader read_header(const File& file) {
 }
 
 /// The index of these bytes and of no others.
-template <class File>
-std::optional<JournalIndex> index_of_file(const File& file, const ReadHeader& start) {
+std::optional<JournalIndex> index_of_file(const auto& file, const ReadHeader& start) {
   auto index = read_index(file.path);
   if (!index || index->header_checksum != start.checksum || index->covered > file.size() ||
       index->covered < start.end + crc_size) {

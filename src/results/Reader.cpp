@@ -49,8 +49,7 @@ constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;  ///< that are read
                                                              : base::describe("cannot read " + name, why, remedy));
 }
 
-template <class Read>
-auto as_input(const std::filesystem::path& path, Read&& read) {
+auto as_input(const std::filesystem::path& path, auto&& read) {
   try {
     return read();
   } catch (const base::Error& error) {

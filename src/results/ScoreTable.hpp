@@ -156,8 +156,7 @@ class FinishedStatistics {
   /// Throws InputError naming the file where it has no intact seal or is no statistics file.
   FinishedStatistics(const std::filesystem::path& path, Of of);
   /// What `read` gives; an error of it names the file.
-  template <class Read>
-  auto naming(const Read& read) const {
+  auto naming(const auto& read) const {
     try {
       return read();
     } catch (const base::Error& error) {

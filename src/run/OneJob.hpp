@@ -61,8 +61,7 @@ struct JobParts {
   bool leads() const { return world.rank() == 0; }
   /// Collective: what `step` throws on rank zero is thrown on all ranks. A name is a fault point
   /// (parallel::coordinated).
-  template <class Step>
-  void on_rank_zero(Step&& step, std::string_view name = "") const {
+  void on_rank_zero(auto&& step, std::string_view name = "") const {
     parallel::coordinated(world, name, [&] {
       if (leads()) {
         step();

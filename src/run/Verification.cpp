@@ -122,8 +122,7 @@ class Comparer {
   }
 
  private:
-  template <class Place>
-  void compare_numbers(double before, double after, const Place& place) {
+  void compare_numbers(double before, double after, const auto& place) {
     ++agreement_.numbers.compared;
     if (before == after || (std::isnan(before) && std::isnan(after))) {
       return;

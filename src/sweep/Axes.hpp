@@ -24,8 +24,7 @@ struct Group {
   std::string noun_singular;  ///< head noun that another group's adjective may modify: "doctor"; empty: `singular`
   std::string noun_plural;    ///< "doctors"; empty: `plural`
   bool operator==(const Group&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "name in the result; else the plural, or the singular");
     keys.line("domain", self.domain, "race, gender, ...: intersections combine different domains");
     keys.line("singular", self.singular, "Black person");
@@ -47,8 +46,7 @@ struct LexicalForm {
   std::string plural;
   std::string article;
   bool operator==(const LexicalForm&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("first", self.first, "label of a group");
     keys.required_line("second", self.second, "label of a group");
     keys.required_line("singular", self.singular);
@@ -66,8 +64,7 @@ struct ArticleRule {
   std::string before_vowel = {};
   std::string otherwise = {};
   bool operator==(const ArticleRule&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("by", self.by, {"english", "vowel", "noun"});
     keys.line("before_vowel", self.before_vowel);
     keys.line("otherwise", self.otherwise);
@@ -105,8 +102,7 @@ struct Pole {
   std::string name;
   std::vector<std::string> words;
   bool operator==(const Pole&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("name", self.name, "else the first word");
     keys.required_lines("words", self.words);
   }
@@ -119,8 +115,7 @@ struct TraitPair {
   Pole left;
   Pole right;
   bool operator==(const TraitPair&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else LEFT - RIGHT");
     keys.line("dimension", self.dimension);
     pole_key(keys, "left", self.left);
@@ -137,8 +132,7 @@ struct Template {
   NounForm form = NounForm::plural;
   std::string inside = {};  ///< as it stands inside a wrapper; "": by the rule of English (lower_function_word)
   bool operator==(const Template&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else the text");
     keys.line("kind", self.kind, "for tables only");
     keys.needed().alone().line("text", self.text, "with {group} or {a group}, and {trait}");
@@ -153,8 +147,7 @@ struct Rephrasing {
   std::string wrapper;  ///< "People say that {prompt}"; empty where `alternatives` is used
   std::vector<std::pair<std::string, std::string>> alternatives;  ///< template label -> text with the placeholders
   bool operator==(const Rephrasing&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else the wrapper");
     keys.alone().line("wrapper", self.wrapper, "with one {prompt}");
     keys.names("alternatives", self.alternatives, "label of a template: its text");
@@ -168,8 +161,7 @@ struct Design {
   std::int64_t layers = 1;  ///< rephrasings of each template
   std::string paired = {};  ///< "template.pair": templates with one value are asked in the same rephrasings
   bool operator==(const Design&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().integer("layers", self.layers, 1, 1'000'000, "rephrasings in which each template is asked");
     keys.unless_default().line("paired", self.paired, "templates with one value of this coordinate are dealt together");
   }

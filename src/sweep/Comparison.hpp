@@ -28,8 +28,7 @@ struct People {
     std::vector<std::string> names = {};  ///< empty: see `share`
     double share = 0;                     ///< of all, drawn with `seed`; 0: none
     std::uint64_t seed = 0;
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.unless_default().alone().lines("names", self.names);
       keys.unless_default().number("share", self.share, 0.001, 0.999, "of all, drawn");
       keys.unless_default().seed("seed", self.seed);
@@ -43,8 +42,7 @@ struct People {
     std::vector<std::string> subjects = {};  ///< empty: not split by subjects
     Annotators annotators = {};              ///< none: not split by annotators
     std::int64_t most = 2;                   ///< templates whose scores are averaged: 1 or 2
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.unless_default().lines("pilot_subjects", self.subjects);
       keys.unless_default().item("pilot_annotators", self.annotators);
       keys.integer("most", self.most, 1, 2, "templates whose scores are averaged");
@@ -70,8 +68,7 @@ struct People {
   std::vector<std::string> measures = {};  ///< empty: all
   std::vector<Drawn> over = {};            ///< empty: all that the data have more than one of
   std::optional<Pilot> pilot = {};
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().path("ratings", self.ratings, "the table");
     keys.names("aliases", self.aliases, "name in the table: label of the score table");
     keys.range("scale", self.low, self.high, "ends of the table's scale");
@@ -89,10 +86,7 @@ template <class Statistic>
 struct MeasuresRequest {
   static constexpr const char* key_form = "{measures: [LABEL, LABEL]} or all";
   std::vector<std::string> measures = {};  ///< empty: all
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
-    keys.labels("measures", self.measures);
-  }
+  static void each_key(auto& self, auto& keys) { keys.labels("measures", self.measures); }
   bool operator==(const MeasuresRequest&) const = default;
 };
 /// Means of every subject and item, with intervals.
@@ -125,8 +119,7 @@ struct Contrast {
     std::vector<Selection> left = {};
     std::vector<Selection> right = {};
     Against against = Against::zero;  ///< selected or zero
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.needed().selections("left", self.left);
       keys.selections_or("right", self.right, self.against, {"zero"});
     }
@@ -134,8 +127,7 @@ struct Contrast {
   };
   std::optional<Minus> minus = {};
 
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("name", self.name);
     keys.unless_default().selections("left", self.left, side_form);
     keys.selections_or("right", self.right, self.against, {"zero", "rest"},
@@ -166,8 +158,7 @@ struct IntersectionQuestions {
   double emergence = 0;    ///< a trait emerges where the score is beyond both parts' by more than this, in its unit
   double level = 1;        ///< and its p is at most this; 1: whatever its p
   std::string known = {};  ///< path of a table of known stereotypes; "": none
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.unless_default().labels("measures", self.measures);
     keys.number("threshold", self.threshold, 0, 2);
     keys.number("emergence", self.emergence, 0, 1e9);
@@ -194,8 +185,7 @@ struct CorrelationRequest {
   std::vector<Method> methods = {Method::spearman};
   Within within = Within::none;
   std::vector<std::string> measures = {};  ///< empty: all
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("name", self.name);
     keys.needed().selections("rows", self.rows, "items, or item.dimension");
     keys.unless_default().selections("columns", self.columns, "none: the rows with one another");
@@ -212,8 +202,7 @@ struct ExtremesRequest {
   std::vector<Selection> of = {};  ///< as rows of a correlation; empty: every dimension, or every item without any
   std::int64_t most = 10;          ///< shown at each end
   std::vector<std::string> measures = {};
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.unless_default().selections("of", self.of);
     keys.integer("most", self.most, 1, 10'000, "shown at each end");
     keys.labels("measures", self.measures);
@@ -245,8 +234,7 @@ struct ClusterRequest {
   std::vector<std::string> default_measures = {};
   bool is_asked = true;
 
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.labels("measures", self.measures);
     keys.labels("dimensions", self.dimensions);
     keys.line("number", self.number, "of clusters, or elbow");
@@ -280,8 +268,7 @@ struct VariationRequest {
   inline static const std::vector<std::string> over_names = {"wording", "template", "rephrasing", "replicate"};
   std::vector<Over> over = {Over::wording, Over::replicate};
   std::vector<std::string> measures = {};  ///< empty: all
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choices("over", self.over, over_names);
     keys.unless_default().labels("measures", self.measures);
   }
@@ -317,8 +304,7 @@ struct Comparison {
   std::optional<ExtremesRequest> extremes = {};
 
   /// Shows `visit` every statistic, what was asked first, and what is asked of it (an optional, or a list).
-  template <class Self, class Visit>
-  static void each_statistic(Self& self, Visit visit) {
+  static void each_statistic(auto& self, auto visit) {
     visit(Statistic{"contrasts", "differences that are tested", "Contrasts"}, self.contrasts);
     visit(Statistic{"decide", "when rounds of the sweep would have decided the contrasts", "Decisions"}, self.decide);
     visit(Statistic{"people", "agreement with people's answers", "Agreement with people"}, self.people);
@@ -331,8 +317,7 @@ struct Comparison {
     visit(Statistic{"variance_shares", "by subject, item, template, ...", "Where scores vary"}, self.variance);
     visit(Statistic{"variation", "coefficients of variation", "Where scores vary"}, self.variation);
   }
-  template <class Self, class Keys>
-  static void inference_keys(Self& self, Keys& keys) {
+  static void inference_keys(auto& self, auto& keys) {
     keys.choice("family", self.family, test_family_names);
     keys.number("confidence", self.confidence, 0.5, 0.9999);
     keys.integer("replicates", self.replicates, 100, 1'000'000);

@@ -28,8 +28,7 @@ struct DecideRequest {
     Claim claim = Claim::none;
     double equivalence = 0;  ///< the difference lies within -+ this, in the score's unit; 0: not wanted
     double width = 0;        ///< the interval is at most as wide, in the score's unit; 0: not wanted
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.unless_default().alone().choice("claim", self.claim, claim_names, "sign: on which side of zero it lies");
       keys.unless_default().number("equivalence", self.equivalence, 0, 1e9, "within so much of zero, in score units");
       keys.unless_default().number("width", self.width, 0, 1e9, "an interval of at most this width, in score units");
@@ -51,8 +50,7 @@ struct DecideRequest {
     double rephrasings = 0.05;
     double cells = 0.5;
     std::string pilot = {};  ///< a finished run whose differences vary so; "": declared
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.number("templates", self.templates, 0, 1e9);
       keys.number("rephrasings", self.rephrasings, 0, 1e9);
       keys.number("cells", self.cells, 0, 1e9);
@@ -74,8 +72,7 @@ struct DecideRequest {
     std::string contrast = {};
     std::string measure = {};
     std::string item = {};
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.required_line("contrast", self.contrast);
       keys.required_line("measure", self.measure);
       keys.required_line("item", self.item);
@@ -87,8 +84,7 @@ struct DecideRequest {
     static constexpr const char* key_form = "DIR";
     std::string run = {};        ///< its directory
     std::vector<Row> rows = {};  ///< that it left undecided, in order; empty: not read yet
-    template <class Self, class Keys>
-    static void each_key(Self& self, Keys& keys) {
+    static void each_key(auto& self, auto& keys) {
       keys.needed().alone().path("run", self.run, "its directory");
       keys.unless_default().items("rows", self.rows, "of a resolved job");
     }
@@ -127,8 +123,7 @@ struct DecideRequest {
   double margin() const { return sum_of(&Want::equivalence); }
   double width() const { return sum_of(&Want::width); }
 
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.items("want", self.want, "a row stops when all of it is known, or hopeless");
     keys.choice("target", self.target, target_names, "over other prompts, or of exactly these");
     keys.number("level", self.level, 1e-6, 0.5, "chance that any decision of a family is wrong");

@@ -44,8 +44,7 @@ struct Execution {
   std::int64_t max_cells = 1'000'000'000;  ///< a job of more cells is refused; changes no number
   std::int64_t block_limit_s = 0;          ///< s; a block that takes longer ends the run; 0: no limit
   bool operator==(const Execution&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("engine", self.engine, {"torch", "fake"}, "fake: numbers made of a hash of each query, no weights");
     keys.not_raw().choice("device", self.device, {"auto", "cpu", "cuda"});
     keys.integer("threads_per_rank", self.threads_per_rank, 1, 1024, "CPU threads of one rank");

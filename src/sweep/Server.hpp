@@ -19,8 +19,7 @@ struct ServerRequests {
   std::string key = "OPENAI_API_KEY";  ///< the environment variable that holds the key; without it none is sent
   Proxy proxy = Proxy::none;
   bool operator==(const ServerRequests&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.integer("in_flight", self.in_flight, 1, 1000, "requests of one rank at a time");
     keys.integer("timeout_s", self.timeout_s, 1, 86400, "seconds that one answer may take");
     keys.integer(
@@ -36,8 +35,7 @@ struct ServerPrice {
   double input = 0;
   double output = 0;
   bool operator==(const ServerPrice&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.number("input", self.input, 0, 1e9, "for a million tokens of prompts");
     keys.number("output", self.output, 0, 1e9, "for a million tokens of answers");
   }
@@ -54,8 +52,7 @@ struct Server {
   ServerRequests requests;
   ServerPrice price;
   bool operator==(const Server&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.not_raw().line("server", self.url, "URL of an OpenAI-compatible interface: http://localhost:8000/v1");
     keys.line("name", self.name, "of the model, as the server spells it");
     keys.choice("interface", self.interface, interface_names,

@@ -16,8 +16,7 @@ struct Omission {
   std::string reason;
   bool operator==(const Omission&) const = default;
   /// For readers and dumpers of its fields.
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("first", self.first);
     keys.required_line("second", self.second);
     keys.required_line("reason", self.reason);

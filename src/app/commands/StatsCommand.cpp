@@ -367,8 +367,7 @@ void print_table(const CommandLine& line, const std::filesystem::path& file, res
 }
 
 /// Runs `open` on every rank; a fault of one is a fault of all.
-template <class Open>
-auto opened(const parallel::Communicator& world, const Open& open) {
+auto opened(const parallel::Communicator& world, const auto& open) {
   return world.size() == 1 ? open() : parallel::coordinated(world, open);
 }
 
@@ -526,8 +525,7 @@ base::ExitCode replay(const CommandLine& line, const parallel::Communicator& wor
   return base::ExitCode::done;
 }
 
-template <class Step>
-base::ExitCode on_all_ranks(const CommandLine& line, const Step& step) {
+base::ExitCode on_all_ranks(const CommandLine& line, const auto& step) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);

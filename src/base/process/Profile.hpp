@@ -34,8 +34,7 @@ class Span {
 };
 
 /// What `step` returns; its time is counted as a Span of this name.
-template <class Step>
-auto timed(const char* name, Step&& step) {
+auto timed(const char* name, auto&& step) {
   const Span span(name);
   return step();
 }

@@ -37,8 +37,7 @@ class JsonFields {
   const Json* find(const std::string& name);
   const Json& need(const std::string& name);
   /// Reads a field that may be left out by `read(value, name)`.
-  template <class T, class Read>
-  void take(const std::string& name, T& target, const Read& read) {
+  void take(const std::string& name, auto& target, const auto& read) {
     if (const auto* found = find(name)) {
       target = read(*found, name);
     }

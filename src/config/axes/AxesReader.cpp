@@ -92,8 +92,7 @@ class RuleReader {
   }
 
  private:
-  template <class Use>
-  void each(Fields& fields, const std::string& name, Use use) {
+  void each(Fields& fields, const std::string& name, auto use) {
     if (const Node* list = fields.optional(name)) {
       each_entry(*list, fields.key_of(name), problems_, use);
     }

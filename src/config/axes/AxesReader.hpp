@@ -37,8 +37,7 @@ void rephrasings_key(FieldsSchema& keys, const std::vector<sweep::Rephrasing>& r
                      const std::vector<sweep::Template>& templates);
 
 /// `design`, the last of the axes.
-template <class Keys, class Design>
-void design_key(Keys& axes, Design& design) {
+void design_key(auto& axes, auto& design) {
   axes.optional_item("design", design, "a part of templates x rephrasings that is asked in place of all");
 }
 

@@ -76,10 +76,7 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
 base::Json source_schema(base::Json entry);
 
 /// Names an entry; overloaded where that is no member `label`.
-template <class T>
-const std::string& label_of(const T& entry) {
-  return entry.label;
-}
+const std::string& label_of(const auto& entry) { return entry.label; }
 
 /// An entry of a list, and where it stands.
 template <class Entry>

@@ -61,8 +61,7 @@ enum class Emptiness { allowed, refused };
 bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
                  Emptiness emptiness = Emptiness::allowed);
 /// Calls `use(entry, its key)` for every entry of what must be a list.
-template <class Use>
-void each_entry(const Node& list, const std::string& key, base::Problems& problems, Use use) {
+void each_entry(const Node& list, const std::string& key, base::Problems& problems, auto use) {
   for (std::size_t i = 0; expect_kind(list, Node::Kind::list, key, problems) && i < list.children.size(); ++i) {
     use(list.children[i], key + "[" + std::to_string(i) + "]");
   }
@@ -105,8 +104,7 @@ class KeyMarks {
   /// The item may be given as this key's value alone: "women" for {plural: women}.
   Visitor& alone() { return mark(&Marks::alone); }
 
-  template <class Target>
-  void required_line(const std::string& name, Target&& target, std::string_view about = "") {
+  void required_line(const std::string& name, auto&& target, std::string_view about = "") {
     needed().line(name, target, about);
   }
   template <class Target = const std::vector<std::string>>
@@ -221,8 +219,7 @@ class Fields : public KeyMarks<Fields> {
   void range(const std::string& name, double& low, double& high, std::string_view about = "");
   void names(const std::string& name, Names& target, std::string_view about = "");
   /// A mapping whose keys `visit(keys)` lists.
-  template <class Visit>
-  void nested(const std::string& name, Visit visit, std::string_view /*about*/ = "", std::string_view form = "") {
+  void nested(const std::string& name, auto visit, std::string_view /*about*/ = "", std::string_view form = "") {
     if (const Node* node = next(name)) {
       Fields own(*node, key_of(name), problems_, form, pieces_);
       visit(own);
@@ -288,8 +285,7 @@ class Fields : public KeyMarks<Fields> {
   /// The value of the key that is shown now; a value of the kind `alone` may stand in the place of the mapping.
   const Node* next(const std::string& name, Node::Kind alone = Node::Kind::scalar);
   /// What `read` makes of the value that is shown now.
-  template <class Target, class Read>
-  void take(const std::string& name, Target& target, Read read) {
+  void take(const std::string& name, auto& target, auto read) {
     if (const Node* node = next(name)) {
       const auto key = key_of(name);
       target = read(*node, key, problems_).value_or(target);
@@ -383,8 +379,7 @@ class FieldsDump : public KeyMarks<FieldsDump> {
   void seed(const std::string& name, std::uint64_t value, std::string_view /*about*/ = "") {
     add(name, Node::plain(std::to_string(value)));
   }
-  template <class Choice>
-  void choice(const std::string& name, Choice value, const std::vector<std::string>& names,
+  void choice(const std::string& name, auto value, const std::vector<std::string>& names,
               std::string_view /*about*/ = "") {
     add(name, Node::plain(names[static_cast<std::size_t>(value)]));
   }
@@ -406,8 +401,7 @@ class FieldsDump : public KeyMarks<FieldsDump> {
                   std::string_view /*about*/ = "") {
     add(name, dump_selections(value));
   }
-  template <class Choice>
-  void selections_or(const std::string& name, const std::vector<sweep::Selection>& value, Choice word,
+  void selections_or(const std::string& name, const std::vector<sweep::Selection>& value, auto word,
                      const std::vector<std::string>& words, std::string_view /*about*/ = "") {
     const auto place = static_cast<std::size_t>(word);
     add(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]));
@@ -416,8 +410,7 @@ class FieldsDump : public KeyMarks<FieldsDump> {
     add(name, list_of(std::vector{low, high}, config::number));
   }
   void names(const std::string& name, const Names& value, std::string_view about = "");
-  template <class Visit>
-  void nested(const std::string& name, Visit visit, std::string_view /*about*/ = "", std::string_view /*form*/ = "") {
+  void nested(const std::string& name, auto visit, std::string_view /*about*/ = "", std::string_view /*form*/ = "") {
     add_made(name, [&] {
       FieldsDump own(extent_);
       visit(own);
@@ -447,8 +440,7 @@ class FieldsDump : public KeyMarks<FieldsDump> {
     return (marks.not_raw && extent_ != Extent::everything) || (marks.told_by_block && extent_ == Extent::block);
   }
   /// A value that is made only where it is wanted.
-  template <class Make>
-  void add_made(const std::string& name, Make make) {
+  void add_made(const std::string& name, auto make) {
     if (leaves_out(marks())) {
       take_marks();
     } else {
@@ -492,10 +484,7 @@ Node dump_extent(const Item& item, Extent extent) {
   return fields.take();
 }
 /// What `read_fields` reads back.
-template <class Item>
-Node dump_fields(const Item& item) {
-  return dump_extent(item, Extent::everything);
-}
+Node dump_fields(const auto& item) { return dump_extent(item, Extent::everything); }
 
 template <class Item>
 void FieldsDump::item(const std::string& name, const Item& value, std::string_view /*about*/) {
@@ -566,9 +555,7 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   void seed(const std::string& name, std::uint64_t value, std::string_view about = "") {
     add(name, {{"type", "integer"}, {"minimum", 0}}, about, value);
   }
-  template <class Choice>
-  void choice(const std::string& name, Choice value, const std::vector<std::string>& names,
-              std::string_view about = "") {
+  void choice(const std::string& name, auto value, const std::vector<std::string>& names, std::string_view about = "") {
     const auto index = static_cast<std::size_t>(value);
     add(name, choice_schema(names), about, index < names.size() ? base::Json(names[index]) : base::Json());
   }
@@ -594,8 +581,7 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
                   std::string_view about = "") {
     add(name, selections_schema(), about);
   }
-  template <class Choice>
-  void selections_or(const std::string& name, const std::vector<sweep::Selection>& /*value*/, Choice /*word*/,
+  void selections_or(const std::string& name, const std::vector<sweep::Selection>& /*value*/, auto /*word*/,
                      const std::vector<std::string>& words, std::string_view about = "") {
     add(name, either_schema({choice_schema(words), selections_schema()}), about);
   }
@@ -605,8 +591,7 @@ class FieldsSchema : public KeyMarks<FieldsSchema> {
   void names(const std::string& name, const Names& /*value*/, std::string_view about = "") {
     add(name, names_schema(text_schema()), about);
   }
-  template <class Visit>
-  void nested(const std::string& name, Visit visit, std::string_view about = "", std::string_view /*form*/ = "") {
+  void nested(const std::string& name, auto visit, std::string_view about = "", std::string_view /*form*/ = "") {
     FieldsSchema own;
     visit(own);
     add(name, own.take(), about);

@@ -225,8 +225,7 @@ SlotsReader::SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kern
   host_bias_.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
 }
 
-template <class Rows>
-SlotsReader::Answers SlotsReader::read_rows(Rows& rows, std::span<const SlotAtRow> asked) const {
+SlotsReader::Answers SlotsReader::read_rows(auto& rows, std::span<const SlotAtRow> asked) const {
   std::optional<LogSums> row_sums;  // neighbours of `asked` share a row
   std::optional<RowSets> row_sets;
   std::int64_t row = -1;

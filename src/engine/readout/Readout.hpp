@@ -41,8 +41,7 @@ class SlotsReader {
   class RowSets;
   class OwnRows;
   class DeviceRows;
-  template <class Rows>
-  Answers read_rows(Rows& rows, std::span<const SlotAtRow> asked) const;
+  Answers read_rows(auto& rows, std::span<const SlotAtRow> asked) const;
 
   ClassMask classes_;
   model::Kernels kernels_;

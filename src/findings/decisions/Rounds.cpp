@@ -147,8 +147,7 @@ class ContrastCells {
     return applicable;
   }
 
-  template <class Use>
-  void each_subject(std::size_t side, const Use& use) const {
+  void each_subject(std::size_t side, const auto& use) const {
     const auto& takes = plan_.sides[side].takes[0];
     for (std::size_t subject = 0; subject < takes.size(); ++subject) {
       if (takes[subject]) {
@@ -157,8 +156,7 @@ class ContrastCells {
     }
   }
   /// `use(cell, state)`
-  template <class Use>
-  void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const Use& use) const {
+  void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const auto& use) const {
     for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
       if (const auto cell = plan_.cell_of(plan_.sides[side], sentence); cell != no_block) {
         use(cell, sides_[side].state(subject, sentence, item));

@@ -95,8 +95,7 @@ void JoinedRuns::join_measures() {
   }
 }
 
-template <class Keys>
-void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
+void JoinedRuns::join_axis(std::size_t axis, const auto& keys) {
   const auto& first = *runs_.front().scores.axes[axis];
   // Labels of the first run, each with the places where the others know it by one of its names.
   std::map<std::string, std::size_t> known;

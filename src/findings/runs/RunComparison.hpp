@@ -81,8 +81,7 @@ class JoinedRuns {
  private:
   void join_measures();
   /// Finds the shared labels of an axis; `keys(run, place)` are the names under which a label may be found.
-  template <class Keys>
-  void join_axis(std::size_t axis, const Keys& keys);
+  void join_axis(std::size_t axis, const auto& keys);
   /// Scores and sampled answers of one run.
   std::pair<std::vector<double>, std::vector<std::int32_t>> gathered(std::size_t run, std::size_t measure) const;
 

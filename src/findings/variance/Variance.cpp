@@ -63,8 +63,7 @@ class Generalizability {
 };
 
 /// Fewest with enough reliability, which rises with the number; NaN: none.
-template <class ReliabilityWith>
-double fewest_enough(const ReliabilityWith& reliability_with) {
+double fewest_enough(const auto& reliability_with) {
   std::size_t below = 0;
   std::size_t enough = 1;
   while (reliability_with(static_cast<double>(enough)) < enough_reliability) {

@@ -70,8 +70,7 @@ struct CellTable {
 };
 
 /// Calls `use(indices, place)` for all cells, in order.
-template <class Use>
-void each_cell(const CellIndex& lengths, const Use& use) {
+void each_cell(const CellIndex& lengths, const auto& use) {
   std::size_t size = 1;
   for (const auto length : lengths) {
     size *= length;

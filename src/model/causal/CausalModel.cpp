@@ -394,8 +394,7 @@ class CausalPass {
   // begin(group), up to what attention adds, and finish of that, for all groups. Where slices are added up beside the
   // products each group's sums are on their way while another group computes: attention's while the next group attends,
   // those of the feed-forward layer while the next group feeds, or attends in the next layer.
-  template <class Begin>
-  void run_groups(int number, std::size_t count, Begin&& begin) {
+  void run_groups(int number, std::size_t count, auto&& begin) {
     run_in_turn_ = constants_.side_stream && count > 1;
     const std::size_t behind = run_in_turn_ ? 1 : 0;
     std::vector<Addition> middles(count);

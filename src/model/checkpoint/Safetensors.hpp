@@ -51,8 +51,7 @@ class NumberSource {
 };
 
 /// Calls `use(row, column, part)` for each part of the numbers `first` and the next that lies in one row.
-template <class Use>
-void by_rows(std::int64_t first, std::span<float> out, std::int64_t columns, const Use& use) {
+void by_rows(std::int64_t first, std::span<float> out, std::int64_t columns, const auto& use) {
   while (!out.empty()) {
     const auto column = first % columns;
     const auto part = out.first(std::min(out.size(), static_cast<std::size_t>(columns - column)));

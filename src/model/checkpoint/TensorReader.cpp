@@ -178,9 +178,8 @@ void read_rows(const StoredTensor& stored, const Selection& selection, Range row
 }
 
 // `numbers`: what is stored as `raw` in another type; number `index` of them is stored at place(index).
-template <class Place>
 void check_finite(const at::Tensor& numbers, const at::Tensor& raw, const StoredTensor& stored, const std::string& name,
-                  const Place& place) {
+                  const auto& place) {
   const auto index = first_not_finite(numbers);
   if (index < 0) {
     return;

@@ -31,8 +31,7 @@ at::Tensor wave(std::int64_t rows, std::int64_t columns, at::ScalarType type) {
 }
 
 // What `is_right` says of some products; an operator that is missing or refuses this processor throws.
-template <class Check>
-bool try_out(const char* library, const Check& is_right) {
+bool try_out(const char* library, const auto& is_right) {
   try {
     if (is_right()) {
       return true;

@@ -194,8 +194,7 @@ struct Place {
   std::int64_t column;
 };
 
-template <class Finish>
-void multiply_tiles(Way way, const at::Tensor& input, const at::Tensor& packed, const Finish& finish) {
+void multiply_tiles(Way way, const at::Tensor& input, const at::Tensor& packed, const auto& finish) {
   const auto rows = input.size(0);
   const auto hidden = input.size(1);
   const auto numbers = input.contiguous();

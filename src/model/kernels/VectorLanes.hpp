@@ -16,8 +16,7 @@
 namespace stereosweep::model {
 
 /// visit(Number{}), Number being float, Bfloat16Bits or Float16Bits.
-template <class Visit>
-void with_number(at::ScalarType type, Visit&& visit) {
+void with_number(at::ScalarType type, auto&& visit) {
   switch (type) {
     case at::kFloat:
       return visit(float{});

@@ -26,9 +26,8 @@ namespace {
 
 /// Calls attend(query, key, value, group), each [sequences, heads, length, width], for each group; it answers in that
 /// shape.
-template <class Attend>
 at::Tensor in_groups(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                     const SequenceGroups& sequences, std::int64_t num_heads, const Attend& attend) {
+                     const SequenceGroups& sequences, std::int64_t num_heads, const auto& attend) {
   const base::profile::Span span("attention");
   std::vector<at::Tensor> parts;
   std::int64_t tokens = 0;

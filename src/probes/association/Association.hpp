@@ -33,8 +33,7 @@ struct Statistics {
   std::vector<std::pair<std::string, std::string>> rating_aliases;
   std::vector<std::string> templates;  ///< labels whose scores count; empty: all
   bool operator==(const Statistics&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("word_aggregate", self.word_aggregate, {"median", "mean"}, "over the words of a pole");
     ratings_key(keys, self.human_ratings, self.rating_aliases);
     keys.unless_default().lines("templates", self.templates, config::Emptiness::refused, "labels whose scores count");
@@ -58,8 +57,7 @@ struct Association {
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   Statistics statistics;
   bool operator==(const Association&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().told_by_block().nested("axes", [&](auto& axes) {
       axes_keys(axes, self.axes, self.priors);
       config::design_key(axes, self.design);

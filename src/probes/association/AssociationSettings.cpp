@@ -28,8 +28,7 @@ struct GenericWord {
   std::string plural;
   std::string article;
   std::string gender;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("singular", self.singular);
     keys.required_line("plural", self.plural);
     keys.line("article", self.article);

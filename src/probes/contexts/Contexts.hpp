@@ -82,8 +82,7 @@ struct TargetSubject {
   std::string first;    ///< label of the group, or of an intersection's first
   std::string second;   ///< of an intersection's second; empty: a group
   bool operator==(const TargetSubject&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("word", self.word);
     keys.required_line("label", self.label);
     keys.choice("form", self.form, form_names);
@@ -108,8 +107,7 @@ struct BiasDetection {
   std::vector<std::string> intersectional;  ///< words known to belong (validation)
   std::vector<std::string> emergent;        ///< of these, the emergent ones
   bool operator==(const BiasDetection&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label);
     keys.required_lines("against", self.against, "tests of this group against each other one");
     keys.lines("single_axis", self.single_axis, config::Emptiness::allowed);
@@ -148,8 +146,7 @@ struct EmbeddingStatistics {
   std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
   std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test
   bool operator==(const EmbeddingStatistics&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("variance", self.variance, {"paper", "cohen", "permutation"}, "of an effect size");
     keys.choice("estimator", self.estimator, {"dersimonian_laird", "reml", "paule_mandel"}, "between samples");
     keys.choice("permutation", self.permutation, {"automatic", "exact", "monte_carlo"}, "how p is counted");
@@ -195,14 +192,12 @@ struct Contexts {
   /// Whether vectors come from a model: all but those of a file.
   bool needs_model() const { return !is_static() || from_table().format == StaticVectors::Format::model; }
   bool operator==(const Contexts&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     vector_keys(keys, self);
     keys.needed().told_by_block().nested("axes", [&](auto& axes) { test_keys(axes, self); });
     each_draw_key(self, keys);
   }
-  template <class Self, class Keys>
-  static void each_draw_key(Self& self, Keys& keys) {
+  static void each_draw_key(auto& self, auto& keys) {
     keys.told_by_block().integer("samples", self.samples, 1, 100'000'000, "of contexts, for each test");
     keys.unless_default().choice("draws", self.sample_draws, {"own", "shared"},
                                  "shared: a word has one vector in the samples of one number");

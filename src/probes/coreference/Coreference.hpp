@@ -70,8 +70,7 @@ struct CoreferenceSentence {
   std::string pair;                 ///< label of the first sentence with the same text but for pronouns
   bool operator==(const CoreferenceSentence&) const = default;
   /// Of an entry of a list, whose text is marked.
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else the text");
     keys.required_line("text", self.text, "[The baker] saw the editor because [he] sang.");
     keys.needed().choice("type", self.type, type_names);
@@ -95,8 +94,7 @@ struct Marker {
   Privilege privilege = Privilege::unstated;
   std::string contrast;  ///< aug3 pairs the markers of an attribute whose contrasts are equal
   bool operator==(const Marker&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().alone().line("word", self.word, "as it stands in a sentence: able-bodied, Black");
     keys.line("attribute", self.attribute, "disability, race, ...");
     keys.line("contrast", self.contrast, "aug3 pairs the markers of an attribute whose contrasts are equal");
@@ -121,8 +119,7 @@ struct Question {
   std::string label;
   std::string text;  ///< with one {sentence} and at least one {pronoun}
   bool operator==(const Question&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else the text");
     keys.needed().alone().line("text", self.text, "with one {sentence} and at least one {pronoun}");
   }
@@ -141,8 +138,7 @@ struct CoreferenceStatistics {
   inline static const std::vector<std::string> ties_names = {"half", "loss"};
   stats::Ties ties = stats::Ties::half;  ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
   bool operator==(const CoreferenceStatistics&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.choice("ties", self.ties, ties_names, "what counts where both occupations are as likely");
   }
 };
@@ -166,8 +162,7 @@ struct Coreference {
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().told_by_block().nested("axes", [&](auto& axes) {
       axes_keys(axes, self);
       axes.choice("ambiguous_referent", self.ambiguous_referent, referent_names,

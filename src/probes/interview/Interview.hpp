@@ -34,8 +34,7 @@ struct RatedItem {
   std::string question;                    ///< in place of the turn's text; may be empty
   bool operator==(const RatedItem&) const = default;
   static constexpr const char* key_form = "{label: friendly, dimension: warmth}";
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label, "unique in the job");
     keys.line("text", self.text, "as it stands in a question; else the label");
     keys.required_line("dimension", self.dimension, "warmth, competence, ...");
@@ -65,8 +64,7 @@ struct Turn {
   std::vector<RatedItem> items;
   bool operator==(const Turn&) const = default;
   static constexpr const char* key_form = "{label: keywords, kind: keywords, ask: 'Which words ... {group}?'}";
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label);
     keys.needed().choice("kind", self.kind, kind_names);
     keys.choice("when", self.when, when_names, "with_steps: only in forms that ask the steps");
@@ -91,8 +89,7 @@ struct RatingScale {
   std::vector<Answer> options = {};  ///< in place of numbers
   bool operator==(const RatingScale&) const = default;
   /// Of a scale of numbers.
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().integer("from", self.low, -1000, 1000);
     keys.needed().integer("to", self.high, -1000, 1000);
     keys.line("low", self.low_label, "what the lowest number means");
@@ -118,8 +115,7 @@ struct Conversation {
     return std::ranges::any_of(turns, [](const Turn& turn) { return !turn.items.empty(); });
   }
   static constexpr const char* key_form = "{label: traits, turns: [...]}";
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label);
     keys.text("instructions", self.instructions, "before the first question; with {group}");
     scale_key(keys, self.scale);
@@ -142,8 +138,7 @@ struct PromptForm {
   std::string text = "{question}";  ///< one {question}, at most one {instructions}
   Steps steps = Steps::asked;
   bool operator==(const PromptForm&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label);
     keys.text("text", self.text, "with one {question}, at most one {instructions}");
     keys.choice("steps", self.steps, steps_names, "left_out: turns that are asked with steps only are not");
@@ -155,8 +150,7 @@ struct InterviewSampling : TextSampling {
   InterviewSampling() { max_new_tokens = 300; }
   std::int64_t rounds = 10;
   bool operator==(const InterviewSampling&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.integer("rounds", self.rounds, 1, 10'000, "conversations of each prompt");
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 8192);
     keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,

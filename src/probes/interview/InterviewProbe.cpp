@@ -19,8 +19,7 @@ namespace {
 using results::ElementType;
 
 /// "keywords, reasons, ratings"
-template <class Read>
-std::string listed(const Conversation& conversation, Read read) {
+std::string listed(const Conversation& conversation, auto read) {
   return base::join(base::mapped(conversation.turns, read), ", ");
 }
 

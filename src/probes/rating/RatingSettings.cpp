@@ -93,8 +93,7 @@ std::vector<RatedTrait> read_rated_traits(const Node& node, const config::Fields
 /// A template that is a question.
 struct RatingQuestion : sweep::Template {
   static constexpr const char* key_form = "{label: ..., text: 'How {trait} are {group}?'}";
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "else the text");
     keys.line("style", self.kind, "for tables only");
     keys.needed().alone().line("text", self.text, "with {group} and {trait}");
@@ -161,8 +160,7 @@ struct NumberScale {
   std::int64_t to = 0;
   std::string low = {};
   std::string high = {};
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.needed().integer("from", self.from, -1000, 1000);
     keys.needed().integer("to", self.to, -1000, 1000);
     keys.line("low", self.low, "what the lowest number means");
@@ -192,8 +190,7 @@ struct WrittenOption {
   std::string text;
   std::string value;
   std::string note;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("text", self.text);
     keys.required_line("value", self.value, "a number");
     keys.line("note", self.note, "stands in brackets where options are listed");
@@ -271,8 +268,7 @@ void sampling_key(config::Fields& keys, RatingSampling& sampling) {
   check_sampling(keys, sampling, sampling.runs, "runs");
 }
 
-template <class Keys, class Orders>
-void orders_key(Keys& keys, Orders& orders) {
+void orders_key(auto& keys, auto& orders) {
   keys.choices("orders", orders, option_order_names, "in which a prompt lists the options");
 }
 
@@ -457,8 +453,7 @@ std::vector<RatingOption> Rating::default_scale() {
   return {{"extremely", 5}, {"very", 4}, {"average", 3}, {"slightly", 2}, {"not at all", 1}};
 }
 
-template <class Self, class Keys>
-void Rating::each_key(Self& self, Keys& keys) {
+void Rating::each_key(auto& self, auto& keys) {
   keys.needed().told_by_block().nested("axes", [&](auto& axes) {
     axes_keys(axes, self);
     config::design_key(axes, self.design);

@@ -24,8 +24,7 @@ struct Identity {
   std::string people;      ///< "women"
   std::string definition;  ///< may be empty
   bool operator==(const Identity&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.line("label", self.label, "of a resolved job");
     keys.required_line("marker", self.marker, "before a word for people: Black");
     keys.line("people", self.people, "of a resolved job");
@@ -47,8 +46,7 @@ struct RatedTrait {
   std::string definition;                   ///< may be empty
   std::vector<std::string> questions = {};  ///< in place of the templates' texts: none, one for all, or one for each
   bool operator==(const RatedTrait&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label, "as it stands in a question");
     keys.required_line("dimension", self.dimension, "warmth, competence, ...");
     keys.choice("polarity", self.polarity, polarity_names, "negative: the rating is turned round");
@@ -77,8 +75,7 @@ struct RatingSampling : TextSampling {
   std::int64_t runs = 2;
   bool operator==(const RatingSampling&) const = default;
   /// There is no penalty.
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.integer("runs", self.runs, 0, 1000, "answers that are sampled for each prompt; 0: none");
     keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
     keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
@@ -96,8 +93,7 @@ struct RatingSampling : TextSampling {
 struct RatingStatistics {
   std::string human_ratings;  ///< path of a table group (or identity), dimension, mean; empty: none
   bool operator==(const RatingStatistics&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
+  static void each_key(auto& self, auto& keys) {
     keys.path("human_ratings", self.human_ratings, "a table of people's means: group, dimension, mean");
   }
 };
@@ -120,8 +116,7 @@ struct Rating {
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   RatingStatistics statistics;
   bool operator==(const Rating&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys);
+  static void each_key(auto& self, auto& keys);
   static std::vector<RatingOption> default_scale();
   /// Greedy answers are no draws.
   bool draws() const { return sampling.runs > 0 && sampling.temperature > 0; }

@@ -22,8 +22,7 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-template <class Escape>
-std::string escaped_row(std::span<const std::string> cells, std::string_view between, Escape escape) {
+std::string escaped_row(std::span<const std::string> cells, std::string_view between, auto escape) {
   std::string line;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
     line += (cell == 0 ? "" : std::string(between)) + escape(cells[cell]);

@@ -40,8 +40,7 @@ constexpr const char* schema = "stereosweep-status/1";
 std::filesystem::path path_in(const std::filesystem::path& directory) { return directory / "status.json"; }
 
 /// Every field of the file and its place there, in order.
-template <class Visit>
-void for_each_field(ReadStatus& read, Visit&& visit) {
+void for_each_field(ReadStatus& read, auto&& visit) {
   auto& status = read.status;
   visit("schema", read.schema);
   visit("name", status.name);

@@ -45,14 +45,12 @@ class StatusFile {
  public:
   StatusFile(const std::filesystem::path& run_directory, RunStatus first);
   /// Changes the status through `change(RunStatus&)` and writes it.
-  template <class Change>
-  void update(Change&& change) {
+  void update(auto&& change) {
     this->change(change);
     write();
   }
   /// The same without writing: the next update shows it. Never waits for the disk.
-  template <class Change>
-  void change(Change&& change) {
+  void change(auto&& change) {
     const std::lock_guard lock(mutex_);
     change(status_);
   }

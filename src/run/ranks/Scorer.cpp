@@ -97,8 +97,7 @@ BlockWork::BlockWork(const probes::Probe& probe, const query::Engine* engine, co
 
 BlockWork::~BlockWork() { in_work_.leave(ticket_); }
 
-template <class Step>
-void BlockWork::timed(Step&& step) {
+void BlockWork::timed(auto&& step) {
   if (!failure().empty()) {
     return;
   }
@@ -387,8 +386,7 @@ struct Scorer::State {
   }
 
   /// Of a thread: what would end the process ends the run, with its cause.
-  template <class Body>
-  void guarded(const Body& body) {
+  void guarded(const auto& body) {
     try {
       body();
     } catch (const std::exception& error) {

@@ -95,8 +95,7 @@ class BlockWork {
   const std::string& failure() const { return scored_.failure; }
 
  private:
-  template <class Step>
-  void timed(Step&& step);
+  void timed(auto&& step);
   void plan_round();
   void read_round();
 

@@ -41,8 +41,7 @@ class ByteTrie {
   bool empty() const { return nodes_.size() <= 1; }
 
   /// Calls `visit(length, number)` for each text that `text` starts with, the shortest first.
-  template <typename Visit>
-  void visit_prefixes(std::string_view text, Visit visit) const {
+  void visit_prefixes(std::string_view text, auto visit) const {
     std::uint32_t node = 0;
     for (std::size_t i = 0; i < text.size() && (node = child(node, text[i])) != 0; ++i) {
       if (nodes_[node].number >= 0) {

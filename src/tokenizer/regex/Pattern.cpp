@@ -37,8 +37,7 @@ void add_rest(std::size_t done, std::string_view text, std::vector<Match>& parts
 }
 
 // First byte behind the run of characters from `position` on that satisfy `wanted`.
-template <typename Wanted>
-std::size_t end_of_run(std::string_view text, std::size_t position, Wanted wanted) {
+std::size_t end_of_run(std::string_view text, std::size_t position, auto wanted) {
   while (position < text.size()) {
     auto next = position;
     if (!wanted(next_character(text, next))) {

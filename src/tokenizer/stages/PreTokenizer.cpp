@@ -93,8 +93,7 @@ PreTokenizer read_split(const Field& field) {
 }
 
 /// Rewrites each piece: `change(text, begin, end, out)` appends what it becomes.
-template <typename Change>
-void rewrite_each(Pieces& pieces, std::size_t expected_size, const Change& change) {
+void rewrite_each(Pieces& pieces, std::size_t expected_size, const auto& change) {
   Pieces out;
   out.text.reserve(expected_size);
   out.ranges.reserve(pieces.ranges.size());

@@ -46,8 +46,7 @@ class AlignedText {
   AlignedText part(std::size_t begin, std::size_t end) const;
 
   /// Calls `visit(value, alignment, out)` for each character; what it puts into `out` becomes the text.
-  template <typename Visit>
-  void rewrite(Visit visit) {
+  void rewrite(auto visit) {
     AlignedText out;
     out.reserve(size());
     out.origin_ = origin_;

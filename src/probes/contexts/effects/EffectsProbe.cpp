@@ -66,8 +66,7 @@ class Sampler {
     num_b_ = test.places(SetRole::b).size();
   }
 
-  template <class Draw>
-  void compute(const VectorStore& store, const Draw& draw, const EffectPlace& out) {
+  void compute(const VectorStore& store, const auto& draw, const EffectPlace& out) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const std::optional<std::uint64_t> context = draw(places_[i]);
       drawn_[i] = {};

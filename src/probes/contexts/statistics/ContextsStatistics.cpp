@@ -95,10 +95,9 @@ Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples
 /// either kind, so the same holds for target words and for attribute words; weights and deviations are held fixed.
 /// `part(sample, word)`: association of a target or of an attribute word, cosine of an attribute word. Nothing where
 /// there is no effect.
-template <class Part>
 std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics& settings,
                               const stats::RandomEffects& combined, std::array<std::size_t, 2> sizes,
-                              const Part& part) {
+                              const auto& part) {
   if (!combined.defined()) {
     return std::nullopt;
   }
