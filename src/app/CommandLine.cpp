@@ -41,8 +41,8 @@ constexpr const char* places_key = "places";
             : is_apart                            ? arguments[i + 1]
                                                   : value;
   }
-  throw base::InputError(base::describe(problem, "'" + *key + "' is a key of the job, and keys have no dashes",
-                                        "Write " + *key + "=" + value + "."));
+  base::refuse(problem, "'" + *key + "' is a key of the job, and keys have no dashes",
+               "Write " + *key + "=" + value + ".");
 }
 
 }  // namespace
@@ -75,9 +75,9 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
   } catch (const options::unknown_option& error) {
     refuse_option(error, visible, arguments, command.places, hint);
   } catch (const options::invalid_option_value& error) {  // a text is never one
-    throw base::InputError(base::describe(error.what(), "a number is expected; " + hint));
+    base::refuse(error.what(), "a number is expected; " + hint);
   } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), hint));
+    base::refuse(error.what(), hint);
   }
   if (line.has("help")) {
     std::cout << visible;

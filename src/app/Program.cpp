@@ -56,19 +56,14 @@ ExitCode run_one_of_all(const Arguments& arguments) {
     return execute(**found, {arguments.begin() + 1, arguments.end()});
   }
   const auto names = base::mapped(commands, [](const auto* command) { return std::string(command->name); });
-  throw base::InputError(
-      base::describe("unknown command '" + name + "'", "see stereosweep --help", base::did_you_mean(name, names)));
+  base::refuse("unknown command '" + name + "'", "see stereosweep --help", base::did_you_mean(name, names));
 }
 
 /// Lines that could not be read or written must not look like success.
 void check_streams() {
   std::cout.flush();
-  if (std::cin.bad() || std::ferror(stdin) != 0) {
-    throw base::Error("cannot read standard input");
-  }
-  if (!std::cout || std::ferror(stdout) != 0) {
-    throw base::Error("cannot write to standard output");
-  }
+  base::fail_if(std::cin.bad() || std::ferror(stdin) != 0, "cannot read standard input");
+  base::fail_if(!std::cout || std::ferror(stdout) != 0, "cannot write to standard output");
 }
 
 /// A standard stream that was closed would be the number of the next file that is opened: messages would go into a

@@ -13,10 +13,9 @@ void refuse_job_file(const std::filesystem::path& path) {
   const auto extension = path.extension();
   if (extension == ".yaml" || extension == ".yml") {
     const bool is_beside = path.filename() == "job.resolved.yaml" && path.has_parent_path();
-    throw base::InputError(
-        base::describe("'" + path.string() + "' is a job", "what its run left is read here",
-                       "Give its run directory: " +
-                           (is_beside ? path.parent_path().string() : "results/NAME, unless run had --output") + "."));
+    base::refuse("'" + path.string() + "' is a job", "what its run left is read here",
+                 "Give its run directory: " +
+                     (is_beside ? path.parent_path().string() : "results/NAME, unless run had --output") + ".");
   }
 }
 
@@ -94,8 +93,8 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   }
   if (!std::filesystem::is_directory(path, error)) {
     refuse_folder_of_runs(path);
-    throw base::InputError(base::describe("'" + path.string() + "' is no run directory and no result file",
-                                          "it does not exist or cannot be read", folder_advice));
+    base::refuse("'" + path.string() + "' is no run directory and no result file",
+                 "it does not exist or cannot be read", folder_advice);
   }
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
@@ -108,14 +107,14 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   if (found.empty()) {
     refuse_folder_of_runs(path);
     const bool is_run = std::filesystem::exists(path / "status.json", error);
-    throw base::InputError(base::describe(
+    base::refuse(
         "'" + path.string() + "' holds no result file", is_run ? "the run is not finished" : "it is no run directory",
         is_run ? "Continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there."
-               : folder_advice));
+               : folder_advice);
   }
   if (found.size() > 1) {
-    throw base::InputError(base::describe("'" + path.string() + "' holds more than one result file",
-                                          "'" + found[0].string() + "' and '" + found[1].string() + "'", "name one"));
+    base::refuse("'" + path.string() + "' holds more than one result file",
+                 "'" + found[0].string() + "' and '" + found[1].string() + "'", "name one");
   }
   return found.front();
 }

@@ -32,9 +32,13 @@ std::string describe(std::string_view problem, std::string_view why, std::string
   return suggestion.empty() ? text : text + ". " + sentence_of(excerpt(suggestion, most));
 }
 
+void refuse(std::string_view problem, std::string_view why, std::string_view suggestion) {
+  throw InputError(describe(problem, why, suggestion));
+}
+
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {
   if (is_wrong) {
-    throw InputError(describe(problem, why, suggestion));
+    refuse(problem, why, suggestion);
   }
 }
 

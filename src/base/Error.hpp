@@ -32,7 +32,9 @@ class InputError : public Error {
 /// "problem (why)"; with a suggestion two sentences: "problem (why). Suggestion." Empty parts are left out.
 std::string describe(std::string_view problem, std::string_view why, std::string_view suggestion = "");
 
-/// Throws InputError, as `describe` words it, where `is_wrong`. The words are made in any case.
+/// Throws InputError, as `describe` words it.
+[[noreturn]] void refuse(std::string_view problem, std::string_view why, std::string_view suggestion = "");
+/// The same where `is_wrong`. The words are made in any case.
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion = "");
 /// The same with an Error: the input is not at fault.
 void fail_if(bool is_wrong, std::string_view problem, std::string_view why = "", std::string_view suggestion = "");

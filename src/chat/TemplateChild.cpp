@@ -66,10 +66,9 @@ class Child {
     if (failure != 0) {
       process_ = -1;
       ::close(socket_);
-      throw base::InputError(base::describe(
-          "the chat template cannot be run",
-          "it needs a Python with Jinja2, and '" + words[0] + "' cannot be started: " + std::strerror(failure),
-          advice));
+      base::refuse("the chat template cannot be run",
+                   "it needs a Python with Jinja2, and '" + words[0] + "' cannot be started: " + std::strerror(failure),
+                   advice);
     }
   }
   Child(const Child&) = delete;
@@ -128,7 +127,7 @@ class Child {
 };
 
 [[noreturn]] void refuse(const TemplateSource& source, const std::string& why) {
-  throw base::InputError(base::describe("the chat template of " + source.file + " cannot be used", why, advice));
+  base::refuse("the chat template of " + source.file + " cannot be used", why, advice);
 }
 
 /// The last line that the child says is its answer; what Python itself has to say stands before it.

@@ -107,9 +107,9 @@ std::optional<TemplateSource> find_template(const std::string& model, const std:
     for (const auto& [one, text] : named.texts) {
       names.push_back(one);
     }
-    throw base::InputError(base::describe(
+    base::refuse(
         (directory / named.file).string() + " has no chat template '" + (name.empty() ? "default" : name) + "'",
-        "it has " + base::join(names, ", "), "Say which: model.chat_name: NAME."));
+        "it has " + base::join(names, ", "), "Say which: model.chat_name: NAME.");
   }
   TemplateSource source;
   const bool is_other_file = named.file.ends_with(".jinja") && chosen->first != "default";

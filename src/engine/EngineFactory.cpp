@@ -149,7 +149,7 @@ void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu
   if (gpu.device >= 0) {
     model::require_capable(gpu, settings.dtype);
   } else if (settings.device == query::Device::cuda) {
-    throw base::InputError(base::describe("no CUDA device", model::cuda_absence(), "use the device cpu"));
+    base::refuse("no CUDA device", model::cuda_absence(), "use the device cpu");
   }
 }
 

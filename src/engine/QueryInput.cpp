@@ -7,9 +7,7 @@
 
 namespace stereosweep::engine {
 
-void refuse_query(const std::string& problem, const std::string& why) {
-  throw base::InputError(base::describe(problem, why));
-}
+void refuse_query(const std::string& problem, const std::string& why) { base::refuse(problem, why); }
 
 void check_id(query::TokenId id, std::int64_t count) {
   if (id < 0 || id >= count) {

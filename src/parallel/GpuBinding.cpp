@@ -18,9 +18,7 @@ namespace stereosweep::parallel {
 namespace {
 
 void check_cuda(cudaError_t status, const std::string& call) {
-  if (status != cudaSuccess) {
-    throw base::Error(base::describe(call + " failed", cudaGetErrorString(status)));
-  }
+  base::fail_if(status != cudaSuccess, call + " failed", cudaGetErrorString(status));
 }
 
 /// What the driver's installation leaves, also in containers and under WSL.

@@ -71,9 +71,8 @@ MpiSession::MpiSession() {
         start_limit());
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     started_ = true;
-    if (provided < MPI_THREAD_FUNNELED) {
-      throw base::Error(base::describe("MPI gives no MPI_THREAD_FUNNELED", "a second thread of each rank scores"));
-    }
+    base::fail_if(provided < MPI_THREAD_FUNNELED, "MPI gives no MPI_THREAD_FUNNELED",
+                  "a second thread of each rank scores");
   }
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   world_ = Communicator(std::make_shared<Communicator::Handle>(MPI_COMM_WORLD));

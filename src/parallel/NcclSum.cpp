@@ -69,9 +69,7 @@ Symbol find(const char* name) {
                                      "env/setup.sh cuda installs it"));
   }
   void* const found = ::dlsym(library, name);
-  if (found == nullptr) {
-    throw base::Error(base::describe(std::string("NCCL has no ") + name, "another library of that name was found"));
-  }
+  base::fail_if(found == nullptr, std::string("NCCL has no ") + name, "another library of that name was found");
   return {found};
 }
 
@@ -225,9 +223,7 @@ NcclSum::~NcclSum() {
 
 void NcclSum::add_up(float* numbers, std::int64_t count, void* stream) {
   auto& own = *communicator_;
-  if (own.aborted) {
-    throw base::Error(base::describe("NCCL adds up no more", "a rank of the group has failed"));
-  }
+  base::fail_if(own.aborted, "NCCL adds up no more", "a rank of the group has failed");
   check(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), ncclFloat32, ncclSum, own.second,
                              static_cast<cudaStream_t>(stream)),
         "ncclAllReduce");

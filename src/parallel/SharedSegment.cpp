@@ -35,9 +35,8 @@ bool SharedSegment::make(const Communicator& world, const Communicator& group, s
     if (group.rank() > 0 && !path.empty()) {
       handle_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     }
-    if (handle_ < 0 && !path.empty()) {
-      throw base::Error(base::describe("cannot attach memory that the ranks of the node share", std::strerror(errno)));
-    }
+    base::fail_if(handle_ < 0 && !path.empty(), "cannot attach memory that the ranks of the node share",
+                  std::strerror(errno));
   });
   named.reset();
   const bool reserved =
@@ -48,9 +47,7 @@ bool SharedSegment::make(const Communicator& world, const Communicator& group, s
 std::shared_ptr<std::byte> SharedSegment::map(std::uint64_t size, Access access) const {
   const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
   void* memory = ::mmap(nullptr, size, protection, MAP_SHARED, handle_, 0);
-  if (memory == MAP_FAILED) {
-    throw base::Error(base::describe("cannot map memory that the ranks of the node share", std::strerror(errno)));
-  }
+  base::fail_if(memory == MAP_FAILED, "cannot map memory that the ranks of the node share", std::strerror(errno));
   return {static_cast<std::byte*>(memory), [size](std::byte* bytes) { ::munmap(bytes, size); }};
 }
 

@@ -97,10 +97,8 @@ TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
   SharedSegment segment;
   const bool made = segment.make(world, group, bytes);
   coordinated(world, "map_segment", [&] {
-    if (!made) {
-      throw base::Error(base::describe("no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
-                                       std::to_string(bytes >> 20) + " MiB are needed", "make /dev/shm larger"));
-    }
+    base::fail_if(!made, "no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
+                  std::to_string(bytes >> 20) + " MiB are needed", "make /dev/shm larger");
     memory_ = segment.map(bytes, SharedSegment::Access::write);
   });
 }

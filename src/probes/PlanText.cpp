@@ -178,8 +178,8 @@ std::optional<model::CausalSpecification> specification_of(const PlanRequest& re
     if (request.job.execution.engine == query::EngineKind::fake) {
       return std::nullopt;
     }
-    throw base::InputError(base::describe("'" + request.job.model.path + "' is no causal language model",
-                                          "the probe '" + request.job.probe_name() + "' asks what follows a prompt"));
+    base::refuse("'" + request.job.model.path + "' is no causal language model",
+                 "the probe '" + request.job.probe_name() + "' asks what follows a prompt");
   }
   return model::read_causal_specification(request.files);
 }

@@ -188,8 +188,7 @@ void ProbeKind::plan(const PlanRequest& request) const {
 }
 
 void ProbeKind::show_answers(const AnswersRequest& /*request*/) const {
-  throw base::InputError(
-      base::describe("there are no conversations to show", "the probe '" + std::string(name()) + "' keeps none"));
+  base::refuse("there are no conversations to show", "the probe '" + std::string(name()) + "' keeps none");
 }
 
 std::vector<std::string> ProbeKind::warnings(const sweep::Job& job) const {

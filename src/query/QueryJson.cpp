@@ -76,8 +76,7 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
     } else if (*layer == "sum") {
       embed.source = VectorSource::sum_of_states;
     } else if (layer->is_string()) {
-      throw base::InputError(
-          base::describe("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\""));
+      base::refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\"");
     } else {
       embed.layer = base::json_integer<int>(*layer, "layer");
     }
@@ -87,8 +86,8 @@ Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
     const std::vector<std::string> names = {"mean", "first", "last"};
     const auto place = std::find(names.begin(), names.end(), name);
     if (place == names.end()) {  // a suggestion takes time, and most queries need none
-      throw base::InputError(base::describe("unknown pool " + base::json_quote(name), "there are mean, first and last",
-                                            base::did_you_mean(name, names)));
+      base::refuse("unknown pool " + base::json_quote(name), "there are mean, first and last",
+                   base::did_you_mean(name, names));
     }
     embed.pool = static_cast<Pool>(place - names.begin());
   }
@@ -175,8 +174,7 @@ std::string format(const QueryError& error, Details /*details*/) {
 
 AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
   if (const auto place = base::find_invalid_utf8(line)) {
-    throw base::InputError(
-        base::describe("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON"));
+    base::refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
   }
   const auto document = base::parse_json(line, "query");
   JsonFields fields(document, "a query");
@@ -196,9 +194,8 @@ AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
     }
     names.push_back(name);
   }
-  throw base::InputError(base::describe("unknown kind " + base::json_quote(kind),
-                                        "there are fill, continue, embed and generate",
-                                        base::did_you_mean(kind, names)));
+  base::refuse("unknown kind " + base::json_quote(kind), "there are fill, continue, embed and generate",
+               base::did_you_mean(kind, names));
 }
 
 Query parse_query(std::string_view line, const ChatWriter& write_chat) { return parse_line(line, write_chat).query; }

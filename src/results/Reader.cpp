@@ -93,9 +93,8 @@ ResultFile::ResultFile(const std::filesystem::path& path, Seal seal)
 
 void ResultFile::read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step) {
   const ResultFile file(path, Seal::none);
-  if (const auto bytes = file.file_.trailing_bytes(); depth == Depth::everything && bytes > 0) {
-    throw base::Error(std::to_string(bytes) + " bytes follow its end");
-  }
+  const auto bytes = file.file_.trailing_bytes();
+  base::fail_if(depth == Depth::everything && bytes > 0, std::to_string(bytes) + " bytes follow its end");
   const auto& root = file.file_.root();
   for (const auto& name : root.attribute_names()) {
     try {

@@ -160,7 +160,7 @@ class FinishedStatistics {
     try {
       return read();
     } catch (const base::Error& error) {
-      throw base::InputError(base::describe("cannot read '" + path_.string() + "'", error.what()));
+      base::refuse("cannot read '" + path_.string() + "'", error.what());
     }
   }
 

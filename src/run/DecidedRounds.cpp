@@ -86,8 +86,8 @@ RoundsRecord RoundsRecord::read(const std::filesystem::path& root) {
     json.at("num_blocks").get_to(record.num_blocks);
     json.at("is_finished").get_to(record.is_finished);
   } catch (const base::Json::exception& error) {
-    throw base::InputError(base::describe("'" + path.string() + "' is no record of rounds", error.what(),
-                                          "Remove it: what the journal holds is decided again."));
+    base::refuse("'" + path.string() + "' is no record of rounds", error.what(),
+                 "Remove it: what the journal holds is decided again.");
   }
   return record;
 }
@@ -146,12 +146,10 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
     }
     decisions = deciding.after(round + 1);
     const auto digest = base::to_hex(findings::digest_of_round(decisions, round));
-    if (round < num_rounds() && record_.rounds[round] != digest) {
-      throw base::Error(base::describe(
-          "round " + std::to_string(round + 1) + " comes to other decisions than an earlier start wrote down",
-          "its journal has changed, or another build computes statistics otherwise",
-          "Go on with the program and the files of that start, or start anew with --overwrite."));
-    }
+    base::fail_if(round < num_rounds() && record_.rounds[round] != digest,
+                  "round " + std::to_string(round + 1) + " comes to other decisions than an earlier start wrote down",
+                  "its journal has changed, or another build computes statistics otherwise",
+                  "Go on with the program and the files of that start, or start anew with --overwrite.");
     if (round == num_rounds()) {
       record_.rounds.push_back(digest);
       record_.write(root_);

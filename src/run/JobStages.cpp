@@ -38,11 +38,10 @@ void require_prediction(const sweep::Job& job, const query::Engine& engine) {
     return;
   }
   if (const auto why = engine.lacks(*prediction)) {
-    throw base::InputError(
-        base::describe("model.path: " + job.probe_name() + " cannot ask '" + job.model.shown() + "'", *why,
-                       *prediction == query::Prediction::masked
-                           ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
-                           : "Use a causal model with its head (...ForCausalLM)."));
+    base::refuse("model.path: " + job.probe_name() + " cannot ask '" + job.model.shown() + "'", *why,
+                 *prediction == query::Prediction::masked
+                     ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
+                     : "Use a causal model with its head (...ForCausalLM).");
   }
 }
 
@@ -175,13 +174,12 @@ class StageRun {
   const results::JournalStore& reread() {
     journal_.reset();
     store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
-    if (const auto lost = left_->size() - store_->records().size(); complete_ && lost > 0) {
-      throw base::Error(base::describe(
-          with_thousands(lost) + " of " + base::counted(left_->size(), "block") + " in the journal no more",
-          "its files in " + results::journal_directory(job_.directory.root(), stage_.name()).string() +
-              " were deleted or damaged during the run",
-          "run the same command again"));
-    }
+    const auto lost = left_->size() - store_->records().size();
+    base::fail_if(complete_ && lost > 0,
+                  with_thousands(lost) + " of " + base::counted(left_->size(), "block") + " in the journal no more",
+                  "its files in " + results::journal_directory(job_.directory.root(), stage_.name()).string() +
+                      " were deleted or damaged during the run",
+                  "run the same command again");
     return *store_;
   }
 
@@ -732,9 +730,9 @@ void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_gro
 base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 
 void refuse_unread(const probes::Stage& stage, const std::filesystem::path& directory) {
-  throw base::InputError(base::describe("'" + directory.string() + "' has blocks that cannot be read",
-                                        "a file beside the journal of its " + stage.name() + " is missing or damaged",
-                                        "'stereosweep run " + directory.string() + "' makes it anew"));
+  base::refuse("'" + directory.string() + "' has blocks that cannot be read",
+               "a file beside the journal of its " + stage.name() + " is missing or damaged",
+               "'stereosweep run " + directory.string() + "' makes it anew");
 }
 
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,

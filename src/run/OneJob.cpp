@@ -304,8 +304,8 @@ void agree_on_settings(JobParts& parts, const parallel::Checkpoint& adapter) {
   const auto agreed = parts.world.broadcast(settings.text, 0);
   coordinated(parts.world, [&] {
     if (node.rank() == 0 && !scoring.job.model.server && settings.text != agreed) {
-      throw base::InputError(base::describe("this node has another checkpoint or other libraries than rank 0",
-                                            base::join(settings_differences(agreed, settings.text), "; ")));
+      base::refuse("this node has another checkpoint or other libraries than rank 0",
+                   base::join(settings_differences(agreed, settings.text), "; "));
     }
   });
   settings.text = agreed;

@@ -134,9 +134,9 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
     return static_cast<std::size_t>(*number) - 1;
   }
   const auto names = base::mapped(jobs, &sweep::Job::name);
-  throw base::InputError(base::describe("--only " + only + " names no job of the sweep",
-                                        "it has " + base::counted(jobs.size(), "job") + ": " + base::join(names, ", "),
-                                        "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name."));
+  base::refuse("--only " + only + " names no job of the sweep",
+               "it has " + base::counted(jobs.size(), "job") + ": " + base::join(names, ", "),
+               "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name.");
 }
 
 /// What the runs that `job` names in statistics.decide have told the run that lies in `root`; false where it goes on no

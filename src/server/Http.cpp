@@ -27,11 +27,7 @@ constexpr long connect_timeout_s = 30;
 constexpr double first_pause_s = 0.5;
 constexpr double longest_pause_s = 30;
 
-void require(CURLcode code) {
-  if (code != CURLE_OK) {
-    throw base::Error(base::describe("libcurl cannot be used", curl_easy_strerror(code)));
-  }
-}
+void require(CURLcode code) { base::fail_if(code != CURLE_OK, "libcurl cannot be used", curl_easy_strerror(code)); }
 
 /// Once a process, before any thread sends.
 void start_curl() {
@@ -188,12 +184,11 @@ struct Http::State {
   [[noreturn]] void refuse(long status, const std::string& body) const {
     const auto said = base::excerpt(base::printable(without_key(body)), 300);
     const bool is_about_key = status == 401 || status == 403;
-    throw base::InputError(
-        base::describe("the server " + server.url + " refuses the request with status " + std::to_string(status),
-                       said.empty() ? "it says no more" : said,
-                       is_about_key ? "The key is read from the environment variable " + server.requests.key +
-                                          (key.empty() ? ", which is not set." : ".")
-                                    : "Look at model.server, model.name and model.interface."));
+    base::refuse("the server " + server.url + " refuses the request with status " + std::to_string(status),
+                 said.empty() ? "it says no more" : said,
+                 is_about_key ? "The key is read from the environment variable " + server.requests.key +
+                                    (key.empty() ? ", which is not set." : ".")
+                              : "Look at model.server, model.name and model.interface.");
   }
 
   /// The transfer that has ended; its handle is free again.

@@ -210,8 +210,8 @@ std::vector<std::string> bodies_of(const query::Query& asked, const Server& serv
       bodies.push_back(body_of(*next, continuation, server).dump());
     }
   } else {
-    throw base::InputError(base::describe("a server cannot be asked for masks or vectors", "it completes texts",
-                                          "Name a checkpoint: model.path."));
+    base::refuse("a server cannot be asked for masks or vectors", "it completes texts",
+                 "Name a checkpoint: model.path.");
   }
   return bodies;
 }

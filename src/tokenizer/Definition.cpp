@@ -32,9 +32,7 @@ struct Document {
   Document(const base::FileSet& files, const std::string& name) : path(place(files, name)) {
     const auto* file = files.find(name);
     content = file == nullptr ? Json::object() : base::parse_json(file->text(), path);
-    if (!content.is_object()) {
-      throw base::InputError(path + ": " + base::describe("no JSON object", "its settings are needed"));
-    }
+    base::refuse_if(!content.is_object(), path + ": no JSON object", "its settings are needed");
   }
   // A view: the document outlives it.
   Field field() const { return Field(content, path); }
@@ -503,11 +501,9 @@ class Builder {
         const auto text = text_of(key);
         const auto id = id_of(text);
         if (!id) {
-          throw base::InputError(
-              definition_.file + ": " +
-              base::describe(base::json_quote(text.empty() ? key : text) +
-                                 (definition_.pieces ? " is no piece of tokenizer.model" : " is missing"),
-                             "it is put around every text"));
+          base::refuse(definition_.file + ": " + base::json_quote(text.empty() ? key : text) +
+                           (definition_.pieces ? " is no piece of tokenizer.model" : " is missing"),
+                       "it is put around every text");
         }
         single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0U}}}});
         tokens[text] = {{"id", text}, {"ids", Json::array({*id})}};
@@ -565,8 +561,7 @@ std::string place_of_all(const base::FileSet& files, std::vector<std::string> na
 std::vector<std::string> lines_of(const base::FileSet& files, const std::string& name) {
   const auto text = files.at(name).text();
   if (const auto bad = base::find_invalid_utf8(text)) {
-    throw base::InputError(place(files, name) + ": " +
-                           base::describe("no valid UTF-8 at byte " + std::to_string(*bad), "tokens are text"));
+    base::refuse(place(files, name) + ": no valid UTF-8 at byte " + std::to_string(*bad), "tokens are text");
   }
   auto lines = base::split(text, '\n');
   if (lines.back().empty()) {
@@ -603,11 +598,10 @@ std::string class_of_pairs(const base::FileSet& files, const TokenizerConfig& co
   const auto name = choose_class(type, config.class_name(), "").value_or("");
   if (const auto made = make_class(name, config.field(), {});
       !made.contains("decoder") || made["model"]["type"] != "BPE") {
-    throw base::InputError(
-        base::Place{place(files, "config.json"), 0, "model_type"}.text() + ": " +
-        base::describe(base::json_quote(type) + " has no tokenizer.json",
-                       "vocab.json and merges.txt alone are enough for these only: roberta, opt, gpt2, gptj, gpt_neo, "
-                       "phi, codegen, gpt_neox, qwen2, openai-gpt"));
+    base::refuse(base::Place{place(files, "config.json"), 0, "model_type"}.text() + ": " + base::json_quote(type) +
+                     " has no tokenizer.json",
+                 "vocab.json and merges.txt alone are enough for these only: roberta, opt, gpt2, gptj, gpt_neo, "
+                 "phi, codegen, gpt_neox, qwen2, openai-gpt");
   }
   return name;
 }
@@ -624,9 +618,8 @@ std::string way_to_get_one(const base::FileSet& files) {
 }
 
 [[noreturn]] void refuse_missing(const base::FileSet& files) {
-  throw base::InputError(base::describe(place(files, "tokenizer.json") + " is missing",
-                                        "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model",
-                                        way_to_get_one(files)));
+  base::refuse(place(files, "tokenizer.json") + " is missing",
+               "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model", way_to_get_one(files));
 }
 
 }  // namespace

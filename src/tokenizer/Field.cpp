@@ -8,8 +8,7 @@ namespace stereosweep::tokenizer {
 
 void Field::refuse(std::string_view problem, std::string_view why) const {
   // A key of the file may stand in the path, and be as long as it likes.
-  throw base::InputError(base::Place{*file_, 0, base::excerpt(path_, 300)}.text() + ": " +
-                         base::describe(problem, why));
+  base::refuse(base::Place{*file_, 0, base::excerpt(path_, 300)}.text() + ": " + std::string(problem), why);
 }
 
 const base::Json& Field::of_type(bool (base::Json::*is_wanted)() const noexcept, std::string_view needed) const {

@@ -257,11 +257,9 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
   auto& parts = *made.parts_;
   for (const auto& [id, token, place] : definition.listed) {
     if (const auto own = made.id_of(token.content); own != static_cast<TokenId>(id)) {
-      throw base::InputError(
-          place + ": " +
-          base::describe(base::json_quote(token.content) + " has id " + std::to_string(id),
-                         own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
-                             : "it is no token of " + definition.file));
+      base::refuse(place + ": " + base::json_quote(token.content) + " has id " + std::to_string(id),
+                   own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
+                       : "it is no token of " + definition.file);
     }
   }
   const auto named_mask = find_named_token(files, "mask_token");
@@ -279,10 +277,10 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
 
 Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
   if (const auto bad = base::find_invalid_utf8(text)) {
-    throw base::InputError(base::describe("no valid UTF-8 at byte " + std::to_string(*bad), "a text is needed"));
+    base::refuse("no valid UTF-8 at byte " + std::to_string(*bad), "a text is needed");
   }
   if (text.size() >= std::numeric_limits<std::uint32_t>::max() / 4) {
-    throw base::InputError(base::describe(std::to_string(text.size()) + " bytes of text", "at most 1 GB is taken"));
+    base::refuse(std::to_string(text.size()) + " bytes of text", "at most 1 GB is taken");
   }
   if (parts_->splits_words) {
     return {{}, split_words(text)};

@@ -30,7 +30,7 @@ std::size_t place_of(const std::string& given, const std::string& what, const st
   const auto place = std::ranges::find(names, given);
   if (place == names.end()) {
     const auto all = base::join(std::span(names).first(names.size() - 1), ", ") + " and " + names.back();
-    throw base::InputError(base::describe("unknown " + what, "there are " + all, base::did_you_mean(given, names)));
+    base::refuse("unknown " + what, "there are " + all, base::did_you_mean(given, names));
   }
   return static_cast<std::size_t>(place - names.begin());
 }

@@ -107,9 +107,7 @@ std::string journal_line(const fs::path& directory) {
 /// Reads status.json and the journals' sizes; touches nothing.
 void print_status(const fs::path& place) {
   const auto read = run::read_status(place);
-  if (!read) {
-    throw base::InputError(base::describe("no run in " + place.string(), "it holds no status.json", folder_advice));
-  }
+  base::refuse_if(!read, "no run in " + place.string(), "it holds no status.json", folder_advice);
   const auto& status = read->status;
   std::cout << "run      " << base::printable(status.name) << '\n'
             << "state    " << base::printable(status.state) << remark(*read, place) << '\n';

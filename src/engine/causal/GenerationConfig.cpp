@@ -15,10 +15,8 @@ namespace {
 
 query::TokenId end_token(const base::Json& value, const std::string& file) {
   constexpr auto largest = std::numeric_limits<query::TokenId>::max();
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > largest) {
-    throw base::InputError(
-        base::describe(file + ": \"eos_token_id\" holds " + value.dump(), "it is a token id or a list of them"));
-  }
+  base::refuse_if(!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > largest,
+                  file + ": \"eos_token_id\" holds " + value.dump(), "it is a token id or a list of them");
   return value.get<query::TokenId>();
 }
 

@@ -317,10 +317,9 @@ void require_rows(const Scores& axes, const std::vector<ContrastPlan>& plans,
   }
   if (!missing.empty()) {
     const auto& row = *missing.begin();
-    throw base::InputError(base::describe(
-        base::counted(missing.size(), "row") + " that the earlier run left undecided cannot be asked here",
-        "this job has no contrast '" + row.contrast + "' in " + row.measure + " for " + row.item,
-        "Ask the same contrasts of the same items."));
+    base::refuse(base::counted(missing.size(), "row") + " that the earlier run left undecided cannot be asked here",
+                 "this job has no contrast '" + row.contrast + "' in " + row.measure + " for " + row.item,
+                 "Ask the same contrasts of the same items.");
   }
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t most_draws = 10'000;  // of a permutation p; rows, measure
 constexpr std::size_t most_subgroups = 200;
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
-  throw base::InputError(base::describe(std::string(key) + ": " + problem, why, suggestion));
+  base::refuse(std::string(key) + ": " + problem, why, suggestion);
 }
 
 RatedNames names_of(const Scores& scores) {

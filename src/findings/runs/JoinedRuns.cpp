@@ -54,8 +54,7 @@ JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
       const auto have = base::mapped(runs_, [&](const RunScores& run) {
         return "'" + run.label + "' has " + results::first_names(run.scores.axes[axis]->labels, 4);
       });
-      throw base::InputError(base::describe(std::string("no ") + results::score_axis_names[axis] + " is in all results",
-                                            base::join(have, "; ")));
+      base::refuse(std::string("no ") + results::score_axis_names[axis] + " is in all results", base::join(have, "; "));
     }
   }
   if (is_mixed) {

@@ -22,8 +22,6 @@
 namespace stereosweep::model {
 namespace {
 
-using base::describe;
-using base::InputError;
 using base::json_quote;
 
 const auto settings_file = std::string(base::adapter_folder) + "adapter_config.json";
@@ -181,7 +179,7 @@ class Merger {
   }
 
   [[noreturn]] static void refuse(const std::string& problem, const std::string& why) {
-    throw InputError(weights_file + ": " + describe(problem, why));
+    base::refuse(weights_file + ": " + problem, why);
   }
 
   /// The name under which the checkpoint stores a tensor of the model; "" where it does not.

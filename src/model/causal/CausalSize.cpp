@@ -148,8 +148,8 @@ CausalSpecification slice_of(const CausalSpecification& whole, TensorSlice slice
                          : "it has " + std::to_string(whole.num_heads) + " query heads, " +
                                std::to_string(whole.num_key_heads) + " key heads and " + std::to_string(whole.inner) +
                                " inner numbers";
-    throw base::InputError(base::describe("the model cannot be cut into " + std::to_string(slice.count) + " slices",
-                                          why, "execution.tensor_parallel can be " + possible));
+    base::refuse("the model cannot be cut into " + std::to_string(slice.count) + " slices", why,
+                 "execution.tensor_parallel can be " + possible);
   }
   auto part = whole;
   part.num_heads = whole.num_heads / slice.count;

@@ -22,8 +22,6 @@ namespace stereosweep::model {
 
 namespace {
 
-using base::describe;
-using base::InputError;
 using base::json_quote;
 
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
@@ -56,7 +54,7 @@ const TypeRow& row_of(StoredType type) {
 }
 
 [[noreturn]] void refuse(const std::string& file, std::string_view problem, std::string_view why) {
-  throw InputError(file + ": " + describe(problem, why));
+  base::refuse(file + ": " + std::string(problem), why);
 }
 
 void refuse_if(bool is_wrong, const std::string& file, std::string_view problem, std::string_view why) {
@@ -221,14 +219,12 @@ std::string find_pickle(const base::FileSet& files) {
 
 [[noreturn]] void no_weights(const base::FileSet& files) {
   if (const auto pickle = find_pickle(files); !pickle.empty()) {
-    throw InputError(describe(files.directory() + "/" + pickle + " is not read",
-                              "a pickle file runs code of whoever wrote it",
-                              "convert to safetensors: model.save_pretrained(..., safe_serialization=True)"));
+    base::refuse(files.directory() + "/" + pickle + " is not read", "a pickle file runs code of whoever wrote it",
+                 "convert to safetensors: model.save_pretrained(..., safe_serialization=True)");
   }
   const auto fetch = base::download_suggestion(files.directory());
-  throw InputError(describe(files.directory() + " holds neither " + single_file + " nor " + index_file,
-                            "weights are read from safetensors only",
-                            fetch.empty() ? "convert to safetensors" : fetch));
+  base::refuse(files.directory() + " holds neither " + single_file + " nor " + index_file,
+               "weights are read from safetensors only", fetch.empty() ? "convert to safetensors" : fetch);
 }
 
 StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& index) {
@@ -242,12 +238,10 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
   std::ranges::copy_if(shards, std::back_inserter(missing),
                        [&](const std::string& shard) { return files.find(shard) == nullptr; });
   if (!missing.empty()) {  // before any tensor is looked for: it may be listed for one of these
-    throw InputError(
-        place + ": " +
-        describe("it names " + base::counted(missing.size(), "shard") + " that " +
+    base::refuse(place + ": it names " + base::counted(missing.size(), "shard") + " that " +
                      (missing.size() == 1 ? "is" : "are") + " not in the directory: " + base::join(missing, ", "),
                  std::to_string(shards.size() - missing.size()) + " of " + std::to_string(shards.size()) + " are there",
-                 "Fetch the checkpoint again."));
+                 "Fetch the checkpoint again.");
   }
   StoredTensors all;
   for (const auto& shard : shards) {

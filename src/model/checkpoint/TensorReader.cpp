@@ -36,8 +36,6 @@ void Upload::send(const at::Tensor& destination) {
 
 namespace {
 
-using base::describe;
-using base::InputError;
 using base::json_quote;
 
 at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
@@ -51,9 +49,8 @@ at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
     case StoredType::float64:
       return at::kDouble;
     default:
-      throw InputError(stored.file + ": " +
-                       describe("tensor " + json_quote(name) + " is stored as " + name_of(stored.type),
-                                "weights are floating-point numbers"));
+      base::refuse(stored.file + ": tensor " + json_quote(name) + " is stored as " + name_of(stored.type),
+                   "weights are floating-point numbers");
   }
 }
 
@@ -190,9 +187,8 @@ void check_finite(const at::Tensor& numbers, const at::Tensor& raw, const Stored
       numbers.scalar_type() == at::kHalf && std::isfinite(number),
       stored.file + ": tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + at,
       "float16 ends at 65504", "Take the dtype bfloat16 or float32.");
-  throw InputError(stored.file + ": " +
-                   describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + at,
-                            "every score would be NaN", "Is the file damaged?"));
+  base::refuse(stored.file + ": tensor " + json_quote(name) + " holds NaN or infinity at number " + at,
+               "every score would be NaN", "Is the file damaged?");
 }
 
 }  // namespace

@@ -106,9 +106,8 @@ class SharedMemory {
   explicit SharedMemory(std::size_t bytes) {
     // Its pages are taken when they are written: a shape that the file does not have costs nothing.
     auto* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-      throw base::Error(describe("no memory for " + base::with_thousands(bytes) + " bytes", std::strerror(errno)));
-    }
+    base::fail_if(memory == MAP_FAILED, "no memory for " + base::with_thousands(bytes) + " bytes",
+                  std::strerror(errno));
     owner_ = {static_cast<std::byte*>(memory), [bytes](std::byte* begin) { ::munmap(begin, bytes); }};
   }
   void note_progress(std::size_t number) const { std::memcpy(owner_.get(), &number, sizeof number); }
@@ -170,9 +169,7 @@ std::vector<Wanted> lay_out(const ElmoOptions& options, std::size_t& bytes) {
 hdf5::DataSet open(const hdf5::File& file, const std::string& path) {
   const auto parts = base::split(path, '/');
   const auto require = [&](const hdf5::Group& group, const std::string& name) {
-    if (!group.contains(name)) {
-      throw base::Error(describe("it is missing", "the options file asks for it"));
-    }
+    base::fail_if(!group.contains(name), "it is missing", "the options file asks for it");
   };
   std::vector<hdf5::Group> groups;
   const auto* group = &file.root();
@@ -193,20 +190,16 @@ void read(const hdf5::File& file, const Wanted& wanted, float* numbers) {
     throw base::Error(describe("it has shape " + text_of(Shape(stored.begin(), stored.end())),
                                "the options file asks for " + text_of(wanted.shape)));
   }
-  if (dataset.type() != hdf5::ElementType::float32) {
-    throw base::Error(describe("it is no float32", "ELMo's weights are"));
-  }
+  base::fail_if(dataset.type() != hdf5::ElementType::float32, "it is no float32", "ELMo's weights are");
   dataset.read(dataset.all(), std::span(numbers, wanted.count));
 }
 
 void check_finite(const Wanted& wanted, const float* numbers, const std::string& place) {
   const auto* bad = std::find_if_not(numbers, numbers + wanted.count, [](float value) { return std::isfinite(value); });
-  if (bad != numbers + wanted.count) {
-    throw base::InputError(place + ": " +
-                           describe("data set " + base::json_quote(wanted.name) + " holds NaN or infinity at number " +
-                                        std::to_string(bad - numbers),
-                                    "every vector would be NaN", "Is the file damaged?"));
-  }
+  base::refuse_if(bad != numbers + wanted.count,
+                  place + ": data set " + base::json_quote(wanted.name) + " holds NaN or infinity at number " +
+                      std::to_string(bad - numbers),
+                  "every vector would be NaN", "Is the file damaged?");
 }
 
 }  // namespace
@@ -261,7 +254,7 @@ ElmoTensors read_elmo_tensors(const base::FileSet& files, const ElmoOptions& opt
   const auto reached = std::min(memory.progress(), wanted.size());
   if (!cause.empty()) {
     const auto part = reached == 0 ? "its beginning" : "data set " + base::json_quote(wanted[reached - 1].name);
-    throw base::InputError(place + ": " + describe("cannot read " + part, cause));
+    base::refuse(place + ": cannot read " + part, cause);
   }
   ElmoTensors tensors;
   for (const auto& part : wanted) {

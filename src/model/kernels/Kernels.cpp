@@ -28,8 +28,7 @@ Kernels kernels_on_cpu() {
   if (name == "operators") {
     return Kernels::operators;
   }
-  throw base::InputError(
-      base::describe("STEREOSWEEP_KERNELS is '" + name + "'", "there are own_kernels and operators"));
+  base::refuse("STEREOSWEEP_KERNELS is '" + name + "'", "there are own_kernels and operators");
 }
 
 /// What env/cmake/torch_calls.py writes for a function; its name, as the linker knows it, follows.
@@ -98,9 +97,8 @@ void require_capable(const parallel::GpuBinding& gpu, query::Dtype dtype) {
   const auto require = [&](int least, const std::string& what, const std::string& advice) {
     if (gpu.capability < least) {
       const auto text = [](int number) { return std::to_string(number / 10) + "." + std::to_string(number % 10); };
-      throw base::InputError(base::describe(
-          "the GPU " + gpu.name + " is too old for " + what,
-          "its compute capability is " + text(gpu.capability) + ", " + text(least) + " is needed", advice));
+      base::refuse("the GPU " + gpu.name + " is too old for " + what,
+                   "its compute capability is " + text(gpu.capability) + ", " + text(least) + " is needed", advice);
     }
   };
   require(75, "this program", "compute on the processor: execution.device: cpu (of a query: --device cpu)");
@@ -112,7 +110,7 @@ void require_capable(const parallel::GpuBinding& gpu, query::Dtype dtype) {
 at::TensorOptions choose_options(query::Dtype dtype, query::Device device) {
   const bool present = device != query::Device::cpu && cuda_ready();
   if (device == query::Device::cuda && !present) {
-    throw base::InputError(base::describe("no CUDA device", cuda_absence(), "use the device cpu"));
+    base::refuse("no CUDA device", cuda_absence(), "use the device cpu");
   }
   if (present) {
     require_capable(parallel::current_gpu(), dtype);
@@ -155,12 +153,9 @@ bool cuda_ready() {
       return false;
     }
     load_cuda_library();
-    if (!at::hasCUDA()) {
-      throw base::Error(
-          base::describe("torch sees none of " + std::to_string(count) + " GPUs",
-                         "its own check of them fails, or it was asked before its CUDA library was loaded",
-                         "see what nvidia-smi says, or compute on the processor (device: cpu)"));
-    }
+    base::fail_if(!at::hasCUDA(), "torch sees none of " + std::to_string(count) + " GPUs",
+                  "its own check of them fails, or it was asked before its CUDA library was loaded",
+                  "see what nvidia-smi says, or compute on the processor (device: cpu)");
     return true;
   }();
   return ready;

@@ -38,9 +38,7 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
     const auto raw = journal.read_block(block, probe.schema());
-    if (!raw) {
-      throw base::Error(base::describe("the journal lacks block " + std::to_string(index), "it was complete before"));
-    }
+    base::fail_if(!raw, "the journal lacks block " + std::to_string(index), "it was complete before");
     const auto& status = std::get<std::vector<std::uint8_t>>(raw->columns[2]);
     const std::span<const float> vectors(std::get<std::vector<float>>(raw->columns[0]));
     for (std::size_t i = 0; i < status.size(); ++i) {
@@ -115,11 +113,8 @@ class VectorsStage final : public Stage {
     request.check_lease();
     WordsFile words{finished.settings, probe_->dimension(), finished.journal.cost(),
                     write_store(request.directory / store_file, *probe_, finished.journal, request)};
-    if (words_ && !(*words_ == words)) {
-      throw base::Error(base::describe("the vectors computed anew are not those of the first time",
-                                       "other hardware or libraries give other last bits",
-                                       "start anew with --overwrite"));
-    }
+    base::fail_if(words_ && !(*words_ == words), "the vectors computed anew are not those of the first time",
+                  "other hardware or libraries give other last bits", "start anew with --overwrite");
     request.check_lease();  // the store may have taken long
     write_words(request.directory / words_file, words);
     words_ = std::move(words);

@@ -69,8 +69,7 @@ std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::v
   for (const auto& name : names) {
     const auto found = std::ranges::find(axis.labels, name);
     if (found == axis.labels.end()) {
-      throw base::InputError(
-          base::describe("no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels)));
+      base::refuse("no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels));
     }
     groups.push_back(static_cast<std::size_t>(found - axis.labels.begin()));
   }

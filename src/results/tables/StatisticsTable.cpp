@@ -359,8 +359,8 @@ std::vector<std::size_t> chosen(const std::vector<StatisticsArray>& blocks, std:
   }
   if (places.empty() && !only.empty()) {
     const auto names = base::mapped(blocks, &StatisticsArray::name);
-    throw base::InputError(base::describe("no statistic begins with '" + base::join(only, "' or '") + "'",
-                                          "the file has " + base::join(names, ", ")));
+    base::refuse("no statistic begins with '" + base::join(only, "' or '") + "'",
+                 "the file has " + base::join(names, ", "));
   }
   return places;
 }

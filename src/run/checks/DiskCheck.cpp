@@ -28,9 +28,7 @@ std::string check_space(const std::filesystem::path& folder, const OutputSize& s
       (size.of_round > 0 ? ", " + megabytes(double(size.of_round)) + " in files that are removed behind a round" : "");
   const auto needed = size.journal + size.of_round;
   const auto advice = "free some space, or give an --output on another disk";
-  if (free < needed) {
-    throw base::Error(base::describe("the results do not fit the disk: " + there, journal, advice));
-  }
+  base::fail_if(free < needed, "the results do not fit the disk: " + there, journal, advice);
   if (free - needed < size.exported) {
     return base::describe("the disk may become full: " + there,
                           journal + " and up to " + megabytes(double(size.exported)) + " in the HDF5 file", advice);

@@ -139,23 +139,23 @@ bool require_memory(const sweep::Job& job, const base::FileSet& small_files, con
   const auto own = model::memory_of(model, query::size_of(job.model.dtype), load, job.execution.tensor_parallel);
   const auto gpu_share = memory.gpu / static_cast<std::uint64_t>(memory.gpu_ranks);
   if (memory.gpu > 0 && own.total() > gpu_share) {
-    throw base::InputError(base::describe(
+    base::refuse(
         "the model does not fit the GPU: it needs " + gibibytes(own.total()) + " of " + gibibytes(gpu_share) + " free" +
             (memory.gpu_ranks > 1 ? " for each of the " + std::to_string(memory.gpu_ranks) + " ranks that share it"
                                   : ""),
-        parts_of(own, load), suggestion_of(model, job, load, gpu_share)));
+        parts_of(own, load), suggestion_of(model, job, load, gpu_share));
   }
   const auto held = memory.gpu > 0 ? 0 : ranks * own.total();
   const auto shared = memory.ranks > 1 && job.execution.tensor_parallel == 1 ? memory.stored : 0;
   const auto needed = held + shared;
   if (memory.host > 0 && needed > memory.host) {
     const auto left = memory.host > shared ? (memory.host - shared) / ranks : 0;
-    throw base::InputError(base::describe("the model does not fit the node: its " + std::to_string(memory.ranks) +
-                                              (memory.ranks == 1 ? " rank needs " : " ranks need ") +
-                                              gibibytes(needed) + " of " + gibibytes(memory.host),
-                                          gibibytes(own.total()) + " per rank: " + parts_of(own, load) +
-                                              (shared > 0 ? "; " + gibibytes(shared) + " shared" : ""),
-                                          suggestion_of(model, job, load, left)));
+    base::refuse("the model does not fit the node: its " + std::to_string(memory.ranks) +
+                     (memory.ranks == 1 ? " rank needs " : " ranks need ") + gibibytes(needed) + " of " +
+                     gibibytes(memory.host),
+                 gibibytes(own.total()) + " per rank: " + parts_of(own, load) +
+                     (shared > 0 ? "; " + gibibytes(shared) + " shared" : ""),
+                 suggestion_of(model, job, load, left));
   }
   return memory.host == 0 || held + memory.stored <= memory.host;
 }

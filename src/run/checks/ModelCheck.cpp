@@ -42,8 +42,8 @@ void check_kind(const sweep::Job& job, const model::CheckpointOutline& outline) 
   const auto wanted = wanted_kind(job);
   const auto probe = "the probe '" + job.probe_name() + "'";
   if (wanted && outline.kind != *wanted) {
-    throw base::InputError(base::describe("'" + job.model.path + "' is " + text_of(outline.kind),
-                                          probe + " asks " + text_of(*wanted), "Name another model."));
+    base::refuse("'" + job.model.path + "' is " + text_of(outline.kind), probe + " asks " + text_of(*wanted),
+                 "Name another model.");
   }
   base::refuse_if(wanted && !outline.has_head, "'" + job.model.path + "' has no head that predicts words",
                   probe + " asks for probabilities of words",

@@ -17,13 +17,13 @@ namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& root, const std::vector<std::string>& fields) {
   const bool same_job = std::ranges::all_of(fields, is_software);
-  throw base::InputError(base::describe(
+  base::refuse(
       root.string() + (same_job ? " was scored by another build or with other libraries" : " belongs to another job"),
       first_few(fields),
       same_job
           ? "Last bits may differ, so blocks of both are not mixed: go on with the old ones, give another --output, "
             "or start anew with --overwrite."
-          : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
+          : "Give another --output, or start anew with --overwrite; --reuse takes over what both share.");
 }
 
 std::string path_difference(const sweep::Job& before, const sweep::Job& after) {
@@ -111,8 +111,8 @@ void RunDirectory::require_no_foreign_files() const {
     return;
   }
   std::ranges::sort(names);
-  throw base::InputError(base::describe("'" + root_.string() + "' holds files, but no run of this program",
-                                        first_few(names), "Give another --output. Nothing was written or removed."));
+  base::refuse("'" + root_.string() + "' holds files, but no run of this program", first_few(names),
+               "Give another --output. Nothing was written or removed.");
 }
 
 void RunDirectory::require_removable() const {

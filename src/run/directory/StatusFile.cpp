@@ -147,7 +147,7 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
     base::refuse_if(read.schema != schema, path.string() + " is no status file of this program", "its schema differs");
     return read;
   } catch (const base::Json::exception& error) {
-    throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));
+    base::refuse(path.string() + " is no status file of this program", error.what());
   }
 }
 

@@ -133,9 +133,8 @@ std::size_t Model::end_of_part(std::string_view piece, std::size_t from) const {
 TokenId Model::unknown_id(std::string_view part) const {
   const auto id = vocabulary_.find(*traits_.unknown_token);
   if (!id) {
-    throw base::InputError(base::describe(
-        "the text has " + std::string(part) + " without token",
-        "the tokenizer's unk_token " + base::json_quote(*traits_.unknown_token) + " is not in its vocabulary"));
+    base::refuse("the text has " + std::string(part) + " without token",
+                 "the tokenizer's unk_token " + base::json_quote(*traits_.unknown_token) + " is not in its vocabulary");
   }
   return *id;
 }

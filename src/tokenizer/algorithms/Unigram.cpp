@@ -101,8 +101,7 @@ class Unigram final : public Model {
       });
       if (!has_single) {
         if (!settings_.unknown) {
-          throw base::InputError(
-              base::describe("the text has a character without token", "the tokenizer's Unigram model has no unk_id"));
+          base::refuse("the text has a character without token", "the tokenizer's Unigram model has no unk_id");
         }
         offer(best[next], *settings_.unknown, unknown_score() + so_far, begin);
       }

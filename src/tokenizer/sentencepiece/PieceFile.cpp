@@ -57,7 +57,7 @@ class ProtobufReader {
   }
 
   [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
-    throw base::InputError(where_ + ": " + base::describe(problem, why));
+    base::refuse(where_ + ": " + problem, why);
   }
 
  private:
@@ -182,7 +182,7 @@ void refuse_denormalization(std::string_view bytes, const std::string& file) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& problem, const std::string& why) {
-  throw base::InputError(file + ": " + base::describe(problem, why));
+  base::refuse(file + ": " + problem, why);
 }
 
 void check(PieceFile& out, const std::string& file) {

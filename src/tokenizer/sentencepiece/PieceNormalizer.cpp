@@ -30,12 +30,9 @@ class CharacterMap {
   CharacterMap(std::string_view compiled, std::string where) : where_(std::move(where)) {
     std::uint32_t size = 0;  // little-endian, as we are
     std::memcpy(&size, compiled.data(), compiled.size() < 4 ? 0 : sizeof size);
-    if (size == 0 || size % 4 != 0 || size > compiled.size() - 4) {
-      throw base::InputError(
-          where_ + ": " +
-          base::describe("the trie's size does not fit " + std::to_string(compiled.size()) + " bytes",
-                         "a compiled character map is needed"));
-    }
+    base::refuse_if(size == 0 || size % 4 != 0 || size > compiled.size() - 4,
+                    where_ + ": the trie's size does not fit " + std::to_string(compiled.size()) + " bytes",
+                    "a compiled character map is needed");
     units_.resize(size / 4);
     std::memcpy(units_.data(), compiled.data() + 4, size);
     texts_ = compiled.substr(4 + size);
@@ -79,9 +76,7 @@ class CharacterMap {
     const auto found =
         end == std::string::npos ? std::string_view() : std::string_view(texts_).substr(offset, end - offset);
     if (end == std::string::npos || base::find_invalid_utf8(found)) {
-      throw base::InputError(
-          where_ + ": " +
-          base::describe("no text at offset " + std::to_string(offset), "the character map leads there"));
+      base::refuse(where_ + ": no text at offset " + std::to_string(offset), "the character map leads there");
     }
     return found;
   }

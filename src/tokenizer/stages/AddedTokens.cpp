@@ -52,12 +52,10 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocab
       if (token.normalized && normalizer) {
         AlignedText text(token.content, 0);
         normalizer(text);
-        if (text.size() == 0) {
-          throw base::InputError(
-              base::Place{file, 0, "added_tokens"}.text() + ": " +
-              base::describe("the token " + base::json_quote(token.content) + " is normalized to nothing",
-                             "it would be found everywhere"));
-        }
+        base::refuse_if(text.size() == 0,
+                        base::Place{file, 0, "added_tokens"}.text() + ": the token " + base::json_quote(token.content) +
+                            " is normalized to nothing",
+                        "it would be found everywhere");
         token.shown = text.text();
       }
       // the last token with this id decides the flags

@@ -99,8 +99,8 @@ void AlignedText::prepend(std::string_view prefix) {
 void AlignedText::check_growth(std::size_t bytes, std::size_t before) {
   constexpr std::size_t most = std::size_t{1} << 24;  // forty replacements in turn can double a text each
   if (bytes > std::max(most, before)) {
-    throw base::InputError(base::describe("the tokenizer makes the text longer than " + std::to_string(most) + " bytes",
-                                          "replacements that grow without end are refused"));
+    base::refuse("the tokenizer makes the text longer than " + std::to_string(most) + " bytes",
+                 "replacements that grow without end are refused");
   }
 }
 

@@ -34,9 +34,7 @@ const results::ResultFile& require_priors(const results::ResultFile& file) {
 template <class T>
 const std::vector<T>& values(const results::RawBlock& block, std::size_t column) {
   const auto* found = std::get_if<std::vector<T>>(&block.columns[column]);
-  if (found == nullptr) {
-    throw base::Error(base::describe("cannot derive scores", "a cube has another element type than it should"));
-  }
+  base::fail_if(found == nullptr, "cannot derive scores", "a cube has another element type than it should");
   return *found;
 }
 
@@ -287,10 +285,8 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
     poles_[pole].words.push_back(word);
   }
   for (const auto& pair : pairs_) {
-    if (pair.left == nowhere || pair.right == nowhere) {
-      throw base::Error(base::describe("cannot derive trait-pair scores",
-                                       "the pair '" + pair.label + "' has words on one side only"));
-    }
+    base::fail_if(pair.left == nowhere || pair.right == nowhere, "cannot derive trait-pair scores",
+                  "the pair '" + pair.label + "' has words on one side only");
   }
 }
 

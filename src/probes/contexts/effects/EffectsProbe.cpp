@@ -300,7 +300,7 @@ std::vector<std::string> words_of_coordinate(const std::string& json) {
   try {
     return parsed.get<std::vector<std::string>>();
   } catch (const base::Json::exception& error) {
-    throw base::InputError(base::describe("a coordinate of axis test is no list of words", error.what()));
+    base::refuse("a coordinate of axis test is no list of words", error.what());
   }
 }
 

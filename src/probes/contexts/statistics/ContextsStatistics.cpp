@@ -266,8 +266,8 @@ WordEffects effects_of(const ContextsResult& result, const std::string& detectio
       return effects;
     }
   }
-  throw base::InputError(base::describe("the detection '" + detection + "' names a test that the result does not have",
-                                        "no wefat test is called '" + label + "'"));
+  base::refuse("the detection '" + detection + "' names a test that the result does not have",
+               "no wefat test is called '" + label + "'");
 }
 
 /// Detects the words that every named test has an effect of.

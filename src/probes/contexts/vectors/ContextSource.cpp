@@ -248,11 +248,10 @@ void require_any_context(const corpus::Sample& sample, const Corpus& corpus) {
     base::log(base::LogLevel::warning, "collect: " + remark);
   }
   if (std::ranges::all_of(sample.words, [](const auto& word) { return word.contexts.empty(); })) {
-    throw base::InputError(base::describe("no word of the tests occurs in the corpus",
-                                          base::counted(sample.lines, "line") + " in " +
-                                              base::counted(sample.files, "file") + " were read" +
-                                              (bad.empty() ? "" : "; " + base::join(bad, "; ")),
-                                          bad.empty() ? "see the corpus's keys field, boundary and case" : ""));
+    base::refuse("no word of the tests occurs in the corpus",
+                 base::counted(sample.lines, "line") + " in " + base::counted(sample.files, "file") + " were read" +
+                     (bad.empty() ? "" : "; " + base::join(bad, "; ")),
+                 bad.empty() ? "see the corpus's keys field, boundary and case" : "");
   }
 }
 
@@ -401,9 +400,9 @@ std::vector<std::byte> read_table(const sweep::Job& job) {
   if (table.words.empty()) {
     const auto shown = table.first_word.substr(0, 60);
     const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
-    throw base::InputError(base::describe(
-        "no word of the tests has a vector in '" + settings.from_table().file + "'",
-        base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid), table.remark));
+    base::refuse("no word of the tests has a vector in '" + settings.from_table().file + "'",
+                 base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid),
+                 table.remark);
   }
   return encode(words, table);
 }
@@ -431,10 +430,10 @@ void require_no_blocks(const StageRequest& job, const std::string& changes) {
   for (const auto* stage : {vectors_stage, effects_stage}) {
     if (!results::JournalStore::open(job.directory, stage).attempts().empty()) {
       job.keep_earlier_end();
-      throw base::InputError(base::describe(
+      base::refuse(
           "contexts.sample: what this run was started with is not what lies there now", changes,
           "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "
-          "share."));
+          "share.");
     }
   }
 }
@@ -575,9 +574,8 @@ std::vector<std::byte> encode(const SourceFile& source) {
 
 SourceFile decode_source(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
-  if (in.text() != source_magic) {
-    throw base::Error(base::describe("a list of contexts cannot be read", "another version of this program wrote it"));
-  }
+  base::fail_if(in.text() != source_magic, "a list of contexts cannot be read",
+                "another version of this program wrote it");
   SourceFile source;
   base::unpack(in, source.files);
   source.content.assign(in.rest().begin(), in.rest().end());
@@ -620,9 +618,7 @@ std::vector<std::byte> encode(const WordsFile& content) {
 
 WordsFile decode_words(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
-  if (in.text() != words_magic) {
-    throw base::Error(base::describe("a list of words cannot be read", "another version of this program wrote it"));
-  }
+  base::fail_if(in.text() != words_magic, "a list of words cannot be read", "another version of this program wrote it");
   WordsFile content;
   base::unpack(in, content);
   if (!in.rest().empty()) {

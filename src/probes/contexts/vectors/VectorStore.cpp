@@ -104,7 +104,7 @@ void VectorStore::verify(std::span<const WordVectors> words) const {
   const auto* end = reinterpret_cast<const char*>(rows_ + first_.back() * dimension_);
   const auto* next = reinterpret_cast<const char*>(inverse_lengths_);
   if (std::any_of(end, next, [](char byte) { return byte != 0; })) {
-    throw base::InputError(base::describe("'" + name_ + "' is damaged", "bytes between its parts are not zero"));
+    base::refuse("'" + name_ + "' is damaged", "bytes between its parts are not zero");
   }
   for (std::uint64_t word = 0; word < words.size(); ++word) {
     base::Sha256 hash;
@@ -132,9 +132,9 @@ std::shared_ptr<const VectorStore> open_store(const std::filesystem::path& file,
     } catch (const base::InputError& error) {
       if (std::chrono::steady_clock::now() - start >= patience) {
         const auto waited = base::with_thousands(static_cast<std::uint64_t>(std::llround(patience.count())));
-        throw base::InputError(base::describe(
+        base::refuse(
             "this rank cannot read the vectors that rank zero has written", "after " + waited + " s: " + error.what(),
-            "is --output on a file system that all nodes share? STEREOSWEEP_FILE_TIMEOUT_S sets how long is waited."));
+            "is --output on a file system that all nodes share? STEREOSWEEP_FILE_TIMEOUT_S sets how long is waited.");
       }
       if (!told) {
         base::log(base::LogLevel::info, std::string("waiting for the vectors to appear here: ") + error.what());
