@@ -85,9 +85,8 @@ Asked read_asked(Fields& keys) {
   for (std::size_t i = 0; is_date && i < 10; ++i) {
     is_date = is_digit_or_dash(i);
   }
-  if (!is_date) {
-    keys.problems().add(keys.place("date"), "'" + asked.settings.date + "' is no date", "it is written 2026-11-26");
-  }
+  keys.problems().add_if(!is_date, keys.place("date"), "'" + asked.settings.date + "' is no date",
+                         "it is written 2026-11-26");
   const Node* thinking = keys.optional("thinking");
   if (thinking != nullptr && thinking->kind == Node::Kind::map) {
     for (std::size_t i = 0; i < thinking->keys.size(); ++i) {
@@ -136,9 +135,8 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
   const bool is_missing = is_own && !model.path.empty() && !is_here(model);
   if (said != nullptr && said->kind == Node::Kind::map) {
     read_fields(*said, "model.chat", keys.problems(), model.chat.emplace());
-    if (model.chat->label.empty()) {
-      keys.problems().add(said->place("model.chat"), "a chat template has no label", "the result names it");
-    }
+    keys.problems().add_if(model.chat->label.empty(), said->place("model.chat"), "a chat template has no label",
+                           "the result names it");
   } else if (is_own && said != nullptr && model.server) {
     keys.problems().add(said->place("model.chat"), "model.chat: auto beside model.server",
                         "no checkpoint with a template is read", advice);

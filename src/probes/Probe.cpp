@@ -57,9 +57,7 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
 }
 
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems) {
-  if (length == 0) {
-    problems.add({.file = "", .line = 0, .key = key}, "no " + what, "the product would be empty");
-  }
+  problems.add_if(length == 0, {.file = "", .line = 0, .key = key}, "no " + what, "the product would be empty");
 }
 
 void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer, base::Problems& problems) {
@@ -80,11 +78,9 @@ void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* t
                  "Say model.thinking: none if the model does not think.");
   }
   for (const auto& token : job.model.chat->control_tokens) {
-    if (!tokenizer->id_of(token)) {
-      problems.add({.file = "", .line = 0, .key = "model.chat"},
-                   "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
-                   "it would be read as letters", "Name the model's own template, or none.");
-    }
+    problems.add_if(!tokenizer->id_of(token), {.file = "", .line = 0, .key = "model.chat"},
+                    "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
+                    "it would be read as letters", "Name the model's own template, or none.");
   }
 }
 

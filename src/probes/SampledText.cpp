@@ -25,9 +25,8 @@ void check_sampling(const config::Fields& job, const TextSampling& sampling, std
     job.problems().add(job.node().find("sampling")->place("sampling.long_thoughts"), "closed without a limit",
                        "max_thought_tokens is 0", "Say after how many tokens a thought is closed.");
   }
-  if (base::contains(sampling.stop, "")) {
-    job.problems().add(job.place("sampling"), "an empty stop text", "it would end every answer at once");
-  }
+  job.problems().add_if(base::contains(sampling.stop, ""), job.place("sampling"), "an empty stop text",
+                        "it would end every answer at once");
 }
 
 bool asks_by_messages(const sweep::Job& job) {
@@ -114,14 +113,11 @@ void require_limited_thoughts(const sweep::Job& job, const TextSampling& samplin
   }
   const base::Place place{.file = "", .line = 0, .key = "sampling.long_thoughts"};
   const auto& marks = *job.model.chat->thought;
-  if (job.model.server) {
-    problems.add(place, "closed with a server", "its interface has one limit for the thought and the answer together",
-                 "Say cut.");
-  }
-  if (marks.opening.empty() && marks.begins == chat::ThoughtMarks::Begins::before) {
-    problems.add(place, "closed", "nothing tells where a thought of this model begins",
-                 "Give model.chat.thought an opening mark, or say cut.");
-  }
+  problems.add_if(job.model.server.has_value(), place, "closed with a server",
+                  "its interface has one limit for the thought and the answer together", "Say cut.");
+  problems.add_if(marks.opening.empty() && marks.begins == chat::ThoughtMarks::Begins::before, place, "closed",
+                  "nothing tells where a thought of this model begins",
+                  "Give model.chat.thought an opening mark, or say cut.");
 }
 
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts) {
@@ -161,13 +157,11 @@ void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sh
 }
 
 void require_closed_thought(const sweep::Job& job, base::Problems& problems) {
-  if (job.model.chat && !chat::begins_with_answer(*job.model.chat)) {
-    problems.add(
-        {.file = "", .line = 0, .key = "model.thinking"},
-        "probabilities of options are asked of a model that thinks before it answers",
-        "they would be those of the first word of a thought",
-        "Say model.thinking: off where its chat template can close the thought, or none if it does not think.");
-  }
+  problems.add_if(
+      job.model.chat && !chat::begins_with_answer(*job.model.chat), {.file = "", .line = 0, .key = "model.thinking"},
+      "probabilities of options are asked of a model that thinks before it answers",
+      "they would be those of the first word of a thought",
+      "Say model.thinking: off where its chat template can close the thought, or none if it does not think.");
 }
 
 std::string kept_text(const std::string& text) {

@@ -396,10 +396,10 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
   if (pieces.inline_only()) {
     fields.item("articles", rule.articles);
   }
-  if (source->kind == Node::Kind::map && source->find("pairs") == nullptr && source->find("domains") == nullptr) {
-    problems.add(source->place(source_key), "neither 'pairs' nor 'domains' is given", "no groups would be crossed",
-                 "Write 'domains: all', or 'intersections: none'.");
-  }
+  problems.add_if(
+      source->kind == Node::Kind::map && source->find("pairs") == nullptr && source->find("domains") == nullptr,
+      source->place(source_key), "neither 'pairs' nor 'domains' is given", "no groups would be crossed",
+      "Write 'domains: all', or 'intersections: none'.");
   fields.finish();
   return rule;
 }

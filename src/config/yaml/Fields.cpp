@@ -401,12 +401,10 @@ void Fields::number(const std::string& name, double& target, double smallest, do
     return;
   }
   const auto value = base::parse_double(*text);
-  if (!value || *value < smallest || *value > largest) {
-    problems_.add(
-        node->place(key_of(name)),
-        "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected",
-        "here stands '" + text->substr(0, 60) + "'");
-  }
+  problems_.add_if(
+      !value || *value < smallest || *value > largest, node->place(key_of(name)),
+      "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected",
+      "here stands '" + text->substr(0, 60) + "'");
   target = value.value_or(target);
 }
 

@@ -56,13 +56,12 @@ void check_prior_article(const ProbeReading& job, const Association& settings) {
   const auto& [axes, measures, priors, design, statistics] = settings;
   const bool is_asked = std::ranges::any_of(
       axes.templates, [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; });
-  if (axes.intersections.articles.by == sweep::ArticleRule::By::noun && is_asked && (priors.word || priors.mask) &&
-      priors.word_article.empty()) {
-    job.problems.add(
-        job.place("priors"), "{a group} needs an article before '" + priors.word_singular + "'",
-        "in the job's language it is the noun's",
-        "Set priors.word: {singular: " + priors.word_singular + ", plural: " + priors.word_plural + ", gender: ...}.");
-  }
+  job.problems.add_if(
+      axes.intersections.articles.by == sweep::ArticleRule::By::noun && is_asked && (priors.word || priors.mask) &&
+          priors.word_article.empty(),
+      job.place("priors"), "{a group} needs an article before '" + priors.word_singular + "'",
+      "in the job's language it is the noun's",
+      "Set priors.word: {singular: " + priors.word_singular + ", plural: " + priors.word_plural + ", gender: ...}.");
 }
 
 /// The templates that statistics are averaged over are the job's.
@@ -84,10 +83,9 @@ void check_size(const ProbeReading& job, const Association& settings) {
   for (const auto& pair : axes.traits) {
     num_words += pair.left.words.size() + pair.right.words.size();
   }
-  if (num_subjects > max_subjects) {
-    job.problems.add(job.place("axes"), "up to " + base::with_thousands(num_subjects) + " groups and intersections",
-                     "limit: " + base::with_thousands(max_subjects), "Cross fewer domains.");
-  }
+  job.problems.add_if(num_subjects > max_subjects, job.place("axes"),
+                      "up to " + base::with_thousands(num_subjects) + " groups and intersections",
+                      "limit: " + base::with_thousands(max_subjects), "Cross fewer domains.");
   config::check_cells(job, {{num_subjects, "groups and intersections"},
                             {axes.templates.size(), "templates"},
                             {axes.rephrasings.size(), "rephrasings"},

@@ -185,9 +185,7 @@ bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems)
       text += c;
     }
   }
-  if (open != 0) {
-    problems.add(place_, "a bracket does not close", "marks are [...] and {...}");
-  }
+  problems.add_if(open != 0, place_, "a bracket does not close", "marks are [...] and {...}");
   return open == 0;
 }
 
@@ -423,9 +421,7 @@ class Reader {
       }
     }
     std::ranges::sort(files);
-    if (files.empty()) {
-      problems_.add(node.place(key), "no file of sentences in '" + path.string() + "'", name_rule);
-    }
+    problems_.add_if(files.empty(), node.place(key), "no file of sentences in '" + path.string() + "'", name_rule);
     for (const auto& file : files) {
       read_file(node, key, file);
     }
@@ -570,10 +566,8 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
     return reader.finish(occupations);
   }
   const auto source = config::find_source(node, "sentences", key, pieces, problems);
-  if (!source.table.empty()) {
-    problems.add(node.place(key), "sentences stand in no table", "files of the WinoBias schema are plain text",
-                 "Write {files: [PATH, ...]}.");
-  }
+  problems.add_if(!source.table.empty(), node.place(key), "sentences stand in no table",
+                  "files of the WinoBias schema are plain text", "Write {files: [PATH, ...]}.");
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
     reader.read_entry(source.list->children[i], source.key + "[" + std::to_string(i) + "]");
   }

@@ -17,10 +17,9 @@ std::vector<Marker> read_marker(const Node& node, const std::string& key, base::
   Marker marker;
   config::read_fields(node, key, problems, marker);
   config::check_surface(node, key, marker.word, problems);
-  if (marker.privilege != Privilege::unstated && marker.attribute.empty()) {
-    problems.add(node.place(key), "the marker '" + marker.word + "' has a privilege and no attribute",
-                 "privileged and disadvantaged are sides of one attribute", "Name its 'attribute'.");
-  }
+  problems.add_if(marker.privilege != Privilege::unstated && marker.attribute.empty(), node.place(key),
+                  "the marker '" + marker.word + "' has a privilege and no attribute",
+                  "privileged and disadvantaged are sides of one attribute", "Name its 'attribute'.");
   return {marker};
 }
 
@@ -31,11 +30,10 @@ std::vector<Question> read_question(const Node& node, const std::string& key, ba
   const auto num_sentences = base::count_of(question.text, "{sentence}");
   const auto num_pronouns = base::count_of(question.text, "{pronoun}");
   const auto braces = base::count_of(question.text, "{") + base::count_of(question.text, "}");
-  if (!question.text.empty() &&
-      (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns))) {
-    problems.add(node.place(key), "'" + question.text.substr(0, 80) + "' is no question",
-                 "one {sentence}, at least one {pronoun} and no other braces are expected");
-  }
+  problems.add_if(!question.text.empty() &&
+                      (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns)),
+                  node.place(key), "'" + question.text.substr(0, 80) + "' is no question",
+                  "one {sentence}, at least one {pronoun} and no other braces are expected");
   return {question};
 }
 
@@ -77,9 +75,8 @@ void check_pairs(const base::Place& place, const Coreference& settings, base::Pr
       problems.add(place, lonely, rule, "Give both the same 'contrast', or neither one.");
     }
   }
-  if (!is_settled) {
-    problems.add(place, "aug3 finds no pair of markers", rule, "Give the markers 'attribute' and 'privilege'.");
-  }
+  problems.add_if(!is_settled, place, "aug3 finds no pair of markers", rule,
+                  "Give the markers 'attribute' and 'privilege'.");
 }
 
 /// Markers, groups and what crosses them.
@@ -216,11 +213,10 @@ void axes_keys(config::FieldsSchema& axes, const Coreference& settings) {
 }
 
 void check_settings(const config::ProbeReading& job, const Coreference& settings) {
-  if (!job.pieces.language().is_english()) {
-    job.problems.add(job.place("language"), "coreference in the language '" + job.pieces.language().name() + "'",
-                     "its sentences are English: pronouns, 'the', 'a woman', and words that change with a marker",
-                     "Leave 'language' out.");
-  }
+  job.problems.add_if(!job.pieces.language().is_english(), job.place("language"),
+                      "coreference in the language '" + job.pieces.language().name() + "'",
+                      "its sentences are English: pronouns, 'the', 'a woman', and words that change with a marker",
+                      "Leave 'language' out.");
   if (job.pieces.inline_only()) {  // results of earlier versions, which had intervals of their own
     job.statistics.optional("replicates");
     job.statistics.optional("confidence");

@@ -37,44 +37,38 @@ RatingScale read_options(const Node& node, const std::string& key, base::Problem
       scale.options.push_back(option);
     }
   });
-  if (node.children.size() < 2 || node.children.size() > 26) {
-    problems.add(node.place(key), std::to_string(node.children.size()) + " options", "2 to 26 are expected");
-  }
+  problems.add_if(node.children.size() < 2 || node.children.size() > 26, node.place(key),
+                  std::to_string(node.children.size()) + " options", "2 to 26 are expected");
   return scale;
 }
 
 /// What each kind of turn must have, and may not have.
 void check_turn(const Node& node, const std::string& key, const Turn& turn, base::Problems& problems) {
   const bool rates = turn.kind == Turn::Kind::rating || turn.kind == Turn::Kind::ratings;
-  if (rates != !turn.items.empty()) {
-    problems.add(node.place(key + ".items"),
-                 "the turn '" + turn.label + "' has " + base::counted(turn.items.size(), "item"),
-                 rates ? "it asks for ratings" : "only rating and ratings have items");
-  }
+  problems.add_if(rates != !turn.items.empty(), node.place(key + ".items"),
+                  "the turn '" + turn.label + "' has " + base::counted(turn.items.size(), "item"),
+                  rates ? "it asks for ratings" : "only rating and ratings have items");
   if (turn.options == Turn::Options::asked && !rates) {
     problems.add(node.place(key + ".options"), "the turn '" + turn.label + "' has no scale",
                  "probabilities are asked of a scale's answers");
   }
   const bool asks = std::ranges::all_of(turn.items, [](const auto& item) { return !item.question.empty(); });
   const bool has_own = turn.kind == Turn::Kind::rating && asks && !turn.items.empty();
-  if (turn.ask.empty() && !has_own) {
-    problems.add(node.place(key + ".ask"), "the turn '" + turn.label + "' asks nothing", "a text is expected");
-  }
+  problems.add_if(turn.ask.empty() && !has_own, node.place(key + ".ask"), "the turn '" + turn.label + "' asks nothing",
+                  "a text is expected");
   std::vector<std::string> known = {"{group}"};
   if (rates) {
     known.insert(known.end(), {"{scale}", turn.kind == Turn::Kind::rating ? "{item}" : "{items}"});
   }
   check_braces(node, key + ".ask", turn.ask, known, problems);
   const auto place = turn.kind == Turn::Kind::rating ? "{item}" : "{items}";
-  if (rates && !has_own && !turn.ask.empty() && base::count_of(turn.ask, place) == 0) {
-    problems.add(node.place(key + ".ask"), std::string("no ") + place + " in '" + base::excerpt(turn.ask, 60) + "'",
-                 "what is rated must be said");
-  }
+  problems.add_if(rates && !has_own && !turn.ask.empty() && base::count_of(turn.ask, place) == 0,
+                  node.place(key + ".ask"), std::string("no ") + place + " in '" + base::excerpt(turn.ask, 60) + "'",
+                  "what is rated must be said");
   for (const auto& item : turn.items) {
-    if (turn.kind == Turn::Kind::ratings && !item.question.empty()) {
-      problems.add(node.place(key + ".items"), "'" + item.label + "' has a question of its own",
-                   "items of 'ratings' are asked together", "Make the turn's kind 'rating'.");
-    }
+    problems.add_if(turn.kind == Turn::Kind::ratings && !item.question.empty(), node.place(key + ".items"),
+                    "'" + item.label + "' has a question of its own", "items of 'ratings' are asked together",
+                    "Make the turn's kind 'rating'.");
   }
 }
 
@@ -102,21 +96,17 @@ void check_order(const Node& node, const std::string& key, const Conversation& c
   std::size_t single = 0;
   std::size_t rating = 0;
   for (const auto& turn : conversation.turns) {
-    if (!labels.insert(turn.label).second) {
-      problems.add(node.place(key + ".turns"), "two turns have the label '" + turn.label + "'", "labels must differ");
-    }
+    problems.add_if(!labels.insert(turn.label).second, node.place(key + ".turns"),
+                    "two turns have the label '" + turn.label + "'", "labels must differ");
     keywords += turn.kind == Turn::Kind::keywords ? 1 : 0;
     single += turn.kind == Turn::Kind::rating && turn.items.size() > 1 ? 1 : 0;
     rating += turn.items.empty() ? 0 : 1;
-    if (turn.kind == Turn::Kind::reasons && (keywords == 0 || ++reasons > 1)) {
-      problems.add(node.place(key + ".turns"), "turn '" + turn.label + "' asks for reasons",
-                   keywords == 0 ? "no turn before it asks for keywords" : "another turn has asked for them");
-    }
+    problems.add_if(turn.kind == Turn::Kind::reasons && (keywords == 0 || ++reasons > 1), node.place(key + ".turns"),
+                    "turn '" + turn.label + "' asks for reasons",
+                    keywords == 0 ? "no turn before it asks for keywords" : "another turn has asked for them");
   }
-  if (keywords > 1) {
-    problems.add(node.place(key + ".turns"), std::to_string(keywords) + " turns ask for keywords",
-                 "a conversation has one list of keywords", "Make two conversations of it.");
-  }
+  problems.add_if(keywords > 1, node.place(key + ".turns"), std::to_string(keywords) + " turns ask for keywords",
+                  "a conversation has one list of keywords", "Make two conversations of it.");
   if (single > 0 && rating > 1) {
     problems.add(node.place(key + ".turns"), "a turn of kind 'rating' has several items, and another rates, too",
                  "each of the items gets a conversation of its own, and the other "
@@ -209,11 +199,10 @@ std::vector<Conversation> read_conversations(const Node& node, const config::Fie
         }
         for (const auto& turn : conversation.turns) {
           for (const auto& item : turn.items) {
-            if (!item.label.empty() && !items.insert(item.label).second) {
-              job.problems().add(entry.place(key), "the item '" + item.label + "' stands twice",
-                                 "labels of items name the columns of the scores",
-                                 "Give one of them another 'label', and keep its 'text'.");
-            }
+            job.problems().add_if(!item.label.empty() && !items.insert(item.label).second, entry.place(key),
+                                  "the item '" + item.label + "' stands twice",
+                                  "labels of items name the columns of the scores",
+                                  "Give one of them another 'label', and keep its 'text'.");
           }
         }
         return expanded(std::move(conversation));
@@ -231,11 +220,9 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
     return;
   }
   config::read_fields(*node, key, keys.problems(), scale, "{from: 1, to: 5, low: not at all, high: extremely}");
-  if (scale.low >= scale.high) {
-    keys.problems().add(node->place(key),
-                        "a scale from " + std::to_string(scale.low) + " to " + std::to_string(scale.high),
-                        "'from' must be less than 'to'");
-  }
+  keys.problems().add_if(scale.low >= scale.high, node->place(key),
+                         "a scale from " + std::to_string(scale.low) + " to " + std::to_string(scale.high),
+                         "'from' must be less than 'to'");
   config::check_surface(*node, key, scale.low_label + scale.high_label, keys.problems());
 }
 

@@ -14,9 +14,8 @@ std::vector<PromptForm> read_forms(const Node& node, const config::Fields& job) 
       [&](const Node& entry, const std::string& key) {
         PromptForm form;
         config::read_fields(entry, key, job.problems(), form, "{label: full, text: '{instructions} {question}'}");
-        if (form.label.empty()) {
-          job.problems().add(entry.place(key), "a prompt form has no label", "labels name the axis of the result");
-        }
+        job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
+                              "labels name the axis of the result");
         check_braces(entry, key + ".text", form.text, {"{question}", "{instructions}"}, job.problems());
         if (base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1) {
           job.problems().add(entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
@@ -29,10 +28,9 @@ std::vector<PromptForm> read_forms(const Node& node, const config::Fields& job) 
 /// A wrapper is put around every question, so that full texts for single templates have no place.
 void check_wrappers(const config::Fields& axes, const Interview& settings) {
   for (const auto& rephrasing : settings.rephrasings) {
-    if (!rephrasing.alternatives.empty()) {
-      axes.problems().add(axes.place("rephrasings"), "'" + rephrasing.label + "' has alternatives",
-                          "the templates of an interview are forms of a prompt", "Give it a wrapper with {prompt}.");
-    }
+    axes.problems().add_if(!rephrasing.alternatives.empty(), axes.place("rephrasings"),
+                           "'" + rephrasing.label + "' has alternatives",
+                           "the templates of an interview are forms of a prompt", "Give it a wrapper with {prompt}.");
   }
 }
 

@@ -34,11 +34,9 @@ void check_places(const Node& node, const std::string& key, const std::string& t
     for (const auto& name : names) {
       count += base::count_of(text, name);
     }
-    if (count > 1 || (count == 0 && times == Times::once)) {
-      problems.add(node.place(key),
-                   std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
-                   times == Times::once ? "exactly one is expected" : "at most one is expected");
-    }
+    problems.add_if(count > 1 || (count == 0 && times == Times::once), node.place(key),
+                    std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
+                    times == Times::once ? "exactly one is expected" : "at most one is expected");
     total += count;
     known.insert(known.end(), names.begin(), names.end());
   }
@@ -118,11 +116,10 @@ std::vector<sweep::Template> read_questions(const Node& node, const std::string&
 /// What the identities end with where the job does not say.
 std::vector<std::string> words_for_people(const Node& identities, const config::Fields& job) {
   const auto& language = job.pieces().language();
-  if (!language.is_english() && language.people().empty() && !job.pieces().inline_only()) {
-    job.problems().add(identities.place("axes.identities"), "no words for people",
-                       "the table of the language '" + language.name() + "' has no 'people'",
-                       "Set axes.people: [..., ...].");
-  }
+  job.problems().add_if(!language.is_english() && language.people().empty() && !job.pieces().inline_only(),
+                        identities.place("axes.identities"), "no words for people",
+                        "the table of the language '" + language.name() + "' has no 'people'",
+                        "Set axes.people: [..., ...].");
   return language.people().empty() ? std::vector<std::string>{"women", "men"} : language.people();
 }
 
@@ -248,9 +245,8 @@ void scale_key(config::Fields& job, std::vector<RatingOption>& scale) {
     }
   }
   const std::size_t count = node.kind == Node::Kind::list ? node.children.size() : scale.size();
-  if (count < 2 || count > 26) {
-    job.problems().add(node.place("scale"), std::to_string(count) + " options", "2 to 26 are expected: A to Z");
-  }
+  job.problems().add_if(count < 2 || count > 26, node.place("scale"), std::to_string(count) + " options",
+                        "2 to 26 are expected: A to Z");
 }
 
 void sampling_key(config::Fields& keys, RatingSampling& sampling) {
@@ -309,12 +305,10 @@ void note_language(const Rating& settings, const Node* people, const config::Fie
 void check_own_questions(const Node& node, const Rating& settings, base::Problems& problems) {
   for (const auto& trait : settings.traits) {
     const std::size_t count = trait.questions.size();
-    if (count > 1 && count != settings.questions.size()) {
-      problems.add(node.place("axes.rated_traits"),
-                   "the trait '" + trait.label + "' has " + std::to_string(count) + " questions for " +
-                       base::counted(settings.questions.size(), "template"),
-                   "each stands in place of one template", "Give one question, or one for each template.");
-    }
+    problems.add_if(count > 1 && count != settings.questions.size(), node.place("axes.rated_traits"),
+                    "the trait '" + trait.label + "' has " + std::to_string(count) + " questions for " +
+                        base::counted(settings.questions.size(), "template"),
+                    "each stands in place of one template", "Give one question, or one for each template.");
   }
 }
 
@@ -372,10 +366,9 @@ void check_frame(const config::Fields& job, const Rating& settings) {
   const auto check = [&](const auto& items, const std::string& name) {
     const bool is_defined =
         std::any_of(items.begin(), items.end(), [](const auto& item) { return !item.definition.empty(); });
-    if (is_defined && base::count_of(settings.frame, name) == 0) {
-      job.problems().add(job.node().place("frame"), "0 times " + name + " in the frame", "definitions are given",
-                         "Put " + name + " into the frame, or leave the definitions out.");
-    }
+    job.problems().add_if(is_defined && base::count_of(settings.frame, name) == 0, job.node().place("frame"),
+                          "0 times " + name + " in the frame", "definitions are given",
+                          "Put " + name + " into the frame, or leave the definitions out.");
   };
   check(settings.identities, "{identity_definition}");
   check(settings.traits, "{trait_definition}");

@@ -63,11 +63,10 @@ void read_generated(config::Fields& fields, const config::Node& templates, const
               "sentences are made of templates, or read from files");
   corpus.templates = config::read_templates(templates, "corpus.templates", job.pieces(), job.problems());
   const auto has_article = [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; };
-  if (!job.pieces().language().is_english() && std::ranges::any_of(corpus.templates, has_article)) {
-    job.problems().add(templates.place("corpus.templates"),
-                       "{a group} in the language '" + job.pieces().language().name() + "'",
-                       "sentences are made of single words, which have no gender", "Write the article and {group}.");
-  }
+  job.problems().add_if(!job.pieces().language().is_english() && std::ranges::any_of(corpus.templates, has_article),
+                        templates.place("corpus.templates"),
+                        "{a group} in the language '" + job.pieces().language().name() + "'",
+                        "sentences are made of single words, which have no gender", "Write the article and {group}.");
   corpus.rephrasings = {{"none", "{prompt}", {}}};
   if (const config::Node* rephrasings = fields.optional("rephrasings")) {
     corpus.rephrasings =
@@ -97,9 +96,8 @@ Corpus read_corpus(const config::Node& node, const config::Fields& job) {
 
 /// Nothing is drawn where a word has one vector.
 void check_draws(const config::ProbeReading& job, const Contexts& settings) {
-  if (settings.is_static() && settings.sample_draws == SampleDraws::shared) {
-    job.problems.add(job.place("draws"), "shared draws of static vectors", "a word has one vector: nothing is drawn");
-  }
+  job.problems.add_if(settings.is_static() && settings.sample_draws == SampleDraws::shared, job.place("draws"),
+                      "shared draws of static vectors", "a word has one vector: nothing is drawn");
   if (settings.is_static() && settings.samples != 1) {
     job.problems.add(job.place("samples"), "many samples of static vectors", "every sample would be the same");
   }
@@ -179,9 +177,8 @@ void check_detection(const config::Node& node, const std::string& key, const Bia
 std::vector<BiasDetection> read_detections(const config::Node& node, const NamedTests& tests,
                                            const config::ProbeReading& job) {
   const auto source = config::find_source(node, "detections", "statistics.detections", job.pieces, job.problems);
-  if (!source.table.empty()) {
-    job.problems.add(node.place("statistics.detections"), "no table can be read here", "detections are a list");
-  }
+  job.problems.add_if(!source.table.empty(), node.place("statistics.detections"), "no table can be read here",
+                      "detections are a list");
   using Entry = config::Placed<BiasDetection>;
   const auto read = [&](const config::Node& entry, const std::string& key) {
     return std::vector{Entry{read_detection(entry, key, job.problems), &entry, key}};
@@ -251,14 +248,12 @@ void check_size(const config::ProbeReading& job, const Contexts& settings) {
   const bool overflow = __builtin_mul_overflow(words, contexts, &vectors) ||
                         __builtin_mul_overflow(targets, samples, &associations) ||
                         __builtin_add_overflow(vectors, associations, &cells);
-  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
-    job.problems.add(job.root.place("axes"),
-                     base::counted(words, "word") + " x " + base::counted(contexts, "context") + " and " +
-                         base::counted(targets, "target") + " x " + base::counted(samples, "sample") +
-                         " are too many cells",
-                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
-                     "Take fewer tests, samples or contexts, or raise execution.max_cells.");
-  }
+  job.problems.add_if(overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells), job.root.place("axes"),
+                      base::counted(words, "word") + " x " + base::counted(contexts, "context") + " and " +
+                          base::counted(targets, "target") + " x " + base::counted(samples, "sample") +
+                          " are too many cells",
+                      "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
+                      "Take fewer tests, samples or contexts, or raise execution.max_cells.");
 }
 
 /// A path as it stands, or only the file's own name: its content counts by a hash that every start compares.

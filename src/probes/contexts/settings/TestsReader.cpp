@@ -245,10 +245,9 @@ class TestsReader {
         add(node, key, std::move(test));
       }
     }
-    if (num_with_two_words > 0) {
-      problems_.add(node.place(key), base::counted(num_with_two_words, "trait pair") + " with one word on either side",
-                    two_words_reason, "Take traits with more words, such as abc_traits.");
-    }
+    problems_.add_if(num_with_two_words > 0, node.place(key),
+                     base::counted(num_with_two_words, "trait pair") + " with one word on either side",
+                     two_words_reason, "Take traits with more words, such as abc_traits.");
   }
 
   WordSet targets_of(const config::Node& node, const std::string& key, const std::vector<sweep::Group>& groups,
@@ -296,10 +295,9 @@ class TestsReader {
     labels_.add(node, key, test.label);
     check_overlap(node, key, test.label, test.x, test.y, "X and Y");
     check_overlap(node, key, test.label, test.a, test.b, "A and B");
-    if (has_two_words(test)) {
-      problems_.add(node.place(key), "the test '" + test.label + "' compares one word with one other", two_words_reason,
-                    "Give a set more words.");
-    }
+    problems_.add_if(has_two_words(test), node.place(key),
+                     "the test '" + test.label + "' compares one word with one other", two_words_reason,
+                     "Give a set more words.");
     settings_.tests.push_back(std::move(test));
   }
 
