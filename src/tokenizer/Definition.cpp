@@ -100,9 +100,7 @@ class TokenizerConfig {
     if (const auto list = field().find("added_tokens_decoder")) {
       for (const auto& [key, value] : list->object().items()) {
         const auto id = base::parse_integer(key);
-        if (!id || *id < 0 || !value.is_object()) {
-          list->refuse(base::json_quote(key), "an id and its token are needed");
-        }
+        list->refuse_if(!id || *id < 0 || !value.is_object(), base::json_quote(key), "an id and its token are needed");
         entries.emplace_back(static_cast<std::size_t>(*id),
                              read_added_token(Field(value, settings_.path, "added_tokens_decoder." + key)),
                              settings_.path + ":added_tokens_decoder");

@@ -11,6 +11,12 @@ void Field::refuse(std::string_view problem, std::string_view why) const {
   base::refuse(base::Place{*file_, 0, base::excerpt(path_, 300)}.text() + ": " + std::string(problem), why);
 }
 
+void Field::refuse_if(bool is_wrong, std::string_view problem, std::string_view why) const {
+  if (is_wrong) {
+    refuse(problem, why);
+  }
+}
+
 const base::Json& Field::of_type(bool (base::Json::*is_wanted)() const noexcept, std::string_view needed) const {
   if (!(value_->*is_wanted)()) {
     refuse(std::string("is a ") + value_->type_name(), std::string(needed) + " is needed");
@@ -40,9 +46,7 @@ std::string Field::text() const { return of_type(&base::Json::is_string, "a text
 
 char32_t Field::character() const {
   const auto value = text();
-  if (value.empty() || count_characters(value) != 1) {
-    refuse(base::json_quote(value), "one character is needed");
-  }
+  refuse_if(value.empty() || count_characters(value) != 1, base::json_quote(value), "one character is needed");
   std::size_t position = 0;
   return next_character(value, position);
 }

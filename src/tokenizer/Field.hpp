@@ -19,6 +19,8 @@ class Field {
 
   /// Throws InputError "file:field: problem (why)".
   [[noreturn]] void refuse(std::string_view problem, std::string_view why) const;
+  /// The same where `is_wrong`. The words are made in any case.
+  void refuse_if(bool is_wrong, std::string_view problem, std::string_view why) const;
   /// A member of this object; nothing where it is left out or null.
   std::optional<Field> find(const std::string& key) const;
   /// A member that must be there and not null.

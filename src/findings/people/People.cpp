@@ -26,8 +26,8 @@ constexpr const char* key = "statistics.people";
 constexpr std::size_t most_draws = 10'000;  // of a permutation p; rows, measures and subgroups are many
 constexpr std::size_t most_subgroups = 200;
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
-  base::refuse(std::string(key) + ": " + problem, why, suggestion);
+void refuse_if(bool is_wrong, const std::string& problem, const std::string& why, const std::string& suggestion = "") {
+  base::refuse_if(is_wrong, std::string(key) + ": " + problem, why, suggestion);
 }
 
 RatedNames names_of(const Scores& scores) {
@@ -97,19 +97,16 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
       subgroups.insert(row.subgroup);
     }
   }
-  if (rated_subjects.empty()) {
-    refuse("the ratings of '" + people.ratings + "' cannot be used",
-           "none of their subjects and items is in the score table",
-           ratings.unmatched_groups.empty()
-               ? ""
-               : base::did_you_mean(ratings.unmatched_groups.front(), scores.axes[subject_axis]->labels));
-  }
+  refuse_if(rated_subjects.empty(), "the ratings of '" + people.ratings + "' cannot be used",
+            "none of their subjects and items is in the score table",
+            ratings.unmatched_groups.empty()
+                ? ""
+                : base::did_you_mean(ratings.unmatched_groups.front(), scores.axes[subject_axis]->labels));
   annotators.erase("");
   subgroups.erase("");
-  if (subgroups.size() > most_subgroups) {
-    refuse("'subgroups: " + people.subgroups + "' has " + base::with_thousands(subgroups.size()) + " values",
-           "at most " + std::to_string(most_subgroups) + " are told apart");
-  }
+  refuse_if(subgroups.size() > most_subgroups,
+            "'subgroups: " + people.subgroups + "' has " + base::with_thousands(subgroups.size()) + " values",
+            "at most " + std::to_string(most_subgroups) + " are told apart");
   Answers answers{.subjects = {rated_subjects.begin(), rated_subjects.end()},
                   .items = {rated_items.begin(), rated_items.end()},
                   .annotators = {annotators.begin(), annotators.end()},
@@ -216,9 +213,9 @@ BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, con
                                std::uint64_t seed) {
   const auto& people = *comparison.people;
   const auto is_asked = [&](People::Drawn drawn) { return people.over.empty() || base::contains(people.over, drawn); };
-  if (!people.over.empty() && is_asked(People::Drawn::annotators) && answers.annotators.empty()) {
-    refuse("annotators cannot be drawn ('over')", "'" + people.ratings + "' holds means: it has no column 'annotator'");
-  }
+  refuse_if(!people.over.empty() && is_asked(People::Drawn::annotators) && answers.annotators.empty(),
+            "annotators cannot be drawn ('over')",
+            "'" + people.ratings + "' holds means: it has no column 'annotator'");
   return {
       .draws_annotators = is_asked(People::Drawn::annotators) && answers.table(answers.rows).has_several_annotators(),
       .draws_templates = is_asked(People::Drawn::templates) && scores.length(template_axis) > 1,
@@ -240,10 +237,8 @@ void choose(const std::vector<std::string>& names, const std::vector<std::string
             const std::string& why_not, std::vector<bool>& chosen) {
   for (const auto& name : names) {
     const auto place = results::place_of(known, name);
-    if (!place) {
-      refuse("no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
-             base::did_you_mean(name, known));
-    }
+    refuse_if(!place, "no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
+              base::did_you_mean(name, known));
     chosen[*place] = true;
   }
 }
@@ -275,9 +270,8 @@ std::vector<bool> pilot_subjects(const Scores& scores, const Answers& answers, c
 Split split_answers(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
   const bool by_annotator = pilot.annotators.share > 0 || !pilot.annotators.names.empty();
   const bool by_subject = !pilot.subjects.empty();
-  if (by_annotator && answers.annotators.empty()) {
-    refuse("no annotators to choose by ('selection.pilot_annotators')", "the table holds means");
-  }
+  refuse_if(by_annotator && answers.annotators.empty(), "no annotators to choose by ('selection.pilot_annotators')",
+            "the table holds means");
   const auto of_annotators = pilot_annotators(answers, pilot);
   const auto of_subjects = pilot_subjects(scores, answers, pilot);
   Split split;
@@ -297,10 +291,9 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   };
   split.description = (by_annotator ? base::counted(count(of_annotators), "annotator") : "everybody") + " about " +
                       (by_subject ? base::counted(count(of_subjects), "subject") : "all subjects");
-  if (split.pilot.empty() || split.rest.empty()) {
-    refuse(split.pilot.empty() ? "the pilot has no answers ('selection')" : "the pilot leaves nothing ('selection')",
-           "templates are chosen on one part of the answers and judged on the other");
-  }
+  refuse_if(split.pilot.empty() || split.rest.empty(),
+            split.pilot.empty() ? "the pilot has no answers ('selection')" : "the pilot leaves nothing ('selection')",
+            "templates are chosen on one part of the answers and judged on the other");
   return split;
 }
 
@@ -311,10 +304,9 @@ TemplateAgreement judge_templates(const RatedTable& table) {
 SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answers, const Split& split,
                                    const People::Pilot& pilot) {
   const auto by_template = scores.by_template();
-  if (by_template.size() > max_templates_to_choose) {
-    refuse("'selection' of one or two of " + std::to_string(by_template.size()) + " templates",
-           "it is made of at most " + std::to_string(max_templates_to_choose));
-  }
+  refuse_if(by_template.size() > max_templates_to_choose,
+            "'selection' of one or two of " + std::to_string(by_template.size()) + " templates",
+            "it is made of at most " + std::to_string(max_templates_to_choose));
   const std::array ratings = {answers.table(split.pilot).means(), answers.table(split.rest).means()};
   SelectedTemplates selected;
   selected.choice = choose_templates(by_template, ratings[0], static_cast<std::size_t>(pilot.most));

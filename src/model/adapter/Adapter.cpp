@@ -178,8 +178,8 @@ class Merger {
     return plain;
   }
 
-  [[noreturn]] static void refuse(const std::string& problem, const std::string& why) {
-    base::refuse(weights_file + ": " + problem, why);
+  static void refuse_if(bool is_wrong, const std::string& problem, const std::string& why) {
+    base::refuse_if(is_wrong, weights_file + ": " + problem, why);
   }
 
   /// The name under which the checkpoint stores a tensor of the model; "" where it does not.
@@ -196,9 +196,8 @@ class Merger {
 
   StoredTensor& target(const std::string& name) {
     const auto found = stored_name(name);
-    if (found.empty()) {
-      refuse("the adapter changes " + json_quote(name), "the model has no such tensor; was it made for another model?");
-    }
+    refuse_if(found.empty(), "the adapter changes " + json_quote(name),
+              "the model has no such tensor; was it made for another model?");
     return tensors_.at(found);
   }
 
@@ -223,15 +222,12 @@ class Merger {
       return;
     }
     auto& old = target(name);
-    if (old.shape != stored.shape) {
-      refuse("tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
-             "the model's has " + text_of(old.shape));
-    }
-    if (is_embedding(module) && !has_head(tensors_) && !has_head(own_)) {
-      refuse("the adapter replaces " + json_quote(module),
-             "the head's matrix is the same, and whether it is replaced, too, "
-             "is not said; save the merged model instead");
-    }
+    refuse_if(old.shape != stored.shape, "tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
+              "the model's has " + text_of(old.shape));
+    refuse_if(is_embedding(module) && !has_head(tensors_) && !has_head(own_),
+              "the adapter replaces " + json_quote(module),
+              "the head's matrix is the same, and whether it is replaced, too, "
+              "is not said; save the merged model instead");
     old = std::move(stored);
   }
 
@@ -247,9 +243,8 @@ class Merger {
                           : part == "embedding_B"
                               ? find_own(start + ".lora_embedding_A") != nullptr
                               : part.starts_with("magnitude_vector") && find_own(start + ".lora_A.weight") != nullptr;
-    if (!is_taken) {
-      refuse("tensor " + json_quote(name) + " is not supported", "it is no part of LoRA or DoRA that can be merged");
-    }
+    refuse_if(!is_taken, "tensor " + json_quote(name) + " is not supported",
+              "it is no part of LoRA or DoRA that can be merged");
   }
 
   /// `name`: of its first matrix, which is called `part`.
@@ -257,23 +252,20 @@ class Merger {
     const auto start = name.substr(0, name.find(".lora_"));
     const bool is_table = part == "embedding_A";
     const auto* outer = find_own(start + (is_table ? ".lora_embedding_B" : ".lora_B.weight"));
-    if (outer == nullptr) {
-      refuse("tensor " + json_quote(name) + " stands alone", "the matrix that it is multiplied with is missing");
-    }
-    if ((is_embedding(module) || module.ends_with("lm_head")) && !has_head(tensors_)) {
-      refuse("the adapter changes " + json_quote(module),
-             "embeddings and head are one matrix here, and merging would change both; untie them first");
-    }
+    refuse_if(outer == nullptr, "tensor " + json_quote(name) + " stands alone",
+              "the matrix that it is multiplied with is missing");
+    refuse_if((is_embedding(module) || module.ends_with("lm_head")) && !has_head(tensors_),
+              "the adapter changes " + json_quote(module),
+              "embeddings and head are one matrix here, and merging would change both; untie them first");
     auto& stored = target(module + ".weight");
     const bool turned = is_table || fields_.is_on("fan_in_fan_out");
     LowRank change{*outer, own_.at(name), turned ? LowRank::Order::turned : LowRank::Order::product};
     const auto* magnitude = find_own(start + ".lora_magnitude_vector");
     magnitude = magnitude == nullptr ? find_own(start + ".lora_magnitude_vector.weight") : magnitude;
-    if ((magnitude != nullptr) != fields_.is_on("use_dora") || (magnitude != nullptr && turned)) {
-      refuse("DoRA of " + json_quote(module) + " is not supported",
-             magnitude == nullptr ? "use_dora is on, and its magnitudes are missing"
-                                  : "its magnitudes are read for plain products alone, where use_dora is on");
-    }
+    refuse_if((magnitude != nullptr) != fields_.is_on("use_dora") || (magnitude != nullptr && turned),
+              "DoRA of " + json_quote(module) + " is not supported",
+              magnitude == nullptr ? "use_dora is on, and its magnitudes are missing"
+                                   : "its magnitudes are read for plain products alone, where use_dora is on");
     check_shapes(module, stored, change, magnitude);
     change.scale = scale_of(module, change.inner.shape.front());
     if (magnitude != nullptr) {
@@ -292,14 +284,13 @@ class Merger {
     const bool fits = stored.shape.size() == 2 && outer.size() == 2 && inner.size() == 2 && outer[1] == inner[0] &&
                       outer[0] == stored.shape[turned ? 1 : 0] && inner[1] == stored.shape[turned ? 0 : 1] &&
                       (magnitude == nullptr || magnitude->count() == stored.shape[0]);
-    if (!fits) {
-      refuse("the matrices of " + json_quote(module) + " have shapes " + text_of(outer) + " and " + text_of(inner),
-             "the model's has " + text_of(stored.shape) + "; was the adapter made for another model?");
-    }
+    refuse_if(!fits,
+              "the matrices of " + json_quote(module) + " have shapes " + text_of(outer) + " and " + text_of(inner),
+              "the model's has " + text_of(stored.shape) + "; was the adapter made for another model?");
     for (const auto* tensor : {&stored, &change.outer, &change.inner, magnitude}) {
       if (tensor != nullptr && !is_floating(tensor->type)) {
-        refuse("a matrix of " + json_quote(module) + " is stored as " + name_of(tensor->type),
-               "floating-point numbers are needed");
+        base::refuse(weights_file + ": a matrix of " + json_quote(module) + " is stored as " + name_of(tensor->type),
+                     "floating-point numbers are needed");
       }
     }
   }

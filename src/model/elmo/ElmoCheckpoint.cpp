@@ -29,9 +29,7 @@ constexpr std::uint64_t max_filter_characters = 1 << 20;
 
 ConfigFields section(const ConfigFields& fields, const char* key) {
   const auto found = fields.section(key);
-  if (!found) {
-    fields.refuse(key, "missing", "a model of characters and LSTMs has it");
-  }
+  fields.refuse_if(!found, key, "missing", "a model of characters and LSTMs has it");
   return *found;
 }
 

@@ -133,10 +133,9 @@ void read_placements(config::Fields& fields, Coreference& settings) {
     settings.augmentations.push_back(static_cast<Augmentation>(index));
   }
   std::ranges::sort(settings.augmentations);
-  if (settings.augmentations != std::vector{Augmentation::baseline} && subjects == nullptr) {
-    fields.problems().add(place, "augmentations without markers", "all but 'baseline' put a marker somewhere",
-                          "Name the axis 'markers' or 'groups'.");
-  }
+  fields.problems().add_if(settings.augmentations != std::vector{Augmentation::baseline} && subjects == nullptr, place,
+                           "augmentations without markers", "all but 'baseline' put a marker somewhere",
+                           "Name the axis 'markers' or 'groups'.");
   if (fields.pieces().inline_only() || (settings.markers.empty() && settings.groups.empty())) {
     return;
   }

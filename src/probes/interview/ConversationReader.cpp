@@ -48,10 +48,8 @@ void check_turn(const Node& node, const std::string& key, const Turn& turn, base
   problems.add_if(rates != !turn.items.empty(), node.place(key + ".items"),
                   "the turn '" + turn.label + "' has " + base::counted(turn.items.size(), "item"),
                   rates ? "it asks for ratings" : "only rating and ratings have items");
-  if (turn.options == Turn::Options::asked && !rates) {
-    problems.add(node.place(key + ".options"), "the turn '" + turn.label + "' has no scale",
-                 "probabilities are asked of a scale's answers");
-  }
+  problems.add_if(turn.options == Turn::Options::asked && !rates, node.place(key + ".options"),
+                  "the turn '" + turn.label + "' has no scale", "probabilities are asked of a scale's answers");
   const bool asks = std::ranges::all_of(turn.items, [](const auto& item) { return !item.question.empty(); });
   const bool has_own = turn.kind == Turn::Kind::rating && asks && !turn.items.empty();
   problems.add_if(turn.ask.empty() && !has_own, node.place(key + ".ask"), "the turn '" + turn.label + "' asks nothing",
@@ -107,12 +105,11 @@ void check_order(const Node& node, const std::string& key, const Conversation& c
   }
   problems.add_if(keywords > 1, node.place(key + ".turns"), std::to_string(keywords) + " turns ask for keywords",
                   "a conversation has one list of keywords", "Make two conversations of it.");
-  if (single > 0 && rating > 1) {
-    problems.add(node.place(key + ".turns"), "a turn of kind 'rating' has several items, and another rates, too",
-                 "each of the items gets a conversation of its own, and the other "
-                 "turn's would be asked in each",
-                 "Make two conversations of it, or use 'ratings'.");
-  }
+  problems.add_if(single > 0 && rating > 1, node.place(key + ".turns"),
+                  "a turn of kind 'rating' has several items, and another rates, too",
+                  "each of the items gets a conversation of its own, and the other "
+                  "turn's would be asked in each",
+                  "Make two conversations of it, or use 'ratings'.");
 }
 
 /// The turn that is asked first must say who is spoken of, also in forms without steps.
@@ -176,10 +173,8 @@ void check_braces(const Node& node, const std::string& key, const std::string& t
   for (const auto& name : known) {
     total += base::count_of(text, name);
   }
-  if (base::count_of(text, "{") > total || base::count_of(text, "}") > total) {
-    problems.add(node.place(key), "an unknown placeholder in '" + base::excerpt(text, 60) + "'",
-                 "known: " + base::join(known, ", "));
-  }
+  problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, node.place(key),
+                  "an unknown placeholder in '" + base::excerpt(text, 60) + "'", "known: " + base::join(known, ", "));
 }
 
 std::vector<Conversation> read_conversations(const Node& node, const config::Fields& job) {

@@ -17,10 +17,10 @@ std::vector<PromptForm> read_forms(const Node& node, const config::Fields& job) 
         job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
                               "labels name the axis of the result");
         check_braces(entry, key + ".text", form.text, {"{question}", "{instructions}"}, job.problems());
-        if (base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1) {
-          job.problems().add(entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
-                             "one {question} and at most one {instructions} are expected");
-        }
+        job.problems().add_if(
+            base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1,
+            entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
+            "one {question} and at most one {instructions} are expected");
         return std::vector{form};
       });
 }

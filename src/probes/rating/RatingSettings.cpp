@@ -40,10 +40,8 @@ void check_places(const Node& node, const std::string& key, const std::string& t
     total += count;
     known.insert(known.end(), names.begin(), names.end());
   }
-  if (base::count_of(text, "{") > total || base::count_of(text, "}") > total) {
-    problems.add(node.place(key), "an unknown placeholder in '" + text.substr(0, 60) + "'",
-                 "known: " + base::join(known, ", "));
-  }
+  problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, node.place(key),
+                  "an unknown placeholder in '" + text.substr(0, 60) + "'", "known: " + base::join(known, ", "));
 }
 
 void check_question(const Node& node, const std::string& key, const std::string& text, Times trait,

@@ -22,10 +22,8 @@ class WordPiece final : public Model {
       max_characters_ = most->number();
     }
     const auto id = vocabulary().find(unknown);
-    if (!id) {
-      field.refuse("the unknown token " + base::json_quote(unknown) + " is not in \"vocab\"",
-                   "words that cannot be spelled need it");
-    }
+    field.refuse_if(!id, "the unknown token " + base::json_quote(unknown) + " is not in \"vocab\"",
+                    "words that cannot be spelled need it");
     unknown_id_ = *id;
   }
 

@@ -128,9 +128,8 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
   TextMap<bool> seen;
   for (const auto& item : field.at("vocab").items()) {
     const auto parts = item.items();
-    if (parts.size() != 2 || !parts[1].json().is_number()) {
-      item.refuse("no pair of token and score", "the vocabulary is a list of these");
-    }
+    item.refuse_if(parts.size() != 2 || !parts[1].json().is_number(), "no pair of token and score",
+                   "the vocabulary is a list of these");
     const auto text = parts[0].text();
     if (!seen.emplace(text, true).second) {
       parts[0].refuse(base::json_quote(text) + " is there twice", "a token has one id");
@@ -142,10 +141,8 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
   }
   if (const auto unknown = field.find("unk_id")) {
     const auto id = unknown->number();
-    if (id >= settings.texts.size()) {
-      unknown->refuse(std::to_string(id),
-                      "the vocabulary ends at " + std::to_string(settings.texts.size()) + " tokens");
-    }
+    unknown->refuse_if(id >= settings.texts.size(), std::to_string(id),
+                       "the vocabulary ends at " + std::to_string(settings.texts.size()) + " tokens");
     settings.unknown = static_cast<TokenId>(id);
   }
   return std::make_unique<Unigram>(std::move(settings));

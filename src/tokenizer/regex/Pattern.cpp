@@ -384,9 +384,7 @@ Pattern read_pattern(const Field& field) {
     return make_literal(literal->text());
   }
   const auto expression = field.find("Regex");
-  if (!expression) {
-    field.refuse("unknown kind of pattern", "String and Regex are supported");
-  }
+  field.refuse_if(!expression, "unknown kind of pattern", "String and Regex are supported");
   if (expression->text() == gpt2_expression) {
     return make_gpt2_words();
   }

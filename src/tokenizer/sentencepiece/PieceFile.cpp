@@ -181,10 +181,6 @@ void refuse_denormalization(std::string_view bytes, const std::string& file) {
   }
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& problem, const std::string& why) {
-  base::refuse(file + ": " + problem, why);
-}
-
 void check(PieceFile& out, const std::string& file) {
   std::set<std::string_view> seen;
   std::optional<std::size_t> unknown;
@@ -192,28 +188,26 @@ void check(PieceFile& out, const std::string& file) {
   for (std::size_t id = 0; id < out.pieces.size(); ++id) {
     const auto& piece = out.pieces[id];
     if (!seen.insert(piece.text).second) {
-      refuse(file, "piece " + base::json_quote(piece.text) + " is there twice", "a piece has one id");
+      base::refuse(file + ": piece " + base::json_quote(piece.text) + " is there twice", "a piece has one id");
     }
     if (piece.kind == Piece::Kind::user_defined && out.algorithm == PieceFile::Algorithm::unigram) {
-      refuse(file, "user-defined piece " + base::json_quote(piece.text), "they are supported in bpe models only");
+      base::refuse(file + ": user-defined piece " + base::json_quote(piece.text),
+                   "they are supported in bpe models only");
     }
     if (piece.kind == Piece::Kind::unknown) {
       if (unknown) {
-        refuse(file, "two unknown pieces, ids " + std::to_string(*unknown) + " and " + std::to_string(id),
-               "what cannot be spelled needs one id");
+        base::refuse(file + ": two unknown pieces, ids " + std::to_string(*unknown) + " and " + std::to_string(id),
+                     "what cannot be spelled needs one id");
       }
       unknown = id;
     }
     num_bytes += piece.kind == Piece::Kind::byte ? 1 : 0;
   }
-  if (!unknown) {
-    refuse(file, "no unknown piece", "what cannot be spelled needs an id");
-  }
+  base::refuse_if(!unknown, file + ": no unknown piece", "what cannot be spelled needs an id");
   out.unknown = *unknown;
-  if (num_bytes != (out.byte_fallback ? 256U : 0U)) {
-    refuse(file, std::to_string(num_bytes) + " byte pieces",
-           out.byte_fallback ? "byte_fallback needs all 256" : "byte_fallback is off");
-  }
+  base::refuse_if(num_bytes != (out.byte_fallback ? 256U : 0U),
+                  file + ": " + std::to_string(num_bytes) + " byte pieces",
+                  out.byte_fallback ? "byte_fallback needs all 256" : "byte_fallback is off");
 }
 
 }  // namespace

@@ -187,9 +187,8 @@ constexpr std::size_t longest_looked_up = 5;  // bytes of a cluster
 std::string decode_base64(const Field& field) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   auto text = field.text();
-  if (text.size() % 4 != 0) {
-    field.refuse(std::to_string(text.size()) + " characters", "base64 has four for each three bytes");
-  }
+  field.refuse_if(text.size() % 4 != 0, std::to_string(text.size()) + " characters",
+                  "base64 has four for each three bytes");
   for (int i = 0; i < 2 && text.ends_with('='); ++i) {
     text.pop_back();
   }

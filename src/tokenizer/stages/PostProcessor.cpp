@@ -54,9 +54,8 @@ PostProcessor read_trim(const Field& field) {
 
 TokenId read_id(const Field& field) {
   const auto id = field.number();
-  if (id > static_cast<std::size_t>(std::numeric_limits<TokenId>::max())) {
-    field.refuse(std::to_string(id), "ids go up to 2^31-1");
-  }
+  field.refuse_if(id > static_cast<std::size_t>(std::numeric_limits<TokenId>::max()), std::to_string(id),
+                  "ids go up to 2^31-1");
   return static_cast<TokenId>(id);
 }
 
@@ -79,9 +78,8 @@ PostProcessor make_wrap(std::vector<TokenId> before, std::vector<TokenId> behind
 // ["[CLS]", 101]
 TokenId read_named_id(const Field& field) {
   const auto items = field.items();
-  if (items.size() != 2) {
-    field.refuse("has " + std::to_string(items.size()) + " parts", "a token's text and id are needed");
-  }
+  field.refuse_if(items.size() != 2, "has " + std::to_string(items.size()) + " parts",
+                  "a token's text and id are needed");
   items[0].text();
   return read_id(items[1]);
 }
@@ -103,9 +101,8 @@ PostProcessor read_template(const Field& field) {
   bool found = false;
   for (const auto& piece : field.at("single").items()) {
     if (const auto sequence = piece.find("Sequence")) {
-      if (found || sequence->at("id").text() != "A") {
-        sequence->refuse("another sequence than one \"A\"", "a template for one text is needed");
-      }
+      sequence->refuse_if(found || sequence->at("id").text() != "A", "another sequence than one \"A\"",
+                          "a template for one text is needed");
       found = true;
       continue;
     }

@@ -98,9 +98,8 @@ Corpus read_corpus(const config::Node& node, const config::Fields& job) {
 void check_draws(const config::ProbeReading& job, const Contexts& settings) {
   job.problems.add_if(settings.is_static() && settings.sample_draws == SampleDraws::shared, job.place("draws"),
                       "shared draws of static vectors", "a word has one vector: nothing is drawn");
-  if (settings.is_static() && settings.samples != 1) {
-    job.problems.add(job.place("samples"), "many samples of static vectors", "every sample would be the same");
-  }
+  job.problems.add_if(settings.is_static() && settings.samples != 1, job.place("samples"),
+                      "many samples of static vectors", "every sample would be the same");
 }
 
 BiasDetection read_detection(const config::Node& node, const std::string& key, base::Problems& problems) {
