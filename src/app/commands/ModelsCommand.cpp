@@ -182,11 +182,8 @@ std::string not_fitting(const ListedModel& model) {
       probes_of[fit.why_not].push_back(fit.probe);
     }
   }
-  std::vector<std::string> parts;
-  for (const auto& [why, names] : probes_of) {
-    parts.push_back(base::join(names, ", ") + " (" + why + ")");
-  }
-  return base::join(parts, "; ");
+  const auto part_of = [](const auto& part) { return base::join(part.second, ", ") + " (" + part.first + ")"; };
+  return base::join(base::mapped(probes_of, part_of), "; ");
 }
 
 void print_model(std::ostream& out, const ListedModel& model) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "model/families/Families.hpp"
 
@@ -29,11 +30,7 @@ std::optional<std::vector<query::TokenId>> end_tokens_of(const base::Json& objec
   if (!found->is_array()) {
     return std::vector{end_token(*found, file)};
   }
-  std::vector<query::TokenId> ids;
-  for (const auto& value : *found) {
-    ids.push_back(end_token(value, file));
-  }
-  return ids;
+  return base::mapped(*found, [&](const auto& value) { return end_token(value, file); });
 }
 
 // Of the family, where config.json leaves the key out.

@@ -19,6 +19,7 @@
 #include <map>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "engine/readout/Download.hpp"
 #include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/Readout.hpp"
@@ -117,10 +118,8 @@ class MatrixDraws {
       auto chosen = largest_;
       chosen.insert(chosen.end(), free_.begin(), free_.end());
       const auto all = at::cat(ids);
-      std::vector<std::int32_t> begins;
-      for (const auto task : chosen) {
-        begins.push_back(begin_of(plain_, plain_rows_[task]));
-      }
+      const auto begins = base::mapped(
+          chosen, [this](std::size_t task) -> std::int32_t { return begin_of(plain_, plain_rows_[task]); });
       parts.push_back(all);
       parts.push_back(numbers_at(plain_, all.add(model::on_device(begins, device()))));
     }
@@ -176,19 +175,11 @@ class MatrixDraws {
   Heated heated(std::size_t task) const { return {tasks_[task].row, tasks_[task].asked->temperature}; }
 
   std::vector<std::int64_t> rows_of(const std::vector<std::size_t>& some) const {
-    std::vector<std::int64_t> rows;
-    for (const auto task : some) {
-      rows.push_back(tasks_[task].row);
-    }
-    return sorted_distinct(std::move(rows));
+    return sorted_distinct(base::mapped(some, [this](std::size_t task) { return tasks_[task].row; }));
   }
 
   std::vector<Heated> heated_of(const std::vector<std::size_t>& some) const {
-    std::vector<Heated> all;
-    for (const auto task : some) {
-      all.push_back(heated(task));
-    }
-    return sorted_distinct(std::move(all));
+    return sorted_distinct(base::mapped(some, [this](std::size_t task) { return heated(task); }));
   }
 
   at::Tensor picked(const std::vector<std::int64_t>& rows) const {
@@ -198,10 +189,8 @@ class MatrixDraws {
   // [tasks] int32
   at::Tensor largest_ids() const {
     const auto rows = rows_of(largest_);
-    std::vector<std::int32_t> places;
-    for (const auto task : largest_) {
-      places.push_back(place_in(rows, tasks_[task].row));
-    }
+    const auto places =
+        base::mapped(largest_, [&](std::size_t task) -> std::int32_t { return place_in(rows, tasks_[task].row); });
     return at::argmax(picked(rows), 1).to(at::kInt).index_select(0, model::on_device(places, device()));
   }
 
@@ -356,13 +345,7 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
   return changed;
 }
 
-std::vector<std::int64_t> rows_of_tasks(std::span<const DrawTask> tasks) {
-  std::vector<std::int64_t> rows;
-  for (const auto& task : tasks) {
-    rows.push_back(task.row);
-  }
-  return rows;
-}
+std::vector<std::int64_t> rows_of_tasks(std::span<const DrawTask> tasks) { return base::mapped(tasks, &DrawTask::row); }
 
 }  // namespace
 

@@ -67,11 +67,9 @@ std::string conversation_text(const results::RawSchema& schema, const results::R
 std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::vector<std::string>& names) {
   std::vector<std::size_t> groups;
   for (const auto& name : names) {
-    const auto found = std::ranges::find(axis.labels, name);
-    if (found == axis.labels.end()) {
-      base::refuse("no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels));
-    }
-    groups.push_back(static_cast<std::size_t>(found - axis.labels.begin()));
+    const auto place = results::place_of(axis.labels, name);
+    base::refuse_if(!place, "no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels));
+    groups.push_back(*place);
   }
   for (std::size_t group = 0; names.empty() && group < axis.labels.size(); ++group) {
     groups.push_back(group);

@@ -199,13 +199,7 @@ class Sampler {
 
 std::string json_of(const std::vector<std::string>& words) { return base::Json(words).dump(); }
 
-std::string json_of(const std::array<std::vector<std::string>, 4>& sets) {
-  std::vector<std::string> all;
-  for (const auto& set : sets) {
-    all.insert(all.end(), set.begin(), set.end());
-  }
-  return json_of(all);
-}
+std::string json_of(const std::array<std::vector<std::string>, 4>& sets) { return json_of(base::joined(sets)); }
 
 results::AxisSchema test_axis(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words) {
   const auto set = [](const char* role, const char* long_name, const WordSet EmbeddingTest::*member) {
