@@ -1,7 +1,7 @@
 // Conversations of several turns, as an interview asks them: calls of one session, which keep keys and values, against
-// calls of their own, in turn. --model DIR, [--texts 8], [--openings 2] (so many different first prompts, as groups have
-// them), [--turns 4], [--prompt-words 150], [--new-tokens 32], [--repeat 3], [--dtype], [--threads], [--batch-tokens].
-// Prints the processor seconds of both, their ratio, the share of equal texts.
+// calls of their own, in turn. --model DIR, [--texts 8], [--openings 2] (so many different first prompts, as groups
+// have them), [--turns 4], [--prompt-words 150], [--new-tokens 32], [--repeat 3], [--dtype], [--threads],
+// [--batch-tokens]. Prints the processor seconds of both, their ratio, the share of equal texts.
 #include <functional>
 
 #include "bench/ItemBench.hpp"
