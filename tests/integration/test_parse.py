@@ -36,6 +36,14 @@ def test_bad_lines_are_answered_in_their_place():
     assert json.loads(done.stdout.decode().splitlines()[1]) == {"status": "answered", "value": 4}
 
 
+def test_a_line_that_does_not_end_is_an_error():
+    good = json.dumps({"kind": "rating", "text": "4", "low": 1, "high": 5})
+    done = subprocess.run([runs.PROGRAM, "parse"], input=b"x" * (257 << 20) + b"\n" + good.encode(), capture_output=True, timeout=300)
+    bad, answered = map(json.loads, done.stdout.decode().splitlines())
+    assert done.returncode == 1 and bad["error"].startswith("a line of more than 256 MiB")
+    assert answered == {"status": "answered", "value": 4}
+
+
 def test_hostile_answers_are_read():
     draw = random.Random(3)
     signs = [*map(chr, range(32, 127)), "\n", "\t", "\0", "\u4e00", "\U0001f600", "\u2014"]

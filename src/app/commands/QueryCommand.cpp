@@ -19,6 +19,7 @@
 #include "engine/EngineFactory.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -95,22 +96,6 @@ class ChatPrompts {
   std::map<std::string, chat::ChatTemplate> templates_;
 };
 
-struct AnsweredLine {
-  query::Answer answer;
-  query::Details details = query::Details::left_out;
-};
-
-AnsweredLine answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {
-  try {
-    const auto asked = query::parse_line(line, [&](std::span<const query::Message> messages, const std::string& chat) {
-      return chats.write(messages, chat);
-    });
-    return {engine.answer({&asked.query, 1}).at(0), asked.details};
-  } catch (const base::InputError& error) {
-    return {query::QueryError{error.what(), query::QueryFault::other}};
-  }
-}
-
 base::ExitCode execute_query(const CommandLine& line) {
   base::refuse_if(!line.has("model"), "--model is missing",
                   "a query needs a checkpoint directory or the name of a cached model");
@@ -132,14 +117,19 @@ base::ExitCode execute_query(const CommandLine& line) {
   tokenizer.log_warnings();
   const auto engine = engine::make_engine(settings, files, tokenizer);
   ChatPrompts chats(model, tokenizer);
-  auto code = base::ExitCode::done;
-  for (std::string text; std::getline(std::cin, text);) {
-    const auto [answer, details] = answer_line(text, *engine, chats);
-    if (std::holds_alternative<query::QueryError>(answer)) {
-      code = base::ExitCode::error;
+  const auto write_chat = [&](std::span<const query::Message> messages, const std::string& chat) {
+    return chats.write(messages, chat);
+  };
+  const auto answer = [&](const std::string& text, std::string& out) {
+    const auto asked = query::parse_line(text, write_chat);
+    const auto answered = engine->answer({&asked.query, 1}).at(0);
+    const auto* error = std::get_if<query::QueryError>(&answered);
+    if (error != nullptr) {
+      throw base::InputError(error->message);
     }
-    std::cout << query::format_answer(answer, details) << '\n' << std::flush;
-  }
+    out += query::format_answer(answered, asked.details);
+  };
+  const auto code = answer_lines(answer, tokenizer::to_valid_utf8);
   if (base::profile::is_enabled()) {
     std::cerr << base::profile::report();
   }
