@@ -281,10 +281,8 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +
       results::percent(comparison.confidence) +
-      " interval over other templates and rephrasings, inside the scale of the measure; it holds less often than that "
-      "of "
-      "skewed scores (such as small probabilities) and where few templates have most of the cells. coverage: share of "
-      "the "
+      " interval over other templates and rephrasings, inside the scale of the measure; it holds the mean less often "
+      "where scores are skewed (small probabilities) or few templates have most of the cells. coverage: share of the "
       "applicable cells that have a score.";
   finding.notes += answers_column(means.rows).empty() ? "" : " answers: sampled answers that were read in the mean.";
   if (std::cmp_less(means.num_templates, few_templates)) {

@@ -257,8 +257,8 @@ std::string notes_of(const Correlations& correlations, const sweep::Comparison& 
       "else " +
       base::with_thousands(static_cast<std::uint64_t>(comparison.draws)) +
       " draws) and the correlation divided by a standard error that allows for sides that scatter in the same places "
-      "(pearson of 12 subjects or fewer not in full: there p <= 0.05 comes in up to 10 % without a correlation); Holm "
-      "among " +
+      "(of pearson with 12 subjects or fewer not fully: p <= 0.05 then comes in up to 10 % of tables without a "
+      "correlation); Holm among " +
       adjusted_among(comparison.family) + ".";
   std::size_t fewest = 6;
   for (const auto& row : correlations.rows) {

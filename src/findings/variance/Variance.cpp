@@ -161,8 +161,8 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
   finding.notes =
       "E rho^2: share of subjects in the variance of their means of one item, where they are compared with each other; "
       "Phi: where a mean itself counts. enough: fewest with E rho^2 of 0.9; none: the interval of the variance between "
-      "subjects is not above 0, so that no number is known to be enough. That interval holds less often than it states "
-      "where effects of subjects are skewed or have outliers.";
+      "subjects is not above 0, so that no number is known to be enough. The interval of the subjects' "
+      "component holds it less often where their effects are skewed or have outliers.";
   return finding;
 }
 
