@@ -1,6 +1,7 @@
 // An LSTM with projection over packed sequences, against its formulas in float64, one sequence at a time.
 #include "model/elmo/Lstm.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
@@ -77,6 +78,7 @@ TEST(LstmCells, SmallGatesKeepTheirDigits) {
 class LstmTest : public ::testing::Test {
  protected:
   LstmTest() {
+    at::manual_seed(11);  // torch draws a seed of its own otherwise
     options_.cell = 20;
     options_.projection = 6;
     options_.cell_clip = 0.9;
@@ -105,6 +107,9 @@ Sequences of_lengths(const std::vector<std::int64_t>& lengths) {
 }
 
 TEST_F(LstmTest, SequencesOfMixedLengthsRunAsIfAlone) {
+  // Products of other heights may add up in another order, and weights as large as these carry a difference through
+  // nine steps: up to 1.4e-5 was seen with other seeds on a processor with AVX2 alone.
+  constexpr float rounding = 2e-5F;
   const auto sequences = of_lengths({9, 9, 5, 2, 1, 1});
   const auto inputs = at::randn({7, 6});
   std::vector<std::int64_t> rows(static_cast<std::size_t>(sequences.tokens));
@@ -118,7 +123,7 @@ TEST_F(LstmTest, SequencesOfMixedLengthsRunAsIfAlone) {
       const auto length = sequences.lengths[i];
       const std::vector<std::int64_t> own(rows.begin() + begin, rows.begin() + begin + length);
       const auto alone = run(inputs, own, of_lengths({length}), direction).slice(0, 0, length);
-      EXPECT_LT(together.slice(0, begin, begin + length).sub(alone).abs().max().item<float>(), 1e-6F);
+      EXPECT_LT(together.slice(0, begin, begin + length).sub(alone).abs().max().item<float>(), rounding);
     }
   }
 }
