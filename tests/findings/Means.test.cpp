@@ -262,7 +262,7 @@ TEST(Means, OfTwoRatingsHaveNoInterval) {
   const auto means = means_of(random.scores(), asked());
   EXPECT_TRUE(std::isnan(means.rows[0].low));
   EXPECT_EQ(means.rows[0].reason, stats::Reason::too_few);
-  EXPECT_THAT(told_by(finding_of(means, asked()), 2).text(), HasSubstr("so few templates (2)"));
+  EXPECT_THAT(told_by(finding_of(means, asked()), 2).text(), HasSubstr("templates (2) intervals and p say little"));
 }
 
 /// Normal scores; every subject and item alike, but for what templates, which some subjects lack, add to all.

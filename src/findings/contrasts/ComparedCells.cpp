@@ -392,7 +392,9 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
   for (std::size_t place = 0; place < influences.of_cells.size(); ++place) {
     compared.differences[comparable.cells()[place]] = clean(of_units + influences.of_cells[place]);
   }
-  compared.row_degrees = influences.row_degrees;
+  if (compared.num_missing > 0) {  // else a template weighs by its cells, as in means and intersections
+    compared.row_degrees = influences.row_degrees;
+  }
   compared.num_cells = static_cast<std::int32_t>(influences.of_cells.size());
   compared.num_subjects = static_cast<std::int32_t>(of_subjects.num_subjects());
   compared.num_left_out -= compared.num_subjects;
