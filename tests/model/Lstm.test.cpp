@@ -1,7 +1,7 @@
 // An LSTM with projection over packed sequences, against its formulas in float64, one sequence at a time.
 #include "model/elmo/Lstm.hpp"
 
-#include <ATen/Context.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(LstmCells, SmallGatesKeepTheirDigits) {
 class LstmTest : public ::testing::Test {
  protected:
   LstmTest() {
-    at::manual_seed(11);  // torch draws a seed of its own otherwise
+    at::detail::getDefaultCPUGenerator().set_current_seed(11);  // torch draws a seed of its own otherwise
     options_.cell = 20;
     options_.projection = 6;
     options_.cell_clip = 0.9;
