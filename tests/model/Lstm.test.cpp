@@ -78,7 +78,8 @@ TEST(LstmCells, SmallGatesKeepTheirDigits) {
 class LstmTest : public ::testing::Test {
  protected:
   LstmTest() {
-    at::detail::getDefaultCPUGenerator().set_current_seed(11);  // torch draws a seed of its own otherwise
+    auto generator = at::detail::getDefaultCPUGenerator();
+    generator.set_current_seed(11);  // torch draws one by chance otherwise
     options_.cell = 20;
     options_.projection = 6;
     options_.cell_clip = 0.9;
