@@ -20,21 +20,26 @@ namespace options = boost::program_options;
 
 constexpr const char* places_key = "places";
 
-/// The next line of standard input, without its \n; a last line without one counts. Nothing behind the last. What a
-/// line holds beyond `most` bytes is passed over.
+/// The next line of standard input, without its \n; a last line without one counts. Nothing behind the last, nor where
+/// reading fails (std::cin is bad then). What a line holds beyond `most` bytes is passed over.
 std::optional<std::string> next_line(std::size_t most) {
   constexpr auto end = std::char_traits<char>::eof();
   auto& input = *std::cin.rdbuf();
-  if (input.sgetc() == end) {
+  try {
+    if (input.sgetc() == end) {
+      return std::nullopt;
+    }
+    std::string line;
+    for (auto byte = input.sbumpc(); byte != end && byte != '\n'; byte = input.sbumpc()) {
+      if (line.size() < most) {
+        line += static_cast<char>(byte);
+      }
+    }
+    return line;
+  } catch (const std::ios_base::failure&) {
+    std::cin.setstate(std::ios_base::badbit);
     return std::nullopt;
   }
-  std::string line;
-  for (auto byte = input.sbumpc(); byte != end && byte != '\n'; byte = input.sbumpc()) {
-    if (line.size() < most) {
-      line += static_cast<char>(byte);
-    }
-  }
-  return line;
 }
 
 /// An option that is none of the command's: a key of the job with dashes before it, or misspelt.
