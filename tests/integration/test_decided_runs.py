@@ -78,7 +78,9 @@ def test_decisions_are_those_that_a_replay_of_the_whole_table_comes_to(complete,
         if name in of_the_whole:
             continue
         if values.dtype.kind == "f":
-            numpy.testing.assert_array_equal(values, replayed[name][:, : values.shape[-1]] if values.ndim == 2 else replayed[name])
+            # blocks of rounds are others than those of the whole, and some processors round products of other heights otherwise
+            other = replayed[name][:, : values.shape[-1]] if values.ndim == 2 else replayed[name]
+            numpy.testing.assert_allclose(values, other, rtol=1e-5, atol=1e-6)
         else:
             assert (values == (replayed[name][:, : values.shape[-1]] if values.ndim == 2 else replayed[name])).all(), name
     assert numpy.isnan(decided["decide_complete_p"]).all() and not numpy.isnan(replayed["decide_complete_p"]).all()
@@ -220,7 +222,7 @@ def test_any_look_is_declared_and_told(complete, tmp_path):
     assert command("replay", complete, any_look, "--output", tmp_path / "replay.h5")[0] == 0
     decided, replayed = variables(tmp_path / "run/association.stats.h5"), variables(tmp_path / "replay.h5")
     for name in ("decide_round", "decide_status", "decide_p", "decide_low", "decide_high"):
-        numpy.testing.assert_array_equal(decided[name], replayed[name], err_msg=name)
+        numpy.testing.assert_allclose(decided[name], replayed[name], rtol=1e-5, atol=1e-6, err_msg=name)
     usual = variables(complete.parent / "replay.h5")
     assert (replayed["decide_round"] >= usual["decide_round"]).mean() > 0.5
     assert numpy.isnan(replayed["decide_by_round_spent"]).all() and numpy.isfinite(replayed["decide_by_round_critical"][:, 0]).any()
