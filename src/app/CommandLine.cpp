@@ -124,8 +124,7 @@ std::vector<std::string> all_places(const CommandLine& line) {
 }
 
 base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
-                            std::string (*readable)(std::string_view message)) {
-  constexpr std::size_t flush_size = 1 << 16;
+                            std::string (*readable)(std::string_view message), std::size_t most_kept) {
   constexpr std::size_t most_bytes = std::size_t{256} << 20;
   std::ios::sync_with_stdio(false);
   std::cin.tie(nullptr);
@@ -142,7 +141,7 @@ base::ExitCode answer_lines(const std::function<void(std::string line, std::stri
       code = base::ExitCode::error;
     }
     out += '\n';
-    if (out.size() >= flush_size || std::cin.rdbuf()->in_avail() <= 0) {  // do not let a waiting user wait
+    if (out.size() >= most_kept || std::cin.rdbuf()->in_avail() <= 0) {  // do not let a waiting user wait
       std::cout << out << std::flush;
       out.clear();
     }

@@ -52,9 +52,10 @@ struct Command {
 base::ExitCode execute(const Command& command, const Arguments& arguments);
 
 /// For each line of standard input what `answer` appends, or {"error":..} with the error's message as `readable` makes
-/// it valid UTF-8; nobody who waits for an answer waits for more lines. Exit status 1: there were errors.
+/// it valid UTF-8; nobody who waits for an answer waits for more lines. Exit status 1: there were errors. `most_kept`:
+/// bytes of answers that are kept back while there are lines; 0 where answers take long and none may be lost.
 base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
-                            std::string (*readable)(std::string_view message));
+                            std::string (*readable)(std::string_view message), std::size_t most_kept = 1 << 16);
 
 extern const Command run_command;
 extern const Command models_command;

@@ -208,6 +208,15 @@ def test_lost_input_or_output_is_an_error(reference, command):
     assert b"cannot read standard input" in done.stderr
 
 
+def test_each_answer_is_there_when_it_was_found(reference, tmp_path):
+    mask = reference.mask_token
+    (tmp_path / "lines").write_text(3000 * (json.dumps({"kind": "fill", "text": "a " + mask, "ids": [[5, 6, 7]]}) + "\n"))
+    with (tmp_path / "lines").open("rb") as lines, subprocess.Popen([PROGRAM, "query", "--model", reference.folder], stdin=lines, stdout=subprocess.PIPE) as asked:
+        assert "logprob" in json.loads(asked.stdout.readline())
+        asked.kill()
+        assert len(asked.stdout.read().splitlines()) < 500  # 64 KiB of them would be more
+
+
 def test_the_missing_tensor_is_named(reference, tmp_path):
     from safetensors.torch import load_file, save_file
     for file in reference.folder.iterdir():

@@ -129,7 +129,7 @@ base::ExitCode execute_query(const CommandLine& line) {
     }
     out += query::format_answer(answered, asked.details);
   };
-  const auto code = answer_lines(answer, tokenizer::to_valid_utf8);
+  const auto code = answer_lines(answer, tokenizer::to_valid_utf8, 0);
   if (base::profile::is_enabled()) {
     std::cerr << base::profile::report();
   }
