@@ -118,14 +118,21 @@ def test_operators_and_old_configurations(variant, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("variant", ["albert", "eurobert", "modernbert", "deberta"])
 def test_bfloat16_is_as_near_as_theirs(variant, tmp_path):
-    """Our 16 bits may be no further from float32 than transformers' own, with a third to spare."""
-    model = tiny(variant)
-    model.save_pretrained(tmp_path)
+    """Our 16 bits may be no further from float32 than transformers' own, with a third to spare.
+
+    Four models, since the ratio of one spreads by an eighth, and by more on some processors.
+    """
     sequences = ids_of(301, LENGTHS)
-    states, expected = theirs(model, sequences)
-    _, mine = ours(tmp_path, sequences, len(states) - 1, states.shape[2], 301, "bfloat16")
-    _, other = theirs(model.to(torch.bfloat16), sequences)
-    assert 0 < numpy.abs(mine - expected).mean() < 1.33 * numpy.abs(other - expected).mean()
+    errors, their_errors = [], []
+    for seed in range(4):
+        model = spread(tiny(variant), 0.25, seed)
+        model.save_pretrained(tmp_path / str(seed))
+        states, expected = theirs(model, sequences)
+        _, mine = ours(tmp_path / str(seed), sequences, len(states) - 1, states.shape[2], 301, "bfloat16")
+        _, other = theirs(model.to(torch.bfloat16), sequences)
+        errors.append(numpy.abs(mine - expected).mean())
+        their_errors.append(numpy.abs(other - expected).mean())
+    assert 0 < sum(errors) < 1.33 * sum(their_errors), (errors, their_errors)
 
 
 def test_a_published_deberta_holds_a_head_that_transformers_leaves_out(tmp_path):

@@ -32,9 +32,9 @@ def tiny_model(family, **settings):
     return spread(model_type(config_type(**settings)), 0.25)
 
 
-def spread(model, deviation):
+def spread(model, deviation, seed=20220710):
     """Redraws all parameters, so that no logit is close to uniform and no bias or scale is trivial."""
-    generator = torch.Generator().manual_seed(20220710)
+    generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
