@@ -47,7 +47,7 @@ def test_a_line_that_does_not_end_is_an_error():
 def test_hostile_answers_are_read():
     draw = random.Random(3)
     signs = [*map(chr, range(32, 127)), "\n", "\t", "\0", "\u4e00", "\U0001f600", "\u2014"]
-    texts = ["4 " * 5_000_000, "<think>" * 100_000, "friendly 4, " * 50_000, "\0\1\x7f" * 200_000, "(" * 500_000, "[" * 500_000]
+    texts = ["4 " * 500_000, "<think>" * 100_000, "friendly 4, " * 50_000, "\0\1\x7f" * 200_000, "(" * 500_000, "[" * 500_000]
     texts += ["".join(draw.choice(signs) for _ in range(draw.randint(0, 400))) for _ in range(200)]
     lines = [json.dumps({**question, "text": text}) for text in texts for question in QUESTIONS]
     answers = parse(lines)
