@@ -66,7 +66,7 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
     that the job names for a statistic."""
     found = []
     for name in map(str, statistics.data_vars):
-        variable = statistics[name]
+        variable = statistics.variables[name]
         views: list[View] = json.loads(variable.attrs.get("views", "[]"))
         shown = recommended_measures(statistics) + str(variable.attrs.get("named_measures", "")).split("\n")
         tables = [table for view in views for table in _View(statistics, name, view).tables(shown)]
@@ -79,16 +79,18 @@ def findings(statistics: xr.Dataset) -> list[Finding]:
     return found
 
 
-def _said(variable: xr.DataArray, name: str, shown: list[str]) -> list[str]:
+def _said(variable: xr.Variable, name: str, shown: list[str]) -> list[str]:
     """Sentences of an attribute (measure, tab, text a line) that hold for all measures or for one that is shown."""
     lines = (line.partition("\t") for line in str(variable.attrs.get(name, "")).splitlines())
     return [text for measure, _, text in lines if measure in ("", *shown)]
 
 
 class _View:
+    """Asks for plain variables: `statistics[name]` collects the coordinates of hundreds of arrays anew each time."""
+
     def __init__(self, statistics: xr.Dataset, first: str, view: View) -> None:
         self.statistics, self.view = statistics, view
-        self.main = statistics[first]
+        self.main = statistics.variables[first]
         by = view["by"].removeprefix("-")
         self.by = self._values(by) if by in statistics.data_vars else None
         self.numbers = [(name, head) for name, head in view["columns"] if self._is_array(name)]
@@ -96,7 +98,7 @@ class _View:
         self.labels = [(name, head) for name, head in columns if self._label_source(name) is not None]
 
     def _is_array(self, name: str) -> bool:
-        return name in self.statistics.data_vars and self.statistics[name].dtype.kind not in "OUT"
+        return name in self.statistics.data_vars and self.statistics.variables[name].dtype.kind not in "OUT"
 
     def _label_source(self, name: str) -> str | None:
         """The axis or coordinate that a view calls so; None where the finding has none."""
@@ -105,13 +107,13 @@ class _View:
                 return axis
             if f"{axis}_{name}" in self.statistics.coords:
                 return f"{axis}_{name}"
-        is_own = name in self.statistics and set(self.statistics[name].dims) <= set(self.main.dims)
+        is_own = name in self.statistics and set(self.statistics.variables[name].dims) <= set(self.main.dims)
         return name if is_own else None
 
     def _values(self, name: str) -> np.ndarray:
         """Of every row: values of an array, or labels."""
-        variable = self.statistics[name if self._is_array(name) else self._label_source(name)]
-        return variable.broadcast_like(self.main).transpose(*self.main.dims).values.ravel()
+        source = name if self._is_array(name) else self._label_source(name)
+        return self.statistics.variables[source].set_dims(self.main.sizes).values.ravel()
 
     def tables(self, shown: list[str]) -> list[Table]:
         rows = np.arange(self.main.size)
@@ -154,7 +156,7 @@ class _View:
         return rows[np.argsort(key, kind="stable")]  # NaN stands last
 
     def _column(self, name: str, head: str) -> Column:
-        variable = self.statistics[name]
+        variable = self.statistics.variables[name]
         role = str(variable.attrs.get("role", "value"))
         kind = "text" if "flag_meanings" in variable.attrs else "p" if role in ("p", "adjusted") else "number"
         is_difference = variable.attrs.get("zero") == "drawn"
@@ -165,7 +167,7 @@ class _View:
         values = self._values(name)
         if not self._is_array(name):
             return [str(value) for value in values]
-        variable = self.statistics[name]
+        variable = self.statistics.variables[name]
         if "flag_meanings" in variable.attrs:
             meanings = str(variable.attrs["flag_meanings"]).split()
             return [meanings[int(value)].replace("_", " ") for value in values]
@@ -181,7 +183,8 @@ class _View:
 
     def _reasons(self, name: str) -> list[str] | None:
         """Why the numbers of an array do not exist, where the file says so."""
-        for other, variable in self.statistics.data_vars.items():
+        for other in self.statistics.data_vars:
+            variable = self.statistics.variables[other]
             if variable.attrs.get("role") == "status" and name in str(variable.attrs.get("of", "")).split(" "):
                 meanings = str(variable.attrs["flag_meanings"]).replace("ok", "none", 1).split()
                 return [meanings[int(flag)].replace("_", " ") for flag in self._values(str(other))]
