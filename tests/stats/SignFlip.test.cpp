@@ -96,6 +96,9 @@ TEST(SignFlip, HasNoPWithoutNumbers) {
     EXPECT_EQ(result.reason, Reason::not_finite);
     EXPECT_TRUE(std::isnan(result.two_sided));
   }
+  const auto beyond_double = sign_flip_test(std::vector<double>{1.5e308, -1.5e308, 1}, {});
+  EXPECT_EQ(beyond_double.reason, Reason::not_finite);
+  EXPECT_TRUE(std::isnan(beyond_double.two_sided));
 }
 
 TEST(SignFlip, CasesThatAreKnown) {

@@ -20,11 +20,7 @@ struct FixedDifferences {
   std::int64_t slack = 0;  ///< what rounding can move a sum by
 };
 
-FixedDifferences fix_differences(std::span<const double> differences) {
-  double magnitude = 0;
-  for (const double value : differences) {
-    magnitude += std::abs(value);
-  }
+FixedDifferences fix_differences(std::span<const double> differences, double magnitude) {
   constexpr int bits = 58;
   const int exponent = magnitude > 0 ? bits - std::ilogb(magnitude) : 0;
   FixedDifferences fixed;
@@ -165,12 +161,14 @@ SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& 
 }  // namespace
 
 SignFlipResult sign_flip_test(std::span<const double> differences, const SignFlipSettings& settings) {
-  SignFlipResult result;
-  if (differences.empty() || !all_finite(differences)) {
+  const double magnitude = std::accumulate(differences.begin(), differences.end(), 0.0,
+                                           [](double sum, double value) { return sum + std::abs(value); });
+  if (differences.empty() || !std::isfinite(magnitude)) {
+    SignFlipResult result;
     result.reason = differences.empty() ? Reason::no_values : Reason::not_finite;
     return result;
   }
-  const auto fixed = fix_differences(differences);
+  const auto fixed = fix_differences(differences, magnitude);
   return differences.size() <= max_exact_flips ? count_all(fixed) : draw_some(fixed, settings);
 }
 

@@ -29,7 +29,8 @@ struct SignFlipResult {
 };
 
 /// Sums are exact integers in units of about 2^-59 of all magnitudes together; the observed signs count, within a
-/// tolerance of 1e-12 of the magnitudes. `not_finite` and `no_values` have no p. Draw d is a function of (seed, d).
+/// tolerance of 1e-12 of the magnitudes. `no_values` and `not_finite` (magnitudes whose sum is beyond 1e308, too) have
+/// no p. Draw d is a function of (seed, d).
 SignFlipResult sign_flip_test(std::span<const double> differences, const SignFlipSettings& settings);
 
 /// Family-wise adjusted two-sided p by the step-down max-T method (Westfall and Young 1993, algorithm 4.1) of tests
