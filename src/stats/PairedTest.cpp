@@ -30,8 +30,13 @@ PairedTest paired_t_test(std::span<const double> left, std::span<const double> r
     result.reason = Reason::too_few;
     return result;
   }
-  const auto [least, most] = std::ranges::minmax(differences);
-  if (least == most || !(deviation > 0)) {
+  double largest = 0;
+  for (const auto values : {left, right}) {
+    for (const double value : values) {
+      largest = std::max(largest, std::abs(value));
+    }
+  }
+  if (!(deviation > 1e-12 * largest)) {  // else the rounding of equal differences had a t of 1e16
     result.reason = Reason::constant;
     return result;
   }

@@ -12,7 +12,8 @@ struct PairedTest {
   double t = nan;           ///< difference / (standard deviation (n - 1) / sqrt(n))
   double p = nan;           ///< two-sided, n - 1 degrees of freedom
   std::size_t n = 0;
-  /// `too_few`: fewer than two pairs; `constant`: the differences do not vary, and t has no value.
+  /// `too_few`: fewer than two pairs; `constant`: the differences vary by no more than 1e-12 of the values, and t
+  /// has no value.
   Reason reason = Reason::no_values;
   bool defined() const { return reason == Reason::ok; }
 };

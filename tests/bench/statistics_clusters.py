@@ -147,7 +147,9 @@ def check_tests(report, number, data, measure, place, members, scale):
     for pair, (first, second) in enumerate(pairs):
         found = {name: data["cluster_t" + name][measure, place, pair] for name in ("", "_difference", "_p", "_p_holm", "_status")}
         differences = members[:, first] - members[:, second]
-        status = NO_VALUES if not len(members) else TOO_FEW if len(members) < 2 else CONSTANT if numpy.ptp(differences) == 0 else OK
+        status = NO_VALUES if not len(members) else TOO_FEW if len(members) < 2 else OK
+        if status == OK and differences.std(ddof=1) <= 1e-12 * numpy.abs(members[:, [first, second]]).max():
+            status = CONSTANT
         t, p = numpy.nan, numpy.nan
         if status == OK:
             t, p = scipy.stats.ttest_rel(members[:, first], members[:, second])

@@ -37,6 +37,8 @@ TEST(PairedTest, SaysWhyThereIsNone) {
   EXPECT_EQ(paired_t_test(Values{3}, Values{1}).difference, 2);
   EXPECT_EQ(paired_t_test(Values{3, 4}, Values{1, 2}).reason, Reason::constant);
   EXPECT_EQ(paired_t_test(Values{1, 2, 3}, Values{1, 2, 3}).reason, Reason::constant);
+  const double third = 1.0 / 3;
+  EXPECT_EQ(paired_t_test(Values{1 + third, 5 + third, 9 + third}, Values{1, 5, 9}).reason, Reason::constant);
   EXPECT_EQ(paired_t_test(Values{1, NAN}, Values{1, 2}).reason, Reason::not_finite);
   EXPECT_TRUE(std::isnan(paired_t_test(Values{3, 4}, Values{1, 2}).p));
 }
