@@ -105,6 +105,29 @@ TEST(JoinedRuns, without_common_templates_nothing_is_paired) {
   EXPECT_EQ(joined.means(joined.cells(0), 1)[0].value, 11.5);
 }
 
+TEST(JoinedRuns, differences_of_ratings_stay_between_their_ends) {
+  auto left = table_of({"women"}, {"a", "b", "c"}, {"x"}, 1);
+  auto right = table_of({"women"}, {"a", "b", "c"}, {"x"}, 1);
+  left.at({0, 0, 2, 0, 0, 0}) = 1;
+  right.at({0, 0, 2, 0, 0, 0}) = 5;
+  const auto interval = [&] {
+    const JoinedRuns joined({run_of_table("left", left), run_of_table("right", right)});
+    const results::AxisSchema axis{"run", "", {"left", "right"}, {}};
+    const auto row = compare_runs(joined, {.run_axis = axis, .comparison = {}}).differences.at(0);
+    return std::vector{row.low, row.high};
+  };
+  const auto wide = interval();
+  ASSERT_LT(wide[0], -4);
+  ASSERT_GT(wide[1], 4);
+  for (auto* run : {&left, &right}) {
+    add_coordinate(*run, measure_axis, "lowest", {"1"});
+    add_coordinate(*run, measure_axis, "highest", {"5"});
+  }
+  EXPECT_THAT(interval(), ElementsAre(-4, 4));
+  right.table.axes[measure_axis].coordinates.back().values = {"7"};
+  EXPECT_EQ(interval(), wide);
+}
+
 TEST(JoinedRuns, no_common_subject_is_an_error_that_names_both) {
   const auto left = table_of({"women"}, {"a"}, {"x"}, 1);
   const auto right = table_of({"men"}, {"a"}, {"x"}, 11);

@@ -71,6 +71,11 @@ JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
 
 void JoinedRuns::join_measures() {
   measures_ = {results::score_axis_names[measure_axis], "what is measured", {}, {}};
+  measures_.coordinates = {{"units", "unit", {}},
+                           {"description", "definition", {}},
+                           {"lowest", "least score possible", {}},
+                           {"highest", "greatest score possible", {}}};
+  constexpr std::size_t first_end = 2;  // ends on which runs do not agree are not known
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     const auto& axis = *runs_[run].scores.axes[measure_axis];
     for (std::size_t place = 0; place < axis.labels.size(); ++place) {
@@ -79,15 +84,13 @@ void JoinedRuns::join_measures() {
       if (found == measures_.labels.end()) {
         measures_.labels.push_back(axis.labels[place]);
         measure_places_.emplace_back(runs_.size());
-        for (const auto* name : {"units", "description"}) {
-          auto known = std::ranges::find(measures_.coordinates, name, &AxisSchema::Coordinate::name);
-          if (known == measures_.coordinates.end()) {
-            known =
-                measures_.coordinates.insert(known, {name, name == std::string("units") ? "unit" : "definition", {}});
-          }
-          const auto* values = axis.find_coordinate(name);
-          known->values.push_back(values == nullptr ? "" : (*values)[place]);
-        }
+      }
+      for (std::size_t i = 0; i < measures_.coordinates.size(); ++i) {
+        auto& known = measures_.coordinates[i].values;
+        const auto* values = axis.find_coordinate(measures_.coordinates[i].name);
+        const auto value = values == nullptr ? "" : (*values)[place];
+        known.resize(measures_.labels.size(), value);
+        known[at] = i < first_end || known[at] == value ? known[at] : "";
       }
       measure_places_[at][run] = place;
     }
