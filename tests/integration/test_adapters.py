@@ -143,6 +143,18 @@ def test_embeddings_that_are_the_head_are_refused(program, target, tmp_path):
     assert "embed_tokens" in answer["error"] and "head" in answer["error"]
 
 
+@pytest.mark.parametrize("family, target", [("llama", "q_proj"), ("gpt2", "attn.c_proj"), ("openai-gpt", "c_fc"), ("gpt2", "lm_head")])
+def test_the_model_says_which_matrices_are_turned_over(program, family, target, tmp_path):
+    """PEFT sets fan_in_fan_out by the module, in both directions: a file may say the other thing."""
+    model = tiny(family, **(GPT2 | dict(tie_word_embeddings=False) if "gpt" in family else LLAMA))
+    save(model, tmp_path)
+    merged = adapt(model, tmp_path / "adapter", r=4, lora_alpha=8, target_modules=[target])
+    said = json.loads((tmp_path / "adapter/adapter_config.json").read_text())["fan_in_fan_out"]
+    for wrong in (said, not said):
+        changed(tmp_path / "adapter", dict(fan_in_fan_out=wrong))
+        assert difference(program, merged, tmp_path) <= 1e-4
+
+
 def test_a_folder_without_an_adapter(program, tmp_path):
     save(tiny("llama", **LLAMA), tmp_path)
     (tmp_path / "adapter").mkdir()

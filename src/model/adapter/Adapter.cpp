@@ -102,6 +102,8 @@ class Merger {
       : fields_(files, settings_file),
         tensors_(tensors),
         own_(parse_safetensors(files.at(weights_file), weights_file)) {
+    const auto type = files.find("config.json") == nullptr ? "" : ConfigFields(files).text("model_type", "");
+    is_stored_turned_ = type == "gpt2" || type == "openai-gpt";
     check_settings();
   }
 
@@ -258,7 +260,8 @@ class Merger {
               "the adapter changes " + json_quote(module),
               "embeddings and head are one matrix here, and merging would change both; untie them first");
     auto& stored = target(module + ".weight");
-    const bool turned = is_table || fields_.is_on("fan_in_fan_out");
+    // PEFT, too, asks the module and not fan_in_fan_out, which says what was last made of it.
+    const bool turned = is_table || (is_stored_turned_ && !module.ends_with("lm_head"));
     LowRank change{*outer, own_.at(name), turned ? LowRank::Order::turned : LowRank::Order::product};
     const auto* magnitude = find_own(start + ".lora_magnitude_vector");
     magnitude = magnitude == nullptr ? find_own(start + ".lora_magnitude_vector.weight") : magnitude;
@@ -327,6 +330,7 @@ class Merger {
   ConfigFields fields_;
   StoredTensors& tensors_;
   StoredTensors own_;
+  bool is_stored_turned_ = false;  ///< all products but the head: Conv1D
 };
 
 }  // namespace
