@@ -224,6 +224,7 @@ TEST(Families, RefusesByName) {
       {R"("falcon","new_decoder_architecture":true,"parallel_attn":false)", "parallel_attn: false"},
       {R"("falcon","num_ln_in_parallel_attn":2)", "num_ln_in_parallel_attn: 2"},
       {R"("stablelm","qk_layernorm":true)", "qk_layernorm: true"},
+      {R"("bloom","slow_but_exact":true,"pretraining_tp":2)", "slow_but_exact: true is not supported"},
       {R"("gpt_neox","head_dim":8)", "head_dim: 8 is not supported"},
       {R"("stablelm","head_dim":8)", "head_dim: 8 is not supported"},
       {R"("stablelm","hidden_size":384)", "partial_rotary_factor: 3 numbers of a head turn"},

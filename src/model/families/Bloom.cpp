@@ -31,6 +31,8 @@ CausalSpecification read_bloom(const ConfigFields& fields) {
   set_head_width(fields, bloom_sizes, specification);
   fields.refuse_if(fields.is_on("apply_residual_connection_post_layernorm"), "apply_residual_connection_post_layernorm",
                    "true is not supported", "no published BLOOM has it");
+  fields.refuse_if(fields.is_on("slow_but_exact") && fields.size("pretraining_tp", 1) > 1, "slow_but_exact",
+                   "true is not supported", "transformers leaves biases out then");
   specification.inner = 4 * specification.hidden;
   specification.norm = NormKind::layer;
   specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
