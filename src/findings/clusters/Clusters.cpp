@@ -260,9 +260,8 @@ double spread_p(const std::vector<double>& scores, std::size_t num_templates, st
     error = {parts[0] + parts[1] + parts[2],
              stats::fewest_degrees(parts, std::array{templates.rest_degrees, rephrasings.rest_degrees, degrees})};
   }
-  return error.variance > 0
-             ? stats::ratio_p(all.rows / error.variance, static_cast<double>(all.num_rows) - 1, error.degrees)
-             : stats::nan;
+  const double of_subjects = all.row_ratio * all.rest;  // their mean square, as the others over the number of cells
+  return error.variance > 0 ? stats::ratio_p(of_subjects / error.variance, all.row_degrees, error.degrees) : stats::nan;
 }
 
 /// Behind the points, [dimension]: ClusterSource::spread_p.
