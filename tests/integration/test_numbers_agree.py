@@ -274,6 +274,7 @@ def test_tables_of_stats_are_the_files_numbers(run):
             if name not in known:
                 known[name] = set(file[name][...].ravel().tolist())
             assert not row["value"] or float(row["value"]) in known[name], row
+            assert not row["unit"] or "flag_meanings" not in file[name].attrs, row
 
 
 def test_the_page_and_the_tables_show_the_file(run):
