@@ -79,10 +79,10 @@ std::size_t asked_of(const Decisions& decisions, std::size_t num_subjects, bool 
 
 class FindingsPlannedRounds : public ::testing::TestWithParam<bool> {};
 
-/// Planned by a pilot's variances, against 200 runs of other planted tables for each effect.
+/// Planned by a pilot's variances, against 80 runs of other planted tables for each effect.
 TEST_P(FindingsPlannedRounds, foretell_the_passes_of_planted_runs) {
   constexpr std::size_t num_subjects = 8;
-  constexpr std::size_t num_runs = 200;
+  constexpr std::size_t num_runs = 80;
   std::mt19937_64 random(36);
   auto comparison = comparison_of(num_subjects, GetParam());
   comparison.decide->plan = plan_of(planted(0.5, num_subjects, GetParam(), random).scores(), comparison);
