@@ -32,16 +32,18 @@ void set_log_rank(int rank) { log_rank = rank; }
 void set_open_line(OpenLine line) { open_line = line; }
 
 void set_log_file(std::string_view path) {
-  const int descriptor =
+  const int opened =
       path.empty() ? -1
                    : ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   const int reason = errno;
-  const int before = log_file.exchange(descriptor);
-  log_file_failed = false;
-  if (before >= 0) {
-    ::close(before);
+  const int descriptor = opened >= 0 ? opened : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  // The number stays the log's: what another thread writes meanwhile reaches the old file or the new one, no third.
+  if (int before = -1; !log_file.compare_exchange_strong(before, descriptor)) {
+    ::dup3(descriptor, before, O_CLOEXEC);
+    ::close(descriptor);
   }
-  if (descriptor < 0 && !path.empty()) {
+  log_file_failed = false;
+  if (opened < 0 && !path.empty()) {
     log(LogLevel::warning,
         "cannot open " + std::string(path) + " (" + std::strerror(reason) + "): only standard error has the messages");
   }
@@ -58,8 +60,8 @@ void log(LogLevel level, std::string_view message) {
   line.append(" ").append(name_of(level)).append(": ").append(printable(message)).append("\n");
   const auto shown = (open_line.exchange(OpenLine::none) == OpenLine::bar ? "\r\x1b[K" : "") + line;
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, shown.data(), shown.size());
-  if (log_file >= 0) {
-    written = ::write(log_file, line.data(), line.size());
+  if (const int file = log_file; file >= 0) {
+    written = ::write(file, line.data(), line.size());
     if (written != static_cast<ssize_t>(line.size()) && !log_file_failed.exchange(true)) {
       log(LogLevel::warning, std::string("the run's file 'log' lacks lines from here on (") + std::strerror(errno) +
                                  "): standard error has them");
