@@ -140,6 +140,9 @@ std::vector<RankPlace> places_of(const Communicator& group, int world_rank) {
     place.process.number = in.number<std::int64_t>();
     place.process.start = in.number<std::uint64_t>();
     place.visible = place.host == host_name() && is_alive(place.process);
+    if (place.visible && group.rank() == 0) {
+      place.watch = std::make_shared<const ProcessWatch>(place.process);
+    }
     places.push_back(std::move(place));
   }
   return places;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct RankPlace {
   std::string host;
   RankProcess process;
   bool visible = false;  ///< its process is one of this machine's, so that its end can be seen here
+  std::shared_ptr<const ProcessWatch> watch;  ///< of a visible one, on rank 0
 };
 /// Collective over `group`: one per rank of it. `world_rank`: of this rank.
 std::vector<RankPlace> places_of(const Communicator& group, int world_rank);

@@ -1,7 +1,10 @@
 #include "parallel/RankProcess.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -35,7 +38,35 @@ std::int64_t parent_of(std::int64_t number) {
   return words.size() > 2 ? base::parse_integer(words[2]).value_or(0) : 0;
 }
 
+/// pidfd_info of linux/pidfd.h, as Linux 6.15 begins it; Debian 12 does not have it.
+struct ProcessInfo {
+  std::uint64_t mask = 0;
+  std::uint64_t group = 0;
+  std::array<std::uint32_t, 11> numbers{};
+  std::int32_t exit_code = 0;
+};
+constexpr auto get_process_info = _IOWR(0xFF, 11, ProcessInfo);
+constexpr std::uint64_t exit_code_is_told = 1U << 3;
+
 }  // namespace
+
+ProcessWatch::ProcessWatch(const RankProcess& process)
+    : process_(process), handle_(static_cast<int>(::syscall(SYS_pidfd_open, process.number, 0))) {}
+
+ProcessWatch::~ProcessWatch() { ::close(handle_); }
+
+std::optional<int> ProcessWatch::wait_status() const {
+  ProcessInfo info;
+  info.mask = exit_code_is_told;
+  const bool is_told = ::ioctl(handle_, get_process_info, &info) == 0 && (info.mask & exit_code_is_told) != 0;
+  if (is_told) {
+    return info.exit_code;
+  }
+  constexpr std::size_t exit_code_place = 50;
+  const auto words = state_of(process_.number);
+  const bool is_corpse = words.size() > exit_code_place && words[1] == "Z";
+  return is_corpse ? base::parse_integer(words[exit_code_place]) : std::nullopt;
+}
 
 RankProcess this_process() { return {::getpid(), start_of(::getpid()).value_or(0)}; }
 

@@ -18,6 +18,21 @@ RankProcess this_process();
 /// Whether it is there and no corpse that waits for its parent. Processes of other machines or containers are not.
 bool is_alive(const RankProcess& process);
 
+/// What becomes of a process of this machine, watched from its life on.
+class ProcessWatch {
+ public:
+  explicit ProcessWatch(const RankProcess& process);
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
+  ~ProcessWatch();
+  /// As wait(2) tells it, once the process has ended; nothing under Linux before 6.15 where its parent has fetched it.
+  std::optional<int> wait_status() const;
+
+ private:
+  RankProcess process_;
+  int handle_;
+};
+
 /// Whether somebody has stopped it (SIGSTOP).
 bool is_stopped(const RankProcess& process);
 

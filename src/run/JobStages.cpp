@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
@@ -436,6 +437,7 @@ class StageRun {
     const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
                                  cells_per_context(probe_->schema()), job_.request.time_limit},
                                 *left_);
+    base::inject_fault("scored");
     journal_->write_index();
     if (end.order.exit_code != base::ExitCode::done) {
       job_.write_end(end.order.state(), end.order.cause);

@@ -325,8 +325,8 @@ void gather_places(JobParts& parts) {
 
 void prepare(JobParts& parts) {
   gather_places(parts);
-  parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   parts.stop_at_once_on_signal();
+  parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
   agree_on_settings(parts, read_model(parts));
   if (parts.sweep.is_model == SweepParts::Model::not_again) {
@@ -354,9 +354,8 @@ JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, st
 }
 
 void JobParts::open_status(const RunStatus& first) {
-  auto file = std::make_unique<StatusFile>(directory.root(), first);
   const std::lock_guard lock(end_mutex_);
-  status = std::move(file);
+  status = std::make_unique<StatusFile>(directory.root(), first);
 }
 
 void JobParts::keep_earlier_end() {
@@ -400,8 +399,30 @@ void JobParts::write_resolved_job() const {
 }
 
 void JobParts::stop_at_once_on_signal() {
-  on_signal_.emplace(signals, [this, rank = world.rank()](int signal) {
-    leave_for_signal(signal, rank, [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
+  on_signal_.emplace(signals, [this](int) {
+    return signals.leave([this](const StopOrder& order) {
+      std::unique_lock lock(end_mutex_);
+      const bool leaves = write_end(order.state(), order.cause);
+      if (leaves) {
+        lock.release();  // for good: the main thread writes nothing more
+      }
+      return leaves;
+    });
+  });
+}
+
+void JobParts::remember_signals() {
+  on_signal_.emplace(signals, [this](int) {
+    const std::lock_guard lock(end_mutex_);
+    if (status && !has_ended_ && !lease->is_overtaken()) {
+      status->update([&, order = signals.order()](RunStatus& now) {
+        if (now.cause.empty() && !now.has_ended()) {
+          now.state = order.lost ? order.state() : "stopping";
+          now.cause = order.cause;
+        }
+      });
+    }
+    return SignalWatcher::Next::nothing;
   });
 }
 
@@ -411,6 +432,7 @@ bool JobParts::let_others_leave() {
   }
   coordinated(world, [] {});  // ends where a rank hangs; ending MPI would wait for it without a limit
   const bool goes_on = leads();
+  signals.let_ranks_leave();
   parallel::end_mpi();
   if (goes_on) {
     world = {};

@@ -80,7 +80,8 @@ struct JobParts {
   void write_resolved_job() const;
   /// While nothing is in flight a signal may end the process where it stands; until signals are only remembered again.
   void stop_at_once_on_signal();
-  void remember_signals() { on_signal_.reset(); }
+  /// Rank zero's status tells of one nevertheless: who sent it may not wait for the main thread.
+  void remember_signals();
   /// Collective, where ranks may leave: MPI ends, rank zero goes on as the only rank. Returns whether this rank goes
   /// on.
   bool let_others_leave();
@@ -103,7 +104,7 @@ struct JobParts {
   std::unique_ptr<StatusFile> status;
 
  private:
-  std::mutex end_mutex_;  ///< main thread and signals write the end
+  std::recursive_mutex end_mutex_;  ///< main thread and signals write the end
   bool has_ended_ = false;
   std::string true_end_;                   ///< empty: the end that is written
   std::optional<SignalAction> on_signal_;  ///< the last member: it uses the others

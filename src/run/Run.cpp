@@ -253,6 +253,7 @@ class Sweep {
       : request_(request), world_(world), signals_(signals) {}
 
   base::ExitCode run() {
+    signals_.know_ranks(world_);
     leave_on_signal();
     const int node_ranks = world_.node().size();
     planned_ =
@@ -283,7 +284,7 @@ class Sweep {
 
   /// Until a job has an action of its own, and after one that has failed.
   void leave_on_signal() {
-    on_signal_.emplace(signals_, [rank = world_.rank()](int signal) { leave_for_signal(signal, rank); });
+    on_signal_.emplace(signals_, [&](int) { return signals_.leave([](const StopOrder&) { return true; }); });
   }
 
   base::ExitCode run_one(const PlannedJob& planned, OtherRanks others) {

@@ -5,6 +5,7 @@ import datetime
 import itertools
 import os
 import pathlib
+import platform
 import random
 import re
 import shutil
@@ -156,8 +157,55 @@ def test_death_of_a_rank_ends_all(tmp_path, reference, rank, action):
     if rank > 0:
         state = runs.status(tmp_path / "run")
         assert state["state"] in ("stopping", "lost")
-        assert f"rank 1 on {socket.gethostname()} has died" in state["cause"]
+        assert re.search(f"rank 1 on {socket.gethostname()} has (died|ended)", state["cause"])
     resume(tmp_path / "run", reference, ranks=3)
+
+
+HOW_IT_ENDED = {"kill": r"has died \(signal KILL|has died \(process \d+", "exit": r"has ended \(exit status 3|has died \(process \d+"}
+
+
+@pytest.mark.parametrize("action", HOW_IT_ENDED)
+@pytest.mark.parametrize("point", ["step:hash_files:1", "join:2", "finalize:1"])
+def test_death_of_a_rank_outside_of_scoring_is_told(tmp_path, reference, point, action):
+    linux = tuple(map(int, platform.release().split(".")[:2]))
+    if "finalize" in point and linux < (6, 15):
+        pytest.skip("this kernel does not tell a death from an end in good order")
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"{point}:{action}:2,export:rename:1:delay=20000",
+                            environment=runs.PATIENT_LAUNCHER)
+    assert code not in (0, 75), err
+    state = runs.status(tmp_path / "run")
+    told = rf"rank 2 on {socket.gethostname()} ({HOW_IT_ENDED[action]})"
+    assert state["state"] == "lost" and re.match(told, state["cause"]), state
+    assert re.search(told, (tmp_path / "run/log").read_text())
+    resume(tmp_path / "run", reference)
+
+
+@pytest.mark.parametrize("victim", [0, 1, None])
+def test_signal_outside_of_scoring_is_told_of_whom_it_came_to(tmp_path, reference, victim):
+    """The launcher sends TERM to the others of a rank that has left: none of them is blamed, and none has died."""
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=runs.hold(tmp_path / "run", 1, "step:hash_files"),
+                         environment=runs.PATIENT_LAUNCHER)
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["state"] == "starting")
+    os.kill(process.pid if victim is None else runs.rank_processes(process)[victim], signal.SIGTERM)
+    code, _, err = runs.finish(process)
+    assert code != 0, err
+    state = runs.status(tmp_path / "run")
+    told = f"signal TERM on rank {victim or 0} on {socket.gethostname()}"
+    assert state["state"] == "stopped" and state["cause"].startswith(told), state
+    assert ("while all ranks lived" in state["cause"]) == (victim is None)
+    resume(tmp_path / "run", reference)
+
+
+def test_a_launcher_that_is_ended_while_scoring_ends_is_told(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="scored:1:delay=60000:0")
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] == 26)
+    time.sleep(0.5)  # until the other rank has said goodbye
+    process.send_signal(signal.SIGTERM)
+    assert runs.finish(process)[0] != 0
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "stopping" and "signal TERM on rank 0" in state["cause"], state
+    assert "signal TERM on rank 0" in runs.program("status", tmp_path / "run").stdout
+    resume(tmp_path / "run", reference)
 
 
 def test_hanging_rank_is_noticed(tmp_path, reference):

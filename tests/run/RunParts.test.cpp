@@ -1,6 +1,7 @@
 // The parts of a run that need no second rank; whole runs are tested in tests/integration/test_run_*.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,7 @@ namespace stereosweep::run {
 namespace {
 
 namespace fs = std::filesystem;
+using Next = SignalWatcher::Next;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -356,7 +358,10 @@ TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
     std::this_thread::yield();
   }
   ::kill(::getpid(), SIGTERM);
-  const SignalAction action(watcher, [&](int number) { seen = number; });
+  const SignalAction action(watcher, [&](int number) {
+    seen = number;
+    return Next::nothing;
+  });
   while (seen == 0) {
     std::this_thread::yield();
   }
@@ -367,17 +372,73 @@ TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
 TEST(SignalTest, AnActionEndsWithItsOwner) {
   SignalWatcher watcher;
   std::atomic<int> seen{0};
+  const auto note = [&](int what) {
+    return [&seen, what](int) {
+      seen = what;
+      return Next::nothing;
+    };
+  };
   {
-    const SignalAction outer(watcher, [&](int) { seen = 1; });
-    const SignalAction inner(watcher, [&](int) { seen = 2; });
+    const SignalAction outer(watcher, note(1));
+    const SignalAction inner(watcher, note(2));
   }
   ::kill(::getpid(), SIGUSR1);
   while (watcher.received() == 0) {
     std::this_thread::yield();
   }
   EXPECT_EQ(seen, 0);
-  const SignalAction last(watcher, [&](int) { seen = 3; });
+  const SignalAction last(watcher, note(3));
   EXPECT_EQ(seen, 3);  // it had come before
+}
+
+TEST(SignalTest, AnActionIsCalledAgainAsLongAsItSaysSo) {
+  SignalWatcher watcher;
+  std::atomic<int> calls{0};
+  const SignalAction action(watcher, [&](int) { return ++calls < 3 ? Next::again : Next::nothing; });
+  ::kill(::getpid(), SIGUSR1);
+  while (calls < 3) {
+    std::this_thread::yield();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(calls, 3);
+}
+
+/// What is told of a rank that ends as `end` says, before and after its parent has fetched it.
+std::array<StopOrder, 2> death_of(const std::function<void()>& end) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    char go{};
+    [[maybe_unused]] const auto told = ::read(ends[0], &go, 1);
+    end();
+    ::_exit(0);
+  }
+  parallel::RankPlace rank;
+  rank.name = "rank 1 on here";
+  rank.process.number = child;
+  rank.watch = std::make_shared<const parallel::ProcessWatch>(rank.process);
+  EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  const auto before = stop_for_death(rank);
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return {before, stop_for_death(rank)};
+}
+
+TEST(SignalTest, ADeathIsToldWithWhatTheKernelKnowsOfIt) {
+  const auto [killed, fetched] = death_of([] { ::raise(SIGKILL); });
+  EXPECT_EQ(killed.state(), "lost");
+  EXPECT_EQ(killed.cause, "rank 1 on here has died (signal KILL, perhaps for want of memory)");
+  EXPECT_EQ(death_of([] { ::raise(SIGABRT); })[0].cause, "rank 1 on here has died (signal ABRT)");
+  EXPECT_EQ(death_of([] { ::_exit(3); })[0].cause, "rank 1 on here has ended (exit status 3; its last lines say more)");
+  if (fetched.cause != killed.cause) {  // before Linux 6.15
+    EXPECT_THAT(fetched.cause,
+                ::testing::MatchesRegex("rank 1 on here has died \\(process [0-9]+ crashed or was killed, "
+                                        "perhaps for want of memory\\)"));
+  }
 }
 
 TEST(SignalTest, AHangUpIsSeenUnlessItWasIgnored) {

@@ -138,7 +138,7 @@ class Coordinator {
         break;
       }
       case MessageKind::signalled:
-        note_signal(base::ByteReader(message.bytes).number<int>(), message.source);
+        note_signal(base::ByteReader(message.bytes).number<int>(), name_of(message.source));
         break;
       case MessageKind::bye:
         peer(message.source).gone = true;
@@ -367,7 +367,7 @@ class Coordinator {
     }
   }
 
-  void note_signal(int number, int rank) {
+  void note_signal(int number, const std::string& rank) {
     if (!ordered_ && signal_ == 0) {
       signal_ = number;
       signalled_rank_ = rank;
@@ -412,10 +412,7 @@ class Coordinator {
       for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
         const auto& place = parts_.ranks[rank];
         if (place.visible && !peers_[rank].gone && !parallel::is_alive(place.process)) {
-          lose({base::ExitCode::error,
-                base::describe(place.name + " has died", "process " + std::to_string(place.process.number) +
-                                                             " crashed or was killed, perhaps for want of memory"),
-                true});
+          lose(stop_for_death(place));
           return;
         }
       }
@@ -434,7 +431,7 @@ class Coordinator {
         return;
       }
     }
-    stop(run::stop_for_signal(signal_, name_of(signalled_rank_)));
+    stop(run::stop_for_signal(signal_, signalled_rank_));
   }
 
   /// Because of ranks that do not answer: where this process itself was held up for long, they have given it up.
@@ -480,7 +477,7 @@ class Coordinator {
       held_up_until_ = Clock::now();
     }
     if (parts_.signals.received() != 0) {
-      note_signal(parts_.signals.received(), 0);
+      note_signal(parts_.signals.received(), parts_.signals.signalled_rank());
     }
     stop_for_signal();
     stop_for_time_limit();
@@ -527,7 +524,7 @@ class Coordinator {
   bool lost_ = false;
   bool status_is_due_ = false;
   int signal_ = 0;  ///< the first that came to any rank
-  int signalled_rank_ = 0;
+  std::string signalled_rank_;
   Seconds held_up_{0};  ///< how long this process did nothing, when that was last longer than a rank may be silent
   std::optional<Clock::time_point> held_up_until_;
   std::vector<Scored> staged_;  ///< for the journal

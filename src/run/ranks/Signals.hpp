@@ -10,13 +10,19 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "parallel/MpiSession.hpp"
 #include "run/ranks/Messages.hpp"
 
 namespace stereosweep::run {
 
 class SignalWatcher {
  public:
+  /// Whether an action is called again a moment later, for as long as it says so.
+  enum class Next { nothing, again };
+  using Action = std::function<Next(int)>;
+
   /// Must exist before any other thread is started (they inherit the mask). PIPE is ignored, CONT and the rest
   /// keep their defaults.
   SignalWatcher();
@@ -26,17 +32,37 @@ class SignalWatcher {
 
   /// The first signal that came; 0: none.
   int received() const { return received_; }
+  /// Once one has come: the rank that got it, "rank 3 on node7".
+  const std::string& signalled_rank() const { return signalled_rank_; }
+  /// Collective: from here on it is known which ranks live, and rank zero hears what comes to another rank alone.
+  void know_ranks(const parallel::Communicator& world);
+  /// From here on ranks may end without having died.
+  void let_ranks_leave();
+  /// In an action: why this process ends by the signal that came.
+  StopOrder order() const;
+  /// An action while nothing is in flight: `begin_end` writes down why, then the process ends, rank zero before the
+  /// others, which it must see alive to know that none has died. It goes on where `begin_end` says no: it is ending
+  /// already, with an exit code of its own.
+  Next leave(const std::function<bool(const StopOrder&)>& begin_end);
 
  private:
   friend class SignalAction;
   void watch();
-  void set_action(const void* owner, std::function<void(int)> action);
+  void take(const siginfo_t& signal);
+  void set_action(const void* owner, Action action);
   sigset_t set_{};
   std::atomic<int> received_{0};
   std::atomic<bool> ending_{false};
+  pid_t launcher_;
+  std::string signalled_rank_;  ///< this and the next two: written before `received_`
+  bool launcher_sent_it_ = false;
+  Clock::time_point when_;
   std::mutex mutex_;
-  std::function<void(int)> action_;  ///< empty: a signal is only remembered
-  const void* owner_ = nullptr;      ///< whose action it is
+  Action action_;                ///< empty: a signal is only remembered
+  const void* owner_ = nullptr;  ///< whose action it is
+  int rank_ = 0;
+  std::vector<parallel::RankPlace> ranks_;
+  bool ranks_may_leave_ = false;
   std::thread thread_;
 };
 
@@ -44,7 +70,7 @@ class SignalWatcher {
 /// last holds. Its end waits for an action in work; from then on signals are only remembered.
 class SignalAction {
  public:
-  SignalAction(SignalWatcher& watcher, std::function<void(int)> action);
+  SignalAction(SignalWatcher& watcher, SignalWatcher::Action action);
   SignalAction(const SignalAction&) = delete;
   SignalAction& operator=(const SignalAction&) = delete;
   ~SignalAction();
@@ -62,13 +88,10 @@ inline constexpr const char* how_to_go_on = "what is finished is kept; run the s
 /// "signal TERM on rank 3 on node7"
 StopOrder stop_for_signal(int signal, const std::string& rank);
 
-/// In the signals' thread, while MPI starts: ends the process with exit code `resume`.
-[[noreturn]] void leave_before_start(int signal);
+/// "rank 3 on node7 has died (signal KILL, perhaps for want of memory)": what is known of a rank that has ended.
+StopOrder stop_for_death(const parallel::RankPlace& rank);
 
-/// In the signals' thread, while nothing is in flight: `begin_end` writes down why, then the process ends. It returns
-/// where `begin_end` says no: the process is ending already, with an exit code of its own.
-void leave_for_signal(
-    int signal, int rank,
-    const std::function<bool(const StopOrder&)>& begin_end = [](const StopOrder&) { return true; });
+/// An action while MPI starts: ends the process with exit code `resume`.
+[[noreturn]] SignalWatcher::Next leave_before_start(int signal);
 
 }  // namespace stereosweep::run
