@@ -310,7 +310,8 @@ void StatisticsRows::read(std::size_t block, const std::function<void(const Stat
     row.statistic = main.name;
     row.labels = base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; });
     row.value = main.flags.empty() ? values[index] : no_number;
-    row.unit = main.unit.empty() && main.flags.empty() && units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit;
+    row.unit = main.unit.empty() && main.flags.empty() && units.labels != nullptr ? (*units.labels)[places[units.axis]]
+                                                                                  : main.unit;
     row.n = number(n);
     row.low = number(low);
     row.high = number(high);
