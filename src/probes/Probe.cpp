@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
 #include "findings/Scores.hpp"
@@ -28,6 +29,17 @@ results::AxisSchema measure_axis(const std::string& long_name, const std::vector
   return axis_of("measure", long_name, measures, &MeasureText::name, texts);
 }
 
+void add_further_parts(results::AxisSchema& axis, const std::vector<std::vector<std::string>>& parts) {
+  for (std::size_t place = 2; place < sweep::most_parts; ++place) {
+    const auto has_part = [&](const auto& labels) { return labels.size() > place; };
+    if (std::ranges::any_of(parts, has_part)) {
+      axis.coordinates.push_back(
+          {sweep::part_names[place], "label of the " + sweep::part_names[place] + " part",
+           base::mapped(parts, [&](const auto& labels) { return has_part(labels) ? labels[place] : ""; })});
+    }
+  }
+}
+
 results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects) {
   using sweep::Subject;
   const auto part = [](std::size_t index) {
@@ -35,16 +47,18 @@ results::AxisSchema group_axis(const std::string& long_name, const std::vector<s
       return index < subject.components.size() ? subject.components[index] : std::string();
     };
   };
-  return axis_of("group", long_name, subjects, &Subject::label,
-                 {{"kind", "group or intersection",
-                   [](const Subject& subject) {
-                     return subject.kind == sweep::SubjectKind::intersection ? "intersection" : "group";
-                   }},
-                  {"domain", "domains of the parts, in order",
-                   [](const Subject& subject) { return base::join(subject.domains, " x "); }},
-                  {"first", "label of the first part", part(0)},
-                  {"second", "label of the second part", part(1)},
-                  {"plural", "words that stand in a question", &Subject::plural}});
+  auto axis = axis_of("group", long_name, subjects, &Subject::label,
+                      {{"kind", "group or intersection",
+                        [](const Subject& subject) {
+                          return subject.kind == sweep::SubjectKind::intersection ? "intersection" : "group";
+                        }},
+                       {"domain", "domains of the parts, in order",
+                        [](const Subject& subject) { return base::join(subject.domains, " x "); }},
+                       {"first", "label of the first part", part(0)},
+                       {"second", "label of the second part", part(1)},
+                       {"plural", "words that stand in a question", &Subject::plural}});
+  add_further_parts(axis, base::mapped(subjects, &Subject::components));
+  return axis;
 }
 
 results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> inner_axes,

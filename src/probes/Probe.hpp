@@ -102,6 +102,9 @@ struct MeasureText {
 /// `long_name`: "what a score is".
 results::AxisSchema measure_axis(const std::string& long_name, const std::vector<MeasureText>& measures);
 
+/// Adds the coordinates `third`, ... of the parts of subjects, as far as one has so many; `parts`: [subject], labels.
+void add_further_parts(results::AxisSchema& axis, const std::vector<std::vector<std::string>>& parts);
+
 /// Groups and intersections, with what they are made of; `long_name`: "who is rated".
 results::AxisSchema group_axis(const std::string& long_name, const std::vector<sweep::Subject>& subjects);
 

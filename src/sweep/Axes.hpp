@@ -38,7 +38,8 @@ struct Group {
   }
 };
 
-/// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas".
+/// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas". Beside further groups it stands in
+/// the place of these two, where one of them would give the noun: "disabled Latina".
 struct LexicalForm {
   std::string first;   ///< label of the first group
   std::string second;  ///< label of the second group
@@ -71,13 +72,18 @@ struct ArticleRule {
   }
 };
 
-/// Which pairs of groups are combined.
+/// What the parts of an intersection are called, which has at most as many.
+inline const std::vector<std::string> part_names = {"first", "second", "third", "fourth", "fifth"};
+inline constexpr std::size_t most_parts = 5;
+
+/// Which groups are combined, two to `most_parts` of them.
 struct IntersectionRule {
-  std::vector<std::pair<std::string, std::string>> pairs;       ///< labels, combined beside `domains`
-  std::vector<std::pair<std::string, std::string>> domains;     ///< domains whose groups are crossed
-  std::vector<std::pair<std::string, std::string>> exclusions;  ///< labels, either order
+  using Labels = std::vector<std::string>;
+  std::vector<Labels> pairs;       ///< of groups, combined beside `domains`; also three or more of them
+  std::vector<Labels> domains;     ///< domains whose groups are crossed
+  std::vector<Labels> exclusions;  ///< of groups, in any order: an intersection that has all of them is left out
   std::vector<LexicalForm> lexical;
-  bool both_orders = true;  ///< "Catholic teenager" and "teenage Catholic person" where the forms allow
+  bool both_orders = true;  ///< all orders: "Catholic teenager", "teenage Catholic person" where the forms allow
   ArticleRule articles = {};
   bool operator==(const IntersectionRule&) const = default;
 };

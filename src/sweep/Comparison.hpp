@@ -155,7 +155,7 @@ struct IntersectionQuestions {
   static constexpr const char* key_form = "{measures: [LABEL, LABEL], threshold: 0.1} or all";
   std::vector<std::string> measures = {};  ///< empty: all
   double threshold = 0.1;                  ///< difference of mean tau-b from which on a domain dominates another
-  double emergence = 0;    ///< a trait emerges where the score is beyond both parts' by more than this, in its unit
+  double emergence = 0;    ///< a trait emerges where the score is beyond each part's by more than this, in its unit
   double level = 1;        ///< and its p is at most this; 1: whatever its p
   std::string known = {};  ///< path of a table of known stereotypes; "": none
   static void each_key(auto& self, auto& keys) {

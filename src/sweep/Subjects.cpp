@@ -1,9 +1,13 @@
 #include "sweep/Subjects.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/Lists.hpp"
+#include "base/text/Text.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::sweep {
@@ -11,13 +15,25 @@ namespace {
 
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
-/// The article of the component whose noun the form has; else what one of them declares for the word the form begins
-/// with, else the rule's.
-std::string article_of(const std::string& singular, const Group& first, const Group& second, const ArticleRule& rule) {
-  if (rule.by == ArticleRule::By::noun) {
-    return second.suffix.empty() ? second.article : first.article;
+using Groups = std::vector<const Group*>;
+
+/// Place of the group that gives the noun: those behind it have suffixes, which follow the noun, and those before it
+/// give their adjectives.
+std::size_t place_of_noun(const Groups& groups) {
+  auto place = groups.size() - 1;
+  while (place > 0 && !groups[place]->suffix.empty()) {
+    --place;
   }
-  for (const Group* group : {&first, &second}) {
+  return place;
+}
+
+/// The article of the group that gives the noun; else what one of them declares for the word the form begins with,
+/// else the rule's.
+std::string article_of(const std::string& singular, const Groups& groups, std::size_t noun, const ArticleRule& rule) {
+  if (rule.by == ArticleRule::By::noun) {
+    return groups[noun]->article;
+  }
+  for (const Group* group : groups) {
     if (!group->article.empty() && first_word(group->singular) == first_word(singular)) {
       return group->article;
     }
@@ -65,80 +81,152 @@ class Crossing {
       by_label_[group.label] = &group;
       seen_.insert(words_of(group.singular, group.plural));
     }
-    for (const auto& [first, second] : rule.exclusions) {
-      excluded_.insert(key_of(first, second));
-      excluded_.insert(key_of(second, first));
+    for (auto labels : rule.exclusions) {
+      std::ranges::sort(labels);
+      excluded_.insert(key_of(labels));
     }
     for (const auto& form : rule.lexical) {
-      lexical_.emplace(key_of(form.first, form.second), &form);
+      auto& group = lexical_[key_of({form.first, form.second})];
+      group.singular = form.singular;
+      group.plural = form.plural;
+      group.article = form.article;
     }
   }
 
-  void add_both(const Group& first, const Group& second) {
-    add(first, second);
-    if (rule_.both_orders) {
-      add(second, first);
+  /// In this order and, where the rule asks for them, in all others. Unknown labels: nothing.
+  void add(const IntersectionRule::Labels& labels) {
+    Groups groups;
+    for (const auto& label : labels) {
+      const auto at = by_label_.find(label);
+      if (at == by_label_.end()) {
+        return;
+      }
+      groups.push_back(at->second);
     }
+    add_orders(groups);
   }
-  const Group* find(const std::string& label) const {
-    const auto at = by_label_.find(label);
-    return at == by_label_.end() ? nullptr : at->second;
+  /// Every choice of one group of each domain, that of the last one changing fastest.
+  void cross(const std::vector<Groups>& domains) {
+    Groups chosen;
+    cross(domains, chosen);
   }
 
  private:
-  static std::string key_of(const std::string& first, const std::string& second) { return first + '\n' + second; }
+  static std::string key_of(const std::vector<std::string>& labels) { return base::join(labels, "\n"); }
+  static std::vector<std::string> labels_of(const Groups& groups) {
+    return base::mapped(groups, [](const Group* group) { return group->label; });
+  }
   static std::string words_of(const std::string& singular, const std::string& plural) {
     return singular + '\n' + plural;
   }
 
-  void add(const Group& first, const Group& second) {
-    if (!tried_.insert(key_of(first.label, second.label)).second) {
-      return;  // the same pair from a list and from a crossing, or from two crossings
-    }
-    if (excluded_.contains(key_of(first.label, second.label))) {
-      omit(first, second, "excluded");
+  void cross(const std::vector<Groups>& domains, Groups& chosen) {
+    if (chosen.size() == domains.size()) {
+      add_orders(chosen);
       return;
     }
-    Subject subject = form(first, second);
+    for (const Group* group : domains[chosen.size()]) {
+      chosen.push_back(group);
+      cross(domains, chosen);
+      chosen.pop_back();
+    }
+  }
+
+  void add_orders(const Groups& groups) {
+    std::vector<std::size_t> places(groups.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    do {
+      add(base::mapped(places, [&](std::size_t place) { return groups[place]; }));
+    } while (rule_.both_orders && std::ranges::next_permutation(places).found);
+  }
+
+  bool is_excluded(const Groups& groups) const {
+    auto labels = labels_of(groups);
+    std::ranges::sort(labels);
+    for (std::size_t subset = 3; !excluded_.empty() && subset < std::size_t{1} << labels.size(); ++subset) {
+      std::vector<std::string> chosen;
+      for (std::size_t place = 0; place < labels.size(); ++place) {
+        if ((subset >> place & 1) != 0) {
+          chosen.push_back(labels[place]);
+        }
+      }
+      if (excluded_.contains(key_of(chosen))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void add(const Groups& groups) {
+    if (!tried_.insert(key_of(labels_of(groups))).second) {
+      return;  // the same groups from a list and from a crossing, or from two crossings
+    }
+    if (is_excluded(groups)) {
+      omit(groups, "excluded");
+      return;
+    }
+    Subject subject = form(groups);
     if (subject.singular.empty() && subject.plural.empty()) {
-      omit(first, second, "no form: '" + first.label + "' has no adjective and '" + second.label + "' no suffix");
+      omit(groups, why_without_form(groups));
     } else if (forms_.singular && subject.singular.empty()) {
-      omit(first, second, "no singular form, which a template needs");
+      omit(groups, "no singular form, which a template needs");
     } else if (forms_.plural && subject.plural.empty()) {
-      omit(first, second, "no plural form, which a template needs");
+      omit(groups, "no plural form, which a template needs");
     } else if (!seen_.insert(words_of(subject.singular, subject.plural)).second) {
-      omit(first, second, "same words as another subject: '" + or_else(subject.plural, subject.singular) + "'");
+      omit(groups, "same words as another subject: '" + or_else(subject.plural, subject.singular) + "'");
     } else {
       out_.subjects.push_back(std::move(subject));
     }
   }
 
-  Subject form(const Group& first, const Group& second) const {
+  /// Two neighbours with a lexical form, one of which would give the noun, become one.
+  void join_lexical(Groups& groups) const {
+    const auto noun = place_of_noun(groups);
+    for (auto place = noun - std::min<std::size_t>(noun, 1); place <= noun && place + 1 < groups.size(); ++place) {
+      const auto found = lexical_.find(key_of({groups[place]->label, groups[place + 1]->label}));
+      if (found != lexical_.end()) {
+        groups[place] = &found->second;
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+        return;
+      }
+    }
+  }
+
+  Subject form(Groups groups) const {
     Subject subject;
     subject.kind = SubjectKind::intersection;
-    subject.label = first.label + " x " + second.label;
-    subject.components = {first.label, second.label};
-    subject.domains = {first.domain, second.domain};
-    const auto lexical = lexical_.find(key_of(first.label, second.label));
-    if (lexical != lexical_.end()) {
-      subject.singular = lexical->second->singular;
-      subject.plural = lexical->second->plural;
-      subject.article = or_else(lexical->second->article, article_before(subject.singular, rule_.articles));
-      return subject;
+    subject.components = labels_of(groups);
+    subject.domains = base::mapped(groups, [](const Group* group) { return group->domain; });
+    subject.label = base::join(subject.components, " x ");
+    join_lexical(groups);
+    const auto noun = place_of_noun(groups);
+    subject.singular = or_else(groups[noun]->noun_singular, groups[noun]->singular);
+    subject.plural = or_else(groups[noun]->noun_plural, groups[noun]->plural);
+    for (auto place = noun; place-- > 0;) {
+      subject.singular = joined(groups[place]->adjective, subject.singular);
+      subject.plural = joined(groups[place]->adjective, subject.plural);
     }
-    if (!second.suffix.empty()) {
-      subject.singular = joined(or_else(first.noun_singular, first.singular), second.suffix);
-      subject.plural = joined(or_else(first.noun_plural, first.plural), or_else(second.suffix_plural, second.suffix));
-    } else {
-      subject.singular = joined(first.adjective, or_else(second.noun_singular, second.singular));
-      subject.plural = joined(first.adjective, or_else(second.noun_plural, second.plural));
+    for (auto place = noun + 1; place < groups.size(); ++place) {
+      subject.singular = joined(subject.singular, groups[place]->suffix);
+      subject.plural = joined(subject.plural, or_else(groups[place]->suffix_plural, groups[place]->suffix));
     }
-    subject.article = article_of(subject.singular, first, second, rule_.articles);
+    subject.article = article_of(subject.singular, groups, noun, rule_.articles);
     return subject;
   }
 
-  void omit(const Group& first, const Group& second, std::string reason) {
-    out_.omissions.push_back({first.label, second.label, std::move(reason)});
+  static std::string why_without_form(const Groups& groups) {
+    const auto noun = std::max<std::size_t>(place_of_noun(groups), 1);
+    const auto lacks_adjective = [](const Group* group) { return group->adjective.empty(); };
+    const auto found =
+        std::find_if(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(noun), lacks_adjective);
+    return "no form: '" + (*found)->label + "' has no adjective and '" + groups[noun]->label + "' no suffix";
+  }
+
+  void omit(const Groups& groups, std::string reason) {
+    auto labels = labels_of(groups);
+    auto first = std::move(labels.front());
+    labels.erase(labels.begin());
+    out_.omissions.push_back({std::move(first), base::join(labels, " + "), std::move(reason)});
   }
 
   const IntersectionRule& rule_;
@@ -146,7 +234,7 @@ class Crossing {
   SubjectList& out_;
   std::unordered_map<std::string, const Group*> by_label_;
   std::unordered_set<std::string> excluded_;
-  std::unordered_map<std::string, const LexicalForm*> lexical_;
+  std::unordered_map<std::string, Group> lexical_;
   std::unordered_set<std::string> tried_;
   std::unordered_set<std::string> seen_;
 };
@@ -178,37 +266,39 @@ SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRu
     list.subjects.push_back(single(group, rule.articles));
   }
   Crossing crossing(groups, rule, forms, list);
-  for (const auto& [first, second] : rule.pairs) {
-    const Group* left = crossing.find(first);
-    const Group* right = crossing.find(second);
-    if (left != nullptr && right != nullptr) {
-      crossing.add_both(*left, *right);
-    }
+  for (const auto& labels : rule.pairs) {
+    crossing.add(labels);
   }
-  std::unordered_map<std::string, std::vector<const Group*>> by_domain;
+  std::unordered_map<std::string, Groups> by_domain;
   for (const auto& group : groups) {
     by_domain[group.domain].push_back(&group);
   }
-  for (const auto& [first, second] : rule.domains) {
-    for (const Group* left : by_domain[first]) {
-      for (const Group* right : by_domain[second]) {
-        crossing.add_both(*left, *right);
-      }
-    }
+  for (const auto& domains : rule.domains) {
+    crossing.cross(base::mapped(domains, [&](const std::string& domain) { return by_domain[domain]; }));
   }
   return list;
 }
 
 std::uint64_t most_subjects(const std::vector<Group>& groups, const IntersectionRule& rule) {
-  std::unordered_map<std::string, std::uint64_t> sizes;
+  std::unordered_map<std::string, double> sizes;
   for (const auto& group : groups) {
     ++sizes[group.domain];
   }
-  std::uint64_t pairs = rule.pairs.size();
-  for (const auto& [first, second] : rule.domains) {
-    pairs += sizes[first] * sizes[second];
+  const auto orders_of = [&](std::size_t count) {
+    return rule.both_orders ? std::tgamma(static_cast<double>(count) + 1) : 1;
+  };
+  auto most = static_cast<double>(groups.size());
+  for (const auto& labels : rule.pairs) {
+    most += orders_of(labels.size());
   }
-  return pairs * (rule.both_orders ? 2 : 1) + groups.size();
+  for (const auto& domains : rule.domains) {
+    auto crossed = orders_of(domains.size());
+    for (const auto& domain : domains) {
+      crossed *= sizes[domain];
+    }
+    most += crossed;
+  }
+  return static_cast<std::uint64_t>(std::min(most, 1e18));
 }
 
 std::vector<std::string> groups_with_equal_words(const std::vector<Group>& groups) {

@@ -9,10 +9,10 @@
 
 namespace stereosweep::sweep {
 
-/// A pair of groups, or a group, that is not measured, and why.
+/// An intersection, or a group, that is not measured, and why.
 struct Omission {
   std::string first;   ///< labels, in the order that was tried
-  std::string second;  ///< empty: the group itself
+  std::string second;  ///< of all others, joined by " + "; empty: the group itself
   std::string reason;
   bool operator==(const Omission&) const = default;
   /// For readers and dumpers of its fields.
@@ -36,16 +36,17 @@ struct SubjectList {
   std::vector<Omission> omissions;
 };
 
-/// Deterministic: priors (generic word, then mask), groups in the job's order, then intersections: the listed pairs,
-/// then the crossed domains, each pair in its order and then (both_orders) in the other. The form of (A, B) is the
-/// declared lexical form; else A's noun and B's suffix ("doctor with a disability"); else A's adjective and B's noun
-/// ("Catholic teenager"). Pairs that are excluded, lack a form that a template needs, or repeat another's words are
-/// omitted and listed.
+/// Deterministic: priors (generic word, then mask), groups in the job's order, then intersections: the listed ones,
+/// then the crossed domains, each in its order and then (both_orders) in all others. Trailing groups with a suffix
+/// follow the noun of the group before them ("doctor with a disability"), and all groups before that one give their
+/// adjectives
+/// ("Catholic teenager", "Black Catholic teenager with a disability"); a declared lexical form stands for its two
+/// groups. Intersections that are excluded, lack a form that a template needs, or repeat another's words are omitted
+/// and listed.
 SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRule& rule, NeededForms forms,
                           const Priors& priors = no_priors);
 
-/// Most groups and intersections that there can be: every order of every pair. Cannot overflow: at most 10^5 groups,
-/// and each of the at most 10^7 crossings adds at most 10^10 / 4 pairs.
+/// Most groups and intersections that there can be: every order of every combination; at most 10^18.
 std::uint64_t most_subjects(const std::vector<Group>& groups, const IntersectionRule& rule);
 
 /// A sentence for every group whose forms an earlier group has, too: their scores are equal, and count twice in

@@ -225,7 +225,7 @@ TEST(JobLoader, short_forms_are_taken_or_refused_with_the_full_form) {
   EXPECT_THAT(folder.complaint(with(small_job, "[[weak, strong]]", "[weak]")),
               HasSubstr("Write [weak, strong], or {left: [weak, timid], right: [strong, bold]}."));
   EXPECT_THAT(folder.complaint(with(small_job, "{domains: all}", "{pairs: [women]}")),
-              HasSubstr("Write [one, other]."));
+              HasSubstr("a list is expected (here stands the word 'women'). Write [women]."));
   EXPECT_THAT(folder.complaint(with(small_job, "\"{group} are {trait}.\"", "{trait}")),
               HasSubstr("Put a text that begins with '{' in quotes."));
   const std::string rating =

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "base/Error.hpp"
 #include "findings/RandomScores.hpp"
@@ -288,7 +289,8 @@ TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
     const auto& order = all.of_measures[0].order;
     std::vector<double> colours;
     std::vector<double> sizes;
-    for (std::size_t place = 0; place < order.rows.size(); ++place) {
+    for (std::size_t place = 0; place < all.parts.intersections.size(); ++place) {
+      const auto* taus = &order.taus[4 * place];  // other order, first part, second part, nearer part
       const auto subject = all.parts.intersections[place].subject;
       const auto& coordinates = random.table.axes[subject_axis].coordinates;
       const auto& first = coordinates[2].values[subject];
@@ -296,12 +298,12 @@ TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
       const auto label = first + " x " + second;
       const bool has_other = label != "red x wide";
       EXPECT_EQ(all.parts.intersections[place].reversed.has_value(), has_other);
-      expect_number(order.rows[place].reversed.value,
-                    has_other ? plain_tau(random, label, second + " x " + first) : stats::nan, label);
+      expect_number(taus[0].value, has_other ? plain_tau(random, label, second + " x " + first) : stats::nan, label);
       const double to_first = plain_tau(random, label, first);
       const double to_second = plain_tau(random, label, second);
-      expect_number(order.rows[place].first.value, to_first, label);
-      expect_number(order.rows[place].second.value, to_second, label);
+      expect_number(taus[1].value, to_first, label);
+      expect_number(taus[2].value, to_second, label);
+      expect_number(taus[3].value, std::isnan(to_second) ? to_second : std::max(to_first, to_second), label);
       if (!std::isnan(to_first + to_second)) {
         const bool is_colour = coordinates[1].values[subject] == "colour x size";
         colours.push_back(is_colour ? to_first : to_second);
@@ -325,15 +327,130 @@ TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
   }
 }
 
+/// Three domains of two groups, each three of them crossed in two orders, and one pair; `has_baseline`: named by
+/// nobody.
+RandomScores three_crossed(std::uint64_t seed, bool has_baseline) {
+  const std::vector<std::vector<std::string>> subjects = {{"group", "colour", "red", "", ""},
+                                                          {"group", "colour", "blue", "", ""},
+                                                          {"group", "size", "tall", "", ""},
+                                                          {"group", "size", "small", "", ""},
+                                                          {"group", "shape", "round", "", ""},
+                                                          {"intersection", "", "red", "tall", "round"},
+                                                          {"intersection", "", "round", "tall", "red"},
+                                                          {"intersection", "", "blue", "tall", "round"},
+                                                          {"intersection", "", "blue", "small", ""},
+                                                          {has_baseline ? "baseline" : "group", "", "", "", ""}};
+  RandomScores random({1, subjects.size(), crossed_templates, crossed_rephrasings, 2, crossed_items});
+  auto& axis = random.table.axes[subject_axis];
+  axis.coordinates = {{"kind", "", {}}, {"domain", "", {}}, {"first", "", {}}, {"second", "", {}}, {"third", "", {}}};
+  for (std::size_t place = 0; place < subjects.size(); ++place) {
+    axis.labels[place] = "subject " + std::to_string(place);
+    for (std::size_t i = 0; i < subjects[place].size(); ++i) {
+      axis.coordinates[i].values.push_back(subjects[place][i]);
+    }
+  }
+  random.fill(seed, seed % 3 == 0 ? 0.1 : 0);
+  return random;
+}
+
+TEST(Intersections, ThreeGroupsAreComparedWithEachAndWithTheirSum) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const bool has_baseline = seed % 2 == 0;
+    auto random = three_crossed(seed, has_baseline);
+    const auto all = intersections_of(random.scores(), crossed_questions());
+    ASSERT_EQ(all.parts.intersections.size(), 4u);
+    EXPECT_THAT(all.parts.intersections[0].parts, ::testing::ElementsAre(0u, 2u, 4u));
+    EXPECT_EQ(all.parts.intersections[0].reversed, 6u);
+    EXPECT_FALSE(all.parts.intersections[2].reversed);
+    EXPECT_THAT(all.parts.intersections[3].parts, ::testing::ElementsAre(1u, 3u));
+    for (std::size_t place = 0; place < 4; ++place) {
+      const auto& parts = all.parts.intersections[place].parts;
+      for (std::size_t item = 0; item < crossed_items; ++item) {
+        double score = 0;
+        std::vector<double> of_parts(parts.size(), 0);
+        double baseline = 0;
+        int num_cells = 0;
+        for (std::size_t sentence = 0; sentence < crossed_templates; ++sentence) {
+          for (std::size_t wording = 0; wording < crossed_rephrasings; ++wording) {
+            const auto at = [&](std::size_t subject) { return plain_cell(random, subject, sentence, wording, item); };
+            double sum = at(5 + place) + (has_baseline ? at(9) : 0);
+            for (const auto& part : parts) {
+              sum += at(*part);
+            }
+            if (!std::isnan(sum)) {
+              ++num_cells;
+              score += at(5 + place);
+              baseline += has_baseline ? at(9) : 0;
+              for (std::size_t part = 0; part < parts.size(); ++part) {
+                of_parts[part] += at(*parts[part]);
+              }
+            }
+          }
+        }
+        const auto& row = all.of_measures[0].items[place * crossed_items + item];
+        const std::string where = std::to_string(place) + ", " + std::to_string(item);
+        ASSERT_EQ(row.num_cells, num_cells) << where;
+        expect_number(row.emerge_max, (score - std::ranges::max(of_parts)) / num_cells, where);
+        expect_number(row.emerge_min, (score - std::ranges::min(of_parts)) / num_cells, where);
+        const double sum = std::accumulate(of_parts.begin(), of_parts.end(), 0.0);
+        const auto num_added = static_cast<double>(parts.size() - 1);
+        expect_number(row.interaction, (score - sum + num_added * baseline) / num_cells, where);
+        expect_number(row.parts[parts.size() - 1], of_parts.back() / num_cells, where);
+        EXPECT_EQ(std::isnan(row.parts[2]), parts.size() == 2) << where;
+      }
+    }
+  }
+}
+
+TEST(Intersections, ThePOfThreeGroupsIsTheLargestOfTheirContrasts) {
+  auto random = three_crossed(1, false);
+  auto comparison = crossed_questions();
+  const auto select = [](const char* subject) { return std::vector<sweep::Selection>{{"subject", {subject}}}; };
+  for (const auto* part : {"subject 0", "subject 2", "subject 4"}) {
+    comparison.contrasts.push_back({.name = part, .left = select("subject 5"), .right = select(part)});
+    comparison.contrasts.back().against = sweep::Contrast::Against::selected;
+  }
+  const auto contrasts = compare(random.scores(), comparison, 1);
+  const auto all = intersections_of(random.scores(), comparison);
+  std::size_t num_beyond = 0;
+  for (std::size_t item = 0; item < crossed_items; ++item) {
+    const auto& row = all.of_measures[0].items[item];
+    double largest = 0;
+    for (std::size_t part = 0; part < 3; ++part) {
+      largest = std::max(largest, contrasts[part * crossed_items + item].p);
+    }
+    expect_number(row.p, row.side() == 0 ? 1 : largest, std::to_string(item));
+    num_beyond += row.side() == 0 ? 0 : 1;
+  }
+  EXPECT_GT(num_beyond, 0u);
+}
+
+TEST(Intersections, AllPairsOfDomainsOfThreeGroupsAreCompared) {
+  auto random = three_crossed(2, false);
+  const auto all = intersections_of(random.scores(), crossed_questions());
+  const auto& of_measure = all.of_measures[0];
+  ASSERT_EQ(of_measure.dominance.size(), 3u);
+  EXPECT_EQ(of_measure.dominance[0].first + " " + of_measure.dominance[0].second, "colour size");
+  EXPECT_EQ(of_measure.dominance[0].num_intersections, 4);  // three of three groups, and the pair
+  EXPECT_EQ(of_measure.dominance[1].first + " " + of_measure.dominance[1].second, "colour shape");
+  EXPECT_EQ(of_measure.dominance[1].num_intersections, 3);
+  const auto tau = [&](std::size_t place, std::size_t comparison) {
+    return of_measure.order.taus[5 * place + comparison].value;
+  };
+  expect_number(of_measure.dominance[1].difference,
+                ((tau(0, 1) - tau(0, 3)) + (tau(1, 3) - tau(1, 1)) + (tau(2, 1) - tau(2, 3))) / 3, "colour shape");
+  expect_number(tau(0, 4), std::max({tau(0, 1), tau(0, 2), tau(0, 3)}), "nearest part");
+  EXPECT_TRUE(std::isnan(tau(3, 3)));  // a pair has no third part
+}
+
 /// Order with given taus, for the two parts of each intersection.
 Order order_with(const IntersectionParts& parts, double colour, double size) {
   Order order;
   for (const auto& intersection : parts.intersections) {
-    const bool is_colour = parts.domains[*intersection.first] == "colour";
-    OrderRow row;
-    row.first = {is_colour ? colour : size, 1, 4, stats::Reason::ok};
-    row.second = {is_colour ? size : colour, 1, 4, stats::Reason::ok};
-    order.rows.push_back(row);
+    const bool is_colour = parts.domains[*intersection.parts[0]] == "colour";
+    const stats::Correlation first{is_colour ? colour : size, 1, 4, stats::Reason::ok};
+    const stats::Correlation second{is_colour ? size : colour, 1, 4, stats::Reason::ok};
+    order.taus.insert(order.taus.end(), {{}, first, second, {}});
   }
   return order;
 }
@@ -361,12 +478,13 @@ TEST(Intersections, DominanceIntervalIsTheCrossedTOverGroupsOfBothDomains) {
   const auto& order = all.of_measures[0].order;
   std::vector<double> sums(6, 0);
   std::vector<double> counts(6, 0);
-  for (std::size_t place = 0; place < order.rows.size(); ++place) {
-    const auto& intersection = all.parts.intersections[place];
-    const bool is_colour = *intersection.first < 2;  // groups: two colours, then three sizes
-    const double difference = order.rows[place].first.value - order.rows[place].second.value;
-    const auto colour = is_colour ? *intersection.first : *intersection.second;
-    const auto size = (is_colour ? *intersection.second : *intersection.first) - 2;
+  for (std::size_t place = 0; place < all.parts.intersections.size(); ++place) {
+    const auto first = *all.parts.intersections[place].parts[0];
+    const auto second = *all.parts.intersections[place].parts[1];
+    const bool is_colour = first < 2;  // groups: two colours, then three sizes
+    const double difference = order.taus[4 * place + 1].value - order.taus[4 * place + 2].value;
+    const auto colour = is_colour ? first : second;
+    const auto size = (is_colour ? second : first) - 2;
     sums[3 * colour + size] += is_colour ? difference : -difference;
     counts[3 * colour + size] += 1;
   }
@@ -393,8 +511,7 @@ TEST(Intersections, PartsAreFoundAmongSeveralSubjectsOfOneGroup) {
   const auto parts = parts_of(subjects);
   ASSERT_EQ(parts.intersections.size(), 2u);
   EXPECT_EQ(parts.baseline, 0u);
-  EXPECT_EQ(parts.intersections[0].first, 2u);
-  EXPECT_EQ(parts.intersections[0].second, 4u);
+  EXPECT_THAT(parts.intersections[0].parts, ::testing::ElementsAre(2u, 4u));
   EXPECT_FALSE(parts.intersections[0].reversed);
   EXPECT_FALSE(parts.intersections[1].has_parts());
   auto others = subjects;

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import subprocess
 import sys
 
 import numpy
@@ -44,7 +45,7 @@ def found(associations):
     code, out, err = program("stats", associations, "statistics.inference={replicates: 300, draws: 4000, confidence: 0.9}",
                              f"statistics.intersections={{{ASKED}, threshold: 0.05}}")
     assert code == 0, err
-    assert "Order of the items, in" in out and "Scores beyond both parts'" in out
+    assert "Order of the items, in" in out and "Scores beyond each part's" in out
     assert max(map(len, out.splitlines())) <= 100
     return read(associations)
 
@@ -258,3 +259,63 @@ def test_the_same_file_on_two_ranks(associations, found, tmp_path):
     assert code == 0, err
     with xarray.open_dataset(tmp_path / "one.h5") as one, xarray.open_dataset(tmp_path / "two.h5") as two:
         assert one.equals(two)
+
+
+THREE = ("axes.intersections={domains: [[race, gender, disability]], exclusions: [[Black people, men]], both_orders: false}",
+         "axes.templates={file: abc_templates, only: [one_of_them, kind_of_people, the_word, next_door]}")
+
+
+@pytest.fixture(scope="module")
+def three_crossed(tmp_path_factory):
+    output = tmp_path_factory.mktemp("three") / "run"
+    code, _, err = runs.run(runs.SMOKE, output, GROUPS, TRAITS, *THREE)
+    assert code == 0, err
+    code, out, err = program("stats", output, f"statistics.intersections={{{ASKED}}}", "statistics.inference={confidence: 0.9}")
+    assert code == 0, err
+    return output, out
+
+
+def test_three_groups_are_crossed_and_held_against_each(three_crossed):
+    output, out = three_crossed
+    data = read(output)
+    crossed = [str(name) for name in data["subject"].values[data["subject_kind"].values == "intersection"]]
+    assert crossed == [f"{race} x {gender} x people with disabilities" for race, gender in
+                       (("Black people", "women"), ("Hispanic people", "men"), ("Hispanic people", "women"))]
+    assert list(data["subject_third"].values[-3:]) == ["people with disabilities"] * 3
+    assert data["subject_domain"].values[-1] == "race x gender x disability"
+    assert "third part" in out and "nearest part" in out
+    measure_axis, num_beyond = data["emerge_max"].dims[0], 0
+    subjects = list(data["subject"].values)
+    for measure in MEASURES:
+        for prefix, axis, scores in tables(data, measure):
+            ours = data.sel({measure_axis: measure})
+            for place, label in enumerate(crossed):
+                parts = [scores[subjects.index(name)] for name in label.split(" x ")]
+                whole = scores[subjects.index(label)]
+                means = numpy.array([part.mean((0, 1)) for part in parts])
+                row = {name: ours[f"{prefix}{name}"].isel(intersection=place).values for name in
+                       ("emerge_max", "emerge_min", "emerge_third", "interaction", "interaction_p", "emerge_p")}
+                score = whole.mean((0, 1))
+                numpy.testing.assert_allclose(row["emerge_max"], score - means.max(0), rtol=1e-9, atol=1e-12)
+                numpy.testing.assert_allclose(row["emerge_min"], score - means.min(0), rtol=1e-9, atol=1e-12)
+                numpy.testing.assert_allclose(row["emerge_third"], means[2], rtol=1e-9)
+                numpy.testing.assert_allclose(row["interaction"], score - means.sum(0), rtol=1e-9, atol=1e-12)
+                for item in range(scores.shape[-1]):
+                    p = [crossed_t(whole[..., item] - part[..., item], 0.9)[0] for part in parts]
+                    beyond = row["emerge_max"][item] > 0 or row["emerge_min"][item] < 0
+                    num_beyond += beyond
+                    numpy.testing.assert_allclose(row["emerge_p"][item], max(p) if beyond else 1, rtol=1e-9)
+                    rest = whole[..., item] - sum(part[..., item] for part in parts)
+                    numpy.testing.assert_allclose(row["interaction_p"][item], crossed_t(rest, 0.9)[0], rtol=1e-9)
+    assert num_beyond > 0
+    code, out, err = program("plan", runs.SMOKE, GROUPS, TRAITS, *THREE)
+    assert code == 0 and "Black people + men + people with disabilities: excluded" in out, err
+
+
+def test_three_groups_are_shown_by_the_page_and_the_tables(three_crossed):
+    output, _ = three_crossed
+    analysis = [sys.executable, "-m", "stereosweep_analysis"]
+    done = subprocess.run([*analysis, "table", output, "--what", "intersections"], capture_output=True, text=True)
+    assert done.returncode == 0 and "\nthird part," in done.stdout, done.stderr
+    done = subprocess.run([*analysis, "report", output], capture_output=True, text=True)
+    assert done.returncode == 0 and "Hispanic people x men x people with disabilities" in (output / "report.html").read_text()

@@ -122,6 +122,64 @@ TEST(Subjects, one_order_exclusions_repeats_and_lexical_forms) {
   EXPECT_EQ(list.omissions[0].reason, "same words as another subject: 'doctors'");
 }
 
+TEST(Subjects, three_groups_give_one_noun_adjectives_before_it_and_suffixes_behind) {
+  auto job = small_job();
+  job.groups.push_back(group("Black person", "Black people", "race", "Black"));
+  auto& rule = job.intersections;
+  rule.both_orders = false;
+  rule.pairs = {{"Black people", "women", "unemployed people"},
+                {"Black people", "women", "people with disabilities"},
+                {"unemployed people", "people with disabilities", "women"},
+                {"people with disabilities", "Black people", "women"},
+                {"Black people", "unemployed people", "women", "people with disabilities"}};
+  auto list = list_subjects(job);
+  EXPECT_THAT(forms(list),
+              ElementsAre("a Black female unemployed person/Black female unemployed people",
+                          "a Black woman with a disability/Black women with disabilities",
+                          "a Black unemployed woman with a disability/Black unemployed women with disabilities"));
+  EXPECT_THAT(reasons(list),
+              ElementsAre("unemployed people x people with disabilities + women: no form: 'people with disabilities' "
+                          "has no adjective and 'women' no suffix",
+                          "people with disabilities x Black people + women: no form: 'people with disabilities' has "
+                          "no adjective and 'women' no suffix"));
+  EXPECT_EQ(list.subjects.back().label, "Black people x unemployed people x women x people with disabilities");
+  EXPECT_THAT(list.subjects.back().domains, ElementsAre("race", "work", "gender", "ability"));
+  rule.lexical = {{"Black people", "women", "Blackwoman", "Blackwomen", ""}};
+  list = list_subjects(job);
+  EXPECT_THAT(forms(list),
+              ElementsAre("a Black female unemployed person/Black female unemployed people",  // no noun of the form
+                          "a Blackwoman with a disability/Blackwomen with disabilities",
+                          "a Black unemployed woman with a disability/Black unemployed women with disabilities"));
+}
+
+TEST(Subjects, three_domains_are_crossed_in_all_orders_without_what_is_excluded) {
+  auto job = small_job();
+  job.groups = {group("woman", "women", "gender", "female"), group("man", "men", "gender", "male"),
+                group("nurse", "nurses", "work", "nursing"), group("Black person", "Black people", "race", "Black"),
+                group("White person", "White people", "race", "White")};
+  auto& rule = job.intersections;
+  rule.domains = {{"gender", "work", "race"}};
+  EXPECT_EQ(most_subjects(job.groups, rule), 5u + 6 * 2 * 1 * 2);
+  auto list = list_subjects(job);
+  ASSERT_EQ(list.subjects.size(), 2 + 5 + 24u);
+  const auto plural = [&](std::size_t place) { return list.subjects[place].plural; };
+  EXPECT_EQ(plural(7), "female nursing Black people");
+  EXPECT_EQ(plural(8), "female Black nurses");
+  EXPECT_EQ(plural(9), "nursing female Black people");
+  EXPECT_EQ(plural(12), "Black nursing women");
+  EXPECT_EQ(plural(13), "female nursing White people");
+  rule.exclusions = {{"nurses", "men"}, {"White people", "women", "nurses"}};
+  list = list_subjects(job);
+  EXPECT_EQ(list.subjects.size(), 2 + 5 + 6u);
+  EXPECT_EQ(list.omissions.size(), 18u);
+  EXPECT_THAT(reasons(list), ::testing::Contains("men x nurses + Black people: excluded"));
+  EXPECT_THAT(reasons(list), ::testing::Contains("White people x nurses + women: excluded"));
+  rule.both_orders = false;
+  rule.exclusions.clear();
+  EXPECT_EQ(list_subjects(job).subjects.size(), 2 + 5 + 4u);
+  EXPECT_EQ(most_subjects(job.groups, rule), 5u + 4);
+}
+
 TEST(Subjects, declared_nouns_and_articles_are_used) {
   auto job = small_job();
   job.groups[0].noun_singular = "lady";

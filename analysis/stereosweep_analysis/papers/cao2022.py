@@ -159,7 +159,7 @@ def _dominance(statistics, _):
 
 
 def _emergent(statistics, _):
-    """Table A10: single traits whose score rises most above both parts'."""
+    """Table A10: single traits whose score rises most above each part's."""
     found, measure = _of_first_measure(statistics)
     names = ("max", "score", "p", "p_holm")
     numbers = {name: found[f"pole_emerge_{name}"].transpose("intersection", "pole").values for name in names}

@@ -15,7 +15,7 @@ MOST_DRAWN = 24
 
 
 def single_traits(statistics):
-    """Single traits (poles) whose score rises most above both parts': the largest increases."""
+    """Single traits (poles) whose score rises most above each part's: the largest increases."""
     if "pole_emerge_max" not in statistics:
         return []
     axis = statistics["pole_emerge_max"].dims[0]
@@ -38,7 +38,7 @@ def single_traits(statistics):
     )  # fmt: skip
     risen = int((increase > 0).sum())
     caption = (
-        f"Traits of intersections that rise above both parts': the largest of {risen:,}. Which are largest is mostly "
+        f"Traits of intersections that rise above each part's: the largest of {risen:,}. Which are largest is mostly "
         "noise where the bar is empty; p by max-T over all."
     )
     return [Picture(figure, "Emergent traits", caption)]

@@ -11,7 +11,7 @@
 namespace stereosweep::config {
 namespace {
 
-using Labels = std::pair<std::string, std::string>;
+using Labels = sweep::IntersectionRule::Labels;
 
 sweep::Group read_group(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems) {
   sweep::Group group;
@@ -47,35 +47,34 @@ class RuleReader {
     }
   }
 
-  void read_pairs(Fields& fields, const std::string& name, std::vector<Labels>& pairs) {
+  /// Of groups: `pairs` and `exclusions`.
+  void read_groups(Fields& fields, const std::string& name, std::vector<Labels>& lists) {
     each(fields, name, [&](const Node& entry, const std::string& key) {
-      const auto two = read_two(entry, key, problems_);
-      if (two && check(entry, key, *two)) {
-        pairs.push_back(*two);
+      auto labels = read_parts(entry, key);
+      if (!labels.empty() && check(entry, key, labels)) {
+        lists.push_back(std::move(labels));
       }
     });
   }
 
-  void read_domains(Fields& fields, const std::string& name, std::vector<Labels>& pairs) {
+  void read_domains(Fields& fields, const std::string& name, std::vector<Labels>& lists) {
     const Node* node = fields.optional(name);
     if (node != nullptr && node->kind == Node::Kind::scalar && node->value == "all") {
-      pairs = all_domains(node->place(fields.key_of(name)));
+      lists = all_domains(node->place(fields.key_of(name)));
       return;
     }
     each(fields, name, [&](const Node& entry, const std::string& key) {
-      const auto two = read_two(entry, key, problems_);
-      if (!two) {
-        return;
-      }
-      for (const auto& domain : {two->first, two->second}) {
+      auto domains = read_parts(entry, key);
+      for (const auto& domain : domains) {
         if (!known_domains_.contains(domain) && !labels_.empty()) {
           problems_.add(entry.place(key), "no group has the domain '" + domain + "'",
                         "domains are declared at the groups", suggest(domain, domains_, problems_));
         }
       }
-      problems_.add_if(two->first == two->second, entry.place(key), "'" + two->first + "' is crossed with itself",
-                       "intersections combine different domains");
-      pairs.push_back(*two);
+      if (!domains.empty()) {
+        check_distinct(entry, key, domains, "crossed", "intersections combine different domains");
+        lists.push_back(std::move(domains));
+      }
     });
   }
 
@@ -97,6 +96,33 @@ class RuleReader {
       each_entry(*list, fields.key_of(name), problems_, use);
     }
   }
+  /// A list of two to five names; none after reporting what is wrong with it.
+  Labels read_parts(const Node& node, const std::string& key) {
+    if (!expect_kind(node, Node::Kind::list, key, problems_)) {
+      return {};
+    }
+    const auto count = node.children.size();
+    if (count < 2 || count > sweep::most_parts) {
+      problems_.add(node.place(key), "a list of two to " + std::to_string(sweep::most_parts) + " texts is expected",
+                    "here are " + std::to_string(count));
+      return {};
+    }
+    Labels labels;
+    each_entry(node, key, problems_, [&](const Node& entry, const std::string& entry_key) {
+      if (auto line = read_line(entry, entry_key, problems_)) {
+        labels.push_back(std::move(*line));
+      }
+    });
+    return labels.size() == count ? labels : Labels();
+  }
+  void check_distinct(const Node& node, const std::string& key, Labels names, const std::string& verb,
+                      const std::string& why) {
+    std::ranges::sort(names);
+    const auto twice = std::ranges::adjacent_find(names);
+    if (twice != names.end()) {
+      problems_.add(node.place(key), "'" + *twice + "' is " + verb + " with itself", why);
+    }
+  }
   void add(const sweep::Group& group, bool selected) {
     labels_.push_back(group.label);
     selected_[group.label] = selected;
@@ -114,7 +140,7 @@ class RuleReader {
     }
     for (std::size_t i = 0; i < domains_.size(); ++i) {
       for (std::size_t j = i + 1; j < domains_.size(); ++j) {
-        pairs.emplace_back(domains_[i], domains_[j]);
+        pairs.push_back({domains_[i], domains_[j]});
       }
     }
     return pairs;
@@ -122,7 +148,7 @@ class RuleReader {
   /// True if both labels are groups of the job; a label that nobody knows is reported.
   bool check(const Node& node, const std::string& key, const Labels& labels) {
     bool present = true;
-    for (const auto& label : {labels.first, labels.second}) {
+    for (const auto& label : labels) {
       const auto found = selected_.find(label);
       if (found == selected_.end() && !labels_.empty()) {  // no group at all is in the report already
         problems_.add(node.place(key), "unknown group '" + label.substr(0, 80) + "'", "it is not on the axis groups",
@@ -130,8 +156,7 @@ class RuleReader {
       }
       present = present && found != selected_.end() && found->second;
     }
-    problems_.add_if(labels.first == labels.second, node.place(key), "'" + labels.first + "' is combined with itself",
-                     "two groups are expected");
+    check_distinct(node, key, labels, "combined", "different groups are expected");
     return present;
   }
 
@@ -333,8 +358,8 @@ void check_articles(const Node& node, const std::string& key, const sweep::Axes&
                "in the job's language it is the noun's", "Give it its gender, or write the article into the template.");
 }
 
-Node dump_pairs(const std::vector<Labels>& pairs) {
-  return list_of(pairs, [](const Labels& pair) { return texts({pair.first, pair.second}); });
+Node dump_lists(const std::vector<Labels>& lists) {
+  return list_of(lists, [](const Labels& labels) { return texts(labels); });
 }
 
 /// Questions ask of plurals.
@@ -388,9 +413,9 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
   std::string about;
   fields.optional("schema");
   fields.text("about", about);
-  reader.read_pairs(fields, "pairs", rule.pairs);
+  reader.read_groups(fields, "pairs", rule.pairs);
   reader.read_domains(fields, "domains", rule.domains);
-  reader.read_pairs(fields, "exclusions", rule.exclusions);
+  reader.read_groups(fields, "exclusions", rule.exclusions);
   reader.read_lexical(fields, "lexical", rule.lexical);
   fields.boolean("both_orders", rule.both_orders);
   if (pieces.inline_only()) {
@@ -567,13 +592,16 @@ void axes_keys(FieldsSchema& keys, const sweep::Axes& axes, const sweep::Priors&
 }
 
 base::Json rule_schema() {
-  const auto pairs = list_schema(pair_schema(text_schema()), Emptiness::allowed);
+  auto parts = lines_schema();
+  parts["minItems"] = 2;
+  parts["maxItems"] = sweep::most_parts;
+  const auto lists = list_schema(std::move(parts), Emptiness::allowed);
   FieldsSchema keys;
   keys.text("about", "");
   keys.add("schema", choice_schema({"stereosweep/1"}));
-  keys.add("pairs", pairs, "pairs of groups, combined beside the domains");
-  keys.add("domains", either_schema({choice_schema({"all"}), pairs}), "domains whose groups are crossed");
-  keys.add("exclusions", pairs, "pairs of groups that are left out");
+  keys.add("pairs", lists, "groups that are combined beside the domains, two to five of them");
+  keys.add("domains", either_schema({choice_schema({"all"}), lists}), "domains whose groups are crossed, two to five");
+  keys.add("exclusions", lists, "groups of which no intersection has all");
   keys.items("lexical", std::vector<sweep::LexicalForm>(), "forms that no rule makes");
   keys.boolean("both_orders", sweep::IntersectionRule().both_orders);
   keys.item("articles", sweep::ArticleRule(), "of a resolved job");
@@ -582,9 +610,9 @@ base::Json rule_schema() {
 
 Node dump(const sweep::IntersectionRule& rule) {
   FieldsDump keys;
-  keys.add("pairs", dump_pairs(rule.pairs));
-  keys.add("domains", dump_pairs(rule.domains));
-  keys.add("exclusions", dump_pairs(rule.exclusions));
+  keys.add("pairs", dump_lists(rule.pairs));
+  keys.add("domains", dump_lists(rule.domains));
+  keys.add("exclusions", dump_lists(rule.exclusions));
   keys.items("lexical", rule.lexical);
   keys.boolean("both_orders", rule.both_orders);
   if (rule.articles != sweep::ArticleRule()) {  // dumps of English jobs stay what they were

@@ -14,6 +14,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/correlations/SubjectScores.hpp"
+#include "findings/intersections/Intersections.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/tables/TerminalTable.hpp"
@@ -187,27 +188,27 @@ void add_tests(Clusters& clusters) {
   }
 }
 
-/// Intersections of the same other group in one row.
+/// Intersections of the same other groups in one row.
 void add_rows(Clusters& clusters, ClusterRequest::Across across) {
   if (across == ClusterRequest::Across::none) {
     return;
   }
-  const bool is_first = across == ClusterRequest::Across::first;
-  const auto* columns = clusters.subjects.find_coordinate(is_first ? "first" : "second");
-  const auto* rows = clusters.subjects.find_coordinate(is_first ? "second" : "first");
+  const auto column_part = across == ClusterRequest::Across::first ? 0 : 1;
   const auto* kinds = clusters.subjects.find_coordinate("kind");
+  auto parts = part_labels(clusters.subjects);
   const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
     base::add_once(names, name);
     return *results::place_of(names, name);
   };
   std::vector<std::string> labels;
   std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cells;
-  for (std::size_t subject = 0; columns != nullptr && rows != nullptr && subject < clusters.subjects.labels.size();
-       ++subject) {
-    const bool is_crossed = kinds == nullptr || (*kinds)[subject] == "intersection";
-    if (is_crossed && !(*columns)[subject].empty() && !(*rows)[subject].empty()) {
-      const auto row = place_in(labels, (*rows)[subject]);
-      cells.try_emplace({row, place_in(clusters.columns, (*columns)[subject])}, static_cast<std::int32_t>(subject));
+  for (std::size_t subject = 0; subject < parts.size(); ++subject) {
+    auto& others = parts[subject];
+    if (others.size() > 1 && (kinds == nullptr || (*kinds)[subject] == "intersection")) {
+      const auto column = others[column_part];
+      others.erase(others.begin() + column_part);
+      const auto row = place_in(labels, base::join(others, " x "));
+      cells.try_emplace({row, place_in(clusters.columns, column)}, static_cast<std::int32_t>(subject));
     }
   }
   for (std::size_t row = 0; row < labels.size(); ++row) {

@@ -13,8 +13,7 @@ namespace {
 
 /// Of a row, by cell; NaN where one of its subjects has no score.
 struct CellDifferences {
-  std::vector<double> to_first;
-  std::vector<double> to_second;
+  std::vector<std::vector<double>> to_parts;  ///< [part, cell]
   std::vector<double> beyond_sum;
 };
 
@@ -22,31 +21,43 @@ struct CellDifferences {
 CellDifferences differences_of(const CellScores& cells, const IntersectionParts& parts,
                                const Intersection& intersection, std::size_t item, EmergenceRow& row) {
   const std::vector<double> none(cells.num_cells(), stats::nan);
-  CellDifferences differences{none, none, none};
-  row.score = row.first = row.second = 0;
+  const auto num_parts = intersection.parts.size();
+  CellDifferences differences{std::vector(num_parts, none), none};
+  row.score = 0;
+  std::fill_n(row.parts.begin(), num_parts, 0);
   for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
     const double score = cells.at(intersection.subject, cell, item);
-    const double first = cells.at(*intersection.first, cell, item);
-    const double second = cells.at(*intersection.second, cell, item);
+    const auto of_parts =
+        base::mapped(intersection.parts, [&](const auto& part) { return cells.at(*part, cell, item); });
     const double baseline = parts.baseline ? cells.at(*parts.baseline, cell, item) : 0;
-    if (!std::isfinite(score + first + second + baseline)) {
+    double beyond_sum = score;
+    double magnitude = std::abs(score);
+    for (const double part : of_parts) {
+      beyond_sum -= part;
+      magnitude += std::abs(part);
+    }
+    for (std::size_t part = 1; part < num_parts; ++part) {
+      beyond_sum += baseline;
+      magnitude += std::abs(baseline);
+    }
+    if (!std::isfinite(magnitude)) {
       continue;
     }
     // equal scores would otherwise all differ in one direction
-    const double rounding = std::numeric_limits<double>::epsilon() *
-                            (std::abs(score) + std::abs(first) + std::abs(second) + std::abs(baseline));
+    const double rounding = std::numeric_limits<double>::epsilon() * magnitude;
     const auto clean = [&](double difference) { return std::abs(difference) <= rounding ? 0 : difference; };
-    differences.to_first[cell] = clean(score - first);
-    differences.to_second[cell] = clean(score - second);
-    differences.beyond_sum[cell] = clean(score - first - second + baseline);
+    for (std::size_t part = 0; part < num_parts; ++part) {
+      differences.to_parts[part][cell] = clean(score - of_parts[part]);
+      row.parts[part] += of_parts[part];
+    }
+    differences.beyond_sum[cell] = clean(beyond_sum);
     row.score += score;
-    row.first += first;
-    row.second += second;
     ++row.num_cells;
   }
   row.score /= row.num_cells;  // NaN where there is no cell
-  row.first /= row.num_cells;
-  row.second /= row.num_cells;
+  for (auto& part : row.parts) {
+    part /= row.num_cells;
+  }
   return differences;
 }
 
@@ -67,26 +78,31 @@ EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, con
   EmergenceRow row;
   const auto differences = differences_of(cells, parts, intersection, item, row);
   const auto test = [&](const std::vector<double>& of_cells) { return tested(of_cells, cells, confidence); };
-  const auto to_first = test(differences.to_first);
-  const auto to_second = test(differences.to_second);
+  const auto to_parts = base::mapped(differences.to_parts, test);
   const auto beyond_sum = test(differences.beyond_sum);
-  row.num_templates = to_first.num_templates;
-  row.emerge_max = std::min(to_first.mean, to_second.mean);
-  row.emerge_min = std::max(to_first.mean, to_second.mean);
-  if (row.num_templates > 1) {
-    const bool has_both = !std::isnan(to_first.test.p + to_second.test.p);
-    row.p = row.side() == 0 ? 1 : has_both ? std::max(to_first.test.p, to_second.test.p) : stats::nan;
+  row.num_templates = to_parts.front().num_templates;
+  row.emerge_max = row.emerge_min = to_parts.front().mean;
+  row.reason = stats::Reason::ok;
+  double largest_p = 0;
+  for (const auto& to_part : to_parts) {
+    row.emerge_max = std::min(row.emerge_max, to_part.mean);
+    row.emerge_min = std::max(row.emerge_min, to_part.mean);
+    row.degrees = std::fmin(row.degrees, to_part.test.degrees);
+    row.reason = row.reason == stats::Reason::ok ? to_part.test.reason : row.reason;
+    largest_p = std::isnan(to_part.test.p) ? to_part.test.p : std::max(largest_p, to_part.test.p);
   }
-  row.degrees = std::fmin(to_first.test.degrees, to_second.test.degrees);
-  row.reason = to_first.test.reason == stats::Reason::ok ? to_second.test.reason : to_first.test.reason;
+  if (row.num_templates > 1) {
+    row.p = row.side() == 0 ? 1 : largest_p;
+  }
   row.interaction = beyond_sum.mean;
   row.interaction_low = beyond_sum.test.low;
   row.interaction_high = beyond_sum.test.high;
   if (cells.ends && !std::isnan(row.interaction_low)) {
-    const double baseline = parts.baseline ? 1 : 0;
+    const auto num_parts = static_cast<double>(to_parts.size());
+    const double num_added = 1 + (parts.baseline ? num_parts - 1 : 0);
     const auto& [lowest, highest] = *cells.ends;
-    row.interaction_low = std::max(row.interaction_low, (1 + baseline) * lowest - 2 * highest);
-    row.interaction_high = std::min(row.interaction_high, (1 + baseline) * highest - 2 * lowest);
+    row.interaction_low = std::max(row.interaction_low, num_added * lowest - num_parts * highest);
+    row.interaction_high = std::min(row.interaction_high, num_added * highest - num_parts * lowest);
   }
   row.interaction_p = beyond_sum.test.p;
   row.interaction_degrees = beyond_sum.test.degrees;

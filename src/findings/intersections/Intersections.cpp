@@ -25,28 +25,32 @@ AxisSchema intersection_axis(const Intersections& all) {
     return subject ? all.parts.domains[*subject] : std::string();
   };
   const auto each = [&](auto read) { return base::mapped(all.parts.intersections, read); };
-  return {
-      "intersection",
-      "intersection of two groups",
-      each([&](const Intersection& one) { return label(one.subject); }),
-      {{"first", "subject that is the first part; empty: it is not scored",
-        each([&](const Intersection& one) { return label(one.first); })},
-       {"second", "subject that is the second part; empty: it is not scored",
-        each([&](const Intersection& one) { return label(one.second); })},
-       {"first_domain", "domain of the first part", each([&](const Intersection& one) { return domain(one.first); })},
-       {"second_domain", "domain of the second part",
-        each([&](const Intersection& one) { return domain(one.second); })},
-       {"reversed", "the other order of the parts; empty: it is not scored",
-        each([&](const Intersection& one) { return label(one.reversed); })}}};
+  const auto of_part = [&](std::size_t part, auto read) {
+    return each([&](const Intersection& one) { return part < one.parts.size() ? read(one.parts[part]) : ""; });
+  };
+  AxisSchema axis{
+      "intersection", "intersection of groups", each([&](const Intersection& one) { return label(one.subject); }), {}};
+  for (std::size_t part = 0; part < all.parts.most(); ++part) {
+    const auto& name = sweep::part_names[part];
+    axis.coordinates.push_back(
+        {name, "subject that is the " + name + " part; empty: it is not scored", of_part(part, label)});
+  }
+  for (std::size_t part = 0; part < all.parts.most(); ++part) {
+    const auto& name = sweep::part_names[part];
+    axis.coordinates.push_back({name + "_domain", "domain of the " + name + " part", of_part(part, domain)});
+  }
+  axis.coordinates.push_back({"reversed", "the parts from the last to the first; empty: it is not scored",
+                              each([&](const Intersection& one) { return label(one.reversed); })});
+  return axis;
 }
 
-AxisSchema comparison_axis() {
-  return {"order_comparison", "what an intersection is compared with", order_comparison_names, {}};
+AxisSchema comparison_axis(const Intersections& all) {
+  return {"order_comparison", "what an intersection is compared with", order_comparisons(all.parts), {}};
 }
 
 Finding order_means(const Intersections& all) {
   const auto means = base::joined(all.of_measures, [](const IntersectionsOfMeasure& one) { return one.order.means; });
-  Finding found{.name = "order_mean", .axes = {all.measures, comparison_axis()}};
+  Finding found{.name = "order_mean", .axes = {all.measures, comparison_axis(all)}};
   found.add(Role::value, means, "", "1", "mean of order_tau over intersections", &OrderMean::mean);
   found.add(Role::n, means, "n", "1", "intersections with a tau-b", &OrderMean::num_intersections).of = "";
   found.add(Role::value, means, "both", "1", "mean of order_tau over intersections whose other order is scored, too",
@@ -60,22 +64,15 @@ Finding order_means(const Intersections& all) {
 }
 
 Finding order_taus(const Intersections& all) {
-  std::vector<stats::Correlation> taus;
-  for (const auto& of_measure : all.of_measures) {
-    for (const auto& row : of_measure.order.rows) {
-      auto nearer = !row.first.defined() || row.second.defined() ? row.first : row.second;
-      nearer = nearer.defined() && row.second.defined() && row.second.value > nearer.value ? row.second : nearer;
-      nearer.value = row.nearer();
-      taus.insert(taus.end(), {row.reversed, row.first, row.second, nearer});
-    }
-  }
+  const auto taus = base::joined(all.of_measures, [](const IntersectionsOfMeasure& one) { return one.order.taus; });
   using stats::Correlation;
-  Finding found{.name = "order_tau", .axes = {all.measures, intersection_axis(all), comparison_axis()}};
+  Finding found{.name = "order_tau", .axes = {all.measures, intersection_axis(all), comparison_axis(all)}};
   found
       .add(Role::value, taus, "", "1", "tau-b over items of the intersection's and the other's scores",
            &Correlation::value)
       .note =
-      "an item's scores are means over the cells in which both have one; nearer part: the larger of both parts'";
+      "an item's scores are means over the cells in which both have one; nearer, nearest part: the largest of all "
+      "parts'";
   found.add(Role::n, taus, "n", "1", "items with both scores",
             [](const Correlation& tau) { return static_cast<std::int32_t>(tau.n); });
   found.add(Role::status, taus, "status", "", "why there is no tau-b", &Correlation::reason);
@@ -166,8 +163,8 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
   return found;
 }
 
-/// NaN: beyond neither, or no score.
-double beyond_both(const EmergenceRow& row) {
+/// NaN: not beyond all parts, or no score.
+double beyond_parts(const EmergenceRow& row) {
   return row.side() > 0 ? row.emerge_max : row.side() < 0 ? row.emerge_min : stats::nan;
 }
 
@@ -183,12 +180,12 @@ void add_cells(Finding& found, const std::vector<EmergenceRow>& rows, double Eme
   }
 }
 
-void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows, const char* name,
-               const std::string& what, double EmergenceRow::*field) {
+void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows, const std::string& name,
+               const std::string& what, auto field) {
   found.add(role, rows, name, "", what, field).note = "unit: measure_units";
 }
 
-/// "women x nurses: the score of liberal is above both parts'"; rows of [measure, intersection, item].
+/// "women x nurses: the score of liberal is above each part's"; rows of [measure, intersection, item].
 template <class Where>
 std::vector<std::string> claims_of(const Intersections& all, const std::vector<std::string>& items,
                                    const std::vector<EmergenceRow>& rows, const Where& where) {
@@ -205,28 +202,32 @@ std::vector<std::string> claims_of(const Intersections& all, const std::vector<s
 Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
                   const AxisSchema& items) {
   Finding found{.name = prefix + "emerge", .axes = {all.measures, intersection_axis(all), items}};
-  found.add(Role::value, rows, "beyond", "", "emerge_max above both parts, emerge_min below both; none: no value",
-            &beyond_both);
+  found.add(Role::value, rows, "beyond", "", "emerge_max above all parts, emerge_min below all; none: no value",
+            &beyond_parts);
   found.add(Role::p, rows, "p", "1",
-            "two-sided p of a score beyond both parts', over other templates and rephrasings; 1: it is not",
+            "two-sided p of a score beyond each part's, over other templates and rephrasings; 1: it is not",
             &EmergenceRow::p);
   found.add(Role::adjusted, rows, "p_holm", "1", "emerge_p after Holm over all rows of the measure",
             &EmergenceRow::p_holm);
   add_cells(found, rows, &EmergenceRow::degrees, &EmergenceRow::reason);
   add_score(found, Role::value, rows, "score", "mean of the intersection over the common cells", &EmergenceRow::score);
-  add_score(found, Role::value, rows, "first", "mean of its first part over the common cells", &EmergenceRow::first);
-  add_score(found, Role::value, rows, "second", "mean of its second part over the common cells", &EmergenceRow::second);
-  add_score(found, Role::value, rows, "max", "score minus the larger part's", &EmergenceRow::emerge_max);
-  add_score(found, Role::value, rows, "min", "score minus the smaller part's", &EmergenceRow::emerge_min);
+  std::string heads;
+  for (std::size_t part = 0; part < all.parts.most(); ++part) {
+    const auto& name = sweep::part_names[part];
+    add_score(found, Role::value, rows, name, "mean of its " + name + " part over the common cells",
+              [part](const EmergenceRow& row) { return row.parts[part]; });
+    heads += ", " + name;
+  }
+  add_score(found, Role::value, rows, "max", "score minus the largest part's", &EmergenceRow::emerge_max);
+  add_score(found, Role::value, rows, "min", "score minus the smallest part's", &EmergenceRow::emerge_min);
   const auto side = [](const EmergenceRow& row) {
-    return row.side() == 0 ? "" : row.side() > 0 ? "above both parts'" : "below both parts'";
+    return row.side() == 0 ? "" : row.side() > 0 ? "above each part's" : "below each part's";
   };
   found.question = {{claims_of(all, items.labels, rows, side), "beyond", "template", "difference"}};
   found.question->nothing = "emergent trait";
-  found.views = {{.title = "Scores beyond both parts', in ",
-                  .columns = table_columns(
-                      "intersection, trait: " + items.name +
-                      ", score, first, second, beyond both: beyond, templates: num_templates, p, p Holm: p_holm"),
+  found.views = {{.title = "Scores beyond each part's, in ",
+                  .columns = table_columns("intersection, trait: " + items.name + ", score" + heads +
+                                           ", beyond the parts: beyond, templates: num_templates, p, p Holm: p_holm"),
                   .by = "p",
                   .only = "beyond",
                   .none = "none"}};
@@ -237,8 +238,8 @@ Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& r
                     const AxisSchema& items, double confidence) {
   Finding found{.name = prefix + "interaction", .axes = {all.measures, intersection_axis(all), items}};
   add_score(found, Role::value, rows, "",
-            all.parts.baseline ? "score minus both parts' plus the baseline's"
-                               : "score minus both parts', taken to be 0 where no group is named",
+            all.parts.baseline ? "score minus all parts', plus the baseline's for each part but the first"
+                               : "score minus all parts', taken to be 0 where no group is named",
             &EmergenceRow::interaction);
   const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
   add_score(found, Role::low, rows, "low", "lower end of the " + interval, &EmergenceRow::interaction_low);
@@ -249,11 +250,11 @@ Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& r
             &EmergenceRow::interaction_p_holm);
   add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
   const auto side = [](const EmergenceRow& row) {
-    return row.interaction > 0 ? "above the sum of both parts'" : "below the sum of both parts'";
+    return row.interaction > 0 ? "above the sum of the parts'" : "below the sum of the parts'";
   };
   found.question = {{claims_of(all, items.labels, rows, side), "", "template", "difference"}};
   found.question->nothing = "interaction";
-  found.views = {{.title = "Scores beyond the sum of both parts', in ",
+  found.views = {{.title = "Scores beyond the sum of the parts', in ",
                   .columns = table_columns("intersection, item: " + items.name +
                                            ", beyond the sum:, low, high, templates: num_templates, p, p Holm: p_holm"),
                   .by = "p",
@@ -289,7 +290,7 @@ Finding known(const Intersections& all, const sweep::IntersectionQuestions& ques
                   .columns = table_columns("of: known_kind, precision, recall, always yes: prevalence, universe, "
                                            "known: stereotypes, predicted, hits, unscored")}};
   const auto level = questions.level < 1 ? " and p at most " + base::format_double(questions.level) : "";
-  found.notes = "predicted: beyond both parts' by more than " + base::format_double(questions.emergence) + level +
+  found.notes = "predicted: beyond each part's by more than " + base::format_double(questions.emergence) + level +
                 ". universe: intersections x items that the table names, higher and lower. always yes: precision of "
                 "predicting all of it, with recall 1 (the share that is known). " +
                 all.known_source;
@@ -300,7 +301,8 @@ std::string test_notes(const Intersections& all) {
   const auto num_apart =
       std::ranges::count_if(all.parts.intersections, [](const auto& one) { return !one.has_parts(); });
   return std::string(
-             "beyond both: over the larger part's score, or under the smaller's; its p is the larger of both parts'. "
+             "beyond the parts: over the largest part's score, or under the smallest's; its p is the largest of the "
+             "parts'. "
              "p, low, high: Student's t over other templates and rephrasings, on the cells that all of a row have; p "
              "Holm: adjusted among all intersections and items of the measure. Beyond the sum: the score where no "
              "group is named is ") +

@@ -2,6 +2,7 @@
 // stereotypes. Knows no probe.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,19 +15,24 @@
 #include "findings/Scores.hpp"
 #include "stats/Correlation.hpp"
 #include "stats/Summary.hpp"
+#include "sweep/Axes.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
-// Which subjects of a score table are intersections of two groups, and where their parts stand in it. Knows no probe.
+// Which subjects of a score table are intersections of groups, and where their parts stand in it. Knows no probe.
 
-/// A subject of kind `intersection` with its coordinates `first` and `second`. Places are on the axis of subjects.
+/// [subject]: labels of its parts, the coordinates `first`, `second`, ... of the axis; of a group its own.
+std::vector<std::vector<std::string>> part_labels(const results::AxisSchema& subjects);
+
+/// A subject of kind `intersection` with at least two parts. Places are on the axis of subjects.
 struct Intersection {
   std::size_t subject = 0;
-  std::optional<std::size_t> first;     ///< subject of kind `group` that is its first part
-  std::optional<std::size_t> second;    ///< and its second
-  std::optional<std::size_t> reversed;  ///< the intersection of the same parts in the other order
-  bool has_parts() const { return first && second; }
+  std::vector<std::optional<std::size_t>> parts;  ///< subjects of kind `group`, in order; none: not scored by itself
+  std::optional<std::size_t> reversed;            ///< the intersection of the same parts from the last to the first
+  bool has_parts() const {
+    return std::ranges::all_of(parts, [](const auto& part) { return part.has_value(); });
+  }
 };
 
 struct IntersectionParts {
@@ -34,6 +40,7 @@ struct IntersectionParts {
   /// The only subject of kind `baseline`: what is scored where no group is named.
   std::optional<std::size_t> baseline;
   std::vector<std::string> domains;  ///< [subject]
+  std::size_t most() const;          ///< parts that an intersection has
 };
 
 /// Where several subjects could be a part (one for each place of a marker), the one that shares most of the other
@@ -58,24 +65,24 @@ CellScores cells_of_items(const Scores& scores, std::size_t measure);
 /// The same of the poles; `scores.poles` must be there.
 CellScores cells_of_poles(const Scores& scores, std::size_t measure);
 
-// What an intersection's score has that its parts' scores do not: scores beyond both parts' (cao2022 §5.2, Q3, table
+// What an intersection's score has that its parts' scores do not: scores beyond each part's (cao2022 §5.2, Q3, table
 // A10), and what is left beyond their sum. Knows no probe.
 
-/// One intersection and one item (or pole). All is over the cells (template, rephrasing) in which the intersection,
-/// both parts and, where the table has one, the baseline have a score: each is one subject, so that this is the equal
+/// One intersection and one item (or pole). All is over the cells (template, rephrasing) in which the intersection, all
+/// parts and, where the table has one, the baseline have a score: each is one subject, so that this is the equal
 /// composition of contrasts. Every p is that of stats::test_cells, over other templates and rephrasings.
 struct EmergenceRow {
-  double score = stats::nan;       ///< mean of the intersection, in the measure's unit
-  double first = stats::nan;       ///< of its first part
-  double second = stats::nan;      ///< of its second part
-  double emerge_max = stats::nan;  ///< score - max(first, second)
-  double emerge_min = stats::nan;  ///< score - min(first, second)
-  /// Two-sided: the larger of the p of the differences to both parts. 1 where the score is not beyond both parts' on
-  /// the same side.
+  double score = stats::nan;                    ///< mean of the intersection, in the measure's unit
+  std::array<double, sweep::most_parts> parts;  ///< of its parts; NaN behind the last
+  double emerge_max = stats::nan;               ///< score - the largest of the parts
+  double emerge_min = stats::nan;               ///< score - the smallest
+  /// Two-sided: the largest p of the differences to the parts. 1 where the score is not beyond all of them on the same
+  /// side.
   double p = stats::nan;
-  double p_holm = stats::nan;       ///< adjusted over all rows
-  double degrees = stats::nan;      ///< of freedom, the fewer of both differences
-  double interaction = stats::nan;  ///< score - first - second (+ baseline)
+  double p_holm = stats::nan;   ///< adjusted over all rows
+  double degrees = stats::nan;  ///< of freedom, the fewest of the differences
+  /// Score minus the sum of the parts, plus the baseline for each part but the first.
+  double interaction = stats::nan;
   double interaction_low = stats::nan;
   double interaction_high = stats::nan;
   double interaction_p = stats::nan;       ///< two-sided
@@ -83,10 +90,11 @@ struct EmergenceRow {
   double interaction_degrees = stats::nan;
   std::int32_t num_templates = 0;
   std::int32_t num_cells = 0;
-  stats::Reason reason = stats::Reason::no_values;  ///< of the differences to both parts, as CellsTest
+  stats::Reason reason = stats::Reason::no_values;  ///< of the differences to the parts, as CellsTest
   stats::Reason interaction_reason = stats::Reason::no_values;
 
-  /// 1: above both parts, -1: below both, 0: neither, or no score.
+  EmergenceRow() { parts.fill(stats::nan); }
+  /// 1: above all parts, -1: below all, 0: neither, or no score.
   int side() const { return emerge_max > 0 ? 1 : emerge_min < 0 ? -1 : 0; }
 };
 
@@ -112,7 +120,7 @@ struct KnownTable {
   KnownTraits poles;
 };
 
-/// Columns `intersection` (a subject's label), `item` (an item's or a pole's), `direction`: higher, lower (than of both
+/// Columns `intersection` (a subject's label), `item` (an item's or a pole's), `direction`: higher, lower (than of all
 /// parts), or none: in the universe, and known for nothing. Names are compared as in a table of human ratings. Throws
 /// InputError with every bad row: a name that the score table does not have, a direction twice or beside `none`.
 KnownTable read_known_traits(const std::string& path, const Scores& scores, const IntersectionParts& parts);
@@ -121,7 +129,7 @@ struct KnownCounts {
   std::int32_t num_universe = 0;   ///< with a score; each (intersection, item) is two, higher and lower
   std::int32_t num_unscored = 0;   ///< of the universe, without: counted nowhere else
   std::int32_t num_known = 0;      ///< in the table
-  std::int32_t num_predicted = 0;  ///< emerge: beyond both parts' by more than `emergence`, and p at most `level`
+  std::int32_t num_predicted = 0;  ///< emerge: beyond each part's by more than `emergence`, and p at most `level`
   std::int32_t num_hits = 0;       ///< both
   double precision() const;        ///< hits / predicted; NaN: nothing predicted
   double recall() const;           ///< hits / known; NaN: nothing known
@@ -135,19 +143,6 @@ KnownCounts count_known(std::span<const EmergenceRow> rows, std::size_t num_item
 // How alike the scores of an intersection are to those of its parts and of the other order, and which domain's part it
 // resembles more (cao2022 §5.2, Q1 and Q2; tables A8 and A9). Knows no probe.
 
-/// Kendall's tau-b over items. An item's two scores are means over the cells in which both subjects have one.
-struct OrderRow {
-  stats::Correlation reversed;  ///< with the other order of the same parts
-  stats::Correlation first;
-  stats::Correlation second;
-  /// The larger of `first` and `second`; NaN unless both exist.
-  double nearer() const;
-};
-
-/// In the order of `order_comparison_names`.
-constexpr std::size_t num_order_comparisons = 4;
-extern const std::vector<std::string> order_comparison_names;
-
 /// Mean over intersections of a tau-b that exists, and over how many.
 struct OrderMean {
   double mean = stats::nan;
@@ -157,9 +152,14 @@ struct OrderMean {
 };
 
 struct Order {
-  std::vector<OrderRow> rows;  ///< [intersection]
-  std::array<OrderMean, num_order_comparisons> means;
+  /// [intersection, comparison]: Kendall's tau-b over items; an item's two scores are means over the cells in which
+  /// both subjects have one. The value with the nearest part is the largest of the parts', NaN unless all exist.
+  std::vector<stats::Correlation> taus;
+  std::vector<OrderMean> means;  ///< [comparison]
 };
+
+/// With what an intersection is compared: the other order, each part, the nearest part.
+std::vector<std::string> order_comparisons(const IntersectionParts& parts);
 
 /// Collective over `ranks`, which share the intersections.
 Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks);

@@ -37,6 +37,18 @@ stats::Correlation tau_of(const CellScores& cells, std::size_t left, std::size_t
   return stats::kendall_tau_b(on_left, on_right);
 }
 
+/// The largest of all; without a value unless all exist.
+stats::Correlation nearest_of(const std::vector<stats::Correlation>& taus) {
+  stats::Correlation nearest = taus.front();
+  for (const auto& tau : taus) {
+    if (!tau.defined()) {
+      return {.value = stats::nan, .p = tau.p, .n = tau.n, .reason = tau.reason};
+    }
+    nearest = tau.value > nearest.value ? tau : nearest;
+  }
+  return nearest;
+}
+
 void add_to(OrderMean& mean, double value, bool has_both_orders) {
   if (std::isnan(value)) {
     return;
@@ -49,7 +61,7 @@ void add_to(OrderMean& mean, double value, bool has_both_orders) {
   }
 }
 
-/// Taus of one pair of domains, the two orders of a pair of groups together.
+/// Taus of one pair of domains; all intersections of a pair of groups are one cell.
 class DomainPair {
  public:
   void add(std::size_t first_group, std::size_t second_group, double tau_first, double tau_second) {
@@ -106,29 +118,34 @@ class DomainPair {
 
 }  // namespace
 
-const std::vector<std::string> order_comparison_names = {"other order", "first part", "second part", "nearer part"};
-
-double OrderRow::nearer() const {
-  return first.defined() && second.defined() ? std::max(first.value, second.value) : stats::nan;
+std::vector<std::string> order_comparisons(const IntersectionParts& parts) {
+  std::vector<std::string> names = {"other order"};
+  for (std::size_t part = 0; part < parts.most(); ++part) {
+    names.push_back(sweep::part_names[part] + " part");
+  }
+  names.push_back(parts.most() > 2 ? "nearest part" : "nearer part");
+  return names;
 }
 
 Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks) {
   Order order;
-  order.rows = base::joined(share<OrderRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
+  const auto num_comparisons = parts.most() + 2;
+  order.taus = base::joined(share<stats::Correlation>(ranks, parts.intersections.size(), [&](std::size_t place) {
     const auto& intersection = parts.intersections[place];
     const auto tau = [&](const std::optional<std::size_t>& other) {
       return other ? tau_of(cells, intersection.subject, *other) : stats::Correlation();
     };
-    return std::vector{OrderRow{tau(intersection.reversed), tau(intersection.first), tau(intersection.second)}};
+    auto taus = base::mapped(intersection.parts, tau);
+    const auto nearest = nearest_of(taus);
+    taus.insert(taus.begin(), tau(intersection.reversed));
+    taus.resize(num_comparisons - 1);
+    taus.push_back(nearest);
+    return taus;
   }));
-  for (std::size_t place = 0; place < order.rows.size(); ++place) {
-    const auto& row = order.rows[place];
-    const auto& intersection = parts.intersections[place];
-    const std::array<double, num_order_comparisons> values = {row.reversed.value, row.first.value, row.second.value,
-                                                              row.nearer()};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      add_to(order.means[i], values[i], intersection.reversed.has_value());
-    }
+  order.means.resize(num_comparisons);
+  for (std::size_t at = 0; at < order.taus.size(); ++at) {
+    const auto& intersection = parts.intersections[at / num_comparisons];
+    add_to(order.means[at % num_comparisons], order.taus[at].value, intersection.reversed.has_value());
   }
   for (auto& mean : order.means) {
     mean.mean /= mean.num_intersections;  // NaN where there is none
@@ -144,18 +161,20 @@ std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionPar
     ranks.try_emplace(domain, ranks.size());
   }
   std::map<std::pair<std::size_t, std::size_t>, DomainPair> pairs;
-  for (std::size_t place = 0; place < order.rows.size(); ++place) {
-    const auto& row = order.rows[place];
-    const auto& intersection = parts.intersections[place];
-    if (!row.first.defined() || !row.second.defined()) {
-      continue;
-    }
-    const auto first = ranks.at(parts.domains[*intersection.first]);
-    const auto second = ranks.at(parts.domains[*intersection.second]);
-    if (first < second) {
-      pairs[{first, second}].add(*intersection.first, *intersection.second, row.first.value, row.second.value);
-    } else if (second < first) {
-      pairs[{second, first}].add(*intersection.second, *intersection.first, row.second.value, row.first.value);
+  for (std::size_t place = 0; place < parts.intersections.size(); ++place) {
+    const auto& groups = parts.intersections[place].parts;
+    const auto* taus = &order.taus[place * (parts.most() + 2) + 1];  // [part]
+    for (std::size_t one = 0; one < groups.size(); ++one) {
+      for (std::size_t other = 0; other < groups.size(); ++other) {
+        if (!taus[one].defined() || !taus[other].defined()) {
+          continue;
+        }
+        const auto first = ranks.at(parts.domains[*groups[one]]);
+        const auto second = ranks.at(parts.domains[*groups[other]]);
+        if (first < second) {
+          pairs[{first, second}].add(*groups[one], *groups[other], taus[one].value, taus[other].value);
+        }
+      }
     }
   }
   std::vector<std::string> names(ranks.size());

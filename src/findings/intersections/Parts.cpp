@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -13,40 +12,37 @@ namespace {
 using results::AxisSchema;
 
 /// A coordinate of the subjects; empty texts where they have none of this name.
-std::vector<std::string> subject_coordinate(const AxisSchema& subjects, const char* name) {
+std::vector<std::string> subject_coordinate(const AxisSchema& subjects, const std::string& name) {
   const auto* values = subjects.find_coordinate(name);
   return values == nullptr ? std::vector<std::string>(subjects.labels.size()) : *values;
 }
 
+using Labels = std::vector<std::string>;
+
 class NamedParts {
  public:
   explicit NamedParts(const AxisSchema& subjects)
-      : kinds_(subject_coordinate(subjects, "kind")),
-        firsts_(subject_coordinate(subjects, "first")),
-        seconds_(subject_coordinate(subjects, "second")) {
-    constexpr std::array<std::string_view, 4> known = {"kind", "domain", "first", "second"};
+      : kinds_(subject_coordinate(subjects, "kind")), parts_(part_labels(subjects)) {
     for (const auto& other : subjects.coordinates) {
-      if (!base::contains(known, other.name)) {
+      if (other.name != "kind" && other.name != "domain" && !base::contains(sweep::part_names, other.name)) {
         others_.push_back(&other.values);
       }
     }
     for (std::size_t subject = 0; subject < kinds_.size(); ++subject) {
-      if (kinds_[subject] == "group") {
-        groups_[firsts_[subject]].push_back(subject);
-      } else if (kinds_[subject] == "intersection") {
-        pairs_[{firsts_[subject], seconds_[subject]}].push_back(subject);
+      if ((kinds_[subject] == "group" && !parts_[subject].empty()) || is_intersection(subject)) {
+        places_[parts_[subject]].push_back(subject);
       }
     }
   }
 
   bool is_intersection(std::size_t subject) const {
-    return kinds_[subject] == "intersection" && !firsts_[subject].empty() && !seconds_[subject].empty();
+    return kinds_[subject] == "intersection" && parts_[subject].size() > 1;
   }
   Intersection find(std::size_t subject) const {
+    const auto& labels = parts_[subject];
     return {.subject = subject,
-            .first = nearest(subject, groups_, firsts_[subject]),
-            .second = nearest(subject, groups_, seconds_[subject]),
-            .reversed = nearest(subject, pairs_, std::pair(seconds_[subject], firsts_[subject]))};
+            .parts = base::mapped(labels, [&](const std::string& label) { return nearest(subject, {label}); }),
+            .reversed = nearest(subject, Labels(labels.rbegin(), labels.rend()))};
   }
   std::optional<std::size_t> baseline() const {
     const auto found = std::ranges::find(kinds_, "baseline");
@@ -60,11 +56,9 @@ class NamedParts {
         std::ranges::count_if(others_, [&](const auto* values) { return (*values)[left] == (*values)[right]; }));
   }
 
-  template <class Key>
-  std::optional<std::size_t> nearest(std::size_t subject, const std::map<Key, std::vector<std::size_t>>& places,
-                                     const Key& key) const {
-    const auto found = places.find(key);
-    if (found == places.end()) {
+  std::optional<std::size_t> nearest(std::size_t subject, const Labels& labels) const {
+    const auto found = places_.find(labels);
+    if (found == places_.end()) {
       return std::nullopt;
     }
     std::optional<std::size_t> best;
@@ -82,14 +76,33 @@ class NamedParts {
   }
 
   std::vector<std::string> kinds_;
-  std::vector<std::string> firsts_;
-  std::vector<std::string> seconds_;
+  std::vector<Labels> parts_;  ///< [subject]
   std::vector<const std::vector<std::string>*> others_;
-  std::map<std::string, std::vector<std::size_t>> groups_;
-  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> pairs_;
+  std::map<Labels, std::vector<std::size_t>> places_;  ///< of groups, by their one label, and intersections
 };
 
 }  // namespace
+
+std::vector<std::vector<std::string>> part_labels(const AxisSchema& subjects) {
+  std::vector<std::vector<std::string>> labels(subjects.labels.size());
+  for (const auto& name : sweep::part_names) {
+    const auto values = subject_coordinate(subjects, name);
+    for (std::size_t subject = 0; subject < labels.size(); ++subject) {
+      if (!values[subject].empty()) {
+        labels[subject].push_back(values[subject]);
+      }
+    }
+  }
+  return labels;
+}
+
+std::size_t IntersectionParts::most() const {
+  std::size_t most = 0;
+  for (const auto& intersection : intersections) {
+    most = std::max(most, intersection.parts.size());
+  }
+  return most;
+}
 
 IntersectionParts parts_of(const AxisSchema& subjects) {
   const NamedParts finder(subjects);

@@ -77,10 +77,11 @@ struct TargetSubject {
   std::string word;  ///< the form that the tests ask for
   sweep::NounForm form = sweep::NounForm::plural;
   std::string label;
-  std::string article;  ///< of a singular form
-  std::string domain;   ///< of an intersection both, joined by " x "
-  std::string first;    ///< label of the group, or of an intersection's first
-  std::string second;   ///< of an intersection's second; empty: a group
+  std::string article;                    ///< of a singular form
+  std::string domain;                     ///< of an intersection all, joined by " x "
+  std::string first;                      ///< label of the group, or of an intersection's first
+  std::string second;                     ///< of an intersection's second; empty: a group
+  std::vector<std::string> further = {};  ///< of an intersection's other groups
   bool operator==(const TargetSubject&) const = default;
   static void each_key(auto& self, auto& keys) {
     keys.required_line("word", self.word);
@@ -90,6 +91,7 @@ struct TargetSubject {
     keys.line("domain", self.domain);
     keys.line("first", self.first);
     keys.line("second", self.second);
+    keys.unless_default().lines("further", self.further);
   }
 };
 

@@ -65,7 +65,7 @@ void add_single(const std::vector<Subject>& subjects, Augmentation augmentation,
   for (const auto& [marker, groups] : subjects) {
     auto& condition = out.emplace_back(condition_of(augmentation, marker, marker.word));
     condition.kind = groups.size() == 1 ? "group" : "intersection";
-    std::ranges::copy(groups, condition.groups.begin());
+    condition.groups = groups;
     (augmentation == Augmentation::aug1   ? condition.referent_marker
      : augmentation == Augmentation::aug2 ? condition.other_marker
                                           : condition.pronoun_marker) = marker.word;
@@ -97,25 +97,28 @@ void add_pairs(const std::vector<Subject>& subjects, Augmentation augmentation, 
 constexpr std::size_t max_pairs_tokenized = 20'000;
 
 results::AxisSchema group_axis(const std::vector<Condition>& conditions) {
-  return axis_of("group", "condition: which marker stands where", conditions, &Condition::label,
-                 {{"kind", "baseline, group, intersection or contrast (aug3)", &Condition::kind},
-                  {"domain", "of the groups, joined by x", &Condition::attribute},
-                  {"first", "label of the first group; of a contrast: of the referent's",
-                   [](const auto& item) { return item.groups[0]; }},
-                  {"second", "label of the second group; of a contrast: of the other's",
-                   [](const auto& item) { return item.groups[1]; }},
-                  {"augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
-                   [](const auto& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; }},
-                  {"attribute", "attribute of the markers", &Condition::attribute},
-                  {"privilege", "side of the attribute: of the referent's marker in aug3a and aug3b",
-                   [](const auto& item) {
-                     return item.privilege == Privilege::unstated
-                                ? std::string()
-                                : privilege_names[static_cast<std::size_t>(item.privilege)];
-                   }},
-                  {"referent_marker", "marker before the referent", &Condition::referent_marker},
-                  {"other_marker", "marker before the other occupation", &Condition::other_marker},
-                  {"pronoun_marker", "marker after the pronoun", &Condition::pronoun_marker}});
+  const auto part = [](std::size_t place) {
+    return [place](const Condition& item) { return place < item.groups.size() ? item.groups[place] : std::string(); };
+  };
+  auto axis = axis_of(
+      "group", "condition: which marker stands where", conditions, &Condition::label,
+      {{"kind", "baseline, group, intersection or contrast (aug3)", &Condition::kind},
+       {"domain", "of the groups, joined by x", &Condition::attribute},
+       {"first", "label of the first group; of a contrast: of the referent's", part(0)},
+       {"second", "label of the second group; of a contrast: of the other's", part(1)},
+       {"augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
+        [](const auto& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; }},
+       {"attribute", "attribute of the markers", &Condition::attribute},
+       {"privilege", "side of the attribute: of the referent's marker in aug3a and aug3b",
+        [](const auto& item) {
+          return item.privilege == Privilege::unstated ? std::string()
+                                                       : privilege_names[static_cast<std::size_t>(item.privilege)];
+        }},
+       {"referent_marker", "marker before the referent", &Condition::referent_marker},
+       {"other_marker", "marker before the other occupation", &Condition::other_marker},
+       {"pronoun_marker", "marker after the pronoun", &Condition::pronoun_marker}});
+  add_further_parts(axis, base::mapped(conditions, &Condition::groups));
+  return axis;
 }
 
 std::string notes_of(const RoledSentence& item, std::string_view separator) {
@@ -209,10 +212,11 @@ SubjectList list_subjects(const Coreference& settings) {
   list.omissions.insert(list.omissions.end(), crossed.omissions.begin(), crossed.omissions.end());
   for (const auto& subject : crossed.subjects) {
     auto marker = markers.at(subject.components.front());
-    if (subject.components.size() == 2) {
-      const auto second = markers.at(subject.components.back()).privilege;
-      marker = {subject.singular, base::join(subject.domains, " x "),
-                marker.privilege == second ? second : Privilege::unstated, ""};
+    if (subject.components.size() > 1) {
+      const bool is_one = std::ranges::all_of(
+          subject.components, [&](const auto& label) { return markers.at(label).privilege == marker.privilege; });
+      marker = {subject.singular, base::join(subject.domains, " x "), is_one ? marker.privilege : Privilege::unstated,
+                ""};
     }
     list.subjects.push_back({std::move(marker), subject.components});
   }

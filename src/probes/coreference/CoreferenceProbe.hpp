@@ -14,7 +14,7 @@ namespace stereosweep::probes::coreference {
 
 // Prompts (winoidentity table 2): conditions = where which marker goes, and the text of a sentence under one.
 
-/// A marker, or two in order («Black disabled»), and the labels of the groups that it names.
+/// A marker, or several in order («Black disabled»), and the labels of the groups that it names.
 struct Subject {
   Marker marker;
   std::vector<std::string> groups;
@@ -28,17 +28,17 @@ struct SubjectList {
 /// The group that a marker names.
 sweep::Group group_of(const Marker& marker);
 
-/// Markers and groups in the job's order, then the intersections of `sweep::list_subjects`, whose marker is the first
-/// adjective before the second (lexical forms are nouns and do not count). The attribute of an intersection is both,
-/// "race x disability"; it is privileged or disadvantaged where both its parts are. Groups without an adjective and
+/// Markers and groups in the job's order, then the intersections of `sweep::list_subjects`, whose marker is their
+/// adjectives in order (lexical forms are nouns and do not count). The attribute of an intersection is that of all,
+/// "race x disability"; it is privileged or disadvantaged where all its parts are. Groups without an adjective and
 /// words that repeat are left out.
 SubjectList list_subjects(const Coreference& settings);
 
 /// One value of the outermost axis. Markers are empty where there is none.
 struct Condition {
   std::string label;  ///< "baseline", "aug1 Black", "aug1 Black disabled", "aug3a White / Black" (referent / other)
-  std::string kind = "baseline";      ///< or "group", "intersection", "contrast" (of aug3)
-  std::array<std::string, 2> groups;  ///< labels, in order; of aug3: the referent's, the other's
+  std::string kind = "baseline";    ///< or "group", "intersection", "contrast" (of aug3)
+  std::vector<std::string> groups;  ///< labels, in order; of aug3: the referent's, the other's
   Augmentation augmentation = Augmentation::baseline;
   std::string attribute;
   std::string referent_marker;

@@ -1,8 +1,10 @@
 #include "probes/association/scores/Statistics.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "base/Packing.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Messenger.hpp"
@@ -61,19 +63,20 @@ void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
   messenger.wait_until_sent();
 }
 
-/// "a+b" as its two parts. A name may hold a plus itself, so the parts that are `known` decide; else the first plus.
-std::pair<std::string, std::string> parts_of(const std::string& joined, const std::vector<std::string>& known) {
-  const auto is_known = [&](const std::string& name) {
-    return std::find(known.begin(), known.end(), name) != known.end();
-  };
-  for (auto plus = joined.find('+'); plus != std::string::npos; plus = joined.find('+', plus + 1)) {
-    if (is_known(joined.substr(0, plus)) && is_known(joined.substr(plus + 1))) {
-      return {joined.substr(0, plus), joined.substr(plus + 1)};
+/// The labels of the parts of an intersection, joined by "+" in `components` and by " x " in its own label. So a plus
+/// that the label has, too, is of a part's label.
+std::vector<std::string> parts_of(const std::string& components, const std::string& label) {
+  std::vector<std::string> parts(1);
+  for (std::size_t at = 0, in_label = 0; at < components.size(); ++at) {
+    if (components[at] == '+' && label.compare(in_label, 3, " x ") == 0) {
+      parts.emplace_back();
+      in_label += 3;
+    } else {
+      parts.back() += components[at];
+      ++in_label;
     }
   }
-  const auto plus = joined.find('+');
-  return plus == std::string::npos ? std::pair(joined, std::string())
-                                   : std::pair(joined.substr(0, plus), joined.substr(plus + 1));
+  return parts;
 }
 
 /// Groups and intersections, with what they are made of.
@@ -84,19 +87,24 @@ results::AxisSchema subject_axis(const results::AxisSchema& groups) {
   results::AxisSchema::Coordinate domain{"domain", "domain of the group; of an intersection's groups, joined by x", {}};
   results::AxisSchema::Coordinate first{"first", "label of the group; of an intersection's first group", {}};
   results::AxisSchema::Coordinate second{"second", "label of an intersection's second group; empty: a group", {}};
+  std::map<std::string, std::string> domain_of;
+  std::vector<std::vector<std::string>> parts;
   for (std::size_t index = 0; index < groups.labels.size(); ++index) {
-    const bool is_pair = kinds[index] == "intersection";
-    const auto both = is_pair ? parts_of(domains[index], domains) : std::pair(domains[index], std::string());
-    const auto parts =
-        is_pair ? parts_of(components[index], groups.labels) : std::pair(components[index], std::string());
-    domain.values.push_back(both.second.empty() ? both.first : both.first + " x " + both.second);
-    first.values.push_back(parts.first);
-    second.values.push_back(parts.second);
+    const bool is_crossed = kinds[index] == "intersection";
+    parts.push_back(is_crossed ? parts_of(components[index], groups.labels[index]) : std::vector{components[index]});
+    const auto known = [&](const std::string& part) { return domain_of[part]; };
+    domain.values.push_back(is_crossed ? base::join(base::mapped(parts.back(), known), " x ") : domains[index]);
+    domain_of.try_emplace(parts.back().front(), domains[index]);
+    first.values.push_back(parts.back().front());
+    second.values.push_back(parts.back().size() > 1 ? parts.back()[1] : "");
   }
-  return {"subject",
-          "group or intersection",
-          groups.labels,
-          {{"kind", "group or intersection", kinds}, std::move(domain), std::move(first), std::move(second)}};
+  results::AxisSchema axis{
+      "subject",
+      "group or intersection",
+      groups.labels,
+      {{"kind", "group or intersection", kinds}, std::move(domain), std::move(first), std::move(second)}};
+  add_further_parts(axis, parts);
+  return axis;
 }
 
 results::AxisSchema measure_axis(const std::vector<Variant>& variants) {

@@ -262,16 +262,23 @@ class TestsReader {
                       is_plural ? "form: plural" : "form: singular");
       } else if (base::contains(targets.words, word)) {
         if (subject.kind == sweep::SubjectKind::intersection) {
-          list.omissions.push_back(
-              {subject.components[0], subject.components[1], "same words as another subject: '" + word + "'"});
+          list.omissions.push_back({subject.components[0], base::join(std::span(subject.components).subspan(1), " + "),
+                                    "same words as another subject: '" + word + "'"});
           continue;
         }
         problems_.add(node.place(key), "two groups are called '" + word + "'", "a target counts once");
       }
       targets.words.push_back(word);
       add_subject(node, key,
-                  {word, form, subject.label, is_plural ? "" : subject.article, base::join(subject.domains, " x "),
-                   subject.components.front(), subject.components.size() > 1 ? subject.components.back() : ""});
+                  {word,
+                   form,
+                   subject.label,
+                   is_plural ? "" : subject.article,
+                   base::join(subject.domains, " x "),
+                   subject.components.front(),
+                   subject.components.size() > 1 ? subject.components[1] : "",
+                   {subject.components.begin() + std::min<std::ptrdiff_t>(2, std::ssize(subject.components)),
+                    subject.components.end()}});
     }
     for (const auto& omission : list.omissions) {
       base::add_once(settings_.omissions, omission);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/Lists.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
@@ -20,8 +21,8 @@ constexpr std::size_t most_numbers = std::size_t{16} << 20U;  ///< in memory at 
 constexpr std::size_t num_measures = 3;
 using Scores = std::array<double, num_measures>;  ///< effect_size, association, deviation; NaN where there is none
 
-/// One value of the axis subject: label, then the coordinates kind, name, domain, first, second.
-using SubjectRow = std::array<std::string, 6>;
+/// One value of the axis subject: label, then the coordinates kind, name, domain, first, second and further parts.
+using SubjectRow = std::vector<std::string>;
 
 AxisSchema measure_axis() {
   return {
@@ -38,12 +39,15 @@ AxisSchema measure_axis() {
 
 AxisSchema subject_axis(const std::vector<SubjectRow>& rows) {
   const auto part = [](std::size_t place) { return [place](const SubjectRow& row) { return row[place]; }; };
-  return axis_of(results::score_axis_names[1], "pair of target sets (WEAT) or target word (WEFAT)", rows, part(0),
-                 {{"kind", "word sets, word, group or intersection", part(1)},
-                  {"name", "label of the group or intersection", part(2)},
-                  {"domain", "domain of the group, or of both groups", part(3)},
-                  {"first", "first group; of word sets: X", part(4)},
-                  {"second", "second group; of word sets: Y", part(5)}});
+  auto axis = axis_of(results::score_axis_names[1], "pair of target sets (WEAT) or target word (WEFAT)", rows, part(0),
+                      {{"kind", "word sets, word, group or intersection", part(1)},
+                       {"name", "label of the group or intersection", part(2)},
+                       {"domain", "domain of the group, or of all groups", part(3)},
+                       {"first", "first group; of word sets: X", part(4)},
+                       {"second", "second group; of word sets: Y", part(5)}});
+  add_further_parts(axis,
+                    base::mapped(rows, [](const SubjectRow& row) { return SubjectRow(row.begin() + 4, row.end()); }));
+  return axis;
 }
 
 AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
@@ -84,7 +88,9 @@ class Subjects {
       return {word, "word", "", "", "", ""};
     }
     const auto* kind = known->second.empty() ? "group" : "intersection";
-    return {word, kind, known->label, known->domain, known->first, known->second};
+    SubjectRow row = {word, kind, known->label, known->domain, known->first, known->second};
+    row.insert(row.end(), known->further.begin(), known->further.end());
+    return row;
   }
 
   std::vector<std::size_t> find_missing(const ContextsTest& test, const Contexts& job) {
