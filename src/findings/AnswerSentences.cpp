@@ -63,8 +63,9 @@ class AnsweredRows {
     }
     const auto small = std::ranges::count_if(rows_, is_small);
     if (told.empty() && !rows_.empty()) {
-      const auto nearest = " Nearest to one" + (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") +
-                           ": " + sentence(rows_.front());
+      const auto nearest = " The nearest to it" +
+                           (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") + ": " +
+                           sentence(rows_.front());
       told.push_back(why_none(level) + (value_.number(rows_.front()) != 0 ? nearest : ""));  // 0 has no direction
     } else if (p_ != nullptr && rows_.size() > told.size()) {
       told.back() += " Of " + base::counted(rows_.size(), "row") + " " +

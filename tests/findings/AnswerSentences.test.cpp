@@ -67,13 +67,13 @@ TEST(FindingsAnswers, say_that_there_is_none_and_what_is_nearest) {
   const auto none = answers_to({{"a", 1, 0.04, 0.08}, {"b", 2, 0.5, 0.5}});
   ASSERT_THAT(none, SizeIs(1));
   EXPECT_EQ(none[0].text,
-            "No difference beyond chance. Nearest to one of 2 rows: a: 1.000 nat, 0.000 .. 2.000, p 0.040, adjusted "
+            "No difference beyond chance. The nearest to it of 2 rows: a: 1.000 nat, 0.000 .. 2.000, p 0.040, adjusted "
             "0.080 (7 templates).");
   const auto without_p = answers_to({{"a", 1}});
   ASSERT_THAT(without_p, SizeIs(1));
   EXPECT_EQ(
       without_p[0].text,
-      "This design cannot show any difference: too few templates, wordings or answers for a p. Nearest to one: a: "
+      "This design cannot show any difference: too few templates, wordings or answers for a p. The nearest to it: a: "
       "1.000 nat, 0.000 .. 2.000 (7 templates).");
   EXPECT_EQ(answers_to({{"lower", 0, 1}}).front().text, "No difference beyond chance.") << "0 has no direction";
   EXPECT_EQ(answers_to({{"a"}}).front().text, "Nothing can be said of any difference: there are no scores.");

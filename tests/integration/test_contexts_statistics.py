@@ -273,7 +273,7 @@ def test_samples_of_contexts_as_numpy(tmp_path):
     assert np.isnan(tables["weat_p"].sel(weat_test="T3"))  # no word of X has a vector
     assert "missing_words" in out and "x without flea" in out
     # the answer first, then p of relabelling, p of z only on request, and rare words by name
-    assert out.startswith("No difference beyond chance. Nearest to one: T1: flowers are nearer to good, insects to bad: d")
+    assert out.startswith("No difference beyond chance. The nearest to it: T1: flowers are nearer to good, insects to bad: d")
     assert "\nTwo target sets" in out and "log10 p of z" not in out
     contexts = {str(word): int(number) for word, number in zip(raw["word"].values, raw["word_usable"].values)}
     rare = [word for word in contexts if 0 < contexts[word] < 20]

@@ -139,4 +139,4 @@ def test_where_nothing_differs_it_says_so(tmp_path):
     text = flat(stats(tmp_path / "run", asked))
     # two templates: signs flip in four ways, two of which are as far from zero
     assert text.startswith("This design can hardly show any difference: no p of shuffled labels or signs is below 0.500. "
-                           "Nearest to one of 16 rows: nurses lean further to ")  # fmt: skip
+                           "The nearest to it of 16 rows: nurses lean further to ")  # fmt: skip

@@ -237,7 +237,7 @@ def test_a_sweep_is_one_table(sweep):
     assert [(place / "association.stats.h5").stat().st_mtime_ns for place in places] == written, "they were current"
 
 
-NOTHING = r"(This design can hardly show any difference: no p of shuffled labels or signs is below \S+|No difference beyond chance)\. Nearest to one of \d+ rows: "
+NOTHING = r"(This design can hardly show any difference: no p of shuffled labels or signs is below \S+|No difference beyond chance)\. The nearest to it of \d+ rows: "
 ANSWER = r"(seed=\d) leans further to (\S+) than (seed=\d) \(([^)]+)\): (\S+) nat, (\S+) \.\. (\S+), p (\S+), adjusted (\S+) \((\d+) templates\)\."
 
 

@@ -61,7 +61,7 @@ def test_long_tables_say_how_to_see_the_rest(finished):
 
 
 FIRST = {"association": "This design can hardly show any agreement: no p of shuffled labels or signs is below 0.333.",
-         "coreference": "No difference beyond chance. Nearest to one of 310 rows: share of referent is ",
+         "coreference": "No difference beyond chance. The nearest to it of 310 rows: share of referent is ",
          "rating": "Ratings that were read from sampled answers: "}  # fmt: skip
 
 
