@@ -56,6 +56,8 @@ struct RankPlace {
   RankProcess process;
   bool visible = false;  ///< its process is one of this machine's, so that its end can be seen here
   std::shared_ptr<const ProcessWatch> watch;  ///< of a visible one, on rank 0
+  bool is_seen_alive() const { return visible && is_alive(process); }
+  bool is_seen_dead() const { return visible && !is_alive(process); }
 };
 /// Collective over `group`: one per rank of it. `world_rank`: of this rank.
 std::vector<RankPlace> places_of(const Communicator& group, int world_rank);

@@ -411,7 +411,7 @@ class Coordinator {
     if (is_perhaps_a_death()) {
       for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
         const auto& place = parts_.ranks[rank];
-        if (place.visible && !peers_[rank].gone && !parallel::is_alive(place.process)) {
+        if (!peers_[rank].gone && place.is_seen_dead()) {
           lose(stop_for_death(place));
           return;
         }

@@ -80,7 +80,7 @@ void SignalWatcher::take(const siginfo_t& signal) {
   if (!rank.empty() && signal.si_code == SI_USER && signal.si_pid != 0 && signal.si_pid != launcher_) {
     base::log(base::LogLevel::warning, "signal " + signal_name(signal.si_signo) + " on rank " + rank +
                                            ", sent by process " + std::to_string(signal.si_pid));
-    if (rank_ > 0 && ranks_.front().visible && parallel::is_alive(ranks_.front().process)) {
+    if (rank_ > 0 && ranks_.front().is_seen_alive()) {
       ::sigqueue(static_cast<pid_t>(ranks_.front().process.number), signal.si_signo, {.sival_int = rank_});
     }
   }
@@ -117,8 +117,7 @@ void SignalWatcher::let_ranks_leave() {
 
 StopOrder SignalWatcher::order() const {
   const auto has_died = [&](const parallel::RankPlace& rank) {
-    return rank.visible && !parallel::is_alive(rank.process) &&
-           !(ranks_may_leave_ && rank.watch->wait_status().value_or(0) == 0);
+    return rank.is_seen_dead() && !(ranks_may_leave_ && rank.watch->wait_status().value_or(0) == 0);
   };
   if (const auto dead = std::ranges::find_if(ranks_, has_died); received_ == SIGTERM && dead != ranks_.end()) {
     return stop_for_death(*dead);
@@ -135,7 +134,7 @@ StopOrder SignalWatcher::order() const {
 SignalWatcher::Next SignalWatcher::leave(const std::function<bool(const StopOrder&)>& begin_end) {
   if (rank_ > 0) {
     const auto& zero = ranks_.front();
-    if (zero.visible && parallel::is_alive(zero.process) && since(when_) < time_to_tell) {
+    if (zero.is_seen_alive() && since(when_) < time_to_tell) {
       return Next::again;
     }
     ::_exit(static_cast<int>(base::ExitCode::resume));
