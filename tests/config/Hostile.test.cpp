@@ -292,5 +292,24 @@ TEST(HostileFuzz, damaged_jobs_load_to_a_fixed_point_or_are_refused) {
   EXPECT_GT(num_loaded, 50);
 }
 
+TEST(Hostile, nobody_lists_millions_of_intersections) {
+  const JobFolder folder;
+  std::string groups;
+  for (int group = 0; group < 55; ++group) {
+    const auto name = std::to_string(group);
+    groups += (group == 0 ? "{plural: g" : ", {plural: g") + name + ", domain: d" + std::to_string(group % 5) +
+              ", adjective: a" + name + "}";
+  }
+  const std::string crossed = "groups: [" + groups + "], intersections: {domains: [[d0, d1, d2, d3, d4]]}";
+  const std::string head = "schema: stereosweep/1\nname: n\nmodel: m\nprobe: ";
+  const std::string jobs[] = {
+      head + "association\naxes: {" + crossed + ", traits: [[weak, strong]], templates: ['{group} are {trait}.']}\n",
+      head + "contexts\ncorpus: {files: [c.txt]}\naxes: {tests: [{" + crossed +
+          ", traits: [{left: [weak, timid], right: [strong, bold]}]}]}\n"};
+  for (const auto& job : jobs) {
+    EXPECT_THAT(folder.complaint(job), HasSubstr("up to 19,326,175 groups and intersections (limit: 1,000,000)"));
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::config

@@ -7,9 +7,12 @@
 
 #include "base/text/Text.hpp"
 #include "config/axes/Tables.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::config {
 namespace {
+
+constexpr std::uint64_t max_subjects = 1'000'000;
 
 using Labels = sweep::IntersectionRule::Labels;
 
@@ -426,6 +429,12 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
       source->place(source_key), "neither 'pairs' nor 'domains' is given", "no groups would be crossed",
       "Write 'domains: all', or 'intersections: none'.");
   fields.finish();
+  const auto most = sweep::most_subjects(groups, rule);
+  if (most > max_subjects) {
+    problems.add(source->place(source_key), "up to " + base::with_thousands(most) + " groups and intersections",
+                 "limit: " + base::with_thousands(max_subjects), "Cross fewer domains.");
+    rule = {};  // nobody lists them
+  }
   return rule;
 }
 

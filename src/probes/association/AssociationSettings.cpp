@@ -17,8 +17,6 @@ namespace {
 using config::Node;
 using config::ProbeReading;
 
-constexpr std::uint64_t max_subjects = 1'000'000;
-
 const std::vector<std::string> measure_names = {"ilps", "ilps_star", "set"};
 constexpr bool Measures::*wanted[] = {&Measures::ilps, &Measures::ilps_star, &Measures::set};
 
@@ -83,9 +81,6 @@ void check_size(const ProbeReading& job, const Association& settings) {
   for (const auto& pair : axes.traits) {
     num_words += pair.left.words.size() + pair.right.words.size();
   }
-  job.problems.add_if(num_subjects > max_subjects, job.place("axes"),
-                      "up to " + base::with_thousands(num_subjects) + " groups and intersections",
-                      "limit: " + base::with_thousands(max_subjects), "Cross fewer domains.");
   config::check_cells(job, {{num_subjects, "groups and intersections"},
                             {axes.templates.size(), "templates"},
                             {axes.rephrasings.size(), "rephrasings"},
