@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 
@@ -33,9 +34,9 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
   const auto trimmed = path.has_filename() ? path : path.parent_path();
   const auto above = trimmed.has_parent_path() ? trimmed.parent_path() : std::filesystem::path(".");
   const auto prefix = is_folder ? "" : trimmed.filename().string() + ".";
-  for (const auto& entry : std::filesystem::directory_iterator(is_folder ? path : above, error)) {
-    if (entry.path().filename().string().starts_with(prefix) && is_run(entry.path())) {
-      runs.push_back(is_folder || trimmed.has_parent_path() ? entry.path() : entry.path().filename());
+  for (const auto& entry : base::entries_of(is_folder ? path : above, error)) {
+    if (entry.filename().string().starts_with(prefix) && is_run(entry)) {
+      runs.push_back(is_folder || trimmed.has_parent_path() ? entry : entry.filename());
     }
   }
   std::ranges::sort(runs);

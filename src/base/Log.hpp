@@ -10,7 +10,8 @@ enum class LogLevel { debug, info, warning, error };
 
 /// Rank that stands in every line; -1 (the default) prints none.
 void set_log_rank(int rank);
-/// Also appends every line to this file (empty: none). Errors of the file are ignored: a full disk must not end a run.
+/// Also appends every line to this file (empty: none). Errors of the file are warned of once: a full disk must not end
+/// a run.
 void set_log_file(std::string_view path);
 /// What stands in the terminal's last line: `bar` is text without an end, which the next line of the log takes the
 /// place of.

@@ -35,7 +35,7 @@ constexpr std::uint64_t random_below(std::uint64_t bound, std::uint64_t seed, st
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Ten rounds; words in the order of the published reference (known answers in tests/base/Philox.test.cpp).
+/// Ten rounds; words in the order of the published reference (known answers in tests/base/Random.test.cpp).
 constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
   constexpr std::uint64_t first_factor = 0xD2511F53U;
   constexpr std::uint64_t second_factor = 0xCD9E8D57U;

@@ -5,6 +5,7 @@
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 
@@ -63,9 +64,9 @@ Named find_all(const base::FileSet& files) {
   }
   std::error_code error;
   const auto folder = std::filesystem::path(files.directory()) / "additional_chat_templates";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".jinja") {
-      named.texts[entry.path().stem().string()] = base::read_file(entry.path(), max_template_bytes);
+  for (const auto& path : base::entries_of(folder, error)) {
+    if (path.extension() == ".jinja") {
+      named.texts[path.stem().string()] = base::read_file(path, max_template_bytes);
     }
   }
   for (const char* file : {"chat_template.json", "tokenizer_config.json"}) {

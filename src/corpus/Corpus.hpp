@@ -9,13 +9,13 @@ namespace stereosweep::corpus {
 
 /// Sentences of the user's own in which the words of the tests are looked for.
 struct Corpus {
-  enum class Format { automatic, text, json_lines };  ///< automatic: by the file's name (.jsonl[.gz|.zst])
+  enum class Format { automatic, text, json_lines };  ///< automatic: by the file's name (.jsonl[.gz|.bz2|.zst])
   /// word: neighbours are no letters, digits or marks (Unicode), ends of the line included.
   /// blanks: the published code's rule, a blank on both sides, so that a line's first and last word are missed.
   enum class Boundary { word, blanks };
   enum class Case { exact, ignore };
   std::vector<std::string>
-      files;  ///< files or directories (read recursively), plain, gzip or zstd by their magic bytes
+      files;  ///< files or directories (read recursively), plain, gzip, bzip2 or zstd by their magic bytes
   Format format = Format::automatic;
   std::string field = "text";  ///< of a JSON line
   Boundary boundary = Boundary::word;

@@ -16,7 +16,7 @@ namespace stereosweep::corpus {
 
 struct CorpusFile {
   std::filesystem::path path;
-  std::string label;  ///< below the listed directory (a listed file: its name), with '/', without .gz or .zst
+  std::string label;  ///< below the listed directory (a listed file: its name), with '/', without .gz, .bz2 or .zst
   std::uint64_t size = 0;
   Compression compression = Compression::none;
   Corpus::Format format = Corpus::Format::text;  ///< never `automatic`

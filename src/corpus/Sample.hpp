@@ -20,7 +20,7 @@ struct Context {
   std::string sentence;           ///< the line, or the field of a JSON line, without its end; valid UTF-8, no NUL
   base::Span span;                ///< the occurrence, bytes of `sentence`
   std::uint64_t key = 0;          ///< pseudo-random; the smallest keys of a word are its sample
-  std::string file;               ///< label: path below the listed directory, without .gz or .zst
+  std::string file;               ///< label: path below the listed directory, without .gz, .bz2 or .zst
   std::uint64_t line_offset = 0;  ///< of the line's first byte in the decompressed file
   bool operator==(const Context&) const = default;
 };

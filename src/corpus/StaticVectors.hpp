@@ -1,4 +1,4 @@
-// One vector per word from a file of static embeddings: word2vec (text, binary) or GloVe; plain, gzip or zstd.
+// One vector per word from a file of static embeddings: word2vec (text, binary) or GloVe; plain, gzip, bzip2 or zstd.
 #pragma once
 
 #include <cstdint>

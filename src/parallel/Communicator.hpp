@@ -94,7 +94,7 @@ void run_coordinated(const Communicator& group, std::string_view name, const std
 
 /// Collective: runs `step` on every rank; if it throws anywhere, every rank throws the lowest rank's error.
 /// The step itself must not communicate in ways that hang when one rank leaves it early. A name is the fault point
-/// `step:NAME` (base/FaultInjection.hpp).
+/// `step:NAME` (base/process/FaultInjection.hpp).
 template <class Step>
 auto coordinated(const Communicator& group, std::string_view name, Step&& step) {
   using Result = std::invoke_result_t<Step>;

@@ -21,7 +21,8 @@ class MpiSession {
   MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  /// Ends MPI where it has not ended yet; collective. After an exception the other ranks may never come: use `abort`.
+  /// Ends MPI where it has not ended yet; collective. After an exception the other ranks may never come: use
+  /// `abort_all_ranks`.
   ~MpiSession();
   /// All ranks.
   const Communicator& world() const { return world_; }

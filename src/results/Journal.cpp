@@ -20,6 +20,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
@@ -414,13 +415,9 @@ bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
     }
   };
   std::error_code status;
-  std::filesystem::recursive_directory_iterator at(run_directory / "journal", status);
-  for (; !status && at != std::filesystem::recursive_directory_iterator(); at.increment(status)) {
-    if (at->path().extension() == ".log" && may_hold_one(at->path())) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(base::tree_of(run_directory / "journal", status), [&](const std::filesystem::path& path) {
+    return path.extension() == ".log" && may_hold_one(path);
+  });
 }
 
 JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage) {
@@ -447,14 +444,9 @@ void remove_indexes(const std::filesystem::path& run_directory, const std::strin
 JournalStore JournalStore::read_all(const std::filesystem::path& run_directory, const std::string& stage,
                                     Indexes indexes, std::uint64_t least_bytes) {
   const auto directory = journal_directory(run_directory, stage);
-  std::vector<std::filesystem::path> paths;
   std::error_code status;
-  std::filesystem::directory_iterator at(directory, status);
-  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
-    if (at->path().extension() == ".log") {
-      paths.push_back(at->path());
-    }
-  }
+  auto paths = base::entries_of(directory, status);
+  std::erase_if(paths, [](const std::filesystem::path& path) { return path.extension() != ".log"; });
   base::fail_if(status && status != std::errc::no_such_file_or_directory,
                 "cannot read the journal " + directory.string(), status.message());
   std::ranges::sort(paths);

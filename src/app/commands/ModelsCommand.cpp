@@ -11,6 +11,7 @@
 #include "base/Lists.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
@@ -144,11 +145,8 @@ std::vector<ListedModel> list_models_in(const fs::path& directory) {
   if (holds_checkpoint(directory)) {
     places.push_back(directory);
   } else {
-    for (const auto& entry : fs::directory_iterator(directory, error)) {
-      if (holds_checkpoint(entry.path())) {
-        places.push_back(entry.path());
-      }
-    }
+    places = base::entries_of(directory, error);
+    std::erase_if(places, [](const fs::path& path) { return !holds_checkpoint(path); });
   }
   base::refuse_if(
       places.empty(), "no model in '" + directory.string() + "'",

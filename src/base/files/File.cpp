@@ -14,6 +14,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/gguf/Gguf.hpp"
 #include "base/text/Text.hpp"
 
@@ -80,12 +81,11 @@ std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::pat
   refuse_if(!is_folder, "cannot read the model directory " + directory.string(),
             status ? status.message() : "it is no directory");
   std::map<std::string, std::uint64_t> names;
-  std::filesystem::directory_iterator at(directory, status);
-  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
-    const auto extension = at->path().extension().string();
+  for (const auto& path : entries_of(directory, status)) {
     std::error_code ignored;
-    if (at->is_regular_file(ignored) && base::contains(checkpoint_extensions, extension)) {
-      names[at->path().filename().string()] = at->file_size();
+    if (base::contains(checkpoint_extensions, path.extension().string()) &&
+        std::filesystem::is_regular_file(path, ignored)) {
+      names[path.filename().string()] = std::filesystem::file_size(path);
     }
   }
   refuse_if(static_cast<bool>(status), "cannot read the model directory " + directory.string(), status.message());

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
 
@@ -62,10 +63,9 @@ std::string commit_in(const fs::path& file) {
 std::map<std::string, std::vector<std::string>> refs_of(const fs::path& folder) {
   std::map<std::string, std::vector<std::string>> refs;
   std::error_code error;
-  fs::recursive_directory_iterator at(folder / "refs", error);
-  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (const auto commit = commit_in(at->path()); !commit.empty()) {
-      refs[commit].push_back(at->path().lexically_relative(folder / "refs").generic_string());
+  for (const auto& path : tree_of(folder / "refs", error)) {
+    if (const auto commit = commit_in(path); !commit.empty()) {
+      refs[commit].push_back(path.lexically_relative(folder / "refs").generic_string());
     }
   }
   for (auto& [commit, names] : refs) {
@@ -77,13 +77,12 @@ std::map<std::string, std::vector<std::string>> refs_of(const fs::path& folder) 
 void add_snapshots(const fs::path& folder, const std::string& name, std::vector<HubSnapshot>& found) {
   const auto refs = refs_of(folder);
   std::error_code error;
-  fs::directory_iterator at(folder / "snapshots", error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    const auto commit = at->path().filename().string();
+  for (const auto& path : entries_of(folder / "snapshots", error)) {
+    const auto commit = path.filename().string();
     std::error_code ignored;
-    if (is_commit(commit) && at->is_directory(ignored)) {
+    if (is_commit(commit) && fs::is_directory(path, ignored)) {
       const auto known = refs.find(commit);
-      found.push_back({name, commit, known == refs.end() ? std::vector<std::string>() : known->second, at->path()});
+      found.push_back({name, commit, known == refs.end() ? std::vector<std::string>() : known->second, path});
     }
   }
 }
@@ -115,12 +114,8 @@ fs::path with_gguf(const fs::path& directory) {
   std::error_code error;
   std::vector<fs::path> found;
   if (!fs::exists(directory / "config.json", error)) {
-    fs::directory_iterator at(directory, error);
-    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-      if (is_gguf(at->path())) {
-        found.push_back(at->path());
-      }
-    }
+    found = entries_of(directory, error);
+    std::erase_if(found, [](const fs::path& path) { return !is_gguf(path); });
   }
   refuse_if(found.size() > 1,
             directory.string() + " holds " + counted(found.size(), "GGUF file") + " and no config.json",
@@ -163,10 +158,9 @@ fs::path hub_cache() {
 std::vector<HubSnapshot> list_hub_cache(const fs::path& cache) {
   std::vector<HubSnapshot> found;
   std::error_code error;
-  fs::directory_iterator at(cache, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (const auto name = name_of_folder(at->path().filename().string()); !name.empty()) {
-      add_snapshots(at->path(), name, found);
+  for (const auto& path : entries_of(cache, error)) {
+    if (const auto name = name_of_folder(path.filename().string()); !name.empty()) {
+      add_snapshots(path, name, found);
     }
   }
   std::ranges::sort(found, {}, [](const HubSnapshot& one) { return std::tie(one.name, one.commit); });

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 
 namespace stereosweep::base {
 
@@ -187,12 +188,7 @@ std::string final_name(const std::string& name) {
 
 void remove_stale_partials(const std::filesystem::path& directory) {
   std::error_code ignored;
-  std::vector<std::filesystem::path> found;
-  for (std::filesystem::directory_iterator at(directory, ignored); at != std::filesystem::directory_iterator();
-       at.increment(ignored)) {
-    found.push_back(at->path());
-  }
-  std::ranges::for_each(found, remove_if_stale);
+  std::ranges::for_each(entries_of(directory, ignored), remove_if_stale);
 }
 
 void sync_directory(const std::filesystem::path& directory) {

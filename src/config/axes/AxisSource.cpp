@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -90,9 +91,9 @@ std::vector<std::string> Pieces::names(const std::string& kind) const {
   std::set<std::string> names;
   for (const auto& root : roots_) {
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(root / kind, error)) {
-      if (entry.path().extension() == ".yaml" && names.size() < 1000) {
-        names.insert(entry.path().stem().string());
+    for (const auto& path : base::entries_of(root / kind, error)) {
+      if (path.extension() == ".yaml" && names.size() < 1000) {
+        names.insert(path.stem().string());
       }
     }
   }

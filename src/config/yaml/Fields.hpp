@@ -523,7 +523,7 @@ base::Json pair_schema(base::Json entry);
 base::Json names_schema(base::Json value);
 /// One of several forms.
 base::Json either_schema(std::vector<base::Json> forms);
-/// What `read_selections` reads.
+/// What `selections` reads.
 base::Json selections_schema();
 
 /// Collects the schema of the keys that it is shown; their values are the defaults.

@@ -50,7 +50,7 @@ struct Node {
   Node& add(Node child);
 };
 
-/// "a map", "a list", "text", "nothing": for messages.
+/// "a mapping", "a list", "quoted text", "nothing", ...: for messages.
 std::string kind_name(const Node& node);
 
 /// Limits of one document.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::probes::coreference {
@@ -414,12 +415,10 @@ class Reader {
       read_file(node, key, path);
       return;
     }
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      if (entry.is_regular_file(error) && draft_of_file(entry.path())) {
-        files.push_back(entry.path());
-      }
-    }
+    auto files = base::entries_of(path, error);
+    std::erase_if(files, [&](const std::filesystem::path& file) {
+      return !std::filesystem::is_regular_file(file, error) || !draft_of_file(file);
+    });
     std::ranges::sort(files);
     problems_.add_if(files.empty(), node.place(key), "no file of sentences in '" + path.string() + "'", name_rule);
     for (const auto& file : files) {

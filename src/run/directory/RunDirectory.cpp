@@ -8,6 +8,7 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
@@ -98,11 +99,8 @@ void RunDirectory::create() const {
 
 void RunDirectory::require_no_foreign_files() const {
   std::error_code status;
-  std::vector<std::string> names;
-  for (std::filesystem::directory_iterator at(root_, status); !status && at != std::filesystem::directory_iterator();
-       at.increment(status)) {
-    names.push_back(at->path().filename().string());
-  }
+  auto names = base::mapped(base::entries_of(root_, status),
+                            [](const std::filesystem::path& path) { return path.filename().string(); });
   const auto journal = root_ / "journal";
   const bool has_journal =
       std::filesystem::symlink_status(journal, status).type() == std::filesystem::file_type::directory;

@@ -86,7 +86,7 @@ struct ReadStatus {
 /// Nothing where DIR has no status.json. Throws InputError if it is no status file.
 std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory);
 
-/// "process 4711 on node7 since 2026-..." from status.json; for messages.
+/// "process 4711 on node7, started 2026-..." from status.json; for messages.
 std::string holder_of(const std::filesystem::path& run_directory);
 
 }  // namespace stereosweep::run

@@ -346,7 +346,10 @@ class TokenizerMaker {
 
   template <class Number>
   std::vector<Number> numbers(const Json& list, const char* key) const {
-    file_.refuse_if(!list.is_array() || list.size() != tokens_.size() || (!list.empty() && !list.front().is_number()),
+    const auto is_number = [](const Json& one) {
+      return std::is_integral_v<Number> ? one.is_number_integer() : one.is_number();
+    };
+    file_.refuse_if(!list.is_array() || list.size() != tokens_.size() || !std::ranges::all_of(list, is_number),
                     prefix + key, "is no list of a number for each token",
                     "there are " + std::to_string(tokens_.size()) + " tokens");
     return list.get<std::vector<Number>>();
