@@ -1,5 +1,7 @@
 #include "sweep/Wording.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 
@@ -32,30 +34,8 @@ bool is_spelled_out(std::string_view text) {
   return length >= 2;
 }
 
-// Capitals that have no rule, in the order of their small letters.
-constexpr std::u32string_view single_small = U"\u00FF\u0131\u01A1\u01B0\u03AC\u03AD\u03AE\u03AF\u03CC\u03CD\u03CE";
-constexpr std::u32string_view single_capitals = U"\u0178I\u01A0\u01AF\u0386\u0388\u0389\u038A\u038C\u038E\u038F";
-
-/// Whether small letter and capital stand side by side: most of Latin Extended-A, -B and Additional.
-bool is_in_pairs(char32_t c) {
-  const auto within = [c](char32_t from, char32_t to) { return c >= from && c <= to; };
-  return within(0x100, 0x137) || within(0x139, 0x148) || within(0x14A, 0x177) || within(0x179, 0x17E) ||
-         within(0x200, 0x21F) || within(0x1E00, 0x1E95) || within(0x1EA0, 0x1EFF);
-}
-
-char32_t upper(char32_t c) {
-  if (const auto single = single_small.find(c); single != std::u32string_view::npos) {
-    return single_capitals[single];
-  }
-  if (is_in_pairs(c)) {
-    const bool odd_capitals = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
-    return (c % 2 == 0) == odd_capitals ? c - 1 : c;
-  }
-  const bool latin = (c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7);
-  const bool greek = c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2;
-  const bool cyrillic = c >= 0x430 && c <= 0x44F;
-  return latin || greek || cyrillic ? c - 0x20 : c >= 0x450 && c <= 0x45F ? c - 0x50 : c;
-}
+/// Of a letter that begins a word: where two letters are one character, the first alone is a capital.
+char32_t upper(char32_t c) { return static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c))); }
 
 /// Whether the text begins with a vowel of Latin-1 or Latin Extended-A that has a mark or is a ligature: "émigré".
 bool opens_with_marked_vowel(std::string_view text) {

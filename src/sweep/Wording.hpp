@@ -1,5 +1,5 @@
-// The few rules of English that prompts need. Everything else, and all of other languages (config/LanguageTable.hpp),
-// is declared with the group, the template and the rule.
+// The few rules of English that prompts need. Everything else, and all of other languages
+// (config/language/LanguageTable.hpp), is declared with the group, the template and the rule.
 #pragma once
 
 #include <string>
