@@ -30,12 +30,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlannedJob {
-  std::string dump;     ///< resolved
-  std::string root;     ///< its run directory
-  std::string model;    ///< that it reads: its location; empty: none
-  std::string problem;  ///< why it cannot run here; empty: nothing is known against it
-  std::string sibling;  ///< directory of an earlier job of the sweep with the same numbers; empty: none
-  std::string reason;   ///< why the numbers are the same
+  std::string dump;         ///< resolved
+  std::string root;         ///< its run directory
+  std::string model;        ///< that it reads: its location; empty: none
+  std::string problem;      ///< why it cannot run here; empty: nothing is known against it
+  std::string sibling;      ///< directory of an earlier job of the sweep with the same numbers; empty: none
+  std::string reason;       ///< why the numbers are the same
+  bool can_resume = false;  ///< the problem ends with the same command run again
 };
 
 /// The jobs of one request (a sweep has several): read, named and checked before the first starts.
@@ -323,6 +324,7 @@ class Sweep {
         throw;  // a thread of this job is still at work with what the next one would need
       }
       planned.problem = error.what();
+      planned.can_resume = error.exit_code() == base::ExitCode::resume;
       say(base::LogLevel::error, planned.root + ": " + planned.problem);
       return base::ExitCode::done;
     }
@@ -348,7 +350,8 @@ class Sweep {
       say(done ? base::LogLevel::info : base::LogLevel::error,
           (done ? "  done        " : "  NOT DONE    ") + job.root + (done ? "" : ": " + job.problem));
     }
-    return failed == 0 ? base::ExitCode::done : base::ExitCode::error;
+    const bool can_resume = std::ranges::any_of(planned_.jobs, &PlannedJob::can_resume);
+    return failed == 0 ? base::ExitCode::done : can_resume ? base::ExitCode::resume : base::ExitCode::error;
   }
 
   const RunRequest& request_;

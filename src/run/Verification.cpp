@@ -124,7 +124,8 @@ class Comparer {
  private:
   void compare_numbers(double before, double after, const auto& place) {
     ++agreement_.numbers.compared;
-    if (before == after || (std::isnan(before) && std::isnan(after))) {
+    const bool is_zero_turned = before == 0 && std::signbit(before) != std::signbit(after);
+    if ((before == after && !is_zero_turned) || (std::isnan(before) && std::isnan(after))) {
       return;
     }
     ++agreement_.numbers.different;

@@ -94,6 +94,21 @@ def test_a_block_that_is_found_damaged_is_scored_again(tmp_path, reference, plac
     assert "1 of 26 blocks to score" in resume(tmp_path / "run", reference)
 
 
+def test_a_sweep_says_that_one_of_its_jobs_waits_for_the_same_command(tmp_path):
+    sweep = ["sweep.seed=[1, 2]"]
+    assert runs.run(runs.SMOKE, tmp_path / "out", *sweep, inject="export:rename:1:kill")[0] == 137
+    (journal,) = (tmp_path / "out").glob("smoke.1/journal/*.log")
+    runs.write_index(journal)
+    data = bytearray(journal.read_bytes())
+    third = list(runs.records(bytes(data)))[2]
+    data[data.index(third) + len(third) - 1] ^= 1
+    journal.write_bytes(data)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "out", *sweep)
+    assert code == 75 and "the sweep: 1 of 2 jobs done" in err and "is damaged in the journal" in err, err
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "out", *sweep)
+    assert code == 0 and "the sweep: 2 of 2 jobs done" in err, err
+
+
 def test_signal_after_a_failure_changes_nothing(tmp_path, reference):
     faults = "step:hash_files:1:throw:1," + runs.hold(tmp_path / "run", 1, "finalize")
     process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject=faults)

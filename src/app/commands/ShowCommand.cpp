@@ -24,7 +24,7 @@ std::string head_text(const results::ResultFile& file) {
   for (const auto* name : {"title", "schema", "model", "model_revision", "model_storage", "adapter", "dtype",
                            "software_version", "created", "num_ranks", "hosts", "design"}) {
     if (const auto value = file.text(name)) {
-      text += results::wrapped("  " + std::string(name) + ": " + *value + "\n", 2);
+      text += results::wrapped("  " + std::string(name) + ": " + base::printable(*value) + "\n", 2);
     }
   }
   const auto blocks = static_cast<std::uint64_t>(file.number("num_blocks").value_or(0));

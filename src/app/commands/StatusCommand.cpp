@@ -14,6 +14,7 @@
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/MpiSession.hpp"
 #include "run/directory/Lease.hpp"
@@ -95,10 +96,11 @@ std::string journal_line(const fs::path& directory) {
   std::uint64_t attempts = 0;
   std::uint64_t bytes = 0;
   std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(directory / "journal", ignored)) {
-    if (entry.path().extension() == ".log") {
+  for (const auto& path : base::tree_of(directory / "journal", ignored)) {
+    if (path.extension() == ".log") {
       ++attempts;
-      bytes += entry.file_size(ignored);
+      const auto size = fs::file_size(path, ignored);
+      bytes += ignored ? 0 : size;  // it may have been removed since
     }
   }
   return base::counted(attempts, "attempt") + ", " + base::counted(bytes, "byte");
@@ -110,7 +112,7 @@ void print_status(const fs::path& place) {
   base::refuse_if(!read, "no run in " + place.string(), "it holds no status.json", folder_advice);
   const auto& status = read->status;
   std::cout << "run      " << base::printable(status.name) << '\n'
-            << "state    " << base::printable(status.state) << remark(*read, place) << '\n';
+            << "state    " << base::printable(status.state) << base::printable(remark(*read, place)) << '\n';
   if (!status.cause.empty()) {
     std::cout << "cause    " << base::printable(status.cause) << '\n';
   }

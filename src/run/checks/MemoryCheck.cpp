@@ -38,7 +38,37 @@ std::string parts_of(const model::RankMemory& own, const model::Load& load) {
   return batch + kept + (own.gpu == 0 ? "" : ", parts of attention, logits and CUDA's libraries " + gibibytes(own.gpu));
 }
 
-/// What there is, or what the control group allows; 0: unknown.
+/// The least memory that a control group of this process, or one above it, allows; 0: none says.
+std::uint64_t control_group_memory() {
+  std::uint64_t least = 0;
+  std::ifstream groups("/proc/self/cgroup");  // ID:CONTROLLERS:PATH; version 2 has no controllers
+  for (std::string line; std::getline(groups, line);) {
+    const auto controllers = line.find(':') + 1;
+    const auto colon = line.find(':', controllers);
+    if (controllers == 0 || colon == std::string::npos) {
+      continue;
+    }
+    const auto names = "," + line.substr(controllers, colon - controllers) + ",";
+    const bool is_first_version = names.find(",memory,") != std::string::npos;
+    if (!is_first_version && names != ",,") {
+      continue;
+    }
+    const std::filesystem::path root(is_first_version ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup");
+    const char* name = is_first_version ? "memory.limit_in_bytes" : "memory.max";
+    for (auto path = std::filesystem::path(line.substr(colon + 1)).relative_path();; path = path.parent_path()) {
+      std::ifstream file(root / path / name);
+      if (std::uint64_t limit = 0; file >> limit && limit > 0) {  // "max": no limit
+        least = least == 0 ? limit : std::min(least, limit);
+      }
+      if (path.empty()) {
+        break;
+      }
+    }
+  }
+  return least;
+}
+
+/// What there is, or what the control groups allow; 0: unknown.
 std::uint64_t host_memory() {
   std::uint64_t total = 0;
   std::ifstream meminfo("/proc/meminfo");
@@ -50,13 +80,8 @@ std::uint64_t host_memory() {
     }
     std::getline(meminfo, unit);
   }
-  for (const char* limit_file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(limit_file);
-    if (std::uint64_t limit = 0; file >> limit && limit > 0) {  // "max": no limit
-      total = total == 0 ? limit : std::min(total, limit);
-    }
-  }
-  return total;
+  const auto limit = control_group_memory();
+  return total == 0 || limit == 0 ? std::max(total, limit) : std::min(total, limit);
 }
 
 /// Stands for answers: texts as long as they may become, each another.
