@@ -217,15 +217,16 @@ TEST(Intersections, NumbersAreThoseOfContrastsOfTheSameSubjects) {
   EXPECT_GT(num_tested, 150);
 }
 
-/// Noise and effects of templates and rephrasings of each subject; ITEMS x 11 rows are a family.
-TEST(Intersections, FalseFindingsAreAsRareAsTheLevelSays) {
+/// Noise and effects of templates and rephrasings of each subject, in the tables of `make(templates, rephrasings)`. All
+/// rows of a table are a family.
+void expect_few_false_findings(auto make) {
   constexpr int num_tables = 400;
   std::array<int, 2> num_rows = {0, 0};  // the first row of each table: emergence, interaction
   std::array<int, 2> num_families = {0, 0};
   for (std::uint64_t seed = 0; seed < num_tables; ++seed) {
     constexpr std::size_t num_templates = 8;
     constexpr std::size_t num_rephrasings = 6;
-    auto random = crossed_groups(0, num_templates, num_rephrasings);
+    auto random = make(num_templates, num_rephrasings);
     const auto normal = [&](std::uint64_t stream, std::uint64_t place) {
       double sum = -6;
       for (std::uint64_t draw = 0; draw < 12; ++draw) {
@@ -253,7 +254,7 @@ TEST(Intersections, FalseFindingsAreAsRareAsTheLevelSays) {
     num_families[0] += std::ranges::any_of(rows, [](const auto& row) { return row.p_holm <= 0.05; });
     num_families[1] += std::ranges::any_of(rows, [](const auto& row) { return row.interaction_p_holm <= 0.05; });
   }
-  EXPECT_LE(num_rows[0], 0.05 * num_tables);  // both parts' tests of a row must reach the level
+  EXPECT_LE(num_rows[0], 0.05 * num_tables);  // all parts' tests of a row must reach the level
   EXPECT_GE(num_rows[1], 0.02 * num_tables);
   EXPECT_LE(num_rows[1], 0.08 * num_tables);
   EXPECT_LE(num_families[0], 0.05 * num_tables);
@@ -329,7 +330,8 @@ TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
 
 /// Three domains of two groups, each three of them crossed in two orders, and one pair; `has_baseline`: named by
 /// nobody.
-RandomScores three_crossed(std::uint64_t seed, bool has_baseline) {
+RandomScores three_crossed(std::uint64_t seed, bool has_baseline, std::size_t num_templates = crossed_templates,
+                           std::size_t num_rephrasings = crossed_rephrasings) {
   const std::vector<std::vector<std::string>> subjects = {{"group", "colour", "red", "", ""},
                                                           {"group", "colour", "blue", "", ""},
                                                           {"group", "size", "tall", "", ""},
@@ -441,6 +443,20 @@ TEST(Intersections, AllPairsOfDomainsOfThreeGroupsAreCompared) {
                 ((tau(0, 1) - tau(0, 3)) + (tau(1, 3) - tau(1, 1)) + (tau(2, 1) - tau(2, 3))) / 3, "colour shape");
   expect_number(tau(0, 4), std::max({tau(0, 1), tau(0, 2), tau(0, 3)}), "nearest part");
   EXPECT_TRUE(std::isnan(tau(3, 3)));  // a pair has no third part
+}
+
+TEST(Intersections, FalseFindingsAreAsRareAsTheLevelSays) {
+  expect_few_false_findings([](std::size_t num_templates, std::size_t num_rephrasings) {
+    return crossed_groups(0, num_templates, num_rephrasings);
+  });
+}
+
+TEST(Intersections, FalseFindingsOfThreeGroupsAreAsRare) {
+  for (const bool has_baseline : {false, true}) {
+    expect_few_false_findings([&](std::size_t num_templates, std::size_t num_rephrasings) {
+      return three_crossed(1, has_baseline, num_templates, num_rephrasings);
+    });
+  }
 }
 
 /// Order with given taus, for the two parts of each intersection.
