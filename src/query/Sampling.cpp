@@ -1,6 +1,8 @@
 #include "query/Sampling.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -9,7 +11,10 @@ namespace stereosweep::query {
 
 void limit_thought(Generate& asked, ThoughtLimit limit) {
   limit.answer_tokens = asked.max_new_tokens;
-  asked.max_new_tokens += limit.tokens + static_cast<std::int32_t>(limit.closing_text.size() + 1);
+  const auto all = std::int64_t{asked.max_new_tokens} + limit.tokens + std::ssize(limit.closing_text) + 1;
+  base::refuse_if(limit.answer_tokens < 0 || all > INT32_MAX, "max_new_tokens is out of range",
+                  "it is at least 0, and with the thought and its closing text at most " + std::to_string(INT32_MAX));
+  asked.max_new_tokens = static_cast<std::int32_t>(all);
   asked.thought = std::move(limit);
 }
 

@@ -110,6 +110,11 @@ TEST(QueryJson, NamesWhatIsWrong) {
   for (const char* penalty : {"0", "-1", "0.009", "100.5"}) {
     EXPECT_THAT(fault_of(generate + "\"repetition_penalty\":" + penalty + "}"), HasSubstr("repetition_penalty is out"));
   }
+  const std::string thought = R"({"kind":"generate","prompt":"a","thought":{"tokens":9,"closing":"</t>"},)";
+  EXPECT_EQ(fault_of(thought + R"("max_new_tokens":2147483633})"), "");  // and 9, and 5 of the closing text
+  for (const char* tokens : {"-5", "2147483634", "2147483647"}) {
+    EXPECT_THAT(fault_of(thought + "\"max_new_tokens\":" + tokens + "}"), HasSubstr("max_new_tokens is out of range"));
+  }
   EXPECT_THAT(fault_of(generate + R"("details":1})"), HasSubstr("neither true nor false"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"details":true})"), HasSubstr("unknown field"));
   EXPECT_THAT(fault_of(std::string(100, '[')), HasSubstr("deeper"));
