@@ -16,6 +16,7 @@
 #include "engine/QueryInput.hpp"
 #include "engine/causal/NewText.hpp"
 #include "engine/readout/RowSampling.hpp"
+#include "query/Sampling.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -261,6 +262,21 @@ TEST_F(CausalEngineTest, FieldsOutOfRangeSpoilTheirQueryOnly) {
     EXPECT_THAT(std::get<query::QueryError>(answers[i]).message, ::testing::HasSubstr("out of range"));
   }
   expect_right(queries[5], answers[5]);
+}
+
+TEST_F(CausalEngineTest, AThoughtWhoseClosingTextHasNoTokensSpoilsItsQueryOnly) {
+  const auto files = testing::causal_tokenizer_files(testing::FirstToken::beginning);
+  auto json = base::parse_json(files.at("tokenizer.json").text(), "tokenizer.json");
+  json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", "</t>"}}}, {"content", ""}};
+  base::FileSet dropping("tiny");
+  dropping.add("tokenizer.json", base::to_shared(json.dump()));
+  tokenizer = tokenizer::Tokenizer::from_files(dropping);
+  query::Generate asked{"x the", 3, 0.5, 0, 1, 0, {}, query::Framing::tokenizer};
+  std::vector<query::Query> queries(2, asked);
+  query::limit_thought(std::get<query::Generate>(queries[0]), {2, 0, "", "</t>", "</t>"});
+  const auto answers = engine(1000)->answer(queries);
+  EXPECT_THAT(std::get<query::QueryError>(answers[0]).message, ::testing::HasSubstr("\"</t>\" has no tokens"));
+  expect_right(queries[1], answers[1]);
 }
 
 TEST_F(CausalEngineTest, MemoryOfKeysAndValuesIsBounded) {

@@ -109,6 +109,11 @@ class CausalPreparer {
     if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
       refuse_query("a stop string is empty", "every text holds it");
     }
+    if (asked.thought &&
+        tokenizer_.encode(asked.thought->closing_text, tokenizer::SpecialTokens::leave_out).ids.empty()) {
+      refuse_query("the closing text " + base::json_quote(asked.thought->closing_text) + " has no tokens",
+                   "a thought that is too long cannot be closed with it");
+    }
     CausalTask task;
     auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_).ids;
     if (ids.empty()) {
