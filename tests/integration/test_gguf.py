@@ -256,6 +256,8 @@ CHANGES = {
     "cut in the data": (lambda b: b[:-64], "ends behind the end of the file"),
     "more behind": (lambda b: b + b"\0" * 64, "bytes after the last tensor"),
     "type": (lambda b: b.replace(b"token_embd.weight\x02\0\0\0\x30", b"token_embd.weight\x09\0\0\0\x30"), "9 dimensions"),
+    "no dimensions": (lambda b: b.replace(b"output_norm.weight\x01\0\0\0" + struct.pack("<Q", 48),
+                                          b"output_norm.weight\0\0\0\0"), "output_norm.weight\" has 0 dimensions"),
     "shape": (lambda b: b.replace(b"output_norm.weight\x01\0\0\0\x30\0\0\0\0\0\0\0", b"output_norm.weight\x01\0\0\0\x30\0\0\0\0\0\0\xff"),
               "output_norm.weight"),
     "alignment": (lambda b: b.replace(b"general.alignment\x04\0\0\0\x20", b"general.alignment\x04\0\0\0\x21"),

@@ -142,8 +142,8 @@ class Reader {
 /// The offset is counted from the start of the data.
 GgufTensor read_tensor(Reader& reader, const std::string& whose) {
   const auto rank = reader.number<std::uint32_t>();
-  reader.refuse_if(rank > max_rank, whose + " has " + std::to_string(rank) + " dimensions",
-                   "at most " + std::to_string(max_rank) + " are known");
+  reader.refuse_if(rank == 0 || rank > max_rank, whose + " has " + std::to_string(rank) + " dimensions",
+                   "1 to " + std::to_string(max_rank) + " are known");
   std::vector<std::uint64_t> sizes(rank);
   for (auto& size : sizes) {
     size = reader.number<std::uint64_t>();
@@ -161,7 +161,7 @@ GgufTensor read_tensor(Reader& reader, const std::string& whose) {
     overflows = overflows || size == 0 || size > INT64_MAX || __builtin_mul_overflow(numbers, size, &numbers);
     tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(size));
   }
-  const auto row = sizes.empty() ? 1 : sizes.front();
+  const auto row = sizes.front();
   reader.refuse_if(overflows || __builtin_mul_overflow(numbers / type->numbers, type->bytes, &tensor.num_bytes),
                    whose + ": the shape is empty or overflows", "its bytes do not fit 64 bits");
   reader.refuse_if(row % type->numbers != 0, whose + " has rows of " + std::to_string(row) + " numbers",
