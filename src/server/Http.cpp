@@ -148,8 +148,9 @@ struct Http::State {
     return static_cast<int>(std::max<std::int64_t>(pause, 1));
   }
 
-  /// Throws where the patience is over.
-  void ask_again(Request request, const std::string& why, double demanded_s) {
+  /// `reply`: why, with all that the server said. Throws where the patience is over.
+  void ask_again(Request request, const std::string& reply, double demanded_s) {
+    const auto why = base::excerpt(base::printable(without_key(reply)), 250);
     const auto now = Clock::now();
     request.first_failure = request.failures++ == 0 ? now : request.first_failure;
     const auto failing = std::chrono::duration<double>(now - request.first_failure).count();
@@ -158,14 +159,14 @@ struct Http::State {
           base::describe("the server " + server.url + " gives no answer since " +
                              std::to_string(static_cast<std::int64_t>(failing)) + " s, asked " +
                              base::counted(static_cast<std::uint64_t>(request.failures), "time"),
-                         "the last time: " + without_key(why),
+                         "the last time: " + why,
                          "What was answered is kept: run the same command again once the server is back, or raise "
                          "model.requests.patience_s."),
           base::ExitCode::resume);
     }
     if (!std::exchange(has_warned, true)) {
-      base::log(base::LogLevel::warning, base::describe("a request to " + server.url + " is sent again",
-                                                        without_key(why), "Further ones are not told of."));
+      base::log(base::LogLevel::warning,
+                base::describe("a request to " + server.url + " is sent again", why, "Further ones are not told of."));
     }
     // Ranks and requests that failed together do not come back together.
     const auto spread =
@@ -182,7 +183,7 @@ struct Http::State {
   }
 
   [[noreturn]] void refuse(long status, const std::string& body) const {
-    const auto said = base::excerpt(base::printable(without_key(body)), 300);
+    const auto said = base::excerpt(base::printable(body), 300);
     const bool is_about_key = status == 401 || status == 403;
     base::refuse("the server " + server.url + " refuses the request with status " + std::to_string(status),
                  said.empty() ? "it says no more" : said,
@@ -257,18 +258,18 @@ struct Http::State {
 
   void settle(Ended ended, const std::function<Verdict(std::size_t, const Reply&)>& look) {
     auto& request = ended.transfer.request;
+    auto& body = ended.transfer.body;
+    if (ended.status >= 300) {  // a text of an answer may hold the letters of a key like "none"
+      body = without_key(body);
+    }
     if (!ended.failure.empty()) {
       ask_again(std::move(request), ended.failure, ended.retry_after_s);
     } else if (may_pass(ended.status)) {
       width = ended.status == 429 ? std::max<std::size_t>(1, width / 2) : width;
-      ask_again(
-          std::move(request),
-          "status " + std::to_string(ended.status) + ": " + base::excerpt(base::printable(ended.transfer.body), 200),
-          ended.retry_after_s);
+      ask_again(std::move(request), "status " + std::to_string(ended.status) + ": " + body, ended.retry_after_s);
     } else if (!is_looked_at(ended.status)) {
-      refuse(ended.status, ended.transfer.body);
-    } else if (const auto verdict = look(request.number, {ended.status, std::move(ended.transfer.body)});
-               !verdict.again.empty()) {
+      refuse(ended.status, body);
+    } else if (const auto verdict = look(request.number, {ended.status, std::move(body)}); !verdict.again.empty()) {
       ask_again(std::move(request), verdict.again, 0);
     } else {
       width = std::min(width + 1, static_cast<std::size_t>(server.requests.in_flight));

@@ -97,7 +97,7 @@ Json read_fault(const Reply& reply) {
 }
 
 [[noreturn]] void lacks(const std::string& what, const Reply& reply) {
-  throw base::Error("the reply has no " + what + ": " + base::excerpt(base::printable(reply.body), 200));
+  throw base::Error("the reply has no " + what + ": " + reply.body);
 }
 
 Json body_in(const Reply& reply) {

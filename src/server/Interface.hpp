@@ -20,7 +20,8 @@ std::vector<std::string> bodies_of(const query::Query& asked, const sweep::Serve
 
 /// What is kept of a reply: a JSON object with "text" and "finish", or "logprobs" and "tokens", or "error"; and what
 /// the server says of itself and of the tokens. Throws base::Error where the reply must be asked for again: it was cut
-/// off, or lacks what every answer has. InputError: the server does not give what the query needs.
+/// off, or lacks what every answer has; the message then ends with the whole reply. InputError: the server does not
+/// give what the query needs.
 base::Json read_reply(const query::Query& asked, const Reply& reply);
 
 /// `kept`: one for each body, in their order.

@@ -59,7 +59,7 @@ def reply_of(path, body, model=None):
 
 class Server:
     """`faults`: names of what goes wrong, one for each request in turn, over and over: ok, status 429, status 500, slow, cut,
-    drop, page."""
+    drop, page, and "echo STATUS N": a body of JSON with the header Authorization behind N other letters."""
 
     def __init__(self, faults=("ok",), key=None, pause=0.0, model=None):
         self.faults, self.key, self.pause, self.model = faults, key, pause, model
@@ -119,6 +119,10 @@ def handler_of(server):
                 self.send(429, '{"error": {"message": "too many"}}', [("Retry-After", "1")])
             elif fault.startswith("status"):
                 self.send(int(fault.split()[1]), '{"error": {"message": "this model\'s maximum context length is 9"}}')
+            elif fault.startswith("echo"):
+                _, status, before = fault.split()
+                said = "x" * int(before) + self.headers["Authorization"]
+                self.send(int(status), json.dumps({"error": {"message": said}}))
             elif fault == "page":
                 self.send(200, "<html>a proxy's page</html>")
             elif fault == "drop" or not server.is_there:

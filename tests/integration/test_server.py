@@ -184,6 +184,22 @@ def test_the_key_comes_from_the_environment_and_stands_nowhere(reference, tmp_pa
     assert KEY not in out + err
 
 
+@pytest.mark.parametrize("status, before", [(200, 165), (400, 487), (500, 165)])
+def test_a_key_that_a_server_repeats_is_kept_nowhere(tmp_path, status, before):
+    """Whole, or its beginning before the place where a long reply is cut."""
+    server = made_server.Server([f"echo {status} {before}", "ok", f"echo {status} 0"] + ["ok"] * 100, key=KEY)
+    model = MODEL.replace("in_flight: 4", "in_flight: 1, key: MY_KEY")
+    with made_server.running(server) as port:
+        code, out, err = runs.run(written(tmp_path, port, RATING, model), tmp_path / "run", environment={"MY_KEY": KEY})
+    assert code == 0, err
+    with opened(tmp_path / "run/rating.h5") as file:
+        problems = " ".join(file["problem"].values.ravel())
+    assert "[key]" in (problems if status == 400 else err)
+    assert KEY[:5] not in out + err + problems
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or KEY[:5].encode() not in path.read_bytes(), path
+
+
 def test_ratings_of_a_chat_are_sampled(tmp_path):
     server = made_server.Server()
     with made_server.running(server) as port:
