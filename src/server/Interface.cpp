@@ -121,8 +121,8 @@ Json choice_in(const Json& body, const Reply& reply) {
 std::string text_of(const Json& choice, const Reply& reply) {
   if (choice.contains("message") && choice.at("message").is_object()) {
     const auto& message = choice.at("message");
-    const bool is_empty = message.contains("content") && message.at("content").is_null();
-    if (is_empty || text_or(message, "content", "\n\n") != "\n\n" || message.contains("refusal")) {
+    const auto content = message.value("content", Json(0));
+    if (content.is_null() || content.is_string() || message.contains("refusal")) {
       return text_or(message, "content", text_or(message, "refusal"));
     }
   } else if (choice.contains("text") && choice.at("text").is_string()) {
@@ -265,6 +265,9 @@ std::string trial_body(const std::string& prompt, const Server& server) {
 }
 
 TrialToken read_trial(const Reply& reply) {
+  if (reply.status >= 400) {
+    throw base::InputError(read_fault(reply).at("error").get<std::string>());
+  }
   const auto choice = choice_in(body_in(reply), reply);
   Json kept;
   read_logprobs(choice, kept);

@@ -36,7 +36,7 @@ struct TrialToken {
   std::string text;  ///< empty: the server ended at once
   double logprob = 0;
 };
-/// Throws as `read_reply`.
+/// Throws as `read_reply`, and InputError where the server refuses the request.
 TrialToken read_trial(const Reply& reply);
 
 /// The conversation that a prompt of the framing `messages` holds: [{"role": ..., "content": ...}, ...].

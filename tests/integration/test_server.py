@@ -200,6 +200,15 @@ def test_a_key_that_a_server_repeats_is_kept_nowhere(tmp_path, status, before):
         assert not path.is_file() or KEY[:5].encode() not in path.read_bytes(), path
 
 
+def test_a_server_that_refuses_the_trial_ends_the_run_at_once(tmp_path):
+    server = made_server.Server(["status 400"])
+    model = MODEL.replace("name: made", "name: made, interface: completions, chat: none")
+    with made_server.running(server) as port:
+        code, _, err = runs.run(written(tmp_path, port, RATING, model), tmp_path / "run")
+    assert code == 2 and "status 400: this model's maximum context length is 9" in err, err
+    assert server.seen == 1
+
+
 def test_ratings_of_a_chat_are_sampled(tmp_path):
     server = made_server.Server()
     with made_server.running(server) as port:

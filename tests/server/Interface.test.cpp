@@ -90,6 +90,7 @@ TEST(Replies, OfConversations) {
   EXPECT_EQ(text_of(R"({"choices":[{"message":{"content":null,"refusal":"I cannot."}}]})").text, "I cannot.");
   EXPECT_EQ(text_of(R"({"choices":[{"message":{"content":null}}]})").text, "");
   EXPECT_EQ(text_of(R"({"choices":[{"message":{"content":""}}]})").text, "");
+  EXPECT_EQ(text_of(R"({"choices":[{"message":{"content":"\n\n"}}]})").text, "\n\n");
 }
 
 TEST(Replies, ThatAreNotWholeAreAskedAgain) {
@@ -151,6 +152,15 @@ TEST(Replies, ThatRefuseOneQueryAreItsAnswer) {
   EXPECT_EQ(fault(422, R"({"detail":"bad"})").fault, query::QueryFault::other);
   EXPECT_THAT(fault(400, R"({"error":"top_k is unknown"})").message, HasSubstr("top_k is unknown"));
   EXPECT_THAT(fault(400, "no JSON").message, HasSubstr("no JSON"));
+}
+
+TEST(Replies, ThatRefuseTheTrialRefuseTheServer) {
+  try {
+    read_trial({400, R"({"error":{"message":"logprobs are not allowed"}})"});
+    ADD_FAILURE() << "taken for a token";
+  } catch (const base::InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("status 400: logprobs are not allowed"));
+  }
 }
 
 }  // namespace
