@@ -111,7 +111,6 @@ struct Tokenizer::Parts {
             .refuse("adds id " + std::to_string(token.id), "the vocabulary ends at " + std::to_string(size - 1));
       }
     }
-    first = tokens.front().id != text ? std::optional(tokens.front().id) : std::nullopt;
     last = tokens.back().id != text ? std::optional(tokens.back().id) : std::nullopt;
   }
 
@@ -237,7 +236,7 @@ struct Tokenizer::Parts {
   std::vector<OuterSpaces> spaces;  // [id]
   std::vector<TokenClass> classes;  // [id]
   std::optional<std::string> mask, unknown;
-  std::optional<TokenId> first, last;
+  std::optional<TokenId> last;
   std::vector<std::string> warnings;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<WordCache>> free_caches;
@@ -327,7 +326,6 @@ std::optional<TokenId> Tokenizer::mask_id() const { return parts_->mask ? id_of(
 std::optional<TokenId> Tokenizer::unknown_id() const {
   return parts_->unknown ? id_of(*parts_->unknown) : std::nullopt;
 }
-std::optional<TokenId> Tokenizer::first_token() const { return parts_->first; }
 std::optional<TokenId> Tokenizer::last_token() const { return parts_->last; }
 const std::vector<std::string>& Tokenizer::warnings() const { return parts_->warnings; }
 void Tokenizer::log_warnings() const {

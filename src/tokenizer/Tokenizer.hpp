@@ -40,8 +40,8 @@ class Tokenizer {
 
   /// Throws InputError with the byte offset if `text` is no valid UTF-8.
   Encoding encode(std::string_view text, SpecialTokens special) const;
-  /// Text of ids. `skip_special` leaves special tokens out.
   enum class Special { keep, skip };
+  /// Text of ids, with the special tokens or without.
   std::string decode(std::span<const TokenId> ids, Special special) const;
 
   /// One more than the largest id, added tokens included.
@@ -53,10 +53,7 @@ class Tokenizer {
   std::optional<std::string> mask_token() const;
   std::optional<TokenId> mask_id() const;
   std::optional<TokenId> unknown_id() const;
-  /// What SpecialTokens::add puts before every text (the BOS token of most causal families, "[CLS]"); nothing where
-  /// that is no token. What a run must write down: it moves every probability of a causal model.
-  std::optional<TokenId> first_token() const;
-  /// What it puts behind every text ("[SEP]"); nothing for most causal families.
+  /// What SpecialTokens::add puts behind every text ("[SEP]"); nothing for most causal families.
   std::optional<TokenId> last_token() const;
   /// Sentences on where the directory's files disagree: what is followed, and what AutoTokenizer would do.
   const std::vector<std::string>& warnings() const;

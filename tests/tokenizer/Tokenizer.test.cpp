@@ -181,16 +181,13 @@ TEST(BytePairs, ShiftOffsetsBehindDroppedCharacters) {
   EXPECT_EQ(encoding.offsets.back(), span(70, 71));
 }
 
-TEST(FirstToken, IsWhatIsPutBeforeEveryText) {
-  EXPECT_EQ(make(bert).first_token(), 1);
+TEST(LastToken, IsWhatIsPutBehindEveryText) {
   EXPECT_EQ(make(bert).last_token(), 2);
   const auto plain = make_changed(bert, base::Json::parse(R"({"post_processor": null})"));
-  EXPECT_EQ(plain.first_token(), std::nullopt);
   EXPECT_EQ(plain.last_token(), std::nullopt);
   const auto behind = make_changed(bert, base::Json::parse(R"({"post_processor": {"type": "TemplateProcessing",
       "cls": null, "sep": null, "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]"}}],
       "special_tokens": {"[SEP]": {"ids": [2]}}}})"));
-  EXPECT_EQ(behind.first_token(), std::nullopt);
   EXPECT_EQ(behind.last_token(), 2);
 }
 

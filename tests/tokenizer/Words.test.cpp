@@ -48,7 +48,7 @@ TEST(Words, AreTheTokensOfAnElmoDirectory) {
   EXPECT_EQ(tokenizer.size(), 0U);
   EXPECT_EQ(tokenizer.id_of("The"), std::nullopt);
   EXPECT_EQ(tokenizer.mask_id(), std::nullopt);
-  EXPECT_EQ(tokenizer.first_token(), std::nullopt);
+  EXPECT_EQ(tokenizer.last_token(), std::nullopt);
   EXPECT_THROW(tokenizer.encode("\xff", SpecialTokens::add), base::InputError);
 }
 

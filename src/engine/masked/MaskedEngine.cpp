@@ -16,7 +16,7 @@ namespace {
 
 using base::profile::timed;
 
-// oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
+// Numbers of rows are few, because kernels are compiled for each. (On the CPU the model itself fills up to 32.)
 constexpr std::int64_t last_layer_unit = 64;  // rows of one layer only: fillers cost next to nothing
 
 // Tokens of one forward pass, fillers included: a batch that nearly fills the budget fills it, so that full batches

@@ -18,7 +18,7 @@ namespace stereosweep::engine {
 /// settings. A caller who wants answers that do not depend on neighbours asks one query a call.
 class MaskedEngine : public query::Engine {
  public:
-  /// `tokenizer` must outlive the engine. Throws InputError if model and tokenizer do not fit.
+  /// `tokenizer` must outlive the engine.
   MaskedEngine(std::unique_ptr<model::MaskedModel> model, const tokenizer::Tokenizer& tokenizer,
                std::int64_t batch_tokens);
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;

@@ -1,4 +1,4 @@
-// Layer norms and root-mean-square norms of rows.
+// What a layer does to rows besides products and attention: norms, activations, turning by position. Of the norms:
 //   shapes  [rows, width] with last stride 1 -> [rows, width] in the same dtype
 //   rounds  where transformers rounds: sums in float32; see NormKind. Torch's operators round rows once, at the end.
 #pragma once

@@ -17,7 +17,7 @@ namespace stereosweep::model {
 CausalSpecification read_causal_specification(const base::FileSet& files);
 MaskedSpecification read_masked_specification(const base::FileSet& files);
 
-/// Whether config.json names a causal family (also one that is not supported): what `make_engine` decides by.
+/// Whether config.json names a causal family: what `make_engine` decides by. Throws InputError where it names none.
 bool is_causal(const base::FileSet& files);
 
 /// The end token that transformers takes for a causal family where no file names one; nothing for others.

@@ -1,5 +1,5 @@
 // bfloat16 x bfloat16 -> float32 products on the CPU: with AMX a private operator of the pinned torch
-// (cpublas::brgemm), kept in this one file; else `DotProducts`. at::linear would round its sums to bfloat16.
+// (cpublas::brgemm), kept in this one file; else the namespace `dots`. at::linear would round its sums to bfloat16.
 #pragma once
 
 #include <ATen/core/Tensor.h>
