@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
@@ -64,7 +63,6 @@ class Child {
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     if (failure != 0) {
-      process_ = -1;
       ::close(socket_);
       base::refuse("the chat template cannot be run",
                    "it needs a Python with Jinja2, and '" + words[0] + "' cannot be started: " + std::strerror(failure),
@@ -74,10 +72,10 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    if (process_ > 0) {
-      end();
-      ::close(socket_);
+    ::kill(process_, SIGKILL);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
+    ::close(socket_);
   }
 
   /// Everything that it answers to a line; "" where it took too long.
@@ -108,17 +106,6 @@ class Child {
       }
     }
     return answer;
-  }
-
-  /// The signal that ended it; 0: none did. It is ended where it runs.
-  int end() {
-    ::kill(process_, SIGKILL);
-    int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
-    process_ = -1;
-    ::close(std::exchange(socket_, -1));
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
 
  private:

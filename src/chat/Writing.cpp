@@ -87,24 +87,17 @@ const EmptyText* empty_text(const TextRule& rule, std::string_view text, std::st
   return shaped_text.empty() && special ? &*special : nullptr;
 }
 
-bool is_inside(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
 /// Without as many code points at its end.
 void cut_end(std::string& text, std::int64_t count) {
   for (; count > 0 && !text.empty(); --count) {
-    while (text.size() > 1 && is_inside(text.back())) {
-      text.pop_back();
-    }
-    text.pop_back();
+    text.resize(base::previous_character(text, text.size()));
   }
 }
 
 void cut_start(std::string& text, std::int64_t count) {
   std::size_t at = 0;
   for (; count > 0 && at < text.size(); --count) {
-    for (++at; at < text.size() && is_inside(text[at]);) {
-      ++at;
-    }
+    base::next_character(text, at);
   }
   text.erase(0, at);
 }

@@ -198,8 +198,6 @@ AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
                base::did_you_mean(kind, names));
 }
 
-Query parse_query(std::string_view line, const ChatWriter& write_chat) { return parse_line(line, write_chat).query; }
-
 std::string format_answer(const Answer& answer, Details details) {
   return std::visit([&](const auto& kind) { return format(kind, details); }, answer);
 }

@@ -44,8 +44,6 @@ struct AskedLine {
 /// Throws InputError: invalid UTF-8, broken JSON, unknown kinds and fields, missing fields, wrong types.
 /// Whether ids and layers exist is the engine's to say.
 AskedLine parse_line(std::string_view line, const ChatWriter& write_chat = {});
-/// Its query alone.
-Query parse_query(std::string_view line, const ChatWriter& write_chat = {});
 
 /// Without line end. Numbers read back as the same double. Sums of `continue` are made here, first token first.
 std::string format_answer(const Answer& answer, Details details = Details::left_out);

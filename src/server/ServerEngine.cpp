@@ -30,23 +30,24 @@ base::Digest hash_of(const std::string& path, const std::string& body) {
 /// Nat; a server of 16 bits computes a prompt and a new token by different kernels.
 constexpr double trial_tolerance = 0.1;
 
+/// Asked again where `read` finds that the reply is not whole; InputErrors go on.
+Http::Verdict verdict_of(const auto& read) {
+  try {
+    read();
+  } catch (const base::InputError&) {
+    throw;
+  } catch (const base::Error& error) {
+    return {error.what()};
+  }
+  return {};
+}
+
 /// Refuses a server whose probabilities of a prompt are not those of the texts that it writes itself.
 void prove_probabilities(const sweep::Server& server, Http& http) {
   const auto path = path_of(server.interface);
   const auto ask = [&](const std::string& body, const auto& read) {
     http.post(
-        path, {body},
-        [&](std::size_t, const Reply& reply) -> Http::Verdict {
-          try {
-            read(reply);
-          } catch (const base::InputError&) {
-            throw;
-          } catch (const base::Error& error) {
-            return {error.what()};
-          }
-          return {};
-        },
-        [] {});
+        path, {body}, [&](std::size_t, const Reply& reply) { return verdict_of([&] { read(reply); }); }, [] {});
   };
   for (const std::string prompt : {"The weather today is", "Once upon a time there was"}) {
     TrialToken token;
@@ -153,16 +154,11 @@ class ServerCall final : public query::Call {
   };
 
   Http::Verdict take(std::size_t number, const Reply& reply) {
-    try {
+    return verdict_of([&] {
       auto answer = read_reply(queries_[open_[number].query], reply);
       store_.keep(open_[number].hash, answer.dump());
       kept_[open_[number].hash] = std::move(answer);
-    } catch (const base::InputError&) {
-      throw;
-    } catch (const base::Error& error) {
-      return {error.what()};
-    }
-    return {};
+    });
   }
 
   const sweep::Server& server_;

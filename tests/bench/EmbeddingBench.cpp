@@ -34,7 +34,7 @@ Item make_item(const base::Json& row) {
                             {"span", {byte_of(text, row.at("span").at(0)), byte_of(text, row.at("span").at(1))}},
                             {"layer", row.value("layer", base::Json(-1))},
                             {"pool", row.value("pool", "last")}};
-  return {row.at("id").dump(), query::parse_query(query.dump())};
+  return {row.at("id").dump(), query::parse_line(query.dump()).query};
 }
 
 const std::vector<float>& vector_of(const query::Answer& answer) {

@@ -22,7 +22,7 @@ class ElmoPlanTest : public ::testing::Test {
     return files;
   }
 
-  ElmoPlan plan(const std::vector<query::Query>& queries) const { return plan_elmo(queries, tokenizer_, 2, 10); }
+  ElmoPlan plan(const std::vector<query::Query>& queries) const { return plan_elmo(queries, tokenizer_, 2); }
 
   tokenizer::Tokenizer tokenizer_;
 };
@@ -82,12 +82,12 @@ TEST_F(ElmoPlanTest, StaticVectorsNeedNoSentence) {
 }
 
 TEST_F(ElmoPlanTest, FaultsAreAnswersOfTheirQuery) {
-  const std::vector<query::Query> queries = {query::Fill{},
-                                             embed("a b", 0, 1, 3),
-                                             embed("a b", 0, 1, -4),
-                                             embed("a  b", 1, 3),
-                                             embed("a a a a a a a a a a a", 0, 1),
-                                             embed("\xff", 0, 1),
+  std::string too_long;
+  for (std::int64_t i = 0; i <= max_sentence_words; ++i) {
+    too_long += "a ";
+  }
+  const std::vector<query::Query> queries = {query::Fill{},       embed("a b", 0, 1, 3), embed("a b", 0, 1, -4),
+                                             embed("a  b", 1, 3), embed(too_long, 0, 1), embed("\xff", 0, 1),
                                              embed("a", 0, 1, -3)};
   const auto made = plan(queries);
   EXPECT_THAT(error_of(made.answers[0]), HasSubstr("'embed' alone"));

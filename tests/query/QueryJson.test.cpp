@@ -14,9 +14,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+Query query_of(const std::string& line, const ChatWriter& write_chat = {}) {
+  return parse_line(line, write_chat).query;
+}
+
 std::string fault_of(const std::string& line) {
   try {
-    parse_query(line);
+    parse_line(line);
     return "";
   } catch (const base::InputError& error) {
     return error.what();
@@ -24,24 +28,24 @@ std::string fault_of(const std::string& line) {
 }
 
 TEST(QueryJson, ReadsEveryKind) {
-  const auto fill = std::get<Fill>(parse_query(R"({"kind":"fill","text":"The [MASK] \u00e9.","ids":[[1,2],[]]})"));
+  const auto fill = std::get<Fill>(query_of(R"({"kind":"fill","text":"The [MASK] \u00e9.","ids":[[1,2],[]]})"));
   EXPECT_EQ(fill.text, "The [MASK] \xc3\xa9.");
   ASSERT_EQ(fill.slots.size(), 2U);
   EXPECT_THAT(fill.slots[0].targets, ElementsAre(1, 2));
   EXPECT_FALSE(fill.class_masses || fill.set_distances);
-  const auto follow = std::get<Continue>(parse_query(R"({"kind":"continue","prompt":"a","continuations":[" b",""]})"));
+  const auto follow = std::get<Continue>(query_of(R"({"kind":"continue","prompt":"a","continuations":[" b",""]})"));
   EXPECT_THAT(follow.continuations, ElementsAre(" b", ""));
   const auto embed =
-      std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":-2,"pool":"last"})"));
+      std::get<Embed>(query_of(R"({"kind":"embed","text":"abc","span":[1,3],"layer":-2,"pool":"last"})"));
   EXPECT_EQ(embed.span, (base::Span{1, 3}));
   EXPECT_EQ(embed.layer, -2);
   EXPECT_EQ(embed.pool, Pool::last);
   EXPECT_EQ(embed.source, VectorSource::hidden_state);
-  const auto input = std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"input"})"));
+  const auto input = std::get<Embed>(query_of(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"input"})"));
   EXPECT_EQ(input.source, VectorSource::input_embedding);
-  const auto sum = std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"sum"})"));
+  const auto sum = std::get<Embed>(query_of(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"sum"})"));
   EXPECT_EQ(sum.source, VectorSource::sum_of_states);
-  const auto generate = std::get<Generate>(parse_query(
+  const auto generate = std::get<Generate>(query_of(
       R"({"kind":"generate","prompt":"a","max_new_tokens":5,"temperature":0.5,"top_k":3,"top_p":0.9,"seed":7,"stop":["x"]})"));
   EXPECT_EQ(generate.max_new_tokens, 5);
   EXPECT_EQ(generate.top_p, 0.9);
@@ -65,14 +69,14 @@ TEST(QueryJson, WritesMessagesAsAPrompt) {
   };
   const std::string messages = R"("messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}])";
   const auto follow = std::get<Continue>(
-      parse_query(R"({"kind":"continue","chat":"llama3",)" + messages + R"(,"continuations":["a"]})", writer));
+      query_of(R"({"kind":"continue","chat":"llama3",)" + messages + R"(,"continuations":["a"]})", writer));
   EXPECT_EQ(follow.prompt, "llama3|system:s|user:u|");
   EXPECT_EQ(follow.framing, Framing::written);
   const auto generate =
-      std::get<Generate>(parse_query(R"({"kind":"generate","max_new_tokens":1,)" + messages + "}", writer));
+      std::get<Generate>(query_of(R"({"kind":"generate","max_new_tokens":1,)" + messages + "}", writer));
   EXPECT_EQ(generate.prompt, "|system:s|user:u|");
   EXPECT_EQ(generate.framing, Framing::written);
-  const auto plain = std::get<Generate>(parse_query(R"({"kind":"generate","max_new_tokens":1,"prompt":"p"})", writer));
+  const auto plain = std::get<Generate>(query_of(R"({"kind":"generate","max_new_tokens":1,"prompt":"p"})", writer));
   EXPECT_EQ(plain.framing, Framing::tokenizer);
 }
 

@@ -27,8 +27,8 @@ int layer_of(const query::Embed& asked, int num_layers) {
 
 class ElmoPreparer {
  public:
-  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers, std::int64_t max_words)
-      : tokenizer_(tokenizer), num_layers_(num_layers), max_words_(max_words) {}
+  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers)
+      : tokenizer_(tokenizer), num_layers_(num_layers) {}
 
   Task<Sentence> operator()(const query::Embed& asked) const {
     const auto layer = layer_of(asked, num_layers_);
@@ -42,9 +42,9 @@ class ElmoPreparer {
         sentence.words.push_back(std::string_view(asked.text).substr(piece.begin, piece.end - piece.begin));
       }
     }
-    if (std::ssize(sentence.words) > max_words_) {
+    if (std::ssize(sentence.words) > max_sentence_words) {
       throw TooLong(base::describe("the text is too long", std::to_string(sentence.words.size()) + " words, at most " +
-                                                               std::to_string(max_words_) + " are taken"));
+                                                               std::to_string(max_sentence_words) + " are taken"));
     }
     keep_pooled(sentence.uses, asked, "word");
     return {{std::move(sentence)}, {}, {}, query::EmbedAnswer{}};
@@ -57,7 +57,6 @@ class ElmoPreparer {
  private:
   const tokenizer::Tokenizer& tokenizer_;
   int num_layers_;
-  std::int64_t max_words_;
 };
 
 bool sentence_comes_before(const Sentence& left, const Sentence& right) {
@@ -119,10 +118,9 @@ std::vector<float> vector_of(const std::vector<at::Tensor>& states, std::int64_t
 
 }  // namespace
 
-ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers,
-                   std::int64_t max_words) {
+ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers) {
   ElmoPlan plan;
-  auto all = plan_queries<Sentence>(queries, ElmoPreparer(tokenizer, num_layers, max_words), plan);
+  auto all = plan_queries<Sentence>(queries, ElmoPreparer(tokenizer, num_layers), plan);
   plan.sentences = merged(std::move(all), sentence_comes_before);
   return plan;
 }
@@ -188,8 +186,7 @@ ElmoEngine::ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer:
 ElmoEngine::~ElmoEngine() = default;
 
 std::unique_ptr<query::Call> ElmoEngine::plan(std::span<const query::Query> queries) const {
-  return std::make_unique<ElmoCall>(*model_, plan_elmo(queries, tokenizer_, model_->num_layers(), max_sentence_words),
-                                    batch_tokens_);
+  return std::make_unique<ElmoCall>(*model_, plan_elmo(queries, tokenizer_, model_->num_layers()), batch_tokens_);
 }
 
 std::optional<std::string> ElmoEngine::lacks(query::Prediction /*asked*/) const {

@@ -44,9 +44,8 @@ struct ElmoPlan {
 /// Words of the longest sentence that is taken.
 inline constexpr std::int64_t max_sentence_words = 4096;
 
-/// `num_layers`: of LSTMs. `max_words`: longest sentence.
-ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers,
-                   std::int64_t max_words);
+/// `num_layers`: of LSTMs.
+ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers);
 
 /// The first `count` sentences that make one forward pass: at most `budget` words and marks, at least one sentence.
 std::size_t count_batch(std::span<const Sentence> sentences, std::int64_t budget);

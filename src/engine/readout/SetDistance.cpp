@@ -132,7 +132,6 @@ SetSolution SetRow::solve(std::size_t target, double margin) {
     if (const auto solution = solve_kept(target, logits_[target], margin)) {
       return *solution;
     }
-    ++widened_;
     keep(entries_.size() * 8);
   }
 }

@@ -60,9 +60,6 @@ class SetRow {
   /// The same from what is kept, `logit` being the target's; nothing where that does not certify the answer.
   std::optional<SetSolution> solve_kept(std::size_t target, float logit, double margin = 1) const;
 
-  /// How often more of the row had to be kept.
-  int widened() const { return widened_; }
-
  private:
   void keep(std::size_t wanted);
   void set_entries(std::vector<Entry> entries);
@@ -77,7 +74,6 @@ class SetRow {
   double top_ = 0;              ///< largest logit; subtracted first, because sums of squares cancel
   std::vector<Entry> entries_;  ///< the largest, descending, ties by index
   std::vector<double> sums_;    ///< sums_[k]: of the first k of entries_, less top_ each
-  int widened_ = 0;
 };
 
 }  // namespace stereosweep::engine

@@ -142,10 +142,6 @@ void norm_on_cpu(const at::Tensor& input, std::int64_t parts, const Norm& norm, 
   });
 }
 
-}  // namespace
-
-namespace {
-
 // What a norm's numbers are multiplied by: 1 plus Gemma's weight has more digits than 16 bits hold.
 at::Tensor factor_of(const Norm& norm, const NormRule& rule) {
   if (norm.factor.defined()) {
@@ -461,10 +457,6 @@ struct RotateRows {
     }
   }
 };
-
-}  // namespace
-
-namespace {
 
 // A pair's two numbers, apart in a dimension of their own.
 constexpr std::int64_t pair_dimension(RotaryPairs pairs) { return pairs == RotaryPairs::halves ? -2 : -1; }

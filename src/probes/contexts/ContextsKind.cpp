@@ -134,7 +134,7 @@ class QueryPlanner {
       audit.longest = std::max(audit.longest, tokens);
     };
     if (is_elmo_) {
-      const auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_, engine::max_sentence_words);
+      const auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_);
       for (const auto& sentence : plan.sentences) {
         add_sequence(static_cast<std::uint64_t>(engine::tokens_of(sentence)));
       }
