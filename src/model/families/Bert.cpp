@@ -255,6 +255,84 @@ MaskedSpecification read_deberta(const ConfigFields& fields) {
   return specification;
 }
 
+// ELECTRA's generator: BERT with narrow word embeddings where embedding_size says so, and a head of its own. Its
+// discriminator, which tells replaced words, has no such head: its vectors are what it is good for.
+// (source: transformers, modeling_electra.py)
+
+constexpr EncoderDefaults electra_defaults = {.hidden = 256, .inner = 1024, .heads = 4};
+
+MaskedSpecification read_electra(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, electra_defaults, "encoder.layer.");
+  specification.token_types = fields.size("type_vocab_size", 2);
+  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.head_activation = Activation::gelu;
+  auto& names = specification.names;
+  const auto width = fields.size("embedding_size", 128);
+  if (width != specification.hidden) {
+    specification.embedding = width;
+    names.embedding_projection = "embeddings_project";
+  }
+  names.body = "electra.";
+  names.heads = {{"generator_", "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
+                  "generator_lm_head.bias"}};
+  names.harmless = {"discriminator_predictions."};
+  return specification;
+}
+
+// EuroBERT: LLaMA that sees both sides. Root-mean-square norms, rotary positions, gates, grouped keys; the head is one
+// matrix.
+// (source: transformers, modeling_eurobert.py, configuration_eurobert.py)
+
+constexpr EncoderDefaults eurobert_defaults = {.vocabulary = 128256, .positions = 8192, .activation = "silu"};
+
+// All layers turn alike and see everything.
+void set_rotary(const ConfigFields& fields, MaskedSpecification& specification) {
+  CausalSpecification sizes;
+  sizes.head_width = specification.head_width();
+  sizes.max_tokens = specification.positions;
+  read_rotary(fields, {}, sizes);
+  specification.positions = sizes.max_tokens;
+  specification.rotaries = sizes.rotaries;
+  specification.layers.assign(static_cast<std::size_t>(specification.num_layers), LayerKind{});
+}
+
+MaskedSpecification read_eurobert(const ConfigFields& fields) {
+  auto specification = read_encoder(fields, eurobert_defaults, "layers.");
+  const auto width = fields.size("head_dim", specification.head_width());
+  fields.refuse_if(width != specification.head_width(), "head_dim", std::to_string(width) + " is not supported",
+                   "hidden_size / num_attention_heads is");
+  const auto key_heads = fields.size("num_key_value_heads", specification.num_heads);
+  fields.refuse_if(specification.num_heads % key_heads != 0, "num_key_value_heads", std::to_string(key_heads),
+                   "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
+  specification.num_key_heads = key_heads;
+  set_rotary(fields, specification);
+  specification.tied_decoder = fields.is_on("tie_word_embeddings");
+  specification.norm = NormPlace::before;
+  specification.norm_kind = NormKind::rms;
+  specification.layer_norm_epsilon = fields.positive("rms_norm_eps", 1e-5);
+  specification.norm_bias = false;
+  specification.attention_bias = fields.is_on("attention_bias");
+  specification.inner_bias = fields.is_on("mlp_bias");
+  specification.decoder_bias = specification.inner_bias;
+  auto& names = specification.names;
+  names.body = "model.";
+  names.words = "embed_tokens";
+  names.positions = "";
+  names.embedding_norm = "";
+  names.query = "self_attn.q_proj";
+  names.key = "self_attn.k_proj";
+  names.value = "self_attn.v_proj";
+  names.attention_output = "self_attn.o_proj";
+  names.attention_norm = "input_layernorm";
+  names.inner = "mlp.gate_proj";
+  names.up = "mlp.up_proj";
+  names.outer = "mlp.down_proj";
+  names.output_norm = "post_attention_layernorm";
+  names.final_norm = "norm";
+  names.heads = {{"lm_head.", "", "", "lm_head", "lm_head.bias"}};
+  return specification;
+}
+
 constexpr MaskedFamily bert_rows[] = {{"bert", read_bert},
                                       {"roberta", read_roberta},
                                       {"xlm-roberta", read_roberta},
@@ -262,7 +340,9 @@ constexpr MaskedFamily bert_rows[] = {{"bert", read_bert},
                                       {"distilbert", read_distilbert},
                                       {"albert", read_albert},
                                       {"modernbert", read_modernbert},
-                                      {"deberta-v2", read_deberta}};
+                                      {"deberta-v2", read_deberta},
+                                      {"electra", read_electra},
+                                      {"eurobert", read_eurobert}};
 
 }  // namespace
 

@@ -27,20 +27,10 @@ struct MaskedFamily {
   MaskedSpecification (*read)(const ConfigFields& fields);
 };
 
-/// One table or row for each file of families.
+/// A table for each kin of families.
 std::span<const CausalFamily> gpt_families();
 std::span<const CausalFamily> llama_families();
-CausalFamily bloom_family();
-CausalFamily cohere2_family();
-CausalFamily glm4_family();
-CausalFamily gpt_oss_family();
-CausalFamily granite_family();
-CausalFamily olmo3_family();
-CausalFamily qwen3_moe_family();
-CausalFamily smollm3_family();
 std::span<const MaskedFamily> bert_families();
-MaskedFamily electra_family();
-MaskedFamily eurobert_family();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {

@@ -18,33 +18,12 @@ const Family* find(std::span<const Family> table, std::string_view type) {
   return found == table.end() ? nullptr : &*found;
 }
 
-std::span<const families::MaskedFamily> all_masked() {
-  static const auto all = [] {
-    const auto table = families::bert_families();
-    std::vector<families::MaskedFamily> rows(table.begin(), table.end());
-    rows.insert(rows.end(), {families::electra_family(), families::eurobert_family()});
-    return rows;
-  }();
-  return all;
+const families::MaskedFamily* find_masked(std::string_view type) { return find(families::bert_families(), type); }
+
+const families::CausalFamily* find_causal(std::string_view type) {
+  const auto* found = find(families::gpt_families(), type);
+  return found != nullptr ? found : find(families::llama_families(), type);
 }
-
-const families::MaskedFamily* find_masked(std::string_view type) { return find(all_masked(), type); }
-
-std::span<const families::CausalFamily> all_causal() {
-  static const auto all = [] {
-    std::vector<families::CausalFamily> rows;
-    for (const auto& table : {families::gpt_families(), families::llama_families()}) {
-      rows.insert(rows.end(), table.begin(), table.end());
-    }
-    rows.insert(rows.end(), {families::bloom_family(), families::cohere2_family(), families::glm4_family(),
-                             families::gpt_oss_family(), families::granite_family(), families::olmo3_family(),
-                             families::qwen3_moe_family(), families::smollm3_family()});
-    return rows;
-  }();
-  return all;
-}
-
-const families::CausalFamily* find_causal(std::string_view type) { return find(all_causal(), type); }
 
 // The causal family; null for a masked one. Refuses all others.
 const families::CausalFamily* find_family(const ConfigFields& fields) {
@@ -55,8 +34,9 @@ const families::CausalFamily* find_family(const ConfigFields& fields) {
   }
   std::vector<std::string> names;
   const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
-  std::ranges::for_each(all_masked(), add);
-  std::ranges::for_each(all_causal(), add);
+  std::ranges::for_each(families::bert_families(), add);
+  std::ranges::for_each(families::gpt_families(), add);
+  std::ranges::for_each(families::llama_families(), add);
   fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
                 base::join(names, ", ") + " are");
 }

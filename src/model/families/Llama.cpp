@@ -6,15 +6,31 @@
 #include <optional>
 #include <string>
 
-#include "model/families/LlamaLike.hpp"
+#include "model/families/Common.hpp"
+#include "model/families/Rope.hpp"
 
 namespace stereosweep::model::families {
 namespace {
 
 constexpr std::int64_t most_head_width = 65536;  // a hostile file must not make us allocate billions of frequencies
 
-}  // namespace
+/// transformers' defaults, where keys are left out; as they stand, LLaMA's.
+struct LlamaDefaults {
+  std::int64_t vocabulary = 32000;
+  std::int64_t hidden = 4096;
+  std::int64_t inner = 11008;
+  std::int64_t layers = 32;
+  std::int64_t heads = 32;
+  std::optional<std::int64_t> key_heads = std::nullopt;  ///< none: as many as heads
+  std::int64_t head_width = 0;                           ///< 0: hidden / heads
+  std::int64_t positions = 2048;
+  double norm_epsilon = 1e-6;
+  const char* activation_key = "hidden_act";
+  const char* activation = "silu";
+  ConfigFields::Flag tied = ConfigFields::Flag::off;
+};
 
+/// Everything but positions, windows and biases.
 CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
   const Sizes sizes = {{{"vocab_size"}, defaults.vocabulary},
                        {{"hidden_size"}, defaults.hidden},
@@ -43,11 +59,13 @@ CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefau
   return specification;
 }
 
+/// attention_bias: of all four matrices of attention.
 void set_attention_bias(const ConfigFields& fields, CausalSpecification& specification) {
   specification.names.query_key_value_bias = fields.is_on("attention_bias");
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
+/// A window (0: none) for each layer that layer_types calls sliding_attention.
 void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification) {
   const auto types = fields.texts("layer_types");
   fields.refuse_if(types.size() != specification.layers.size(), "layer_types",
@@ -62,6 +80,12 @@ void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpec
   }
 }
 
+/// Where keys are left out.
+struct Windows {
+  std::int64_t width = 4096;
+  std::int64_t pattern = 2;
+};
+/// Every `pattern`-th layer sees all tokens, the others a window (sliding_window); layer_types says it layer by layer.
 void set_windows(const ConfigFields& fields, const Windows& defaults, CausalSpecification& specification) {
   const auto window = fields.size_or_none("sliding_window", defaults.width).value_or(0);
   if (fields.find("layer_types") != nullptr) {
@@ -75,6 +99,12 @@ void set_windows(const ConfigFields& fields, const Windows& defaults, CausalSpec
   }
 }
 
+/// Bases of the angles where rope_parameters names none.
+struct Thetas {
+  double whole;   ///< of layers that see all tokens
+  double window;  ///< of those with a window
+};
+/// Layers with a window turn by another angle than those without. Needs the windows.
 void read_two_rotaries(const ConfigFields& fields, Thetas thetas, CausalSpecification& specification) {
   const auto nested = fields.section("rope_parameters");
   const auto whole = nested ? nested->section("full_attention") : std::nullopt;
@@ -94,8 +124,6 @@ void read_two_rotaries(const ConfigFields& fields, Thetas thetas, CausalSpecific
   }
 }
 
-namespace {
-
 // Qwen: layers from max_window_layers on see a window, where use_sliding_window says so.
 void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specification) {
   const std::int64_t window =
@@ -110,8 +138,7 @@ void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specifica
   }
 }
 
-}  // namespace
-
+/// How many experts a layer has, and how many of them a token goes to.
 void set_experts(const ConfigFields& fields, const Experts& defaults, CausalSpecification& specification) {
   const auto* key = fields.first_of({"num_local_experts", "num_experts"});
   const auto count = fields.size(key, defaults.count);
@@ -123,6 +150,7 @@ void set_experts(const ConfigFields& fields, const Experts& defaults, CausalSpec
   specification.experts.per_token = per_token;
 }
 
+/// LLaMA with its rotary positions, whose base is `theta` where no key says it, and its biases.
 CausalSpecification read_plain_llama(const ConfigFields& fields, const LlamaDefaults& defaults, double theta) {
   auto specification = read_llama_like(fields, defaults);
   read_rotary(fields, {.theta = theta}, specification);
@@ -131,6 +159,7 @@ CausalSpecification read_plain_llama(const ConfigFields& fields, const LlamaDefa
   return specification;
 }
 
+/// Qwen 3: rotary positions, its windows, and norms of each head.
 CausalSpecification read_qwen3_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
   auto specification = read_llama_like(fields, defaults);
   read_rotary(fields, {}, specification);
@@ -142,6 +171,7 @@ CausalSpecification read_qwen3_like(const ConfigFields& fields, const LlamaDefau
   return specification;
 }
 
+/// OLMo 2: norms behind each part, and over all queries and all keys. Without positions.
 CausalSpecification read_olmo_like(const ConfigFields& fields) {
   auto specification = read_llama_like(fields, {.vocabulary = 50304, .norm_epsilon = 1e-5});
   set_attention_bias(fields, specification);
@@ -156,9 +186,58 @@ CausalSpecification read_olmo_like(const ConfigFields& fields) {
   return specification;
 }
 
-namespace {
-
 CausalSpecification read_llama(const ConfigFields& fields) { return read_plain_llama(fields, {}, 10000); }
+
+// Granite 3: LLaMA with factors of the embeddings, the scores, what each part adds, and the logits.
+// (source: transformers, modeling_granite.py)
+
+CausalSpecification read_granite(const ConfigFields& fields) {
+  auto specification = read_plain_llama(fields, {}, 10000);
+  specification.embedding_scale = static_cast<float>(fields.number("embedding_multiplier", 1));
+  specification.attention_scale = static_cast<float>(fields.number("attention_multiplier", 1));
+  specification.residual_scale = static_cast<float>(fields.number("residual_multiplier", 1));
+  specification.logits_scale = static_cast<float>(1 / fields.number("logits_scaling", 1));
+  return specification;
+}
+
+// SmolLM3: LLaMA in which every fourth layer does not turn by position.
+// (source: transformers, modeling_smollm3.py, configuration_smollm3.py)
+
+// A 1 for each layer that turns, and a 0 for each that does not.
+void set_turning_layers(const ConfigFields& fields, CausalSpecification& specification) {
+  const auto* listed = fields.find("no_rope_layers");
+  const auto interval = static_cast<std::size_t>(fields.size("no_rope_layer_interval", 4));
+  const auto count = specification.layers.size();
+  fields.refuse_if(listed != nullptr && (!listed->is_array() || listed->size() < count), "no_rope_layers",
+                   "is no list of a number for each layer", "there are " + std::to_string(count) + " layers");
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool turns = listed == nullptr ? (i + 1) % interval != 0 : (*listed)[i] != 0;
+    specification.layers[i].rotary = turns ? 0 : -1;
+  }
+}
+
+CausalSpecification read_smollm3(const ConfigFields& fields) {
+  auto specification = read_plain_llama(fields,
+                                        {.vocabulary = 128256,
+                                         .hidden = 2048,
+                                         .layers = 36,
+                                         .heads = 16,
+                                         .key_heads = 4,
+                                         .positions = 32768,
+                                         .tied = ConfigFields::Flag::on},
+                                        2e6);
+  set_turning_layers(fields, specification);
+  const auto window =
+      fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", std::nullopt).value_or(0) : 0;
+  if (fields.find("layer_types") != nullptr) {
+    set_layer_types(fields, window, specification);
+    return specification;
+  }
+  for (auto& layer : specification.layers) {
+    layer.window = layer.rotary < 0 ? window : 0;
+  }
+  return specification;
+}
 
 CausalSpecification read_mistral(const ConfigFields& fields) {
   auto specification = read_llama_like(fields, {.inner = 14336, .key_heads = 8, .positions = 131072});
@@ -190,6 +269,28 @@ CausalSpecification read_qwen3(const ConfigFields& fields) {
       fields, {.vocabulary = 151936, .inner = 22016, .key_heads = 32, .head_width = 128, .positions = 32768});
 }
 
+// Qwen 3 with experts in every layer.
+// (source: transformers, modeling_qwen3_moe.py)
+
+CausalSpecification read_qwen3_moe(const ConfigFields& fields) {
+  auto specification = read_qwen3_like(
+      fields, {.vocabulary = 151936, .hidden = 2048, .inner = 6144, .layers = 24, .key_heads = 4, .positions = 32768});
+  // All layers or none: max_window_layers is no key of this family.
+  set_window(fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096).value_or(0) : 0,
+             specification);
+  const auto* plain = fields.find("mlp_only_layers");
+  fields.refuse_if(plain != nullptr && !plain->empty(), "mlp_only_layers", "layers without experts are not supported",
+                   "all layers of the published models have them");
+  fields.refuse_if(fields.size("decoder_sparse_step", 1) != 1, "decoder_sparse_step",
+                   "layers without experts are not supported", "all layers of the published models have them");
+  specification.inner = fields.size("moe_intermediate_size", 768);
+  set_experts(fields, {.count = 128, .per_token = 8}, specification);
+  specification.experts.renormalize = fields.is_on("norm_topk_prob");
+  specification.names.expert_inner = {"gate_proj", "up_proj"};
+  specification.names.expert_outer = "down_proj";
+  return specification;
+}
+
 // LLaMA's more distant relatives: Phi-3, OLMo 2, StarCoder2, StableLM.
 // (source: transformers, modeling_phi3.py, modeling_olmo2.py, modeling_starcoder2.py, modeling_stablelm.py)
 
@@ -208,6 +309,18 @@ CausalSpecification read_phi3(const ConfigFields& fields) {
 CausalSpecification read_olmo2(const ConfigFields& fields) {
   auto specification = read_olmo_like(fields);
   read_rotary(fields, {}, specification);
+  return specification;
+}
+
+// OLMo 3: OLMo 2 with a window in three of four layers, which keep plain angles where the others' are stretched.
+// (source: transformers, modeling_olmo3.py, configuration_olmo3.py)
+
+CausalSpecification read_olmo3(const ConfigFields& fields) {
+  constexpr double theta = 500000;
+  auto specification = read_olmo_like(fields);
+  set_windows(fields, {.pattern = 4}, specification);
+  // rope_theta of the old spelling counts for the layers without a window alone: so transformers reads it.
+  read_two_rotaries(fields, {fields.number("rope_theta", theta), theta}, specification);
   return specification;
 }
 
@@ -249,6 +362,106 @@ CausalSpecification read_stablelm(const ConfigFields& fields) {
     specification.residual = Residual::parallel;
     specification.names.feed_forward_norm = "";
   }
+  return specification;
+}
+
+// Command R7B and its kin: attention and feed-forward layer read the same input, norms without biases, scaled logits,
+// and only layers with a window turn, neighbouring numbers together.
+// (source: transformers, modeling_cohere2.py, configuration_cohere2.py)
+
+CausalSpecification read_cohere2(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 256000,
+                                                .hidden = 8192,
+                                                .inner = 22528,
+                                                .layers = 40,
+                                                .heads = 64,
+                                                .positions = 8192,
+                                                .tied = ConfigFields::Flag::on});
+  refuse_other_head_width(fields, specification);
+  read_rotary(fields, {}, specification);
+  specification.rotaries.front().pairs = RotaryPairs::neighbours;
+  set_windows(fields, {.pattern = fields.size("sliding_window_pattern", 4)}, specification);
+  for (auto& layer : specification.layers) {
+    layer.rotary = layer.window > 0 ? 0 : -1;
+  }
+  set_attention_bias(fields, specification);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);
+  specification.residual = Residual::parallel;
+  specification.logits_scale = static_cast<float>(fields.number("logit_scale", 0.0625));
+  specification.names.norm_bias = false;
+  specification.names.feed_forward_norm = "";
+  return specification;
+}
+
+// GLM-4 (0414): norms on both sides of each part; half of a head turns, neighbouring numbers together.
+// (source: transformers, modeling_glm4.py, configuration_glm4.py)
+
+CausalSpecification read_glm4(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 151552,
+                                                .inner = 13696,
+                                                .layers = 40,
+                                                .key_heads = 2,
+                                                .head_width = 128,
+                                                .positions = 131072,
+                                                .norm_epsilon = 1.5625e-7});
+  read_rotary(fields, {.part = 0.5, .partial = PartialRotary::supported}, specification);
+  specification.rotaries.front().pairs = RotaryPairs::neighbours;
+  auto& names = specification.names;
+  names.query_key_value_bias = fields.is_on("attention_bias", ConfigFields::Flag::on);
+  names.attention_output_norm = "post_self_attn_layernorm";
+  names.feed_forward_output_norm = "post_mlp_layernorm";
+  names.inner = {"mlp.gate_up_proj"};
+  return specification;
+}
+
+// GPT-OSS: experts with biases and clipped gates, a window in every second layer, and in attention a score for each
+// head that takes its share of the weights and has no value. Its experts are published in blocks of four bits. (source:
+// transformers, modeling_gpt_oss.py, configuration_gpt_oss.py)
+
+/// How it turns where no key says it.
+ConfigFields with_usual_rope(const ConfigFields& fields) {
+  if (fields.find("rope_scaling") != nullptr || fields.find("rope_parameters") != nullptr) {
+    return fields;
+  }
+  return fields.with("rope_parameters", {{"rope_type", "yarn"},
+                                         {"factor", 32.0},
+                                         {"beta_fast", 32.0},
+                                         {"beta_slow", 1.0},
+                                         {"truncate", false},
+                                         {"original_max_position_embeddings", 4096}});
+}
+
+void refuse_other_gates(const ConfigFields& fields) {
+  for (const auto& [key, usual] : {std::pair("swiglu_limit", silu_clip), {"swiglu_alpha", silu_slope}}) {
+    const auto given = static_cast<float>(fields.number(key, static_cast<double>(usual)));
+    fields.refuse_if(given != usual, key, std::to_string(given) + " is not supported",
+                     "the published models have " + std::to_string(usual));
+  }
+}
+
+CausalSpecification read_gpt_oss(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 201088,
+                                                .hidden = 2880,
+                                                .inner = 2880,
+                                                .layers = 36,
+                                                .heads = 64,
+                                                .key_heads = 8,
+                                                .head_width = 64,
+                                                .positions = 131072,
+                                                .norm_epsilon = 1e-5});
+  read_rotary(with_usual_rope(fields), {.theta = 150000}, specification);
+  set_windows(fields, {.width = 128, .pattern = 2}, specification);
+  set_experts(fields, {.count = 128, .per_token = 4}, specification);
+  refuse_other_gates(fields);
+  specification.norm = NormKind::rms_late;
+  specification.activation = Activation::clipped_silu;
+  auto& names = specification.names;
+  names.query_key_value_bias = fields.is_on("attention_bias", ConfigFields::Flag::on);
+  names.attention_output_bias = names.query_key_value_bias;
+  names.sinks = "self_attn.sinks";
+  names.router = "router";
+  names.expert_packing = ExpertPacking::interleaved;
   return specification;
 }
 
@@ -357,7 +570,14 @@ constexpr CausalFamily llama_rows[] = {{"llama", read_llama, 2},
                                        {"gemma", read_gemma, 1},
                                        {"gemma2", read_gemma2, 1},
                                        {"gemma3_text", read_gemma3_text, 1},
-                                       {"gemma3", read_gemma3, std::nullopt}};
+                                       {"gemma3", read_gemma3, std::nullopt},
+                                       {"cohere2", read_cohere2, 255001},
+                                       {"glm4", read_glm4, std::nullopt},
+                                       {"gpt_oss", read_gpt_oss, std::nullopt},
+                                       {"granite", read_granite, 2},
+                                       {"olmo3", read_olmo3, 50279},
+                                       {"qwen3_moe", read_qwen3_moe, std::nullopt},
+                                       {"smollm3", read_smollm3, 128001}};
 
 }  // namespace
 
