@@ -34,9 +34,9 @@ class Http {
   /// Posts every body to `path` behind the URL ("/chat/completions"), at most `in_flight` at a time, and gives each
   /// reply of status 2xx, 400, 413 or 422 to `look`, with the number of its body; refusals have "[key]" for the key.
   /// Asked again, each time after a longer pause or after what the server demands (Retry-After): requests without a
-  /// reply, with a status that may pass (408, 425, 429, 5xx), and those that `look` wants again. `between` is called now
-  /// and then, and after each round of replies. Throws Error with the exit status `resume` where a request has failed
-  /// for longer than the job's patience; InputError for what no repetition can mend (401, 403, 404, ...).
+  /// reply, with a status that may pass (408, 425, 429, 5xx), and those that `look` wants again. `between` is called
+  /// now and then, and after each round of replies. Throws Error with the exit status `resume` where a request has
+  /// failed for longer than the job's patience; InputError for what no repetition can mend (401, 403, 404, ...).
   void post(const std::string& path, const std::vector<std::string>& bodies,
             const std::function<Verdict(std::size_t, const Reply&)>& look, const std::function<void()>& between);
   /// One request without a body, sent once; status 0: there was no reply.
