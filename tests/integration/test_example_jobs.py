@@ -71,6 +71,35 @@ def test_stated_defaults_are_the_defaults(job, tmp_path):
     assert resolved[0] == resolved[1]
 
 
+def changed(text, path, value):
+    """The job with another value at a key; None: without the key."""
+    root = yaml.safe_load(text)
+    place = root
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    if value is None:
+        del place[path[-1]]
+    return yaml.safe_dump(root, allow_unicode=True)
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.stem)
+def test_a_wrong_value_of_any_key_is_a_message(job, tmp_path):
+    text = job.read_text().replace("../tests", str(runs.ROOT / "tests"))
+    root = yaml.safe_load(text)
+    paths = [(key,) for key in root] + [(key, name) for key, below in root.items() if isinstance(below, dict) for name in below]
+    copy = tmp_path / "job.yaml"
+    refused = 0
+    for path in paths:
+        for value in (None, "null", [], {}, [1], "x"):
+            copy.write_text(changed(text, path, value).replace("'null'", "null"))
+            done = runs.program("validate", copy)
+            assert done.returncode in (0, 2), (path, value, done.returncode, done.stderr)
+            assert done.returncode == 0 or str(copy) in done.stderr, (path, value, done.stderr)
+            refused += done.returncode == 2
+    assert refused > 3 * len(paths)
+
+
 def test_the_check_sees_a_missing_key():
     text = JOBS[2].read_text()
     assert "ties" in written_keys(text, "statistics") and "ties" not in written_keys(text.replace("ties", "tie"), "statistics")

@@ -127,6 +127,7 @@ void read_subjects(config::Fields& axes, Rating& settings) {
   const auto [subjects, name] = axes.either("groups", "identities");
   if (subjects == nullptr) {
     axes.required("groups");
+    return;
   }
   if (name != "axes.groups") {
     if (rule != nullptr) {
@@ -137,9 +138,7 @@ void read_subjects(config::Fields& axes, Rating& settings) {
         people == nullptr
             ? words_for_people(*subjects, axes)
             : config::read_lines(*people, "axes.people", axes.problems()).value_or(std::vector<std::string>());
-    if (subjects != nullptr) {
-      settings.identities = read_identities(*subjects, words, axes);
-    }
+    settings.identities = read_identities(*subjects, words, axes);
     return;
   }
   if (people != nullptr) {
