@@ -115,10 +115,12 @@ void check_order(const Node& node, const std::string& key, const Conversation& c
 /// The turn that is asked first must say who is spoken of, also in forms without steps.
 void check_first(const Node& node, const std::string& key, const Conversation& conversation, base::Problems& problems) {
   const auto speaks = [](const Turn& turn) {
-    return base::count_of(turn.ask, "{group}") > 0 ||
-           (!turn.items.empty() && std::ranges::all_of(turn.items, [](const auto& item) {
-             return base::count_of(item.question, "{group}") > 0;
-           }));
+    const auto names_group = [&](const std::string& own) {
+      return base::count_of(own.empty() ? turn.ask : own, "{group}") > 0;
+    };
+    return turn.kind == Turn::Kind::rating && !turn.items.empty()
+               ? std::ranges::all_of(turn.items, names_group, &RatedItem::question)
+               : names_group("");
   };
   const auto& turns = conversation.turns;
   const auto main = std::ranges::find(turns, Turn::When::always, &Turn::when);

@@ -106,6 +106,19 @@ TEST(InterviewJob, reports_all_faults_of_a_conversation_at_once) {
                     HasSubstr("the turn 'r' has 0 items"), HasSubstr("the turn 's' asks nothing"), HasSubstr("poem")));
 }
 
+TEST(InterviewJob, each_item_that_is_asked_first_names_the_group) {
+  const auto conversation = [](const std::string& kind, const std::string& ask, const std::string& question) {
+    return fault("axes.conversations=[{label: a, turns: [{label: first, kind: " + kind + ", ask: '" + ask +
+                 "', items: [{label: x, dimension: d}, {label: y, dimension: d" + question + "}]}]}]");
+  };
+  EXPECT_THAT(conversation("rating", "How {item} are {group}?", ", question: 'How capable are they?'"),
+              HasSubstr("no {group} in turn 'first'"));
+  EXPECT_THAT(conversation("rating", "How {item} are they?", ", question: 'How capable are {group}?'"),
+              HasSubstr("no {group} in turn 'first'"));
+  EXPECT_EQ(conversation("rating", "How {item} are {group}?", ", question: 'How capable are {group}?'"), "no fault");
+  EXPECT_EQ(conversation("rating", "How {item} are {group}?", ""), "no fault");
+}
+
 TEST(InterviewJob, refuses_what_it_could_not_keep_apart) {
   const std::string items = "items: [{label: x, dimension: d}, {label: y, dimension: d}]";
   EXPECT_THAT(fault("axes.conversations=[{label: a, turns: [{label: r, kind: rating, ask: '{group} {item}', " + items +
