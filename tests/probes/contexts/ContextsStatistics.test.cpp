@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,6 +57,34 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
   std::ranges::transform(effects, std::back_inserter(cohen), [](double d) { return stats::cohen_variance(d, 5, 4); });
   EXPECT_EQ(compute_contexts(*file, options).summaries.front().combined.standard_error,
             stats::combine_effects(effects, cohen, stats::TauEstimator::dersimonian_laird, 0.95).standard_error);
+}
+
+std::string refusal(const Synthetic& run) {
+  const auto file = run.write();
+  try {
+    compute_contexts(*file, {});
+    return "no fault";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+std::string& text_of_test(Synthetic& run, const std::string& name, std::size_t test) {
+  auto& coordinates = run.schema().outer_axes.front().coordinates;
+  return std::ranges::find(coordinates, name, &results::AxisSchema::Coordinate::name)->values.at(test);
+}
+
+TEST(ContextsStatistics, RefusesFilesWhoseTestsDoNotFitTheirCubes) {
+  Synthetic many({weat("one", 3, 3)}, 2);
+  text_of_test(many, "a_words", 0) = R"(["a0","a1","a2","a0","a1","a2","a0","a1","a2"])";
+  EXPECT_THAT(refusal(many), ::testing::HasSubstr("more words than the axis 'weat_attribute'"));
+  Synthetic unknown({weat("one", 3, 3)}, 2);
+  text_of_test(unknown, "b_words", 0) = R"(["b0","b1","b2","elsewhere"])";
+  EXPECT_THAT(refusal(unknown), ::testing::HasSubstr("'elsewhere'"));
+  Synthetic halved({weat("one", 3, 3), wefat("two", 3)}, 2);
+  text_of_test(halved, "kind", 1) = "weat";
+  halved.schema().cubes[static_cast<std::size_t>(EffectColumn::association_deviation)].name = "another";
+  EXPECT_THAT(refusal(halved), ::testing::HasSubstr("no cube 'association_deviation' of this version"));
 }
 
 /// Relabels the target words in all samples together and recomputes the weighted mean effect, weights held fixed.

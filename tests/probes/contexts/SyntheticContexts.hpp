@@ -136,6 +136,8 @@ class Synthetic {
   /// The sample whose associations are all equal.
   void break_sample(std::size_t sample) { broken_ = sample; }
   std::filesystem::path folder() const { return folder_; }
+  /// What is written; to make files that no run has written.
+  results::RawSchema& schema() { return schema_; }
 
   std::unique_ptr<results::ResultFile> write() const {
     const sweep::BlockPlan blocks(sweep::Product({settings_.tests.size(), num_samples_}), num_samples_);

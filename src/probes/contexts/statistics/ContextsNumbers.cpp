@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <ranges>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
@@ -66,6 +68,10 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
     word_contexts_[words.labels[i]] = static_cast<std::uint64_t>(base::parse_integer(usable[i]).value_or(0));
   }
   const auto& kinds = coordinate_of(axes[0], "kind");
+  if (base::contains(kinds, "wefat") || file.schema().find_cube("cosine")) {
+    require_cube(file, "association_deviation", results::ElementType::float64, {"target"});
+    require_cube(file, "cosine", results::ElementType::float32, {"target", "attribute"});
+  }
   for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
     ContextsTest test;
     test.label = axes[0].labels[i];
@@ -80,11 +86,12 @@ ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num
     }
     refuse_if(test.num_targets() > num_targets, file,
               "the test '" + test.label + "' has more words than the axis 'target'");
-    if (test.kind == EmbeddingTest::Kind::wefat) {
-      require_cube(file, "association_deviation", results::ElementType::float64, {"target"});
-      require_cube(file, "cosine", results::ElementType::float32, {"target", "attribute"});
-      refuse_if(test.num_attributes() > file.schema().inner_axis("attribute").labels.size(), file,
-                "the test '" + test.label + "' has more words than the axis 'attribute'");
+    const std::string attributes = test.kind == EmbeddingTest::Kind::wefat ? "attribute" : "weat_attribute";
+    refuse_if(test.num_attributes() > file.schema().inner_axis(attributes).labels.size(), file,
+              "the test '" + test.label + "' has more words than the axis '" + attributes + "'");
+    for (const auto& word : test.words | std::views::join) {
+      refuse_if(!word_contexts_.contains(word), file,
+                "the test '" + test.label + "' has the word '" + word + "', which the axis 'word' lacks");
     }
     tests_.push_back(std::move(test));
   }
