@@ -11,7 +11,7 @@
 
 namespace stereosweep::probes {
 
-/// [template x rephrasings + rephrasing]: the round in which a sentence is asked, findings::never_visited where it is
+/// [template x rephrasings + rephrasing]: the round in which a sentence is asked, sweep::never_visited where it is
 /// not; empty: the job asks all at once. Throws InputError with names that its contrasts lack.
 std::vector<std::uint8_t> visits_of(const sweep::Job& job);
 

@@ -118,7 +118,7 @@ struct BiasDetection {
   }
 };
 
-/// weat tests whose p values are adjusted for their number together.
+/// Tests whose p values are adjusted for their number together.
 struct TestFamily {
   std::string label;
   std::vector<std::string> tests;
@@ -143,7 +143,7 @@ struct EmbeddingStatistics {
   std::int64_t exceedances = 0;    ///< a Monte Carlo test ends at so many; 0: all draws are made
   double confidence = 0.95;
   std::int64_t samples = 0;          ///< only the first so many of each test; 0: all
-  std::vector<TestFamily> families;  ///< disjoint; empty: one of all weat tests
+  std::vector<TestFamily> families;  ///< disjoint; where none has tests of a kind: all of the kind
   std::vector<BiasDetection> detections;
   std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
   std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test

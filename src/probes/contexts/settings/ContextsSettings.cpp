@@ -294,7 +294,7 @@ void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& stati
 }
 
 void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& /*statistics*/) {
-  keys.add("families", config::names_schema(config::lines_schema()), "weat tests that are adjusted together");
+  keys.add("families", config::names_schema(config::lines_schema()), "tests that are adjusted together");
   keys.add("detections", config::source_schema(config::fields_schema<BiasDetection>()),
            "groups of IBD and EIBD: a name in configs/detections, or a list");
 }

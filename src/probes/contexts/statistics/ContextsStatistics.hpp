@@ -239,7 +239,7 @@ void write_score_table(results::Layout& layout, const ContextsReader& reader, co
 /// detections, words of WEFAT tests, the samples behind these, WEFAT tests, statuses of samples.
 std::vector<findings::Finding> findings_of(const ContextsResult& result, Detail detail);
 
-/// Of these what `stats` prints. `only_main`: also what only an expert asks for.
+/// Of these what `stats` and `show` print. `detail`: whether also what only an expert asks for.
 StatsText contexts_text(const ContextsResult& result, Detail detail, std::size_t top);
 
 }  // namespace stereosweep::probes::contexts
