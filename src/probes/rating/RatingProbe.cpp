@@ -42,8 +42,10 @@ void take_out(std::string& frame, std::string_view name) {
 
 /// A trait's own, in place of the template's.
 sweep::Template own_question(const RatedTrait& trait, std::size_t place) {
+  const auto own = trait.questions.size() == 1 ? 0 : place;
   sweep::Template question;
-  question.text = trait.questions[trait.questions.size() == 1 ? 0 : place];
+  question.text = trait.questions[own];
+  question.inside = trait.inside.empty() ? "" : trait.inside[own];
   return question;
 }
 

@@ -82,6 +82,18 @@ std::vector<RatedTrait> read_rated_traits(const Node& node, const config::Fields
             entry, key, job.problems(), trait,
             "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
         config::check_surface(entry, key, trait.label, job.problems());
+        job.problems().add_if(!trait.inside.empty() && trait.inside.size() != trait.questions.size(), entry.place(key),
+                              "the trait '" + trait.label + "' has " +
+                                  base::counted(trait.questions.size(), "question") + ", and " +
+                                  std::to_string(trait.inside.size()) + " texts 'inside'",
+                              "each is one question as it stands inside a wrapper");
+        for (const auto& text : trait.inside) {
+          check_question(entry, key + ".inside", text, Times::at_most_once, job.problems());
+        }
+        const auto& language = job.pieces().language();
+        if (trait.inside.empty() && !job.pieces().inline_only() && !language.is_english()) {
+          trait.inside = base::mapped(trait.questions, [&](const auto& text) { return language.inside(text); });
+        }
         return std::vector{trait};
       });
 }

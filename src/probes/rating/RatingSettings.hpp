@@ -45,6 +45,7 @@ struct RatedTrait {
   Polarity polarity = Polarity::positive;   ///< of the dimension; negative: the rating is turned round
   std::string definition;                   ///< may be empty
   std::vector<std::string> questions = {};  ///< in place of the templates' texts: none, one for all, or one for each
+  std::vector<std::string> inside = {};     ///< each as it stands inside a wrapper; empty: by the rule of English
   bool operator==(const RatedTrait&) const = default;
   static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label, "as it stands in a question");
@@ -52,6 +53,8 @@ struct RatedTrait {
     keys.choice("polarity", self.polarity, polarity_names, "negative: the rating is turned round");
     keys.line("definition", self.definition);
     question_key(keys, self.questions);
+    keys.unless_default().lines("inside", self.inside, config::Emptiness::allowed,
+                                "the questions as they stand inside a wrapper");
   }
 };
 

@@ -7,6 +7,7 @@
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
+#include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingScores.hpp"
 #include "probes/rating/RatingSettings.hpp"
 #include "support/Places.hpp"
@@ -97,6 +98,29 @@ TEST(RatingJob, groups_cross_as_in_every_probe) {
     const auto dump = config::canonical_dump(other);
     EXPECT_EQ(config::load_resolved(dump, "dump"), other) << dump;
   }
+}
+
+TEST(RatingJob, own_questions_stand_inside_a_wrapper_as_the_language_says) {
+  const auto loaded = [](const std::string& language) {
+    return groups({"language=" + language, "axes.rephrasings=[{label: ask, wrapper: 'Ganz ehrlich, {prompt}'}]",
+                   "axes.groups=[{label: Kinder, singular: Kind, plural: Kinder, domain: age, gender: neuter}]",
+                   "axes.intersections=none", "axes.templates=['Wie {trait} sind {group}?']",
+                   "axes.rated_traits=[{label: kalt, dimension: d}, {label: warm, dimension: d, question: 'Wie {trait} "
+                   "sind {group}?'}]"});
+  };
+  const auto job = loaded("de");
+  const RatingProbe probe(job);
+  const auto lead = [](const RatingProbe& asked, std::uint64_t context) {
+    const auto prompt = asked.prompt(context, OptionOrder::as_listed);
+    return prompt.substr(prompt.find("Ganz ehrlich"), 18);
+  };
+  EXPECT_EQ(lead(probe, 0), "Ganz ehrlich, wie ");
+  EXPECT_EQ(lead(probe, 1), "Ganz ehrlich, wie ");
+  const auto dump = config::canonical_dump(job);
+  EXPECT_EQ(config::load_resolved(dump, "dump"), job) << dump;
+  const auto english = loaded("en");
+  EXPECT_THAT(config::canonical_dump(english), ::testing::Not(HasSubstr("inside")));
+  EXPECT_EQ(lead(RatingProbe(english), 1), "Ganz ehrlich, Wie ");
 }
 
 TEST(RatingJob, faults_of_groups_and_scales_are_named) {
