@@ -254,7 +254,7 @@ void print_output(std::ostream& out, double bytes, const std::string& more) {
 std::string summary_end(const std::vector<sweep::Omission>& omissions, const std::vector<sweep::Group>& groups) {
   std::string text;
   if (!omissions.empty()) {
-    text += "; " + base::counted(omissions.size(), "pair") + " left out (see plan)";
+    text += "; groups and intersections left out: " + with_thousands(omissions.size()) + " (see plan)";
   }
   for (const auto& sentence : sweep::groups_with_equal_words(groups)) {
     text += "\n  note: " + sentence;
@@ -327,7 +327,7 @@ void print_chat(std::ostream& out, const sweep::Job& job, std::string_view witho
 
 void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& probe, const PlanRequest& request) {
   const auto specification = specification_of(request);
-  const auto limit = request.limit.value_or(40);
+  const auto limit = request.limit.value_or(default_plan_limit);
   out << request.job.name << ": " << plan.title << ' ' << request.job.model.shown() << '\n';
   plan_line(out, "product") << plan.product << '\n';
   plan.print_own_lines(specification);
@@ -336,7 +336,9 @@ void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& p
   print_work(out, audit, specification);
   print_blocks(out, request.job, probe.blocks(), request.ranks);
   print_memory(out, request, specification);
-  print_output(out, output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes)));
+  const auto new_tokens = audit.whole(audit.new_tokens) + plan.later_tokens;
+  const auto text_bytes = audit.whole(audit.prompt_bytes) + letters_per_token * new_tokens;
+  print_output(out, output_bytes(probe.schema(), audit.num_contexts, text_bytes));
   print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);
   print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
   print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
@@ -344,7 +346,7 @@ void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& p
   if (plan.print_own_lists) {
     plan.print_own_lists(limit);
   }
-  print_omissions(out, plan.omissions, limit);
+  print_omissions(out, kind_of(request.job).omissions(request.job), limit);
   if (request.prompts == PlanRequest::Prompts::printed) {
     out << '\n';
     plan.print_prompts(request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));

@@ -23,6 +23,11 @@
 
 namespace stereosweep::probes {
 
+/// Lines of a list, where the request says nothing.
+constexpr std::uint64_t default_plan_limit = 40;
+/// Of English text in today's vocabularies; what a server counts is known to the server alone.
+constexpr std::uint64_t letters_per_token = 4;
+
 /// Contexts that a plan has looked at; `whole` carries a sum over them to the whole product.
 struct PlanSample {
   std::uint64_t num_contexts = 0;   ///< of the product
@@ -47,7 +52,7 @@ void print_blocks(std::ostream& out, const sweep::Job& job, const sweep::BlockPl
 double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts, double text_bytes);
 /// That size; `more`: what is said behind it.
 void print_output(std::ostream& out, double bytes, const std::string& more = "");
-/// What the summary of a job ends with: how many pairs of groups are left out, and whose words are the same.
+/// What the summary of a job ends with: how many groups and intersections are left out, and whose words are the same.
 std::string summary_end(const std::vector<sweep::Omission>& omissions, const std::vector<sweep::Group>& groups);
 /// The model's tokens, blanks between them.
 std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query::TokenId> ids);
@@ -69,9 +74,9 @@ struct CausalPlan {
   std::string title;    ///< between the names of job and model: "interview of"
   std::string product;  ///< the probe's summary
   std::function<void(const std::optional<model::CausalSpecification>&)> print_own_lines;  ///< before the cost
-  const std::vector<sweep::Omission>& omissions;
   std::function<void(std::uint64_t limit)> print_prompts;              ///< of at most so many contexts
   std::function<void(std::uint64_t limit)> print_own_lists = nullptr;  ///< behind the cost, of at most so many lines
+  double later_tokens = 0;  ///< of answers to questions that follow an answer, at most
 };
 
 /// The whole plan. Throws InputError where the model is no causal one.
@@ -79,8 +84,7 @@ void print_causal_plan(std::ostream& out, const CausalPlan& plan, const Probe& p
 
 // What a job that asks a server will cost: requests and tokens, counted from its questions.
 
-/// `prompts`: of how many contexts the first questions are printed; nothing: of none. Throws InputError where the job
-/// cannot be asked.
-void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std::optional<std::uint64_t> prompts);
+/// Without files, tokenizer and load. Throws InputError where the job cannot be asked.
+void print_server_plan(std::ostream& out, const PlanRequest& request);
 
 }  // namespace stereosweep::probes

@@ -118,6 +118,8 @@ class ProbeKind : public config::ProbeFormat {
   /// print them; the statistics file has them as its attribute `warnings`, one a line.
   /// Unless overridden: of articles before the plural of a group.
   virtual std::vector<std::string> warnings(const sweep::Job& job) const;
+  /// Groups and intersections that are not measured, for the plans of causal models and of servers.
+  virtual std::vector<sweep::Omission> omissions(const sweep::Job& /*job*/) const { return {}; }
   /// Unless overridden: the summary, blocks, size of the output, time.
   virtual void plan(const PlanRequest& request) const;
   /// After head, axes and cubes; nothing unless overridden.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <ostream>
 
 #include "base/text/Text.hpp"
@@ -8,9 +9,6 @@ namespace stereosweep::probes {
 namespace {
 
 constexpr std::uint64_t max_contexts_counted = 2000;
-/// Of English text in today's vocabularies; what the server counts is known to the server alone.
-constexpr std::uint64_t letters_per_token = 4;
-
 std::uint64_t tokens_of(const std::string& text) { return text.size() / letters_per_token + 1; }
 
 struct ServerWork : PlanSample {
@@ -60,20 +58,24 @@ void count_block(const Probe& probe, const sweep::Block& block, ServerWork& work
 void print_questions(std::ostream& out, const Probe& probe, std::uint64_t contexts) {
   const auto& blocks = probe.blocks();
   for (std::uint64_t index = 0; index < blocks.num_blocks() && contexts > 0; ++index) {
-    auto block = blocks.block(index);
-    block.num_contexts = std::min(block.num_contexts, contexts);
-    contexts -= block.num_contexts;
-    for (const auto& asked : probe.first(block).queries) {
-      const auto* generate = std::get_if<query::Generate>(&asked);
-      out << blocks.context(block, 0) << '\t'
-          << base::json_quote(generate != nullptr ? generate->prompt : std::get<query::Continue>(asked).prompt) << '\n';
+    auto one = blocks.block(index);
+    const auto end = one.first_context + std::min(one.num_contexts, contexts);
+    contexts -= end - one.first_context;
+    for (one.num_contexts = 1; one.first_context < end; ++one.first_context) {
+      for (const auto& asked : probe.first(one).queries) {
+        const auto* generate = std::get_if<query::Generate>(&asked);
+        out << blocks.context(one, 0) << '\t'
+            << base::json_quote(generate != nullptr ? generate->prompt : std::get<query::Continue>(asked).prompt)
+            << '\n';
+      }
     }
   }
 }
 
 }  // namespace
 
-void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std::optional<std::uint64_t> prompts) {
+void print_server_plan(std::ostream& out, const PlanRequest& request) {
+  const auto& job = request.job;
   const auto& server = *job.model.server;
   const auto& kind = kind_of(job);
   const auto probe = kind.make_probe(job, nullptr);
@@ -97,12 +99,13 @@ void print_server_plan(std::ostream& out, const sweep::Job& job, int ranks, std:
         (server.price.input * work.whole(work.input) + server.price.output * work.whole(work.output)) / 1e6;
     plan_line(out, "price") << "at most about " << format_number("%.2f", price) << ", at model.price\n";
   }
-  print_blocks(out, job, probe->blocks(), ranks);
-  print_output(out, output_bytes(probe->schema(), work.num_contexts, 4 * work.whole(work.output)));
+  print_blocks(out, job, probe->blocks(), request.ranks);
+  print_output(out, output_bytes(probe->schema(), work.num_contexts, letters_per_token * work.whole(work.output)));
   plan_line(out, "time") << "not estimated: it is the server's\n";
-  if (prompts) {
+  print_omissions(out, kind.omissions(job), request.limit.value_or(default_plan_limit));
+  if (request.prompts == PlanRequest::Prompts::printed) {
     out << '\n';
-    print_questions(out, *probe, *prompts);
+    print_questions(out, *probe, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
   }
 }
 

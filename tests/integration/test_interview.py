@@ -256,8 +256,12 @@ def test_reparse_show_plan_and_validate(job, reference, derived, tmp_path):
     assert plan.returncode == 0, plan.stderr
     later = 3 * 5 * (2 + 2 * 2)           # groups, rounds: two steps of one form; an explanation in two conversations and forms
     assert f"{later} answers to turns after the first" in plan.stdout
+    answers = later + 3 * 5 * 6
     checked = runs.program("validate", job)
-    assert checked.returncode == 0 and f"{later + 3 * 5 * 6} sampled answers" in checked.stdout
+    assert checked.returncode == 0 and f"{answers} sampled answers" in checked.stdout
+    long = runs.program("plan", job, "sampling.max_new_tokens=8000")
+    megabytes = float(re.search(r"^output +about ([\d.]+) MB", long.stdout, re.MULTILINE)[1])
+    assert megabytes == pytest.approx(answers * 8_000 * 4 / 1e6, rel=0.05), "four bytes a token, of all turns"
 
 
 def test_real_model_with_greedy_answers(job, tmp_path):

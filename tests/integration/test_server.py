@@ -4,6 +4,7 @@ import http.server
 import json
 import pathlib
 import random
+import re
 import threading
 
 import made_server
@@ -345,6 +346,30 @@ def test_plan_counts_requests_tokens_and_money(tmp_path, reference):
     assert f"at most about {3 * count}.0" in done.stdout
     prompts = [json.loads(json.loads(line.split("\t")[1])) for line in done.stdout.splitlines() if "\t" in line]
     assert prompts[0][0]["role"] == "user" and "Say what most people think." in prompts[0][0]["content"]
+
+
+def test_plan_labels_each_prompt_with_its_context(tmp_path):
+    done = runs.program("plan", written(tmp_path, 1, RATING), "--show-prompts", "--limit", "5")
+    assert done.returncode == 0, done.stderr
+    prompts = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    asked = ["teachers friendly", "teachers friendly", "teachers able", "teachers able", "nurses friendly"]
+    assert sorted({int(context) for context, _ in prompts}) == [0, 1, 2, 3, 4]
+    for context, prompt in prompts:
+        assert all(word in prompt for word in asked[int(context)].split()), (context, prompt)
+
+
+def test_plan_lists_what_is_left_out(tmp_path):
+    groups = """groups:
+    - {label: women, singular: woman, plural: women, domain: gender}
+    - {label: teachers, singular: teacher, plural: teachers, domain: job}
+    - {label: nurses, singular: nurse, plural: nurses, domain: job}
+  intersections: {domains: [[gender, job]], exclusions: [[women, teachers]]}"""
+    job = written(tmp_path, 1, RATING.replace("groups: [teachers, nurses]", groups))
+    summary = runs.program("validate", job).stdout
+    assert "groups and intersections left out: " in summary and "(see plan)" in summary, summary
+    assert "each with 3 options in 2 orders and 4 sampled answers" in summary, summary
+    planned = runs.program("plan", job).stdout
+    assert re.search(r"^groups and intersections left out: \d+\n  \S", planned, re.MULTILINE), planned
 
 
 @pytest.mark.parametrize("said, roles", [("Be brief.", ["system", "user"]), ("none", ["user"]), ("default", ["user"])])

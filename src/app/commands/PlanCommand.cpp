@@ -260,18 +260,10 @@ std::optional<double> print_time(std::ostream& out, const probes::PlanRequest& r
 
 /// The seconds that it is said to take.
 std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
-  if (job.model.server) {
-    probes::print_server_plan(
-        std::cout, job, static_cast<int>(line.number("ranks", 1)),
-        line.has("show-prompts")
-            ? std::optional(line.has("limit") ? line.number("limit", 0) : std::numeric_limits<std::uint64_t>::max())
-            : std::nullopt);
-    return std::nullopt;
-  }
   base::FileSet files("");
   std::optional<model::Load> load;
   std::optional<tokenizer::Tokenizer> tokenizer;
-  if (job.needs_model()) {
+  if (job.needs_model() && !job.model.server) {
     files = base::read_checkpoint_files(base::checkpoint_place(job.model.location(), job.model.adapter),
                                         base::CheckpointPart::small_files);
     if (files.find("config.json") != nullptr && model::is_causal(files)) {
@@ -311,7 +303,11 @@ std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
                                      << budget_s << " s\n";
     }
   };
-  probes::kind_of(job).plan(request);
+  if (job.model.server) {
+    probes::print_server_plan(std::cout, request);
+  } else {
+    probes::kind_of(job).plan(request);
+  }
   std::cout << std::flush;
   return seconds;
 }

@@ -180,7 +180,7 @@ void print_problems(std::ostream& out, const Audit& audit, std::uint64_t limit) 
 /// `config`: nothing for a fake engine without a model.
 void print_plan(std::ostream& out, const PlanRequest& request, const AssociationProbe& probe, const Audit& audit,
                 const std::optional<model::MaskedSpecification>& config) {
-  const auto limit = request.limit.value_or(40);
+  const auto limit = request.limit.value_or(default_plan_limit);
   print_product(out, request.job, probe, audit);
   print_work(out, audit, config);
   print_blocks(out, request.job, probe.blocks(), request.ranks);

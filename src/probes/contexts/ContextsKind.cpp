@@ -254,8 +254,8 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
       missing[name].insert("the file has none");
     }
   }
-  print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
-  print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
+  print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(default_plan_limit));
+  print_list(std::cout, "words without a vector", missing, "why", limit.value_or(default_plan_limit));
   if (!table.remark.empty()) {
     plan_line(std::cout, "missing") << table.remark << '\n';
   }
@@ -269,7 +269,7 @@ void plan_contexts(const PlanRequest& request) {
     return;
   }
   const auto& settings = job.settings<Contexts>();
-  const auto limit = request.limit.value_or(40);
+  const auto limit = request.limit.value_or(default_plan_limit);
   const auto width = engine::vector_width(job.execution.engine, request.files, asked_of(settings));
   const auto sample = std::make_shared<const corpus::Sample>(sample_of(job));
   const VectorsProbe vectors(job, sample, width);

@@ -395,17 +395,18 @@ class CoreferenceKind final : public KindOf<Coreference> {
            (num_crossed > 0 ? " and " + counted(num_crossed, "intersection") : "") + " x " +
            counted(settings.questions.size(), "question") + " x " + counted(settings.sentences.size(), "sentence") +
            " (" + with_thousands(num_excluded) + " excluded): " + counted(num_contexts, "context") + ", " +
-           counted(2 * num_contexts, "cell") +
-           (list.omissions.empty() ? "" : "; " + with_thousands(list.omissions.size()) + " left out (see plan)");
+           counted(2 * num_contexts, "cell") + summary_end(list.omissions, {});
+  }
+  std::vector<sweep::Omission> omissions(const sweep::Job& job) const override {
+    return list_subjects(job.settings<Coreference>()).omissions;
   }
   void plan(const PlanRequest& request) const override {
     const auto& settings = request.job.settings<Coreference>();
     const auto probe = make_coreference(request.job, *request.tokenizer);
     auto& out = std::cout;
-    const auto omissions = list_subjects(settings).omissions;
     print_causal_plan(out,
                       {"coreference on", summary(request.job), [&](const auto&) { print_sentences(out, settings); },
-                       omissions, [&](std::uint64_t limit) { print_prompts(out, *probe, limit); },
+                       [&](std::uint64_t limit) { print_prompts(out, *probe, limit); },
                        [&](std::uint64_t limit) { print_notes(out, settings, limit); }},
                       *probe, request);
   }

@@ -251,16 +251,21 @@ class InterviewKind final : public KindOf<Interview> {
            summary_end(list.omissions, settings.groups);
   }
 
+  std::vector<sweep::Omission> omissions(const sweep::Job& job) const override {
+    return subjects_of(job.settings<Interview>()).omissions;
+  }
   void plan(const PlanRequest& request) const override {
     const auto made = make_interview(request.job, request.tokenizer);
     const auto& probe = *made;
+    const auto later = later_turns(probe, request);
     const auto print_own_lines = [&](const auto& specification) {
       print_format(request.job);
-      print_later_turns(later_turns(probe, request), specification);
+      print_later_turns(later, specification);
     };
     print_causal_plan(std::cout,
-                      {"interview of", summary(request.job), print_own_lines, probe.subjects().omissions,
-                       [&](std::uint64_t limit) { print_prompts(request.job, probe, limit); }},
+                      {"interview of", summary(request.job), print_own_lines,
+                       [&](std::uint64_t limit) { print_prompts(request.job, probe, limit); }, nullptr,
+                       later.sample.whole(later.new_tokens)},
                       probe, request);
   }
 

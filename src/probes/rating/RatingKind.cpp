@@ -50,7 +50,7 @@ void print_format(const PlanRequest& request) {
     look(question.label, question.text);
   }
   print_list(std::cout, "WARNING control tokens inside the job's own texts (they act as control tokens)", found, "in",
-             request.limit.value_or(40));
+             request.limit.value_or(default_plan_limit));
 }
 
 void print_options(const PlanRequest& request, const RatingProbe& rating) {
@@ -136,11 +136,15 @@ class RatingKind final : public KindOf<Rating> {
     text += " x " + base::counted(rating.traits.size(), "trait") + " x " +
             base::counted(rating.questions.size(), "template") + " x " +
             base::counted(rating.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
-            ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in " +
+            ", each with " + base::counted(rating.scale.size(), "option") +
+            (asks_by_messages(job) ? " in " : " as words and as letters in ") +
             base::counted(rating.orders.size(), "order") + " and " +
             base::counted(rating.orders.size() * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
             "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
     return text + summary_end(list.omissions, rating.groups);
+  }
+  std::vector<sweep::Omission> omissions(const sweep::Job& job) const override {
+    return subjects_of(job.settings<Rating>()).omissions;
   }
   void plan(const PlanRequest& request) const override {
     const auto& job = request.job;
@@ -151,7 +155,7 @@ class RatingKind final : public KindOf<Rating> {
       print_format(request);
     };
     print_causal_plan(std::cout,
-                      {"rating on", summary(job), print_own_lines, rating.subjects().omissions,
+                      {"rating on", summary(job), print_own_lines,
                        [&](std::uint64_t limit) { print_prompts(rating, job.settings<Rating>().orders, limit); }},
                       rating, request);
   }
