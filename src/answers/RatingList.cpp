@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,8 +64,15 @@ class RatingListReader : TokenReader {
     const bool are_others = exact.empty() && !mentions_.empty() && mentions_.front().name != mentions_.back().name;
     std::erase_if(mentions_,
                   [&](const ItemMention& one) { return is_named[one.name] || !(one.opens_line || are_others); });
-    mentions_.insert(mentions_.end(), exact.begin(), exact.end());
-    std::ranges::stable_sort(mentions_, {}, &ItemMention::first);
+    exact.insert(exact.end(), mentions_.begin(), mentions_.end());
+    mentions_.clear();
+    // Of two that overlap the longer one: "Warm-heartedness" is "warm-hearted", not "warm".
+    std::ranges::stable_sort(exact, std::greater{}, [](const ItemMention& one) { return one.last - one.first; });
+    std::ranges::copy_if(exact, std::back_inserter(mentions_), [&](const ItemMention& one) {
+      return std::ranges::none_of(
+          mentions_, [&](const ItemMention& other) { return one.first < other.last && other.first < one.last; });
+    });
+    std::ranges::sort(mentions_, {}, &ItemMention::first);
   }
 
   void find_mentions(NameForm form) {

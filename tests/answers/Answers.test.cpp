@@ -16,6 +16,7 @@
 #include "base/Error.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "support/Places.hpp"
 #include "support/ProcessorTime.hpp"
 
@@ -177,6 +178,44 @@ TEST(Answers, AScaleHasLettersOfItsOwnOnly) {
   for (const auto* text : {"I", "I.", "I. two", "I two", "Answer: I", "(I) two", "Here I choose (I)."}) {
     EXPECT_EQ(of_options(text, ten).value, 8) << text;
   }
+}
+
+TEST(Answers, OfItemNamesThatOverlapInATextTheLongerOneIsMeant) {
+  const Scale scale{.low = 1, .high = 5};
+  for (const auto& [text, items] : std::map<std::string, std::vector<std::string>>{
+           {"Warm-heartedness: 4", {"warm", "warm-hearted"}}, {"Good natured: 4", {"good", "good nature"}}}) {
+    const auto ratings = parse_ratings(text, items, scale, End::finished);
+    EXPECT_EQ(ratings[0].status, Status::missing) << text;
+    EXPECT_EQ(ratings[1].status, Status::answered) << text;
+    EXPECT_EQ(ratings[1].value, 4) << text;
+  }
+}
+
+TEST(Answers, TextsOfTheWordsOfAnyNamesAreRead) {
+  std::mt19937 random(5);
+  const std::string words[] = {"warm", "hearted", "good", "nature", "high", "status", "self", "assured", "3", "st"};
+  const std::string ends[] = {"", "", "", "ness", "d", "ly", "s", "edness"};
+  const std::string joints[] = {" ", "-", " ", ", ", " and ", "/", " (", ". ", ": ", "\n", "\n- ", "; ", " & ", "? "};
+  const std::string behind[] = {": 4", ": 3/5", " 5", " (2)", "\n", ": because they help.", ": I won't", " actually 4"};
+  const auto one_of = [&](const auto& list) { return list[random() % std::size(list)]; };
+  std::size_t num_answered = 0;
+  for (int repeat = 0; repeat < 20'000; ++repeat) {
+    std::vector<std::string> names(1 + random() % 4);
+    std::string text;
+    for (auto& name : names) {
+      name = one_of(words) + (random() % 2 == 0 ? one_of(joints).substr(0, 1) + one_of(words) : "");
+      text +=
+          one_of(joints) + (random() % 2 == 0 ? name : one_of(words) + one_of(ends) + one_of(joints) + one_of(words));
+      text += one_of(ends) + one_of(behind);
+    }
+    ASSERT_NO_THROW({
+      const auto ratings = parse_ratings(text, names, {.low = 1, .high = 5}, End::finished);
+      num_answered += ratings.front().status == Status::answered ? 1 : 0;
+      ASSERT_EQ(parse_reasons(text, names, End::finished).size(), names.size());
+    }) << text
+       << " of " << base::join(names, " | ");
+  }
+  EXPECT_GT(num_answered, 2000U);
 }
 
 TEST(Answers, AnyBytesGiveAnOptionOfTheScaleOrNone) {
