@@ -79,6 +79,7 @@ Scores scores_of(const results::ScoreFile& file) {
     scores.axes[axis] = &file.axes()[axis];
   }
   scores.read = [&file](std::size_t measure) { return file.read(measure); };
+  scores.read_statuses = [&file](std::size_t measure) { return file.read_statuses(measure); };
   return scores;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
@@ -207,9 +208,11 @@ ScoreFile::ScoreFile(const std::filesystem::path& path) : FinishedStatistics(pat
       axes_[axis] = read_axis(file_.root(), score_axis_names[axis], file_bytes_);
       shape.push_back(axes_[axis].labels.size());
     }
-    const auto scores = open_checked(file_.root(), "score", file_bytes_);
-    base::fail_if(scores.shape() != shape || scores.type() != ElementType::float64,
-                  "its score table does not fit its axes");
+    for (const auto& [name, type] :
+         {std::pair("score", ElementType::float64), std::pair("score_status", ElementType::uint8)}) {
+      const auto table = open_checked(file_.root(), name, file_bytes_);
+      base::fail_if(table.shape() != shape || table.type() != type, "its score table does not fit its axes");
+    }
   });
 }
 
@@ -248,7 +251,10 @@ std::optional<PeoplesMeans> ScoreFile::peoples_means() const {
     where.count[0] = 1;  // of the groups of annotators the first: all
     std::vector<double> values(hdf5::product(where.count));
     dataset.read(where, std::span<double>(values));
-    return PeoplesMeans{labels(1), labels(2), std::move(values)};
+    PeoplesMeans means{labels(1), labels(2), std::move(values)};
+    base::fail_if(means.subjects.size() != where.count[1] || means.items.size() != where.count[2],
+                  "'people_mean' does not fit its axes");
+    return means;
   });
 }
 

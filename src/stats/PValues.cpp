@@ -50,20 +50,11 @@ double student_quantile(double probability, double degrees) {
 
 namespace {
 
-/// log10 of what the p at `rank` (from 0, ascending) of `count` is multiplied by.
-double log10_factor(std::size_t rank, std::size_t count, Adjustment adjustment) {
+/// log10 of what the p at `rank` (from 0, ascending) of `count` is multiplied by; `harmonic`: a factor of all ranks.
+double log10_factor(std::size_t rank, std::size_t count, double harmonic, Adjustment adjustment) {
   const auto tests = static_cast<double>(count);
   const auto place = static_cast<double>(rank);
-  if (adjustment == Adjustment::holm) {
-    return std::log10(tests - place);
-  }
-  double harmonic = 1;
-  if (adjustment == Adjustment::benjamini_yekutieli) {
-    for (std::size_t i = 2; i <= count; ++i) {
-      harmonic += 1 / static_cast<double>(i);
-    }
-  }
-  return std::log10(tests / (place + 1) * harmonic);
+  return std::log10(adjustment == Adjustment::holm ? tests - place : tests / (place + 1) * harmonic);
 }
 
 }  // namespace
@@ -77,8 +68,13 @@ std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment a
   }
   std::stable_sort(order.begin(), order.end(), [&](auto left, auto right) { return log10_p[left] < log10_p[right]; });
   std::vector<double> adjusted(log10_p.size(), std::numeric_limits<double>::quiet_NaN());
+  double harmonic = 1;
+  for (std::size_t i = 2; adjustment == Adjustment::benjamini_yekutieli && i <= order.size(); ++i) {
+    harmonic += 1 / static_cast<double>(i);
+  }
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    adjusted[order[rank]] = std::min(0.0, log10_p[order[rank]] + log10_factor(rank, order.size(), adjustment));
+    const auto factor = log10_factor(rank, order.size(), harmonic, adjustment);
+    adjusted[order[rank]] = std::min(0.0, log10_p[order[rank]] + factor);
   }
   if (adjustment == Adjustment::holm) {  // never below an earlier one
     for (std::size_t rank = 1; rank < order.size(); ++rank) {

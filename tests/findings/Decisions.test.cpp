@@ -12,6 +12,7 @@
 #include "findings/contrasts/Contrasts.hpp"
 #include "stats/sequential/PartEstimate.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -364,6 +365,23 @@ TEST(FindingsDecisions, skip_templates_that_cannot_be_asked_and_refuse_missing_s
   EXPECT_EQ(rows[1].status, Status::missing);
   EXPECT_EQ(rows[2].table.rounds.back().num_missing, 20);
   EXPECT_EQ(rows[2].status, Status::positive);
+}
+
+TEST(FindingsDecisions, of_a_finished_file_know_what_was_not_asked) {
+  auto scores = planted({2}, 35, 20);
+  for (std::size_t template_ = 0; template_ < 10; ++template_) {
+    for (std::size_t rephrasing = 0; rephrasing < 20; ++rephrasing) {
+      const auto place = scores.table.index({0, 0, template_, rephrasing, 0, 0});
+      scores.table.values[place] = stats::nan;
+      scores.table.statuses[place] = results::ScoreStatus::not_applicable;
+    }
+  }
+  const testing::TemporaryDirectory folder;
+  scores.write(folder / "run.stats.h5");
+  const results::ScoreFile file(folder / "run.stats.h5");
+  const auto rows = decide(scores_of(file), comparison_of(), 1).rows;
+  EXPECT_EQ(rows[0].table.rounds.back().num_missing, 0);
+  EXPECT_EQ(rows[0].status, Status::positive);
 }
 
 TEST(FindingsDecisions, of_no_common_template_are_missing) {

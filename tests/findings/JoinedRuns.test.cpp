@@ -6,6 +6,7 @@
 #include "findings/RandomScores.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "stats/Summary.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -126,6 +127,19 @@ TEST(JoinedRuns, differences_of_ratings_stay_between_their_ends) {
   EXPECT_THAT(interval(), ElementsAre(-4, 4));
   right.table.axes[measure_axis].coordinates.back().values = {"7"};
   EXPECT_EQ(interval(), wide);
+}
+
+TEST(JoinedRuns, answers_of_finished_files_are_counted) {
+  auto scores = table_of({"women"}, {"a", "b", "c"}, {"x"}, 1);
+  add_coordinate(scores, measure_axis, answers_name, {"2"});
+  scores.table.statuses = {results::ScoreStatus::ok, results::ScoreStatus::ok, results::ScoreStatus::partial};
+  const testing::TemporaryDirectory folder;
+  scores.write(folder / "run.stats.h5");
+  const results::ScoreFile file(folder / "run.stats.h5");
+  const JoinedRuns joined({{"left", "one", scores_of(file)}, run_of_table("right", scores)});
+  const auto cells = joined.cells(0);
+  EXPECT_THAT(joined.num_answers(cells, 0), ElementsAre(2 + 2 + 1));
+  EXPECT_EQ(joined.num_answers(cells, 0), joined.num_answers(cells, 1));
 }
 
 TEST(JoinedRuns, no_common_subject_is_an_error_that_names_both) {

@@ -4,13 +4,17 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/Random.hpp"
+#include "base/files/PendingFile.hpp"
 #include "findings/Scores.hpp"
+#include "hdf5/File.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::findings {
 
@@ -55,6 +59,19 @@ struct RandomScores {
   }
 
   double& at(const std::array<std::size_t, 6>& place) { return table.values[table.index(place)]; }
+
+  /// Writes the table as a statistics file of a probe "test".
+  void write(const std::filesystem::path& path) const {
+    base::PendingFile pending(path);
+    auto file = hdf5::File::create(pending.path());
+    file.root().write_attribute("schema", "stereosweep-statistics/test");
+    {
+      results::Layout layout(file.root());
+      results::write_score_table(layout, table);
+    }
+    file.finish();
+    results::commit_sealed(pending);
+  }
 
   Scores scores() const {
     Scores scores;

@@ -97,6 +97,9 @@ TEST(Ratings, bad_rows_are_named) {
   };
   EXPECT_THAT(complaint("group\tpair\tmean\na\tb\tx\na\tb\t101\na\tb\tnan\n"),
               ::testing::AllOf(HasSubstr(":2:mean: 'x'"), HasSubstr(":3:mean: '101'"), HasSubstr(":4:mean: 'nan'")));
+  EXPECT_THAT(complaint("group\tpair\tmean\na\tb\t" + std::string(39, 'x') + "\u00e9\n"),
+              HasSubstr("'" + std::string(39, 'x') + "...' is no mean"))
+      << "characters are shown whole";
   EXPECT_THAT(complaint("group\tpair\tmean\n\na\tb\t1\n\na\tb\t2\n"), HasSubstr(":5:mean: 'a' is rated twice"));
   EXPECT_THAT(complaint("people\tpair\tmean\na\tb\t1\n"), HasSubstr("the column 'group' is missing"));
   EXPECT_THAT(complaint("group\tpairs\tmeen\na\tb\t1\n"), HasSubstr("the column 'pair' is missing"));

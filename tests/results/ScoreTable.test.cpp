@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "base/files/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/ReadScoreTable.hpp"
 #include "results/Seal.hpp"
+#include "results/tables/StatisticsTable.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::results {
@@ -114,6 +116,65 @@ TEST(ScoreTable, WhatWasNotWrittenIsUnscored) {
   EXPECT_TRUE(std::isnan(read.values[read.index({0, 0, 0, 0, 0, 0})]));
   EXPECT_EQ(read.statuses[read.index({0, 0, 0, 0, 0, 0})], ScoreStatus::unscored);
   EXPECT_EQ(read.values[read.index({2, 1, 0, 1, 0, 0})], table.values[table.index({2, 1, 0, 1, 0, 0})]);
+}
+
+/// A sealed file of some_table(2, 2, 3) and what `add` writes beside it.
+std::filesystem::path file_with(const testing::TemporaryDirectory& folder, const auto& add) {
+  const auto path = folder / "run.stats.h5";
+  base::PendingFile pending(path);
+  auto file = hdf5::File::create(pending.path());
+  file.root().write_attribute("schema", "stereosweep-statistics/test");
+  {
+    Layout layout(file.root());
+    add(layout);
+  }
+  file.finish();
+  commit_sealed(pending);
+  return path;
+}
+
+void add_table(Layout& layout) { write_score_table(layout, some_table(2, 2, 3)); }
+
+TEST(StatisticsFile, ACompanionOverOtherAxesThanItsValuesIsRefused) {
+  const testing::TemporaryDirectory folder;
+  const auto path = file_with(folder, [](Layout& layout) {
+    add_table(layout);
+    layout.write(number_cube("mean", "", "mean"), {"subject"}, std::vector<double>(2, 1.0))
+        .write_attribute("role", "value");
+    auto n = layout.write(number_cube("mean_n", "", "cells"), {"subject", "item"}, std::vector<double>(6, 1.0));
+    n.write_attribute("role", "n");
+    n.write_attribute("of", "mean");
+  });
+  std::ostringstream out;
+  EXPECT_THROW(write_statistics_table(path, TableFormat::csv, {}, out), base::InputError);
+}
+
+TEST(ScoreFile, MeansOfPeopleThatDoNotFitTheirAxesAreRefused) {
+  const testing::TemporaryDirectory folder;
+  const auto path = file_with(folder, [](Layout& layout) {
+    add_table(layout);
+    layout.root().create_dataset("people_mean", {hdf5::ElementType::float64, {1, 2, 3}, 0.0});
+    auto means = layout.root().open_dataset("people_mean");
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      means.attach_scale(layout.root().open_dataset("item"), axis);
+    }
+  });
+  EXPECT_THROW(ScoreFile(path).peoples_means(), base::InputError);
+}
+
+TEST(ScoreFile, StatusesThatDoNotFitTheScoresAreRefused) {
+  const testing::TemporaryDirectory folder;
+  const auto path = file_with(folder, [](Layout& layout) {
+    const auto table = some_table(2, 2, 3);
+    std::vector<std::string> names;
+    for (const auto& axis : table.axes) {
+      layout.add_axis(axis);
+      names.push_back(axis.name);
+    }
+    layout.write(number_cube("score", "", "score"), names, table.values);
+    layout.write(flag_cube("score_status", "status", score_status_names), {"measure"}, std::vector<std::uint8_t>(3, 0));
+  });
+  EXPECT_THROW({ const ScoreFile file(path); }, base::InputError);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stats/ContextGoldens.hpp"
+#include "support/ProcessorTime.hpp"
 
 namespace stereosweep::stats {
 
@@ -94,6 +95,13 @@ TEST(MultipleTests, KeepsTinyProbabilitiesAndLeavesOutMissingOnes) {
   EXPECT_NEAR(holm[0], -2000 + std::log10(2), 1e-12);
   EXPECT_EQ(holm[2], -1);
   EXPECT_TRUE(adjust_log10_p({}, Adjustment::holm).empty());
+}
+
+TEST(MultipleTests, TimeGrowsWithTheNumberOfTestsAlone) {
+  const std::vector<double> log10_p(200'000, -1);
+  const ProcessorTime time;
+  EXPECT_EQ(adjust_log10_p(log10_p, Adjustment::benjamini_yekutieli).back(), 0);
+  EXPECT_LT(time.seconds(), 5);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class KnownReader {
     }
     const auto way = std::ranges::find(direction_names, direction);
     if (way == direction_names.end()) {
-      problems_.add({path_, line, "direction"}, "'" + direction.substr(0, 40) + "' is no direction",
+      problems_.add({path_, line, "direction"}, "'" + base::excerpt(direction, 40) + "' is no direction",
                     "one of higher, lower, none is expected");
     }
     if (!subject || (!as_item && !as_pole) || way == direction_names.end()) {
@@ -122,7 +122,7 @@ class KnownReader {
 
   void refuse(int line, const char* column, const std::string& problem, const std::string& name,
               const std::vector<std::string>& known) {
-    problems_.add({path_, line, column}, problem.substr(0, 200), "the score table has none",
+    problems_.add({path_, line, column}, base::excerpt(problem, 200), "the score table has none",
                   problems_.size() < 20 ? base::did_you_mean(name, known) : "");
   }
 

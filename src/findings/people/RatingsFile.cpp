@@ -220,7 +220,7 @@ class RatingReader {
     const auto& [low, high] = std::pair(asked_.low, asked_.high);
     const auto value = base::parse_double(row[*value_]);
     if (!value || *value < low || *value > high) {
-      problems_.add(place, "'" + row[*value_].substr(0, 40) + "' is no " + (annotator_ ? "" : "mean ") + "rating",
+      problems_.add(place, "'" + base::excerpt(row[*value_], 40) + "' is no " + (annotator_ ? "" : "mean ") + "rating",
                     "a number from " + base::format_double(low) + " to " + base::format_double(high) + " is expected");
       return;
     }
@@ -316,7 +316,7 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
     const base::Place place{path, table.lines[i], "mean"};
     const auto value = base::parse_double(row[*mean]);
     if (!value) {
-      problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
+      problems.add(place, "'" + base::excerpt(row[*mean], 40) + "' is no mean rating", "a number is expected");
       continue;
     }
     const auto own_subject = find(known_subjects, row[*subject]);

@@ -90,7 +90,9 @@ void JoinedRuns::join_measures() {
         const auto* values = axis.find_coordinate(measures_.coordinates[i].name);
         const auto value = values == nullptr ? "" : (*values)[place];
         known.resize(measures_.labels.size(), value);
-        known[at] = i < first_end || known[at] == value ? known[at] : "";
+        if (i >= first_end && known[at] != value) {
+          known[at].clear();
+        }
       }
       measure_places_[at][run] = place;
     }

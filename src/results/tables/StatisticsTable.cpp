@@ -271,8 +271,10 @@ std::vector<double> StatisticsRows::numbers_over(const StatisticsArray& main, co
   std::vector<std::size_t> steps(main.axes.size(), 0);
   std::size_t step = 1;
   for (auto place = array.axes.size(); place-- > 0;) {
-    const auto in_main = std::ranges::find(main.axes, array.axes[place]) - main.axes.begin();
-    steps[static_cast<std::size_t>(in_main)] = step;
+    const auto in_main = place_of(main.axes, array.axes[place]);
+    base::refuse_if(!in_main, "cannot read '" + path_.string() + "'",
+                    "'" + companion + "' has the axis '" + array.axes[place] + "', which '" + main.name + "' lacks");
+    steps[*in_main] = step;
     step *= axes_.at(array.axes[place]).labels.size();
   }
   std::vector<double> result(hdf5::product(shape));
@@ -301,7 +303,7 @@ void StatisticsRows::read(std::size_t block, const std::function<void(const Stat
   const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
   const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
   const auto columns = label_columns(main.axes, axes_);
-  const auto units = units_of(main.axes, axes_);
+  const auto units = main.unit.empty() && main.flags.empty() ? units_of(main.axes, axes_) : Units{};
   const auto shape = shape_of(main);
   std::vector<std::size_t> places(shape.size(), 0);
   for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
@@ -310,8 +312,7 @@ void StatisticsRows::read(std::size_t block, const std::function<void(const Stat
     row.statistic = main.name;
     row.labels = base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; });
     row.value = main.flags.empty() ? values[index] : no_number;
-    row.unit = main.unit.empty() && main.flags.empty() && units.labels != nullptr ? (*units.labels)[places[units.axis]]
-                                                                                  : main.unit;
+    row.unit = units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit;
     row.n = number(n);
     row.low = number(low);
     row.high = number(high);
