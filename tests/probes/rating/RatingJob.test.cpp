@@ -101,14 +101,14 @@ TEST(RatingJob, groups_cross_as_in_every_probe) {
 }
 
 TEST(RatingJob, own_questions_stand_inside_a_wrapper_as_the_language_says) {
-  const auto loaded = [](const std::string& language) {
+  const auto loaded = [](const std::string& language, const std::string& gender) {
     return groups({"language=" + language, "axes.rephrasings=[{label: ask, wrapper: 'Ganz ehrlich, {prompt}'}]",
-                   "axes.groups=[{label: Kinder, singular: Kind, plural: Kinder, domain: age, gender: neuter}]",
+                   "axes.groups=[{label: Kinder, singular: Kind, plural: Kinder, domain: age" + gender + "}]",
                    "axes.intersections=none", "axes.templates=['Wie {trait} sind {group}?']",
                    "axes.rated_traits=[{label: kalt, dimension: d}, {label: warm, dimension: d, question: 'Wie {trait} "
                    "sind {group}?'}]"});
   };
-  const auto job = loaded("de");
+  const auto job = loaded("de", ", gender: neuter");
   const RatingProbe probe(job);
   const auto lead = [](const RatingProbe& asked, std::uint64_t context) {
     const auto prompt = asked.prompt(context, OptionOrder::as_listed);
@@ -118,7 +118,7 @@ TEST(RatingJob, own_questions_stand_inside_a_wrapper_as_the_language_says) {
   EXPECT_EQ(lead(probe, 1), "Ganz ehrlich, wie ");
   const auto dump = config::canonical_dump(job);
   EXPECT_EQ(config::load_resolved(dump, "dump"), job) << dump;
-  const auto english = loaded("en");
+  const auto english = loaded("en", "");
   EXPECT_THAT(config::canonical_dump(english), ::testing::Not(HasSubstr("inside")));
   EXPECT_EQ(lead(RatingProbe(english), 1), "Ganz ehrlich, Wie ");
 }
