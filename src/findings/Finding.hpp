@@ -104,7 +104,7 @@ struct Finding {
   std::vector<results::AxisSchema> axes = {};  ///< those that the file has already are taken by their names
   std::vector<Column> columns = {};
   std::vector<View> views = {};
-  std::optional<Question> question = {};   ///< what `answer` (Answers.hpp) makes `answers` of
+  std::optional<Question> question = {};   ///< what `answer` makes `answers` of
   std::vector<Sentence> answers = {};      ///< at the head of all that is told: what was found, with its numbers
   std::vector<Sentence> sentences = {};    ///< above the tables
   std::string notes = {};                  ///< below the tables: how the numbers were computed and what they assume

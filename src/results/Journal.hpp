@@ -69,7 +69,7 @@ struct JournalHeader {
   std::string attempt;   ///< unique name: time and random digits
 };
 
-/// What a record is about. `num_contexts` is needed to read the payload (probe::RawBlock); `cost` is what scoring it
+/// What a record is about. `num_contexts` is needed to read the payload (results::RawBlock); `cost` is what scoring it
 /// took, and no part of its numbers.
 struct BlockId {
   base::Digest key{};
@@ -87,7 +87,7 @@ class DamagedRecord : public base::Error {
 /// Journals that are read in less than a tenth of a second need no index.
 constexpr std::uint64_t worth_an_index = std::uint64_t{64} << 20;
 
-/// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
+/// "20261121T045800Z-9f3c61d20b47ae58": sorts by time, unique without any coordination.
 std::string make_attempt_name();
 
 /// Whether a file has the name of an attempt's journal or of its index.

@@ -111,8 +111,8 @@ class PassCounter {
   std::map<std::pair<const ContrastPlan*, std::vector<std::uint8_t>>, std::size_t> stops_;
 };
 
-/// Looks of the rounds until `round` that were looked at, for the sign or what `statistic` else names, and the rounds'
-/// places.
+/// Looks of the first `num_rounds` rounds that were looked at, for the sign or what `statistic` else names, and the
+/// rounds' places.
 struct LookedAt {
   std::vector<stats::Look> looks;
   std::vector<std::size_t> rounds;
