@@ -342,7 +342,7 @@ RandomScores three_crossed(std::uint64_t seed, bool has_baseline, std::size_t nu
                                                           {"intersection", "", "blue", "tall", "round"},
                                                           {"intersection", "", "blue", "small", ""},
                                                           {has_baseline ? "baseline" : "group", "", "", "", ""}};
-  RandomScores random({1, subjects.size(), crossed_templates, crossed_rephrasings, 2, crossed_items});
+  RandomScores random({1, subjects.size(), num_templates, num_rephrasings, 2, crossed_items});
   auto& axis = random.table.axes[subject_axis];
   axis.coordinates = {{"kind", "", {}}, {"domain", "", {}}, {"first", "", {}}, {"second", "", {}}, {"third", "", {}}};
   for (std::size_t place = 0; place < subjects.size(); ++place) {
