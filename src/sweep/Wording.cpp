@@ -34,8 +34,11 @@ bool is_spelled_out(std::string_view text) {
   return length >= 2;
 }
 
-/// Of a letter that begins a word: where two letters are one character, the first alone is a capital.
-char32_t upper(char32_t c) { return static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c))); }
+/// Of a letter that begins a word: where two letters are one character, the first alone is a capital. No word begins
+/// with a sharp s.
+char32_t upper(char32_t c) {
+  return c == U'\u00DF' ? c : static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c)));
+}
 
 /// Whether the text begins with a vowel of Latin-1 or Latin Extended-A that has a mark or is a ligature: "émigré".
 bool opens_with_marked_vowel(std::string_view text) {
