@@ -96,7 +96,7 @@ def test_a_block_that_is_found_damaged_is_scored_again(tmp_path, reference, plac
 
 def test_a_sweep_says_that_one_of_its_jobs_waits_for_the_same_command(tmp_path):
     sweep = ["sweep.seed=[1, 2]"]
-    assert runs.run(runs.SMOKE, tmp_path / "out", *sweep, inject="export:rename:1:kill")[0] == 137
+    assert runs.run(runs.SMOKE, tmp_path / "out", *sweep, inject="export:rename:1:kill")[0] == -9
     (journal,) = (tmp_path / "out").glob("smoke.1/journal/*.log")
     runs.write_index(journal)
     data = bytearray(journal.read_bytes())
