@@ -74,12 +74,12 @@ std::string apply_override(Node& root, const std::string& text, base::Problems& 
   const std::string path(base::trim(std::string_view(text).substr(0, equals)));
   const std::string value(equals == std::string::npos ? "" : base::trim(std::string_view(text).substr(equals + 1)));
   const auto refuse = [&](const std::string& problem, const std::string& why, const std::string& suggestion = "") {
-    problems.add({"command line", 0, text.substr(0, 80)}, problem, why, suggestion);
+    problems.add({"command line", 0, base::excerpt(text, 80)}, problem, why, suggestion);
     return "";
   };
   constexpr const char* form = "a key of the job is set as key=value";
   if (equals == std::string::npos) {
-    return refuse("no '='", form, "Write " + text.substr(0, 80) + "=VALUE.");
+    return refuse("no '='", form, "Write " + base::excerpt(text, 80) + "=VALUE.");
   }
   if (path.empty()) {
     return refuse("no key stands before the '='", form);
@@ -110,7 +110,7 @@ void check_values(const Node& values, const std::string& key, base::Problems& pr
     const Node& value = values.children[i];
     problems.add_if(value.kind == Node::Kind::scalar && !seen.insert(value.value).second,
                     value.place(key + "[" + std::to_string(i) + "]"),
-                    "'" + value.value.substr(0, 60) + "' stands twice", "each value makes one run");
+                    "'" + base::excerpt(value.value, 60) + "' stands twice", "each value makes one run");
   }
 }
 
@@ -209,7 +209,7 @@ std::string shown(const Node& node) {
   for (std::size_t i = 0; i < node.children.size() && text.size() < 120; ++i) {
     text += (i == 0 ? "" : ", ") + (node.keys.empty() ? "" : node.keys[i] + ": ") + shown(node.children[i]);
   }
-  text = text.size() > 120 ? text.substr(0, 120) + "..." : text;
+  text = base::excerpt(text, 120);
   return node.kind == Node::Kind::map ? "{" + text + "}" : "[" + text + "]";
 }
 
@@ -331,9 +331,9 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
     const bool has_value_apart = overrides[i].find('=') == std::string::npos && i + 1 < overrides.size() &&
                                  overrides[i + 1].find('=') == std::string::npos;
     if (has_value_apart) {
-      problems.add({"command line", 0, overrides[i].substr(0, 80)}, "no '=' between key and value",
+      problems.add({"command line", 0, base::excerpt(overrides[i], 80)}, "no '=' between key and value",
                    "a key of the job is set as key=value",
-                   "Write " + overrides[i].substr(0, 80) + "=" + overrides[i + 1].substr(0, 80) + ".");
+                   "Write " + base::excerpt(overrides[i], 80) + "=" + base::excerpt(overrides[i + 1], 80) + ".");
       ++i;
       continue;
     }

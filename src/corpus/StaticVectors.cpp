@@ -216,7 +216,7 @@ class TextReader {
       const auto number = base::parse_double(std::string_view(field).substr(field.starts_with('+') ? 1 : 0));
       const auto rounded = static_cast<float>(number.value_or(0));
       if (!number || !std::isfinite(rounded)) {
-        refuse(base::json_quote(field.substr(0, 40)) + " is no finite float32", "the row is asked for");
+        refuse(base::json_quote(base::excerpt(field, 40)) + " is no finite float32", "the row is asked for");
       }
       vector.push_back(rounded);
     }

@@ -289,7 +289,7 @@ sweep::DecideRequest ProbeKind::decide_after(const sweep::Job& job) const {
   const auto before = texts_of_templates(earlier);
   for (const auto& text : texts_of_templates(job)) {
     base::refuse_if(before.contains(text), name + " has asked a template of this job",
-                    "'" + text.substr(0, 80) + "': undecided rows are asked in new templates alone",
+                    "'" + base::excerpt(text, 80) + "': undecided rows are asked in new templates alone",
                     "Leave out those that it has asked.");
   }
   const auto table = scores_beside(*result, name);

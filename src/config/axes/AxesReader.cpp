@@ -154,8 +154,8 @@ class RuleReader {
     for (const auto& label : labels) {
       const auto found = selected_.find(label);
       if (found == selected_.end() && !labels_.empty()) {  // no group at all is in the report already
-        problems_.add(node.place(key), "unknown group '" + label.substr(0, 80) + "'", "it is not on the axis groups",
-                      suggest(label, labels_, problems_));
+        problems_.add(node.place(key), "unknown group '" + base::excerpt(label, 80) + "'",
+                      "it is not on the axis groups", suggest(label, labels_, problems_));
       }
       present = present && found != selected_.end() && found->second;
     }
@@ -204,7 +204,7 @@ bool has_mask(const std::string& text) {
 void check_sentence(const base::Place& place, const std::string& text, base::Problems& problems) {
   const std::size_t num_traits = base::count_of(text, "{trait}");
   const std::size_t num_groups = base::count_of(text, "{group}") + base::count_of(text, "{a group}");
-  const std::string shown = "'" + text.substr(0, 80) + "'";
+  const std::string shown = "'" + base::excerpt(text, 80) + "'";
   problems.add_if(num_traits != 1, place, std::to_string(num_traits) + " times {trait} in " + shown,
                   "exactly one is expected");
   problems.add_if(num_groups != 1, place, std::to_string(num_groups) + " times {group} in " + shown,
@@ -263,7 +263,7 @@ class RephrasingReader {
     problems_.add_if(
         !wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
                              base::count_of(wrapper, "}") != 1 || has_mask(wrapper)),
-        node.place(key), "the wrapper '" + wrapper.substr(0, 80) + "' has not exactly one {prompt}",
+        node.place(key), "the wrapper '" + base::excerpt(wrapper, 80) + "' has not exactly one {prompt}",
         "other placeholders and masks are not allowed");
     if (rephrasing.label.empty()) {
       rephrasing.label = wrapper;
@@ -284,11 +284,11 @@ class RephrasingReader {
     }
     const auto is_wrong = [&](const auto& alternative) {
       const auto& [label, text] = alternative;
-      const auto place = node.find(label)->place(key + "." + label.substr(0, 60));
+      const auto place = node.find(label)->place(key + "." + base::excerpt(label, 60));
       const auto sentence = by_label_.find(label);
       if (sentence == by_label_.end()) {
         if (!labels_.empty()) {  // that no template could be read is in the report already
-          problems_.add(place, "an alternative for the unknown template '" + label.substr(0, 60) + "'",
+          problems_.add(place, "an alternative for the unknown template '" + base::excerpt(label, 60) + "'",
                         "it is not on the axis templates", suggest(label, labels_, problems_));
         }
         return true;

@@ -5,6 +5,7 @@
 
 #include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -43,12 +44,12 @@ Pieces::Pieces(std::filesystem::path job_directory, Access access)
 const Node* Pieces::find(const std::string& kind, const std::string& name, const Node& user, const std::string& key,
                          base::Problems& problems) {
   if (inline_only()) {
-    problems.add(user.place(key), "the name '" + name.substr(0, 60) + "' stands where a list is needed",
+    problems.add(user.place(key), "the name '" + base::excerpt(name, 60) + "' stands where a list is needed",
                  "a resolved job names no other files");
     return nullptr;
   }
   if (!is_plain_name(name)) {
-    problems.add(user.place(key), "'" + name.substr(0, 60) + "' is no name of a piece",
+    problems.add(user.place(key), "'" + base::excerpt(name, 60) + "' is no name of a piece",
                  "letters, digits, '_' and '-' only: no folders, no endings",
                  "Pieces are configs/" + kind + "/NAME.yaml; tables are given as {tsv: PATH}.");
     return nullptr;
@@ -161,7 +162,7 @@ base::Json source_schema(base::Json entry) {
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems) {
   for (const char* mark : {"[MASK]", "<mask>", "{", "}"}) {
     if (text.find(mark) != std::string::npos) {
-      problems.add(node.place(key), "'" + std::string(mark) + "' in '" + text.substr(0, 60) + "'",
+      problems.add(node.place(key), "'" + std::string(mark) + "' in '" + base::excerpt(text, 60) + "'",
                    "it would be taken for a mask or a placeholder");
       return;
     }

@@ -40,7 +40,7 @@ std::optional<Integer> read_whole(const Node& node, const std::string& key, base
   const char* last = node.value.data() + node.value.size();
   const auto [end, status] = std::from_chars(node.value.data(), last, value);
   if (status != std::errc() || end != last || value < smallest || value > largest) {
-    problems.add(node.place(key), range + " is expected", "here stands '" + node.value.substr(0, 60) + "'");
+    problems.add(node.place(key), range + " is expected", "here stands '" + base::excerpt(node.value, 60) + "'");
     return std::nullopt;
   }
   return value;
@@ -104,7 +104,7 @@ std::optional<std::string> read_line(const Node& node, const std::string& key, b
     problems.add(node.place(key), "the text holds a line break or a tab", "it must be one line",
                  "Single quotes keep a backslash; double quotes turn \\n into a line break.");
   } else if (base::trim(*text).size() != text->size()) {
-    problems.add(node.place(key), "white space at the start or the end of '" + text->substr(0, 60) + "'",
+    problems.add(node.place(key), "white space at the start or the end of '" + base::excerpt(*text, 60) + "'",
                  "it would end up in the prompts");
   } else if (text->size() > max_bytes) {
     problems.add(node.place(key), "the text has " + std::to_string(text->size()) + " bytes",
@@ -132,7 +132,7 @@ std::optional<std::size_t> read_choice(const Node& node, const std::string& key,
     }
   }
   const auto suggestion = suggest(node.value, choices, problems);
-  problems.add(node.place(key), "unknown value '" + node.value.substr(0, 60) + "'", one_of(choices),
+  problems.add(node.place(key), "unknown value '" + base::excerpt(node.value, 60) + "'", one_of(choices),
                suggestion.empty() ? form : suggestion);
   return std::nullopt;
 }
@@ -324,7 +324,7 @@ void Fields::path(const std::string& name, std::string& target, std::string_view
 void Fields::labels(const std::string& name, std::vector<std::string>& target, std::string_view /*about*/) {
   const Node* node = next(name);
   if (node != nullptr && node->kind == Node::Kind::scalar) {
-    is_all(*node, key_of(name), problems_, "a list", "[" + node->value.substr(0, 60) + "]");
+    is_all(*node, key_of(name), problems_, "a list", "[" + base::excerpt(node->value, 60) + "]");
     target.clear();
   } else if (node != nullptr) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);
@@ -379,7 +379,7 @@ void Fields::names(const std::string& name, Names& target, std::string_view /*ab
   target.clear();
   const bool is_map = expect_kind(*node, Node::Kind::map, key_of(name), problems_);
   for (std::size_t i = 0; is_map && i < node->keys.size(); ++i) {
-    const auto key = key_of(name) + "." + node->keys[i].substr(0, 60);
+    const auto key = key_of(name) + "." + base::excerpt(node->keys[i], 60);
     if (const auto label = read_line(node->children[i], key, problems_)) {
       target.emplace_back(node->keys[i], *label);
     }
@@ -404,7 +404,7 @@ void Fields::number(const std::string& name, double& target, double smallest, do
   problems_.add_if(
       !value || *value < smallest || *value > largest, node->place(key_of(name)),
       "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected",
-      "here stands '" + text->substr(0, 60) + "'");
+      "here stands '" + base::excerpt(*text, 60) + "'");
   target = value.value_or(target);
 }
 
@@ -437,7 +437,7 @@ void Fields::finish() {
     const auto hint =
         lacks_blank ? "Put a blank behind the colon: '" + glued + ": '." : suggest(name, known, problems_);
     const Node& child = node_.children[i];
-    problems_.add(child.place(key_of(name.substr(0, 100))), "unknown key '" + name.substr(0, 100) + "'",
+    problems_.add(child.place(key_of(base::excerpt(name, 100))), "unknown key '" + base::excerpt(name, 100) + "'",
                   "known here: " + base::join(known, ", "), hint);
   }
   problems_.add_if(num_unknown > max_unknown_keys, node_.place(key_),

@@ -52,7 +52,7 @@ std::string kind_name(const Node& node) {
     case Node::Kind::null:
       return "nothing";
     case Node::Kind::scalar:
-      return node.style == Node::Style::verbatim ? "quoted text" : "the word '" + node.value.substr(0, 40) + "'";
+      return node.style == Node::Style::verbatim ? "quoted text" : "the word '" + base::excerpt(node.value, 40) + "'";
     case Node::Kind::list:
       return "a list";
     case Node::Kind::map:
@@ -159,7 +159,7 @@ class TreeBuilder : public YAML::EventHandler {
         text += (text.empty() ? "" : ".") + frame.pending_key;
       }
     }
-    return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+    return base::excerpt(text, 200);
   }
   Node make(const YAML::Mark& mark, Node::Kind kind) {
     if (++num_nodes_ > limits_.max_nodes) {
@@ -178,7 +178,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag != "?" && tag != "!" && !tag.empty()) {
-      problems_.add({*file_, mark.line + 1, key()}, "tags are not allowed", "'" + tag.substr(0, 60) + "'",
+      problems_.add({*file_, mark.line + 1, key()}, "tags are not allowed", "'" + base::excerpt(tag, 60) + "'",
                     "Leave it out; put a text that begins with '!' in quotes.");
     }
   }
@@ -224,7 +224,7 @@ class TreeBuilder : public YAML::EventHandler {
       frame.pending_key = node.value;
       frame.key_is_next = false;
       if (!frame.seen.insert(node.value).second) {
-        problems_.add(node.place(key()), "the key '" + node.value.substr(0, 60) + "' stands twice",
+        problems_.add(node.place(key()), "the key '" + base::excerpt(node.value, 60) + "' stands twice",
                       "readers disagree on which one counts", "Remove one.");
         frame.pending_key.clear();
       }

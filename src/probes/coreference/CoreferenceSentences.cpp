@@ -237,7 +237,7 @@ std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& pro
   }
   const auto before = article_before(sentence_.text, span.begin);
   if (!before || inside.empty()) {
-    problems.add(place_, "the occupation '" + std::string(inside.substr(0, 60)) + "' has no article",
+    problems.add(place_, "the occupation '" + base::excerpt(inside, 60) + "' has no article",
                  "a marker is put between 'the', 'a' or 'an' and the occupation",
                  "Write [the " + std::string(inside) + "].");
     return std::nullopt;
@@ -274,7 +274,7 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
     }
   }
   if (!other) {
-    problems.add(place_, "no second occupation in '" + result.text.substr(0, 80) + "'",
+    problems.add(place_, "no second occupation in '" + base::excerpt(result.text, 80) + "'",
                  "another occupation of the list, with an article, is looked for",
                  "Mark it in braces: '{the designer}'.");
     return std::nullopt;

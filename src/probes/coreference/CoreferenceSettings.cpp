@@ -32,7 +32,7 @@ std::vector<Question> read_question(const Node& node, const std::string& key, ba
   const auto braces = base::count_of(question.text, "{") + base::count_of(question.text, "}");
   problems.add_if(!question.text.empty() &&
                       (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns)),
-                  node.place(key), "'" + question.text.substr(0, 80) + "' is no question",
+                  node.place(key), "'" + base::excerpt(question.text, 80) + "' is no question",
                   "one {sentence}, at least one {pronoun} and no other braces are expected");
   return {question};
 }

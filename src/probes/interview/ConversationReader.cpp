@@ -23,7 +23,7 @@ RatingScale read_options(const Node& node, const std::string& key, base::Problem
     const auto pair = config::read_two(entry, place, problems);
     const auto value = pair ? base::parse_double(pair->second) : std::nullopt;
     if (pair && !value) {
-      problems.add(entry.place(place), "'" + pair->second.substr(0, 40) + "' is no number",
+      problems.add(entry.place(place), "'" + base::excerpt(pair->second, 40) + "' is no number",
                    "an option is [text, value]");
     } else if (pair) {
       const RatingScale::Answer option{pair->first, *value};

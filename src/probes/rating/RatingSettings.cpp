@@ -34,14 +34,15 @@ void check_places(const Node& node, const std::string& key, const std::string& t
     for (const auto& name : names) {
       count += base::count_of(text, name);
     }
-    problems.add_if(count > 1 || (count == 0 && times == Times::once), node.place(key),
-                    std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
-                    times == Times::once ? "exactly one is expected" : "at most one is expected");
+    problems.add_if(
+        count > 1 || (count == 0 && times == Times::once), node.place(key),
+        std::to_string(count) + " times " + base::join(names, " or ") + " in '" + base::excerpt(text, 60) + "'",
+        times == Times::once ? "exactly one is expected" : "at most one is expected");
     total += count;
     known.insert(known.end(), names.begin(), names.end());
   }
   problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, node.place(key),
-                  "an unknown placeholder in '" + text.substr(0, 60) + "'", "known: " + base::join(known, ", "));
+                  "an unknown placeholder in '" + base::excerpt(text, 60) + "'", "known: " + base::join(known, ", "));
 }
 
 void check_question(const Node& node, const std::string& key, const std::string& text, Times trait,
@@ -219,7 +220,7 @@ std::optional<RatingOption> read_option(const Node& node, const std::string& key
   }
   const auto number = base::parse_double(option.value);
   if (!number) {
-    problems.add(node.place(key), "'" + option.value.substr(0, 40) + "' is no number",
+    problems.add(node.place(key), "'" + base::excerpt(option.value, 40) + "' is no number",
                  "an option is [text, value] or a plain number");
     return std::nullopt;
   }

@@ -322,8 +322,11 @@ void StatisticsRows::read(std::size_t block, const std::function<void(const Stat
       row.p_adjusted = adjusted[way][index];
       row.adjustment = std::isnan(row.p_adjusted) ? "" : names.adjusted[way].adjustment;
     }
-    const auto flag = statuses.empty() ? flags.size() : static_cast<std::size_t>(statuses[index]);
-    row.status = flag < flags.size() ? flags[flag] : std::isnan(row.value) ? "no_value" : "ok";
+    const bool has_flag =
+        !statuses.empty() && statuses[index] >= 0 && statuses[index] < static_cast<double>(flags.size());
+    row.status = has_flag                ? flags[static_cast<std::size_t>(statuses[index])]
+                 : std::isnan(row.value) ? "no_value"
+                                         : "ok";
     use(row);
   }
 }

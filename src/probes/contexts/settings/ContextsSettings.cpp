@@ -136,7 +136,7 @@ class NamedTests {
     if (found != tests_.end()) {
       problems_.add(place, "the test '" + name + "' is no " + name_of(*kind) + " test", why_kind);
     } else if (!tests_.empty()) {
-      problems_.add(place, "no test is called '" + name.substr(0, 60) + "'", why,
+      problems_.add(place, "no test is called '" + base::excerpt(name, 60) + "'", why,
                     config::suggest(name, kind ? labels_[static_cast<std::size_t>(*kind)] : all_labels_, problems_));
     }
     return nullptr;

@@ -178,7 +178,7 @@ class TestsReader {
       return found->second;
     }
     const auto names = base::mapped(sets, [](const auto& set) { return set.first; });
-    problems_.add(node.place(key), "no set is called '" + name.substr(0, 60) + "'",
+    problems_.add(node.place(key), "no set is called '" + base::excerpt(name, 60) + "'",
                   names.empty() ? "no 'sets' stand beside the tests" : "sets here: " + base::join(names, ", "),
                   config::suggest(name, names, problems_));
     return {name, {}};
