@@ -39,10 +39,9 @@ struct SubjectList {
 /// Deterministic: priors (generic word, then mask), groups in the job's order, then intersections: the listed ones,
 /// then the crossed domains, each in its order and then (both_orders) in all others. Trailing groups with a suffix
 /// follow the noun of the group before them ("doctor with a disability"), and all groups before that one give their
-/// adjectives
-/// ("Catholic teenager", "Black Catholic teenager with a disability"); a declared lexical form stands for its two
-/// groups. Intersections that are excluded, lack a form that a template needs, or repeat another's words are omitted
-/// and listed.
+/// adjectives ("Catholic teenager", "Black Catholic teenager with a disability"); a declared lexical form stands for
+/// its two groups. Intersections that are excluded, lack a form that a template needs, or repeat another's words are
+/// omitted and listed.
 SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRule& rule, NeededForms forms,
                           const Priors& priors = no_priors);
 

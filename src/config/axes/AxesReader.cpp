@@ -148,7 +148,7 @@ class RuleReader {
     }
     return pairs;
   }
-  /// True if both labels are groups of the job; a label that nobody knows is reported.
+  /// True if all labels are groups of the job; a label that nobody knows is reported.
   bool check(const Node& node, const std::string& key, const Labels& labels) {
     bool present = true;
     for (const auto& label : labels) {

@@ -27,14 +27,14 @@ CellDifferences differences_of(const CellScores& cells, const IntersectionParts&
   std::fill_n(row.parts.begin(), num_parts, 0);
   for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
     const double score = cells.at(intersection.subject, cell, item);
-    const auto of_parts =
-        base::mapped(intersection.parts, [&](const auto& part) { return cells.at(*part, cell, item); });
     const double baseline = parts.baseline ? cells.at(*parts.baseline, cell, item) : 0;
+    std::array<double, sweep::most_parts> of_parts{};
     double beyond_sum = score;
     double magnitude = std::abs(score);
-    for (const double part : of_parts) {
-      beyond_sum -= part;
-      magnitude += std::abs(part);
+    for (std::size_t part = 0; part < num_parts; ++part) {
+      of_parts[part] = cells.at(*intersection.parts[part], cell, item);
+      beyond_sum -= of_parts[part];
+      magnitude += std::abs(of_parts[part]);
     }
     for (std::size_t part = 1; part < num_parts; ++part) {
       beyond_sum += baseline;
