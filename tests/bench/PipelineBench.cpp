@@ -119,7 +119,9 @@ sweep::Job bench_job(std::int64_t contexts, bool with_set) {
                                        sweep::NounForm::plural});
   }
   settings.axes.rephrasings.resize(1);
-  settings.measures.set = with_set;
+  if (!with_set) {
+    settings.measures = {probes::association::Measure::ilps, probes::association::Measure::ilps_star};
+  }
   job.execution.contexts_per_block = contexts;
   return job;
 }

@@ -88,6 +88,6 @@ int main() {
   const auto tokenizer = probes::testing::word_piece();
   sweep::Job job = bench_job();
   measure("all measures", job, tokenizer);
-  job.settings<probes::association::Association>().measures = {.ilps = true, .ilps_star = false, .set = false};
+  job.settings<probes::association::Association>().measures = {probes::association::Measure::ilps};
   measure("ilps alone", job, tokenizer);
 }

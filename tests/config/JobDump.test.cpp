@@ -44,7 +44,7 @@ sweep::Job unusual_job() {
       {"a: b", "k", "{a group} {trait} #", sweep::NounForm::singular}};
   job.settings<probes::association::Association>().axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}},
                                                                        {"w", "\"{prompt}\"", {}}};
-  job.settings<probes::association::Association>().measures = {false, true, false};
+  job.settings<probes::association::Association>().measures = {probes::association::Measure::ilps_star};
   job.settings<probes::association::Association>().priors = {false, false, "person", "people"};
   job.execution = {query::EngineKind::fake, query::Device::cuda, 2, 1, 3, 4, 5};
   job.execution.max_cells = 1000;
@@ -101,7 +101,9 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   EXPECT_NE(raw([](sweep::Job& job) { job.execution.threads_per_rank = 9; }), original);
   EXPECT_NE(raw([](sweep::Job& job) { job.execution.batch_tokens = 9; }), original);
   EXPECT_NE(raw([](sweep::Job& job) { job.execution.contexts_per_block = 9; }), original);
-  EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().measures.set = true; }),
+  EXPECT_NE(raw([](sweep::Job& job) {
+              job.settings<probes::association::Association>().measures.push_back(probes::association::Measure::set);
+            }),
             original);
   EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().priors.mask = true; }),
             original);
@@ -162,7 +164,7 @@ TEST(JobDump, differences_name_fields_with_both_values) {
   other.settings<probes::association::Association>().axes.groups.push_back(
       {"new", "", "", "new", "", "", "", "", "", ""});
   other.settings<probes::association::Association>().axes.traits[0].right.words.pop_back();
-  other.settings<probes::association::Association>().measures.set = true;
+  other.settings<probes::association::Association>().measures.push_back(probes::association::Measure::set);
   other.settings<probes::association::Association>().statistics.human_ratings.clear();
   other.settings<probes::association::Association>().statistics.rating_aliases.clear();
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(other)),

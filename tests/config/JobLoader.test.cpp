@@ -60,7 +60,8 @@ TEST(JobLoader, reads_every_key) {
       {"t", "k", "{trait} {group}", sweep::NounForm::plural}};
   expected.settings<probes::association::Association>().axes.rephrasings = {
       {"r", "So {prompt}", {{"t", "{group} {trait}"}}}, {"{prompt}", "{prompt}", {}}};
-  expected.settings<probes::association::Association>().measures = {true, false, true};
+  expected.settings<probes::association::Association>().measures = {probes::association::Measure::ilps,
+                                                                    probes::association::Measure::set};
   expected.settings<probes::association::Association>().priors = {true, false, "human", "humans"};
   expected.execution = {query::EngineKind::fake, query::Device::cpu, 3, 1, 7, 5, 1000};
   expected.settings<probes::association::Association>().statistics = {
@@ -72,7 +73,7 @@ TEST(JobLoader, defaults_are_those_of_the_domain) {
   const JobFolder folder;
   const auto job = folder.load(small_job).front();
   EXPECT_EQ(job.seed, 0u);
-  EXPECT_EQ(job.settings<probes::association::Association>().measures, probes::association::Measures());
+  EXPECT_EQ(job.settings<probes::association::Association>().measures, probes::association::Association().measures);
   EXPECT_EQ(job.settings<probes::association::Association>().priors, sweep::Priors());
   EXPECT_EQ(job.execution, sweep::Execution());
   EXPECT_EQ(job.settings<probes::association::Association>().axes.rephrasings,

@@ -17,12 +17,13 @@ class ProbeKind;
 namespace stereosweep::probes::association {
 
 /// What an association job measures. All raw numbers of a measure are kept; variants are derived later.
-struct Measures {
-  bool ilps = true;       ///< log-probability of the first and of the last subword
-  bool ilps_star = true;  ///< chain over subwords, with the class masses
-  bool set = true;        ///< sensitivity test: distance of the decoder that makes the word win
-  bool operator==(const Measures&) const = default;
+enum class Measure : std::uint8_t {
+  ilps,       ///< log-probability of the first and of the last subword
+  ilps_star,  ///< chain over subwords, with the class masses
+  set,        ///< sensitivity test: distance of the decoder that makes the word win
 };
+inline const std::vector<std::string> measure_names = {"ilps", "ilps_star", "set"};
+using Measures = std::vector<Measure>;
 
 /// Read by `stats` only: no change here invalidates a score.
 struct Statistics {
@@ -40,10 +41,6 @@ struct Statistics {
   }
 };
 
-/// A list of measures' names.
-void measures_key(config::Fields& keys, Measures& measures);
-void measures_key(config::FieldsDump& keys, const Measures& measures);
-void measures_key(config::FieldsSchema& keys, const Measures& measures);
 /// {word: false, [singular, plural] or {singular, plural, article, gender}, mask: true}.
 void priors_key(config::Fields& keys, sweep::Priors& priors);
 void priors_key(config::FieldsDump& keys, const sweep::Priors& priors);
@@ -52,7 +49,7 @@ void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors);
 struct Association {
   static constexpr const char* probe_name = "association";
   sweep::Axes axes;
-  Measures measures;
+  Measures measures = {Measure::ilps, Measure::ilps_star, Measure::set};  ///< ascending
   sweep::Priors priors;
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   Statistics statistics;
@@ -62,7 +59,7 @@ struct Association {
       axes_keys(axes, self.axes, self.priors);
       config::design_key(axes, self.design);
     });
-    measures_key(keys, self.measures);
+    keys.choices("measures", self.measures, measure_names, "what is measured; else all of them");
     priors_key(keys, self.priors);
   }
   static bool draws() { return false; }

@@ -291,9 +291,9 @@ class AssociationKind final : public KindOf<Association> {
   std::vector<std::string> recommended_measures(const sweep::Job& job) const override {
     const auto& settings = job.settings<Association>();
     const auto& measures = settings.measures;
-    const auto measure = measures.ilps_star ? stats::Measure::ilps_star
-                         : measures.set     ? stats::Measure::set_hardest_augmented
-                                            : stats::Measure::ilps_chain;
+    const auto measure = base::contains(measures, Measure::ilps_star) ? stats::Measure::ilps_star
+                         : base::contains(measures, Measure::set)     ? stats::Measure::set_hardest_augmented
+                                                                      : stats::Measure::ilps_chain;
     return {std::string(stats::name_of(measure)) + (settings.priors.word ? " prior_word" : " prior_mask")};
   }
   /// Means of every measure, and agreement with people where the job names their ratings by the older key.

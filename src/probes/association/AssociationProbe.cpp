@@ -55,9 +55,9 @@ results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
                   {"side", "side of the pole in its pair: left = 0, right = 100 on rating scales", &WordEntry::side}});
 }
 
-/// A cube of one number per subword. `measure`: what asks for it; null: every measure.
+/// A cube of one number per subword. `measure`: what asks for it; nothing: every measure.
 struct NumberCube {
-  bool Measures::*measure;
+  std::optional<Measure> measure;
   const char* name;
   ElementType type;
   const char* units;
@@ -70,23 +70,23 @@ constexpr const char* distance = "Frobenius norm of the least change of the deco
 constexpr const char* threshold = "logit to which the competitors are cut";
 constexpr const char* active = "number of competitors that move; -1: not scored";
 constexpr NumberCube number_cubes[] = {
-    {nullptr, "logprob", ElementType::float64, "nat", "log-probability of the subword", ""},
-    {&Measures::ilps_star, "log_mass_initial", ElementType::float64, "nat",
+    {std::nullopt, "logprob", ElementType::float64, "nat", "log-probability of the subword", ""},
+    {Measure::ilps_star, "log_mass_initial", ElementType::float64, "nat",
      "ln of the probability of all word-initial tokens at the subword's place", ""},
-    {&Measures::ilps_star, "log_mass_continuation", ElementType::float64, "nat",
+    {Measure::ilps_star, "log_mass_continuation", ElementType::float64, "nat",
      "ln of the probability of all continuation tokens at the subword's place", ""},
-    {&Measures::set, "set_distance_bias", ElementType::float64, "1", distance, augmented},
-    {&Measures::set, "set_distance_plain", ElementType::float64, "1", distance, fixed},
-    {&Measures::set, "set_threshold_bias", ElementType::float64, "1", threshold, augmented},
-    {&Measures::set, "set_threshold_plain", ElementType::float64, "1", threshold, fixed},
-    {&Measures::set, "set_active_bias", ElementType::int32, "1", active, augmented},
-    {&Measures::set, "set_active_plain", ElementType::int32, "1", active, fixed},
+    {Measure::set, "set_distance_bias", ElementType::float64, "1", distance, augmented},
+    {Measure::set, "set_distance_plain", ElementType::float64, "1", distance, fixed},
+    {Measure::set, "set_threshold_bias", ElementType::float64, "1", threshold, augmented},
+    {Measure::set, "set_threshold_plain", ElementType::float64, "1", threshold, fixed},
+    {Measure::set, "set_active_bias", ElementType::int32, "1", active, augmented},
+    {Measure::set, "set_active_plain", ElementType::int32, "1", active, fixed},
 };
 
 std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
   std::vector<results::CubeSchema> cubes;
   for (const auto& [measure, name, type, units, long_name, bias] : number_cubes) {
-    if (measure == nullptr || measures.*measure) {
+    if (!measure || base::contains(measures, *measure)) {
       const std::string description =
           std::string(bias) + "subwords before it stand in their places, later ones are masked";
       cubes.push_back(cube(name, type, {"word", "subword"}, units, long_name, description));
@@ -109,7 +109,8 @@ class AssociationFold {
  public:
   AssociationFold(const results::RawSchema& schema, const Measures& measures, std::uint64_t num_contexts)
       : schema_(schema),
-        measures_(measures),
+        has_masses_(base::contains(measures, Measure::ilps_star)),
+        is_set_(base::contains(measures, Measure::set)),
         num_words_(schema.inner_axis("word").labels.size()),
         max_subwords_(schema.inner_axis("subword").labels.size()),
         block_(results::unscored_block(schema, num_contexts)) {
@@ -163,14 +164,14 @@ class AssociationFold {
                        "an answer per mask");
     const auto& slot = answer.slots[view.masks_before + ask.prefix.size()];
     STEREOSWEEP_ASSERT(slot.logprob.size() == ask.targets.size(), "a log-probability per target");
-    STEREOSWEEP_ASSERT(!measures_.set || slot.set.size() == ask.targets.size(), "a distance per target");
+    STEREOSWEEP_ASSERT(!is_set_ || slot.set.size() == ask.targets.size(), "a distance per target");
     return slot;
   }
 
   CellStatus add_subword(std::size_t place, std::size_t subword, std::size_t target, const query::SlotAnswer& slot) {
     logprob_[place] = slot.logprob[target];
     bool is_good = std::isfinite(slot.logprob[target]);
-    if (measures_.ilps_star) {
+    if (has_masses_) {
       log_mass_initial_[place] = slot.log_mass_initial;
       log_mass_continuation_[place] = slot.log_mass_continuation;
       // The other mass may be -inf: a vocabulary without continuation tokens is no fault.
@@ -178,7 +179,7 @@ class AssociationFold {
       is_good = is_good && std::isfinite(read) && !std::isnan(slot.log_mass_initial + slot.log_mass_continuation);
     }
     const auto status = is_good ? CellStatus::ok : CellStatus::not_finite;
-    return measures_.set ? std::max(status, add_set(place, slot.set[target])) : status;
+    return is_set_ ? std::max(status, add_set(place, slot.set[target])) : status;
   }
 
   CellStatus add_set(std::size_t place, const query::SetDistance& set) {
@@ -206,7 +207,8 @@ class AssociationFold {
   }
 
   const results::RawSchema& schema_;
-  const Measures measures_;
+  const bool has_masses_;
+  const bool is_set_;
   const std::size_t num_words_;
   const std::size_t max_subwords_;
   results::RawBlock block_;
@@ -241,7 +243,7 @@ void check_axes(const Association& settings, base::Problems& problems) {
   require_axis(list_words(axes.traits).size(), "axes.traits", "word of a trait", problems);
   require_axis(axes.templates.size(), "axes.templates", "template", problems);
   require_axis(axes.rephrasings.size(), "axes.rephrasings", "rephrasing", problems);
-  require_axis(measures.ilps + measures.ilps_star + measures.set, "measures", "measure", problems);
+  require_axis(measures.size(), "measures", "measure", problems);
 }
 
 /// A mask in a text of the job would be taken for the word's or the group's place.
@@ -402,8 +404,8 @@ Round AssociationProbe::first(const sweep::Block& block) const {
         fill.slots[view.masks_before + filled].filled = ask.prefix[filled];
       }
       fill.slots[view.masks_before + ask.prefix.size()].targets = ask.targets;
-      fill.class_masses = settings_.measures.ilps_star;
-      fill.set_distances = settings_.measures.set;
+      fill.class_masses = base::contains(settings_.measures, Measure::ilps_star);
+      fill.set_distances = base::contains(settings_.measures, Measure::set);
       round.queries.emplace_back(std::move(fill));
     }
   }

@@ -17,9 +17,6 @@ namespace {
 using config::Node;
 using config::ProbeReading;
 
-const std::vector<std::string> measure_names = {"ilps", "ilps_star", "set"};
-constexpr bool Measures::*wanted[] = {&Measures::ilps, &Measures::ilps_star, &Measures::set};
-
 /// The prior word as it is written.
 struct GenericWord {
   std::string singular;
@@ -127,30 +124,6 @@ void take_generic_word(const config::LanguageTable& language, sweep::Priors& pri
   }
 }
 
-void measures_key(config::Fields& keys, Measures& measures) {
-  if (const Node* node = keys.optional("measures")) {
-    measures = {false, false, false};
-    for (const auto index :
-         config::read_choices(*node, "measures", keys.problems(), measure_names, config::Choices::distinct)) {
-      measures.*wanted[index] = true;
-    }
-  }
-}
-
-void measures_key(config::FieldsDump& keys, const Measures& measures) {
-  Node list = Node::list();
-  for (std::size_t i = 0; i < measure_names.size(); ++i) {
-    if (measures.*wanted[i]) {
-      list.add(Node::plain(measure_names[i]));
-    }
-  }
-  keys.add("measures", std::move(list));
-}
-
-void measures_key(config::FieldsSchema& keys, const Measures& /*measures*/) {
-  keys.choices("measures", std::vector<std::size_t>(), measure_names, "what is measured; else all of them");
-}
-
 void priors_key(config::Fields& keys, sweep::Priors& priors) {
   keys.nested("priors", [&](config::Fields& fields) {
     const Node* word = fields.optional("word");
@@ -198,6 +171,7 @@ void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors) {
 }
 
 void check_settings(const config::ProbeReading& job, Association& settings) {
+  std::ranges::sort(settings.measures);
   if (!settings.priors.word) {  // the words say nothing then, and a dump does not keep them
     settings.priors.word_singular = sweep::Priors().word_singular;
     settings.priors.word_plural = sweep::Priors().word_plural;

@@ -55,8 +55,8 @@ void take_blanks(const tokenizer::Encoding& encoding, std::string_view text_befo
 }
 
 bool is_wanted(std::size_t subword, std::size_t num_subwords, const Measures& measures) {
-  const bool all = measures.ilps_star || measures.set;
-  return all || (measures.ilps && (subword == 0 || subword + 1 == num_subwords));
+  const bool is_end = subword == 0 || subword + 1 == num_subwords;
+  return std::ranges::any_of(measures, [&](Measure measure) { return measure != Measure::ilps || is_end; });
 }
 
 /// Distinct ids with their places.

@@ -226,7 +226,7 @@ TEST_F(AssociationProbeTest, EqualTextsOfABlockAreAskedOnce) {
 
 TEST_F(AssociationProbeTest, OnlyWhatIsMeasuredIsAskedAndKept) {
   sweep::Job job = testing::small_job();
-  job.settings<probes::association::Association>().measures = {.ilps = true, .ilps_star = false, .set = false};
+  job.settings<probes::association::Association>().measures = {probes::association::Measure::ilps};
   const AssociationProbe probe(job, tokenizer_);
   for (const auto& asked : probe.first(probe.blocks().block(0)).queries) {
     EXPECT_FALSE(std::get<query::Fill>(asked).class_masses || std::get<query::Fill>(asked).set_distances);
@@ -381,7 +381,7 @@ TEST_F(AssociationProbeTest, RefusesJobsThatCannotBeProbed) {
   EXPECT_THROW(make_probe(job, tokenizer_), base::InputError);
   job = testing::small_job();
   job.settings<probes::association::Association>().axes.traits.clear();
-  job.settings<probes::association::Association>().measures = {.ilps = false, .ilps_star = false, .set = false};
+  job.settings<probes::association::Association>().measures = {};
   try {
     make_probe(job, tokenizer_);
     FAIL() << "an empty product was accepted";

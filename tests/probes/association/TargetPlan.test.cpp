@@ -16,8 +16,8 @@ WordPieces word(std::vector<query::TokenId> ids, CellStatus status = CellStatus:
   return {std::move(ids), status};
 }
 
-constexpr Measures everything{.ilps = true, .ilps_star = true, .set = true};
-constexpr Measures only_ilps{.ilps = true, .ilps_star = false, .set = false};
+const Measures everything = {Measure::ilps, Measure::ilps_star, Measure::set};
+const Measures only_ilps = {Measure::ilps};
 
 TEST(TargetPlan, FirstSubwordsOfEqualLengthShareOneQuery) {
   const auto plan = plan_targets({word({7}), word({8}), word({7}), word({9, 3})}, everything, 8);
