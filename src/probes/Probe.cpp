@@ -70,6 +70,12 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
           std::move(flag_meanings)};
 }
 
+const std::vector<std::string>& meanings_of(const results::RawSchema& schema, const std::string& name) {
+  const auto place = schema.find_cube(name);
+  base::refuse_if(!place, "there is no cube '" + name + "'", "this is no result of the probe");
+  return schema.cubes[*place].flag_meanings;
+}
+
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems) {
   problems.add_if(length == 0, {.file = "", .line = 0, .key = key}, "no " + what, "the product would be empty");
 }

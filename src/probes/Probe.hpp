@@ -112,11 +112,19 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
                          std::string units, std::string long_name, std::string description = "",
                          std::vector<std::string> flag_meanings = {});
 
-/// The column of a cube whose place an enumerator says.
-template <class Value, class Block, class Column>
-auto& column_of(Block& block, Column column) {
-  return std::get<std::vector<Value>>(block.columns.at(static_cast<std::size_t>(column)));
+/// The values of a cube in a block of the schema. Throws InputError where it has no cube of this name and type.
+template <class Value, class Block>
+auto& column_named(Block& block, const results::RawSchema& schema, const std::string& name) {
+  const auto place = schema.find_cube(name);
+  auto* column = place ? std::get_if<std::vector<Value>>(&block.columns.at(*place)) : nullptr;
+  if (column == nullptr) {
+    base::refuse("there is no cube '" + name + "' of the type it should have", "this is no result of the probe");
+  }
+  return *column;
 }
+
+/// What the values of a cube of flags mean. Throws InputError where there is no such cube.
+const std::vector<std::string>& meanings_of(const results::RawSchema& schema, const std::string& name);
 
 /// Whether the engine has not answered. `status` then says why, and the first failure of a context is its `problem`.
 template <class Status>

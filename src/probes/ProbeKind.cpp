@@ -128,22 +128,23 @@ std::string share_of(std::uint64_t count, std::uint64_t asked) {
 /// How the thoughts before sampled answers ended, where the job closes those that are too long; else "".
 std::string thoughts_text(const results::ResultFile& result) {
   const auto& schema = result.schema();
-  const auto status = schema.find_cube("answer_status");
-  const auto tokens = schema.find_cube("answer_num_thought_tokens");
   const auto end = schema.find_cube("answer_thought_end");
-  if (!status || !tokens || !end) {
+  if (!end) {
     return "";
   }
-  const auto& meanings = schema.cubes[*status].flag_meanings;
-  const auto count = schema.values_per_context(schema.cubes[*status]);
+  const auto& meanings = meanings_of(schema, "answer_status");
+  const auto count = schema.values_per_context(schema.cubes[*end]);
   std::uint64_t cut = 0;
   std::array<std::uint64_t, 2> ended{};  // as answer_thought_end has it
   result.for_each_context([&](std::uint64_t, const results::RawBlock& block, std::uint64_t place) {
+    const auto& statuses = column_named<std::uint8_t>(block, schema, "answer_status");
+    const auto& tokens = column_named<std::int32_t>(block, schema, "answer_num_thought_tokens");
+    const auto& ends = column_named<std::uint8_t>(block, schema, "answer_thought_end");
     for (auto cell = place * count; cell < (place + 1) * count; ++cell) {
-      if (meanings.at(column_of<std::uint8_t>(block, *status)[cell]) == truncated_thought_name) {
+      if (meanings.at(statuses[cell]) == truncated_thought_name) {
         ++cut;
-      } else if (column_of<std::int32_t>(block, *tokens)[cell] > 0) {
-        ++ended.at(column_of<std::uint8_t>(block, *end)[cell]);
+      } else if (tokens[cell] > 0) {
+        ++ended.at(ends[cell]);
       }
     }
   });

@@ -18,8 +18,6 @@
 namespace stereosweep::run {
 namespace {
 
-using probes::rating::RatingColumn;
-
 sweep::Job job_in_rounds() {
   sweep::Job job;
   job.name = "rounds";
@@ -53,12 +51,10 @@ results::RawBlock scored(const probes::Probe& probe, const sweep::Block& block) 
   auto raw = results::unscored_block(results::with_not_scored(probe.schema()), block.num_contexts);
   std::mt19937_64 engine(block.index);
   std::normal_distribution<double> normal;
-  for (auto& value :
-       std::get<std::vector<double>>(raw.columns.at(static_cast<std::size_t>(RatingColumn::option_logprob)))) {
+  for (auto& value : probes::column_named<double>(raw, probe.schema(), "option_logprob")) {
     value = block.index % 7 == 3 ? std::nan("") : -std::abs(normal(engine));
   }
-  for (auto& status :
-       std::get<std::vector<std::uint8_t>>(raw.columns.at(static_cast<std::size_t>(RatingColumn::option_status)))) {
+  for (auto& status : probes::column_named<std::uint8_t>(raw, probe.schema(), "option_status")) {
     status = 0;
   }
   return raw;

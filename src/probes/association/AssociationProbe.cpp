@@ -202,8 +202,7 @@ class AssociationFold {
   /// The column of a cube; null: not measured.
   template <class Value>
   Value* column(const std::string& name) {
-    const auto place = schema_.find_cube(name);
-    return place ? column_of<Value>(block_, *place).data() : nullptr;
+    return schema_.find_cube(name) ? column_named<Value>(block_, schema_, name).data() : nullptr;
   }
 
   const results::RawSchema& schema_;

@@ -39,8 +39,8 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
     const auto block = probe.blocks().block(index);
     const auto raw = journal.read_block(block, probe.schema());
     base::fail_if(!raw, "the journal lacks block " + std::to_string(index), "it was complete before");
-    const auto& status = std::get<std::vector<std::uint8_t>>(raw->columns[2]);
-    const std::span<const float> vectors(std::get<std::vector<float>>(raw->columns[0]));
+    const auto& status = column_named<std::uint8_t>(*raw, probe.schema(), "status");
+    const std::span<const float> vectors(column_named<float>(*raw, probe.schema(), "vector"));
     for (std::size_t i = 0; i < status.size(); ++i) {
       if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
         const auto word = (block.first_context + i) / contexts;

@@ -106,7 +106,6 @@ struct ResultReader {
   std::size_t num_sentences = 0;
   std::size_t num_questions = 0;
   std::size_t num_subwords = 0;
-  std::array<std::size_t, 3> columns{};  ///< of the cubes logprob, num_subwords, status
   std::vector<std::string> status_names;
 };
 
@@ -121,14 +120,7 @@ ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
   num_questions = axes[1].labels.size();
   num_sentences = axes[2].labels.size();
   num_subwords = file.schema().inner_axis("subword").labels.size();
-  const auto& cubes = file.schema().cubes;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::string name = std::array{"logprob", "num_subwords", "status"}[i];
-    const auto found = file.schema().find_cube(name);
-    refuse_result_if(!found, file, "it has no cube '" + name + "'");
-    columns[i] = *found;
-  }
-  status_names = cubes[columns[2]].flag_meanings;
+  status_names = meanings_of(file.schema(), "status");
 }
 
 /// Excluded sentences, and of numbers of a prompt the second item.
@@ -153,9 +145,9 @@ results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats:
   result.values.resize(num_measures * 2 * num_contexts);
   result.statuses.resize(result.values.size());
   const auto block = file.read(condition * num_contexts, num_contexts);
-  const auto& logprob = std::get<std::vector<double>>(block.columns[columns[0]]);
-  const auto& counts = std::get<std::vector<std::int32_t>>(block.columns[columns[1]]);
-  const auto& statuses = std::get<std::vector<std::uint8_t>>(block.columns[columns[2]]);
+  const auto& logprob = column_named<double>(block, file.schema(), "logprob");
+  const auto& counts = column_named<std::int32_t>(block, file.schema(), "num_subwords");
+  const auto& statuses = column_named<std::uint8_t>(block, file.schema(), "status");
   for (std::size_t context = 0; context < num_contexts; ++context) {
     std::array<std::span<const double>, 2> tokens;
     for (std::size_t role = 0; role < 2; ++role) {

@@ -352,15 +352,16 @@ results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transc
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
   auto raw = results::unscored_block(schema_, block.num_contexts);
-  auto& logprob = column_of<double>(raw, CoreferenceColumn::logprob);
-  auto& counts = column_of<std::int32_t>(raw, CoreferenceColumn::num_subwords);
-  auto& statuses = column_of<std::uint8_t>(raw, CoreferenceColumn::status);
-  auto& problems = column_of<std::string>(raw, CoreferenceColumn::problem);
+  auto& logprob = column_named<double>(raw, schema_, "logprob");
+  auto& counts = column_named<std::int32_t>(raw, schema_, "num_subwords");
+  auto& statuses = column_named<std::uint8_t>(raw, schema_, "status");
+  auto& prompts = column_named<std::string>(raw, schema_, "prompt");
+  auto& problems = column_named<std::string>(raw, schema_, "problem");
   std::ranges::fill(counts, 0);
   std::size_t next_answer = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto& item = sentence_of(blocks_.context(block, i));
-    column_of<std::string>(raw, CoreferenceColumn::prompt)[i] = prompt(blocks_.context(block, i));
+    prompts[i] = prompt(blocks_.context(block, i));
     if (item.is_excluded) {
       problems[i] = exclusion_of(item);
       statuses[2 * i] = statuses[2 * i + 1] = static_cast<std::uint8_t>(CoreferenceStatus::excluded);

@@ -68,9 +68,6 @@ std::string coreference_prompt(const Question& question, const CoreferenceSenten
 /// Why an occupation has no numbers.
 enum class CoreferenceStatus : std::uint8_t { ok, excluded, too_many_subwords, too_long, not_finite, engine_error };
 
-/// Columns of RawBlock, in the order of the schema's cubes.
-enum class CoreferenceColumn : std::size_t { logprob, num_subwords, status, prompt, problem };
-
 /// A sentence with its roles: mentions[referent] is called the referent.
 struct RoledSentence {
   CoreferenceSentence sentence;

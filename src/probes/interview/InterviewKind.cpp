@@ -32,8 +32,7 @@ std::string conversation_text(const results::RawSchema& schema, const results::R
     return column_named<std::string>(block, schema, name);
   };
   const auto flag = [&](const char* name, std::size_t cell) {
-    const auto index = cube_index(schema, name);
-    return schema.cubes[index].flag_meanings.at(column_of<std::uint8_t>(block, index)[cell]);
+    return meanings_of(schema, name).at(column_named<std::uint8_t>(block, schema, name)[cell]);
   };
   std::string out;
   for (std::size_t turn = 0; turn < num_turns; ++turn) {
@@ -112,7 +111,6 @@ std::string statuses_text(const InterviewResult& result) {
 /// The conversations of the groups that the request names, at most `request.top`.
 std::string answers_text(const AnswersRequest& request) {
   const auto& schema = request.file.schema();
-  cube_index(schema, "answer_text");
   const auto per_group = request.file.contexts_per_subject();
   const auto num_rounds = schema.inner_axis("round").labels.size();
   const auto groups = groups_of(schema.outer_axes.at(0), request.groups);

@@ -126,12 +126,6 @@ std::vector<results::CubeSchema> text_cubes(const sweep::Job& job) {
 
 }  // namespace
 
-std::size_t cube_index(const results::RawSchema& schema, const std::string& name) {
-  const auto found = schema.find_cube(name);
-  base::refuse_if(!found, "there is no cube '" + name + "'", "this is no result of an interview");
-  return *found;
-}
-
 sweep::Product product_of(const results::RawSchema& schema) {
   base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
                   std::to_string(schema.outer_axes.size()) + " outer axes");
@@ -406,9 +400,10 @@ void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context,
     const auto& logprob = std::get<query::ContinueAnswer>(*answer).logprob;
     status = static_cast<std::uint8_t>(OptionStatus::ok);
     const auto num_options = schema_.inner_axis("option").labels.size();
+    auto& sums = column_named<double>(raw, schema_, "option_logprob");
     for (std::size_t option = 0; option < logprob.size(); ++option) {
       const double sum = std::accumulate(logprob[option].begin(), logprob[option].end(), 0.0);
-      column_named<double>(raw, schema_, "option_logprob")[cell_of_item * num_options + option] = sum;
+      sums[cell_of_item * num_options + option] = sum;
       status = std::isfinite(sum) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
     }
   }

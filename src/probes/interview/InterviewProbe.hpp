@@ -162,13 +162,6 @@ class InterviewProbe final : public Probe {
 /// What a run of these settings writes.
 results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects);
 
-/// The index of a cube in a schema. Throws InputError where there is none: the file is no interview.
-std::size_t cube_index(const results::RawSchema& schema, const std::string& name);
-/// Its column of a block.
-template <class Value, class Block>
-auto& column_named(Block& block, const results::RawSchema& schema, const std::string& name) {
-  return column_of<Value>(block, cube_index(schema, name));
-}
 /// Of the outer axes. Throws InputError where there are not four.
 sweep::Product product_of(const results::RawSchema& schema);
 

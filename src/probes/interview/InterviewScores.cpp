@@ -128,8 +128,8 @@ constexpr auto refused = static_cast<std::uint8_t>(answers::Status::refused);
 
 /// In the file, "not_scored" stands behind all others.
 void require_names(const results::RawSchema& schema, const std::string& cube, const std::vector<std::string>& names) {
-  if (const auto place = schema.find_cube(cube)) {
-    const auto& written = schema.cubes[*place].flag_meanings;
+  if (schema.find_cube(cube)) {
+    const auto& written = meanings_of(schema, cube);
     const auto known = std::span(written).first(std::min(written.size(), names.size()));
     const auto other = std::ranges::mismatch(known, names).in1;
     const bool is_known = other == known.end() || (*other == "not_scored" && other + 1 == known.end());
@@ -151,7 +151,7 @@ class Collector {
     result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
-    result_.answer_statuses = schema.cubes.at(cube_index(schema, "answer_status")).flag_meanings;
+    result_.answer_statuses = meanings_of(schema, "answer_status");
     std::erase(result_.answer_statuses, "not_scored");
     result_.answer_counts.resize(result_.answer_statuses.size() + 1);
     result_.rating_counts.resize(reading_names().size() + 1);
@@ -389,7 +389,6 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
 InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
                                const ContextVisitor& visit) {
   const auto& schema = file.schema();
-  cube_index(schema, "answer_text");
   base::refuse_if(schema.outer_axes.size() != 4, "'" + file.path().string() + "' is no result of an interview",
                   std::to_string(schema.outer_axes.size()) + " outer axes");
   Collector collector(schema, job, parsing);

@@ -285,14 +285,14 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
   const std::size_t per_order = first_run + num_runs();
   STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
   auto raw = results::unscored_block(schema_, block.num_contexts);
-  std::ranges::fill(column_of<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
+  std::ranges::fill(column_named<std::int32_t>(raw, schema_, "option_num_tokens"), 0);
+  auto& prompts = column_named<std::string>(raw, schema_, "prompt");
   for (std::size_t order = 0; order < rating.orders.size(); ++order) {
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const std::size_t place = i * rating.orders.size() + order;
-      column_of<std::string>(raw, RatingColumn::prompt)[place] =
-          prompt(blocks_.context(block, i), rating.orders[order]);
+      prompts[place] = prompt(blocks_.context(block, i), rating.orders[order]);
       if (first_run == 0) {
-        column_of<std::uint8_t>(raw, RatingColumn::option_status)[place] =
+        column_named<std::uint8_t>(raw, schema_, "option_status")[place] =
             static_cast<std::uint8_t>(OptionStatus::not_asked);
       } else {
         fold_options(raw, i, place, answers[place * per_order]);
@@ -308,19 +308,20 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
 
 void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std::size_t place,
                                const query::Answer& answer) const {
-  auto& status = column_of<std::uint8_t>(raw, RatingColumn::option_status)[place];
-  if (has_failed<OptionStatus>(answer, status, column_of<std::string>(raw, RatingColumn::problem)[context])) {
+  auto& status = column_named<std::uint8_t>(raw, schema_, "option_status")[place];
+  if (has_failed<OptionStatus>(answer, status, column_named<std::string>(raw, schema_, "problem")[context])) {
     return;
   }
   const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
   const std::size_t count = 2 * settings().scale.size();
   STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
+  auto& logprob = column_named<double>(raw, schema_, "option_logprob");
+  auto& num_tokens = column_named<std::int32_t>(raw, schema_, "option_num_tokens");
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tokens = scores->logprob[i];
     const double sum = std::accumulate(tokens.begin(), tokens.end(), 0.0);
-    column_of<double>(raw, RatingColumn::option_logprob)[place * count + i] = sum;
-    column_of<std::int32_t>(raw, RatingColumn::option_num_tokens)[place * count + i] =
-        static_cast<std::int32_t>(tokens.size());
+    logprob[place * count + i] = sum;
+    num_tokens[place * count + i] = static_cast<std::int32_t>(tokens.size());
     if (!std::isfinite(sum)) {
       status = static_cast<std::uint8_t>(OptionStatus::not_finite);
     }
@@ -329,20 +330,20 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
 
 void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
                               const query::Answer& answer) const {
-  auto& status = column_of<std::uint8_t>(raw, RatingColumn::answer_status)[cell];
-  if (has_failed<AnswerStatus>(answer, status, column_of<std::string>(raw, RatingColumn::problem)[context])) {
+  auto& status = column_named<std::uint8_t>(raw, schema_, "answer_status")[cell];
+  if (has_failed<AnswerStatus>(answer, status, column_named<std::string>(raw, schema_, "problem")[context])) {
     return;
   }
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
   STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
   const auto split = split_answer(job_, generated->text);
   if (schema_.find_cube("answer_thought")) {
-    column_of<std::string>(raw, RatingColumn::answer_thought)[cell] = kept_text(split.thought);
-    column_of<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[cell] =
+    column_named<std::string>(raw, schema_, "answer_thought")[cell] = kept_text(split.thought);
+    column_named<std::int32_t>(raw, schema_, "answer_num_thought_tokens")[cell] =
         num_thought_tokens(job_, tokenizer_, *generated, split);
   }
   if (schema_.find_cube("answer_thought_end")) {
-    column_of<std::uint8_t>(raw, RatingColumn::answer_thought_end)[cell] = generated->closed_thought ? 1 : 0;
+    column_named<std::uint8_t>(raw, schema_, "answer_thought_end")[cell] = generated->closed_thought ? 1 : 0;
   }
   if (split.is_cut) {
     status = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
@@ -351,11 +352,11 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   const auto text = answers::plain_text(split.answer);
   const auto parsed = answers::parse_rating(first_paragraph(text), {.options = listed(order)});
   status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
-  column_of<std::string>(raw, RatingColumn::answer_text)[cell] = kept_text(split.answer);
+  column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(split.answer);
   if (parsed.status == answers::Status::answered) {
     const auto& scale = settings().scale;
     const auto option = static_cast<std::size_t>(parsed.value);
-    column_of<double>(raw, RatingColumn::answer_rating)[cell] = scale[place_of(option, scale.size(), order)].value;
+    column_named<double>(raw, schema_, "answer_rating")[cell] = scale[place_of(option, scale.size(), order)].value;
   }
 }
 

@@ -29,22 +29,6 @@ enum class AnswerStatus : std::uint8_t {
   truncated_thought,  ///< what the model thinks before it answers has no end
 };
 
-/// Columns in RawBlock::columns (definitions: README.md); without sampled answers the last six are not there,
-/// the last three only where the model thinks, and the last one where long thoughts are closed.
-enum class RatingColumn : std::uint8_t {
-  option_logprob,
-  option_num_tokens,
-  option_status,
-  prompt,
-  problem,
-  answer_text,
-  answer_rating,
-  answer_status,
-  answer_thought,
-  answer_num_thought_tokens,
-  answer_thought_end,
-};
-
 /// Contexts are [group, trait, template, rephrasing]; everything is asked in one round.
 class RatingProbe final : public Probe {
  public:

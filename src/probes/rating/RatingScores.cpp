@@ -42,8 +42,8 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   for (const auto& order : schema.inner_axis("order").labels) {
     axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
-  if (const auto status = schema.find_cube("answer_status")) {
-    axes.answer_statuses = schema.cubes[*status].flag_meanings;
+  if (schema.find_cube("answer_status")) {
+    axes.answer_statuses = meanings_of(schema, "answer_status");
     axes.num_runs = schema.inner_axis("run").labels.size();
   }
   axes.sources = source_names(axes.num_runs);
@@ -98,7 +98,8 @@ ScoreStatus status_of(std::size_t usable, std::size_t all) {
 class Collector {
  public:
   Collector(RatingAxes axes, const results::RawSchema& schema)
-      : product_({axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()}) {
+      : schema_(schema),
+        product_({axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()}) {
     result_.axes = std::move(axes);
     const auto& names = result_.axes;
     const auto ends = std::ranges::minmax(names.values);
@@ -109,21 +110,21 @@ class Collector {
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
     position_sums_.assign(num_forms * names.values.size(), 0.0);
     result_.answer_counts.assign(names.num_groups() * names.answer_statuses.size(), 0);
-    const auto& flags = schema.cubes.at(static_cast<std::size_t>(RatingColumn::option_status)).flag_meanings;
+    const auto& flags = meanings_of(schema, "option_status");
     unscored_ = static_cast<std::size_t>(std::find(flags.begin(), flags.end(), results::not_scored) - flags.begin());
   }
 
   void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
     const auto& axes = result_.axes;
     at_ = product_.coordinates(context);
-    const auto status = column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()];
+    const auto status = column_named<std::uint8_t>(block, schema_, "option_status")[place * axes.is_reversed.size()];
     is_scored_ = status != unscored_;
     if (!is_scored_ || status != static_cast<std::uint8_t>(OptionStatus::not_asked)) {
-      add_options(column_of<double>(block, RatingColumn::option_logprob), place);
+      add_options(column_named<double>(block, schema_, "option_logprob"), place);
     }
     if (axes.num_runs > 0) {
-      add_answers(column_of<double>(block, RatingColumn::answer_rating),
-                  column_of<std::uint8_t>(block, RatingColumn::answer_status), place);
+      add_answers(column_named<double>(block, schema_, "answer_rating"),
+                  column_named<std::uint8_t>(block, schema_, "answer_status"), place);
     }
   }
 
@@ -198,6 +199,7 @@ class Collector {
     set(sampled, 0, turned(stats::mean(all).value), status_of(all.size(), num_orders * axes.num_runs));
   }
 
+  const results::RawSchema& schema_;
   RatingResult result_;
   sweep::Product product_;
   double least_ = 0;  ///< of the scale

@@ -83,7 +83,7 @@ TEST(ContextsStatistics, RefusesFilesWhoseTestsDoNotFitTheirCubes) {
   EXPECT_THAT(refusal(unknown), ::testing::HasSubstr("'elsewhere'"));
   Synthetic halved({weat("one", 3, 3), wefat("two", 3)}, 2);
   text_of_test(halved, "kind", 1) = "weat";
-  halved.schema().cubes[static_cast<std::size_t>(EffectColumn::association_deviation)].name = "another";
+  halved.schema().cubes.at(halved.schema().find_cube("association_deviation").value()).name = "another";
   EXPECT_THAT(refusal(halved), ::testing::HasSubstr("no cube 'association_deviation' of this version"));
 }
 

@@ -153,7 +153,7 @@ TEST_F(EffectsProbeTest, CosinesOfAWordWithItsAttributesAreKept) {
   const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
   const auto& test = probe.tests()[1];
   const auto raw = probe.fold(probe.blocks().block(3), {});
-  const auto& cosines = std::get<std::vector<float>>(raw.columns[static_cast<std::size_t>(EffectColumn::cosine)]);
+  const auto& cosines = column_named<float>(raw, probe.schema(), "cosine");
   ASSERT_EQ(cosines.size(), 250U * 5 * 3);  // samples, slots of targets (T1 has five), attributes of T2
   for (std::uint64_t i = 0; i < 250; i += 83) {
     const auto own = drawn(probe, "T2", i, test.places(SetRole::x)[0]);

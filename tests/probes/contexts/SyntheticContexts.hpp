@@ -61,7 +61,7 @@ class Synthetic {
     in_use_ = tests_in_use(settings_, 1, words_);
     schema_ = effects_schema(in_use_, words_, num_samples);
     num_slots_ = schema_.inner_axis("target").labels.size();
-    has_wefat_ = schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::association_deviation);
+    has_wefat_ = schema_.find_cube("association_deviation").has_value();
   }
   ~Synthetic() { std::filesystem::remove_all(folder_); }
   Synthetic(const Synthetic&) = delete;

@@ -86,12 +86,11 @@ query::Answer text(const std::string& words, query::Ending ended = query::Ending
 
 template <class T>
 const std::vector<T>& column(const InterviewProbe& probe, const results::RawBlock& block, const char* name) {
-  return column_of<T>(block, cube_index(probe.schema(), name));
+  return column_named<T>(block, probe.schema(), name);
 }
 
 std::string flag(const InterviewProbe& probe, const results::RawBlock& block, const char* name, std::size_t cell) {
-  return probe.schema().cubes[cube_index(probe.schema(), name)].flag_meanings.at(
-      column<std::uint8_t>(probe, block, name).at(cell));
+  return meanings_of(probe.schema(), name).at(column<std::uint8_t>(probe, block, name).at(cell));
 }
 
 TEST(InterviewProbe, fills_places_and_puts_the_form_around_the_first_message) {

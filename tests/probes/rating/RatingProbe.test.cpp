@@ -38,11 +38,6 @@ const tokenizer::Tokenizer& tiny() {
   return made;
 }
 
-template <class T>
-const std::vector<T>& column(const results::RawBlock& block, RatingColumn name) {
-  return std::get<std::vector<T>>(block.columns.at(static_cast<std::size_t>(name)));
-}
-
 TEST(RatingProbe, writes_both_orders_and_fills_each_place_once) {
   const RatingProbe probe(small_rating(), &tiny());
   EXPECT_EQ(probe.prompt(0, OptionOrder::as_listed),
@@ -145,22 +140,23 @@ TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
   answers[4] = query::QueryError{"something", query::QueryFault::other};
   answers[7] = query::GenerateAnswer{std::string("B\0", 2), {}};
   const auto raw = probe.fold(block, transcript);
-  const auto& logprob = column<double>(raw, RatingColumn::option_logprob);
+  const auto& logprob = column_named<double>(raw, probe.schema(), "option_logprob");
   EXPECT_EQ(logprob[0], -0.5);
   EXPECT_EQ(logprob[5], -5.5);
   EXPECT_TRUE(std::isnan(logprob[6])) << "the reversed order failed";
-  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::option_num_tokens)[0], 2);
-  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::option_num_tokens)[6], 0);
-  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::option_status)[1],
+  EXPECT_EQ(column_named<std::int32_t>(raw, probe.schema(), "option_num_tokens")[0], 2);
+  EXPECT_EQ(column_named<std::int32_t>(raw, probe.schema(), "option_num_tokens")[6], 0);
+  EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "option_status")[1],
             static_cast<std::uint8_t>(OptionStatus::too_long));
-  EXPECT_EQ(column<std::string>(raw, RatingColumn::problem)[0], "too many tokens");
-  const auto& ratings = column<double>(raw, RatingColumn::answer_rating);
+  EXPECT_EQ(column_named<std::string>(raw, probe.schema(), "problem")[0], "too many tokens");
+  const auto& ratings = column_named<double>(raw, probe.schema(), "answer_rating");
   EXPECT_EQ(ratings[0], 3) << "A is the highest as listed";
   EXPECT_TRUE(std::isnan(ratings[2])) << "engine error";
   EXPECT_EQ(ratings[3], 1) << "A is the lowest in the reversed list";
-  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[2],
+  EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[2],
             static_cast<std::uint8_t>(AnswerStatus::engine_error));
-  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[4], "B\xef\xbf\xbd") << "no zero byte in a file";
+  EXPECT_EQ(column_named<std::string>(raw, probe.schema(), "answer_text")[4], "B\xef\xbf\xbd")
+      << "no zero byte in a file";
   EXPECT_EQ(ratings[4], 2);
   base::ByteWriter out;
   raw.write(out);
@@ -193,8 +189,9 @@ TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
       }
     }
     const auto raw = probe.fold(block, transcript);
-    EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[0], static_cast<std::uint8_t>(status)) << text;
-    const auto rating = column<double>(raw, RatingColumn::answer_rating)[0];
+    EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[0], static_cast<std::uint8_t>(status))
+        << text;
+    const auto rating = column_named<double>(raw, probe.schema(), "answer_rating")[0];
     EXPECT_EQ(std::isfinite(rating), status == AnswerStatus::ok) << text;
   }
 }
@@ -221,13 +218,14 @@ TEST(RatingProbe, a_thought_is_kept_apart_and_never_read_as_an_answer) {
     }
   }
   const auto raw = probe.fold(block, transcript);
-  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[0], static_cast<std::uint8_t>(AnswerStatus::ok));
-  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_thought)[0], "A or C?");
-  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[0], "B");
-  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[1],
+  EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[0],
+            static_cast<std::uint8_t>(AnswerStatus::ok));
+  EXPECT_EQ(column_named<std::string>(raw, probe.schema(), "answer_thought")[0], "A or C?");
+  EXPECT_EQ(column_named<std::string>(raw, probe.schema(), "answer_text")[0], "B");
+  EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[1],
             static_cast<std::uint8_t>(AnswerStatus::truncated_thought));
-  EXPECT_TRUE(std::isnan(column<double>(raw, RatingColumn::answer_rating)[1]));
-  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::answer_num_thought_tokens)[1], 3);
+  EXPECT_TRUE(std::isnan(column_named<double>(raw, probe.schema(), "answer_rating")[1]));
+  EXPECT_EQ(column_named<std::int32_t>(raw, probe.schema(), "answer_num_thought_tokens")[1], 3);
 }
 
 TEST(RatingProbe, a_thought_with_a_limit_of_its_own_is_told_from_others) {
@@ -258,10 +256,10 @@ TEST(RatingProbe, a_thought_with_a_limit_of_its_own_is_told_from_others) {
                              : query::Answer(query::QueryError{"something"}));
   }
   const auto raw = probe.fold(block, transcript);
-  const auto& ends = column<std::uint8_t>(raw, RatingColumn::answer_thought_end);
+  const auto& ends = column_named<std::uint8_t>(raw, probe.schema(), "answer_thought_end");
   EXPECT_EQ(std::ranges::count(ends, 1), 1);
   EXPECT_EQ(ends[0], 1);
-  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[0], "B");
+  EXPECT_EQ(column_named<std::string>(raw, probe.schema(), "answer_text")[0], "B");
   job.model.server.emplace();
   EXPECT_THROW(make_probe(job, tiny()), base::InputError) << "a server has one limit for both";
 }

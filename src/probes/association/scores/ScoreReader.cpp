@@ -31,13 +31,6 @@ const results::ResultFile& require_priors(const results::ResultFile& file) {
   return file;
 }
 
-template <class T>
-const std::vector<T>& values(const results::RawBlock& block, std::size_t column) {
-  const auto* found = std::get_if<std::vector<T>>(&block.columns[column]);
-  base::fail_if(found == nullptr, "cannot derive scores", "a cube has another element type than it should");
-  return *found;
-}
-
 /// A score of a pole or a trait pair. Without one (`ok`, `partial`) the number is infinite or NaN.
 struct Scored {
   double value = stats::nan;
@@ -136,18 +129,6 @@ std::vector<Variant> variants_of(const results::RawSchema& schema) {
 ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate)
     : file_(require_priors(file)), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
   const auto& schema = file.schema();
-  const auto required = [&](const std::string& name) {
-    const auto index = schema.find_cube(name);
-    refuse_if(!index, file, "it has no cube '" + name + "'");
-    return *index;
-  };
-  num_subwords_column_ = required("num_subwords");
-  status_column_ = required("status");
-  logprob_ = required("logprob");
-  initial_ = schema.find_cube("log_mass_initial");
-  continuation_ = schema.find_cube("log_mass_continuation");
-  distance_bias_ = schema.find_cube("set_distance_bias");
-  distance_plain_ = schema.find_cube("set_distance_plain");
   num_priors_ = schema.num_priors;
   num_groups_ = schema.outer_axes.front().labels.size() - num_priors_;
   not_scored_ = static_cast<std::size_t>(std::ranges::find(cell_status_names(), results::not_scored) -
@@ -167,15 +148,16 @@ StatusCounts ScoreReader::no_counts() const {
 
 ScoreReader::Side ScoreReader::fold(const results::RawBlock& block, std::uint64_t num_sentences) const {
   const auto cells = num_sentences * num_words_;
-  const std::span counts = values<std::int32_t>(block, num_subwords_column_);
-  const auto cube = [&](const std::optional<std::size_t>& from) {
-    return from ? std::span(values<double>(block, *from)) : std::span<const double>();
+  const auto& schema = file_.schema();
+  const auto& counts = column_named<std::int32_t>(block, schema, "num_subwords");
+  const auto measured = [&](const char* name) {
+    return schema.find_cube(name) ? std::span(column_named<double>(block, schema, name)) : std::span<const double>();
   };
-  const auto logprob = cube(logprob_);
-  const auto initial = cube(initial_);
-  const auto continuation = cube(continuation_);
-  const auto distance_bias = cube(distance_bias_);
-  const auto distance_plain = cube(distance_plain_);
+  const auto& logprob = column_named<double>(block, schema, "logprob");
+  const auto initial = measured("log_mass_initial");
+  const auto continuation = measured("log_mass_continuation");
+  const auto distance_bias = measured("set_distance_bias");
+  const auto distance_plain = measured("set_distance_plain");
   Side side(measures_.size() * cells);
   for (std::uint64_t cell = 0; cell < cells; ++cell) {
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(counts[cell], 0, num_subwords_));
@@ -234,7 +216,7 @@ ScoreSlab ScoreReader::score(const results::RawBlock& block, std::uint64_t num_s
                              const std::vector<Side>& prior_sides) const {
   const auto cells = num_sentences * num_words_;
   const auto side = fold(block, num_sentences);
-  const std::span cell_statuses = values<std::uint8_t>(block, status_column_);
+  const std::span cell_statuses = column_named<std::uint8_t>(block, file_.schema(), "status");
   ScoreSlab slab{{}, {}, no_counts()};
   for (const auto status : cell_statuses) {
     ++slab.counts.cells.at(status);

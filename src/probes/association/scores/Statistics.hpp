@@ -83,9 +83,7 @@ class ScoreReader {
   const TraitPairs& traits() const { return traits_; }
   const std::vector<Variant>& variants() const { return variants_; }
   /// Of the file's status cube, in the order of its numbers.
-  const std::vector<std::string>& cell_status_names() const {
-    return file_.schema().cubes[status_column_].flag_meanings;
-  }
+  const std::vector<std::string>& cell_status_names() const { return meanings_of(file_.schema(), "status"); }
   StatusCounts no_counts() const;
   /// All slabs, in canonical order.
   void for_each(const std::function<void(const ScoreSlab&)>& use) const { for_each(0, 1, use); }
@@ -111,14 +109,7 @@ class ScoreReader {
   std::uint64_t num_sentences_ = 0;
   std::uint64_t num_words_ = 0;
   std::uint64_t num_subwords_ = 0;
-  std::size_t num_subwords_column_ = 0;
-  std::size_t status_column_ = 0;
   std::size_t not_scored_ = 0;  ///< number of that status; their number where there is none
-  std::optional<std::size_t> logprob_;
-  std::optional<std::size_t> initial_;
-  std::optional<std::size_t> continuation_;
-  std::optional<std::size_t> distance_bias_;
-  std::optional<std::size_t> distance_plain_;
 };
 
 /// Of the table of scores, by the axes and cubes of the result.

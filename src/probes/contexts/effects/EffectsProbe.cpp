@@ -240,7 +240,7 @@ void add_frames(results::RawSchema& schema, const Corpus& corpus, const std::vec
     samples.coordinates[0].values.push_back(corpus.templates.at(frame / corpus.rephrasings.size()).label);
     samples.coordinates[1].values.push_back(corpus.rephrasings.at(frame % corpus.rephrasings.size()).label);
   }
-  schema.cubes.at(static_cast<std::size_t>(EffectColumn::status)).flag_meanings.emplace_back("no_sentence");
+  schema.cubes.at(*schema.find_cube("status")).flag_meanings.emplace_back("no_sentence");
 }
 
 }  // namespace
@@ -322,7 +322,7 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
     add_frames(schema_, job.settings<Contexts>().contextual().corpus, frames_);
   }
   num_weat_attributes_ = schema_.inner_axis("weat_attribute").labels.size();
-  if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
+  if (schema_.find_cube("cosine")) {
     num_attributes_ = schema_.inner_axis("attribute").labels.size();
   }
 }
@@ -359,17 +359,17 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
   const auto slots = schema_.inner_axis("target").labels.size();
   auto raw = results::unscored_block(schema_, block.num_contexts);
-  auto& association = column_of<double>(raw, EffectColumn::association);
-  auto& of_attributes = column_of<double>(raw, EffectColumn::attribute_association);
-  auto& effect_size = column_of<double>(raw, EffectColumn::effect_size);
-  auto& variance = column_of<double>(raw, EffectColumn::association_variance);
-  auto& status = column_of<std::uint8_t>(raw, EffectColumn::status);
+  auto& association = column_named<double>(raw, schema_, "association");
+  auto& of_attributes = column_named<double>(raw, schema_, "attribute_association");
+  auto& effect_size = column_named<double>(raw, schema_, "effect_size");
+  auto& variance = column_named<double>(raw, schema_, "association_variance");
+  auto& status = column_named<std::uint8_t>(raw, schema_, "status");
   std::ranges::fill(status, static_cast<std::uint8_t>(EffectStatus::missing_words));
   std::span<double> deviation;
   std::span<float> cosine;
   if (num_attributes_ > 0) {
-    deviation = column_of<double>(raw, EffectColumn::association_deviation);
-    cosine = column_of<float>(raw, EffectColumn::cosine);
+    deviation = column_named<double>(raw, schema_, "association_deviation");
+    cosine = column_named<float>(raw, schema_, "cosine");
   }
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];

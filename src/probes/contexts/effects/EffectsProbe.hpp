@@ -17,17 +17,6 @@
 
 namespace stereosweep::probes::contexts {
 
-/// Columns of stage `effects`; without a wefat test the last two are not there.
-enum class EffectColumn : std::uint8_t {
-  association,
-  effect_size,
-  association_variance,
-  status,
-  attribute_association,
-  association_deviation,
-  cosine
-};
-
 /// Why an effect size is NaN. missing_words: a set has no word with a vector (the test's coordinate `consequence` names
 /// them; of made sentences also a word without one in the sample's template and rephrasing); zero_deviation: all
 /// associations are equal; not_finite: a vector has no direction (all zeros); no_sentence, of made sentences alone: no

@@ -31,16 +31,16 @@ ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawB
     : block_(std::move(block)),
       num_targets_(schema.inner_axis("target").labels.size()),
       num_weat_attributes_(schema.inner_axis("weat_attribute").labels.size()) {
-  const auto numbers = [&](const char* name) { return &column_of<double>(block_, *schema.find_cube(name)); };
+  const auto numbers = [&](const char* name) { return &column_named<double>(block_, schema, name); };
   association_ = numbers("association");
   attribute_association_ = numbers("attribute_association");
   effect_size_ = numbers("effect_size");
   association_variance_ = numbers("association_variance");
-  status_ = &column_of<std::uint8_t>(block_, *schema.find_cube("status"));
-  if (const auto cosine = schema.find_cube("cosine")) {
+  status_ = &column_named<std::uint8_t>(block_, schema, "status");
+  if (schema.find_cube("cosine")) {
     num_attributes_ = schema.inner_axis("attribute").labels.size();
     deviation_ = numbers("association_deviation");
-    cosine_ = &column_of<float>(block_, *cosine);
+    cosine_ = &column_named<float>(block_, schema, "cosine");
   }
 }
 

@@ -115,11 +115,11 @@ Round VectorsProbe::first(const sweep::Block& block) const {
 
 results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   auto raw = results::unscored_block(schema_, block.num_contexts);
-  auto& vectors = std::get<std::vector<float>>(raw.columns[0]);
-  auto& spans = std::get<std::vector<std::int32_t>>(raw.columns[1]);
-  auto& statuses = std::get<std::vector<std::uint8_t>>(raw.columns[2]);
-  auto& sentences = std::get<std::vector<std::string>>(raw.columns[3]);
-  auto& problems = std::get<std::vector<std::string>>(raw.columns[4]);
+  auto& vectors = column_named<float>(raw, schema_, "vector");
+  auto& spans = column_named<std::int32_t>(raw, schema_, "span");
+  auto& statuses = column_named<std::uint8_t>(raw, schema_, "status");
+  auto& sentences = column_named<std::string>(raw, schema_, "sentence");
+  auto& problems = column_named<std::string>(raw, schema_, "problem");
   std::ranges::fill(statuses, static_cast<std::uint8_t>(VectorStatus::no_context));
   std::size_t answered = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {

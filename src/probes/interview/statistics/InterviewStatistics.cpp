@@ -307,9 +307,8 @@ stats::WordNumbers WordNumbering::operator()(std::string_view text) {
 }
 
 TextDiversityCollector::TextDiversityCollector(const results::RawSchema& schema)
-    : product_(product_of(schema)),
-      text_column_(cube_index(schema, "answer_text")),
-      status_column_(cube_index(schema, "answer_status")),
+    : schema_(schema),
+      product_(product_of(schema)),
       num_rounds_(schema.inner_axis("round").labels.size()),
       num_turns_(schema.inner_axis("turn").labels.size()),
       of_group_(num_turns_),
@@ -324,8 +323,8 @@ void TextDiversityCollector::compare(const Texts& texts, std::vector<stats::Text
 void TextDiversityCollector::add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place) {
   const auto at = product_.coordinates(context);
   const auto& lengths = product_.lengths();
-  const auto& texts = column_of<std::string>(block, text_column_);
-  const auto& statuses = column_of<std::uint8_t>(block, status_column_);
+  const auto& texts = column_named<std::string>(block, schema_, "answer_text");
+  const auto& statuses = column_named<std::uint8_t>(block, schema_, "answer_status");
   for (std::size_t turn = 0; turn < num_turns_; ++turn) {
     Texts of_rounds;
     for (std::size_t round = 0; round < num_rounds_; ++round) {

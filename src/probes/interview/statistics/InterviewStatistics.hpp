@@ -45,6 +45,7 @@ class WordNumbering {
 /// Takes the contexts of a file one after the other, from the first. Keeps 4 bytes a word of all texts.
 class TextDiversityCollector {
  public:
+  /// `schema` is borrowed.
   explicit TextDiversityCollector(const results::RawSchema& schema);
   /// `place`: of the context in the block. Texts whose answer_status is not ok are left out.
   void add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place);
@@ -55,9 +56,8 @@ class TextDiversityCollector {
   using Texts = std::vector<stats::WordNumbers>;
   static void compare(const Texts& texts, std::vector<stats::TextDiversity>& found);
 
+  const results::RawSchema& schema_;
   sweep::Product product_;
-  std::size_t text_column_;
-  std::size_t status_column_;
   std::size_t num_rounds_;
   std::size_t num_turns_;
   WordNumbering number_;
