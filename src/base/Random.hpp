@@ -20,6 +20,15 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, st
   return mix_bits(mix_bits(mix_bits(seed) ^ stream) ^ counter);
 }
 
+/// A stream by the name of its hash: the first 8 bytes, the highest one first.
+constexpr std::uint64_t stream_of(const auto& digest) {
+  std::uint64_t stream = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    stream = stream << 8U | digest[i];
+  }
+  return stream;
+}
+
 /// Uniform in [0, 1), a multiple of 2^-53.
 constexpr double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
   return static_cast<double>(random_bits(seed, stream, counter) >> 11U) * 0x1p-53;

@@ -58,11 +58,6 @@ static std::string closing_text(const chat::ThoughtMarks& marks) {
 
 query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling, const std::string& prompt,
                              std::uint64_t draw) {
-  const auto digest = base::sha256(prompt);
-  std::uint64_t stream = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    stream = stream << 8U | digest[i];
-  }
   query::Generate generate;
   generate.prompt = prompt;
   const auto thoughts = thoughts_of(job, sampling);
@@ -79,7 +74,7 @@ query::Generate sampled_text(const sweep::Job& job, const TextSampling& sampling
   generate.top_k = static_cast<std::int32_t>(sampling.top_k);
   generate.top_p = sampling.top_p;
   generate.repetition_penalty = sampling.repetition_penalty;
-  generate.seed = base::random_bits(job.seed, stream, draw);
+  generate.seed = base::random_bits(job.seed, base::stream_of(base::sha256(prompt)), draw);
   generate.stop = sampling.stop;
   generate.framing = framing_of(job);
   return generate;
@@ -132,8 +127,9 @@ void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string
   }
 }
 
-std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
-                                const query::GenerateAnswer& answer, const chat::SplitAnswer& split) {
+/// New tokens of the answer up to the end of its thought; 0 where no tokenizer can tell.
+static std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                       const query::GenerateAnswer& answer, const chat::SplitAnswer& split) {
   if (split.is_cut || split.thought.empty() || tokenizer == nullptr) {
     return split.is_cut ? static_cast<std::int32_t>(answer.ids.size()) : 0;
   }
@@ -144,6 +140,21 @@ std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenize
   }
   const auto text = split.thought + job.model.chat->thought->closing;
   return static_cast<std::int32_t>(tokenizer->encode(text, tokenizer::SpecialTokens::leave_out).ids.size());
+}
+
+std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                        const query::GenerateAnswer& answer, const results::RawSchema& schema,
+                                        results::RawBlock& raw, std::size_t cell) {
+  const auto split = split_answer(job, answer.text);
+  if (schema.find_cube("answer_thought")) {
+    column_named<std::string>(raw, schema, "answer_thought")[cell] = kept_text(split.thought);
+    column_named<std::int32_t>(raw, schema, "answer_num_thought_tokens")[cell] =
+        num_thought_tokens(job, tokenizer, answer, split);
+  }
+  if (schema.find_cube("answer_thought_end")) {
+    column_named<std::uint8_t>(raw, schema, "answer_thought_end")[cell] = answer.closed_thought ? 1 : 0;
+  }
+  return split.is_cut ? std::nullopt : std::optional(split.answer);
 }
 
 void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,15 @@ struct TextSampling {
   double repetition_penalty = 1;
   std::vector<std::string> stop;
   bool operator==(const TextSampling&) const = default;
+  /// Keys behind the one that says how many texts.
+  static void text_keys(auto& self, auto& keys, std::int64_t most_tokens) {
+    keys.integer("max_new_tokens", self.max_new_tokens, 1, most_tokens);
+    keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
+                                  "further tokens, for what a model thinks before it answers");
+    keys.unless_default().choice("long_thoughts", self.long_thoughts, long_thoughts_names,
+                                 "closed: after max_thought_tokens, and the answer has all of max_new_tokens");
+    keys.number("temperature", self.temperature, 0, 100, "0: greedy");
+  }
 };
 
 /// Reports a text of `sampling.stop` that would end every answer at once, and texts that would all be the same.
@@ -76,12 +86,18 @@ constexpr const char* truncated_thought_name = "truncated_thought";
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts);
 /// Reports limits of thoughts that cannot be kept.
 void require_limited_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Problems& problems);
-/// New tokens of the answer up to the end of its thought; 0 where no tokenizer can tell (a server answers).
-std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
-                                const query::GenerateAnswer& answer, const chat::SplitAnswer& split);
+/// Puts the thought before a sampled answer into the cubes of thoughts, where the schema has them, at `cell`; gives the
+/// answer behind it; nothing where the thought has no end. `tokenizer`: null where a server answers.
+std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                        const query::GenerateAnswer& answer, const results::RawSchema& schema,
+                                        results::RawBlock& raw, std::size_t cell);
 /// How thoughts are told from answers, for a block's key; nothing where they are not.
 void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash);
 
+/// Why the log-probabilities of options are what they are. not_asked: of a turn also where it was not reached.
+enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
+inline const std::vector<std::string> option_status_names = {"ok", "too_long", "not_finite", "engine_error",
+                                                             "not_asked"};
 /// Reports options whose probabilities would be those of a thought's first word.
 void require_closed_thought(const sweep::Job& job, base::Problems& problems);
 

@@ -245,12 +245,7 @@ std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent r
   if (rule == AmbiguousReferent::first) {
     return 0;
   }
-  const auto digest = base::sha256(sentence.pair);
-  std::uint64_t stream = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    stream = stream << 8U | digest[i];
-  }
-  return base::random_below(2, seed, stream, 0);
+  return base::random_below(2, seed, base::stream_of(base::sha256(sentence.pair)), 0);
 }
 
 std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition, std::size_t referent) {

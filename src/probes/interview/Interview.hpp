@@ -152,12 +152,7 @@ struct InterviewSampling : TextSampling {
   bool operator==(const InterviewSampling&) const = default;
   static void each_key(auto& self, auto& keys) {
     keys.integer("rounds", self.rounds, 1, 10'000, "conversations of each prompt");
-    keys.integer("max_new_tokens", self.max_new_tokens, 1, 8192);
-    keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
-                                  "further tokens, for what a model thinks before it answers");
-    keys.unless_default().choice("long_thoughts", self.long_thoughts, long_thoughts_names,
-                                 "closed: after max_thought_tokens, and the answer has all of max_new_tokens");
-    keys.number("temperature", self.temperature, 0, 100, "0: greedy");
+    text_keys(self, keys, 8192);
     keys.number("top_p", self.top_p, 1e-6, 1);
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("repetition_penalty", self.repetition_penalty, 1e-3, 100);

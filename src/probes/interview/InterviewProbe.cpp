@@ -365,20 +365,12 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
     }
     const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
     STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
-    const auto split = split_answer(job_, answer->text);
-    if (schema_.find_cube("answer_thought")) {
-      column_named<std::string>(raw, schema_, "answer_thought")[at] = kept_text(split.thought);
-      column_named<std::int32_t>(raw, schema_, "answer_num_thought_tokens")[at] =
-          num_thought_tokens(job_, tokenizer_, *answer, split);
-    }
-    if (schema_.find_cube("answer_thought_end")) {
-      column_named<std::uint8_t>(raw, schema_, "answer_thought_end")[at] = answer->closed_thought ? 1 : 0;
-    }
-    if (split.is_cut) {
+    const auto text = keep_thought(job_, tokenizer_, *answer, schema_, raw, at);
+    if (!text) {
       statuses[at] = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
       continue;
     }
-    sampled = {kept_text(split.answer), static_cast<AnswerEnding>(answer->ended)};
+    sampled = {kept_text(*text), static_cast<AnswerEnding>(answer->ended)};
     statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
     column_named<std::string>(raw, schema_, "answer_text")[at] = sampled.text;
     column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(answer->ids.size());

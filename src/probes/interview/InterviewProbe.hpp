@@ -100,11 +100,6 @@ enum class AnswerStatus : std::uint8_t {
 inline const std::vector<std::string> answer_status_names = {
     "ok", "too_long", "engine_error", "not_reached", "not_asked", "truncated_thought", "not_written"};
 
-/// Why the options' log-probabilities are what they are. not_asked: the turn asks for none, or was not reached.
-enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
-inline const std::vector<std::string> option_status_names = {"ok", "too_long", "not_finite", "engine_error",
-                                                             "not_asked"};
-
 /// Contexts are [group, conversation, template, rephrasing]; each has `rounds` conversations. Step s of a block asks
 /// the s-th asked turn of every conversation that has come so far.
 class InterviewProbe final : public Probe {

@@ -141,7 +141,7 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
       cube("option_num_tokens", ElementType::int32, {"order", "form", "option"}, "1",
            "tokens of the option after the prompt", "0: not scored, see option_status"),
       cube("option_status", ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", "",
-           {"ok", "too_long", "not_finite", "engine_error", "not_asked"}),
+           option_status_names),
       cube("prompt", ElementType::text, {"order"}, "", "text that the model was given",
            "with the chat format's tokens"),
       cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
@@ -336,23 +336,15 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   }
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
   STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
-  const auto split = split_answer(job_, generated->text);
-  if (schema_.find_cube("answer_thought")) {
-    column_named<std::string>(raw, schema_, "answer_thought")[cell] = kept_text(split.thought);
-    column_named<std::int32_t>(raw, schema_, "answer_num_thought_tokens")[cell] =
-        num_thought_tokens(job_, tokenizer_, *generated, split);
-  }
-  if (schema_.find_cube("answer_thought_end")) {
-    column_named<std::uint8_t>(raw, schema_, "answer_thought_end")[cell] = generated->closed_thought ? 1 : 0;
-  }
-  if (split.is_cut) {
+  const auto answered = keep_thought(job_, tokenizer_, *generated, schema_, raw, cell);
+  if (!answered) {
     status = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
     return;
   }
-  const auto text = answers::plain_text(split.answer);
+  const auto text = answers::plain_text(*answered);
   const auto parsed = answers::parse_rating(first_paragraph(text), {.options = listed(order)});
   status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
-  column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(split.answer);
+  column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(*answered);
   if (parsed.status == answers::Status::answered) {
     const auto& scale = settings().scale;
     const auto option = static_cast<std::size_t>(parsed.value);

@@ -14,9 +14,6 @@
 
 namespace stereosweep::probes::rating {
 
-/// Why the options' log-probabilities are what they are.
-enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
-
 /// What became of a sampled answer.
 enum class AnswerStatus : std::uint8_t {
   ok,

@@ -80,12 +80,7 @@ struct RatingSampling : TextSampling {
   /// There is no penalty.
   static void each_key(auto& self, auto& keys) {
     keys.integer("runs", self.runs, 0, 1000, "answers that are sampled for each prompt; 0: none");
-    keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
-    keys.unless_default().integer("max_thought_tokens", self.max_thought_tokens, 0, 1'000'000,
-                                  "further tokens, for what a model thinks before it answers");
-    keys.unless_default().choice("long_thoughts", self.long_thoughts, long_thoughts_names,
-                                 "closed: after max_thought_tokens, and the answer has all of max_new_tokens");
-    keys.number("temperature", self.temperature, 0, 100, "0: greedy");
+    text_keys(self, keys, 4096);
     keys.integer("top_k", self.top_k, 0, 1'000'000);
     keys.number("top_p", self.top_p, 1e-6, 1);
     keys.texts("stop", self.stop, "texts that end an answer");
