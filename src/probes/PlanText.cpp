@@ -267,35 +267,37 @@ std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query
   return base::join(base::mapped(ids, text_of), " ");
 }
 
-void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
-                const char* what, std::uint64_t limit) {
-  if (items.empty()) {
+void print_lines(std::ostream& out, const std::string& head, const std::vector<std::string>& lines,
+                 std::uint64_t limit) {
+  if (lines.empty()) {
     return;
   }
-  out << title << ": " << items.size() << '\n';
-  std::uint64_t printed = 0;
-  for (const auto& [word, details] : items) {
-    if (printed++ == limit) {
-      out << "  ... " << items.size() - limit << " more (--limit)\n";
-      return;
-    }
-    out << "  " << word << "  (" << what << ": " << *details.begin();
-    out << (details.size() > 1 ? "; and " + base::counted(details.size() - 1, "other way") + ")" : ")") << '\n';
+  const auto shown = std::min<std::uint64_t>(limit, lines.size());
+  out << head << '\n';
+  for (std::uint64_t i = 0; i < shown; ++i) {
+    out << "  " << lines[i] << '\n';
+  }
+  if (shown < lines.size()) {
+    out << "  ... " << lines.size() - shown << " more (--limit)\n";
   }
 }
 
+void print_list(std::ostream& out, const std::string& title, const std::map<std::string, std::set<std::string>>& items,
+                const std::string& what, std::uint64_t limit) {
+  const auto line_of = [&](const auto& item) {
+    const auto& [word, details] = item;
+    return word + "  (" + what + ": " + *details.begin() +
+           (details.size() > 1 ? "; and " + base::counted(details.size() - 1, "other way") + ")" : ")");
+  };
+  print_lines(out, title + ": " + std::to_string(items.size()), base::mapped(items, line_of), limit);
+}
+
 void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omissions, std::uint64_t limit) {
-  if (omissions.empty()) {
-    return;
-  }
-  out << "groups and intersections left out: " << base::with_thousands(omissions.size()) << '\n';
-  for (std::uint64_t i = 0; i < omissions.size() && i < limit; ++i) {
-    const auto& [first, second, reason] = omissions[i];
-    out << "  " << first << (second.empty() ? "" : " + " + second) << ": " << reason << '\n';
-  }
-  if (omissions.size() > limit) {
-    out << "  ... " << omissions.size() - limit << " more (--limit)\n";
-  }
+  const auto line_of = [](const sweep::Omission& one) {
+    return one.first + (one.second.empty() ? "" : " + " + one.second) + ": " + one.reason;
+  };
+  print_lines(out, "groups and intersections left out: " + with_thousands(omissions.size()),
+              base::mapped(omissions, line_of), limit);
 }
 
 void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without) {

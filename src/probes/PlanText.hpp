@@ -56,9 +56,12 @@ void print_output(std::ostream& out, double bytes, const std::string& more = "")
 std::string summary_end(const std::vector<sweep::Omission>& omissions, const std::vector<sweep::Group>& groups);
 /// The model's tokens, blanks between them.
 std::string spelled(const tokenizer::Tokenizer& tokenizer, std::span<const query::TokenId> ids);
+/// A head and the lines below it, at most `limit`, and how many more there are; nothing where there are none.
+void print_lines(std::ostream& out, const std::string& head, const std::vector<std::string>& lines,
+                 std::uint64_t limit);
 /// Items with one of their details each, at most `limit` of them; nothing where there are none.
-void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
-                const char* what, std::uint64_t limit);
+void print_list(std::ostream& out, const std::string& title, const std::map<std::string, std::set<std::string>>& items,
+                const std::string& what, std::uint64_t limit);
 /// Groups and pairs of groups that are not measured, each with its reason, at most `limit`; nothing where there are
 /// none.
 void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omissions, std::uint64_t limit);

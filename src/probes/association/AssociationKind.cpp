@@ -163,20 +163,6 @@ void print_memory(std::ostream& out, const sweep::Job& job, const Audit& audit,
                            << megabytes(body + head) << "; libraries not counted\n";
 }
 
-void print_problems(std::ostream& out, const Audit& audit, std::uint64_t limit) {
-  if (!audit.problems.empty()) {
-    out << "contexts without a text: " << counted(audit.problems.size(), "reason") << '\n';
-  }
-  std::uint64_t printed = 0;
-  for (const auto& [problem, count] : audit.problems) {
-    if (printed++ == limit) {
-      out << "  ... more (--limit)\n";
-      return;
-    }
-    out << "  " << problem << ": " << audit.sum(count) << '\n';
-  }
-}
-
 /// `config`: nothing for a fake engine without a model.
 void print_plan(std::ostream& out, const PlanRequest& request, const AssociationProbe& probe, const Audit& audit,
                 const std::optional<model::MaskedSpecification>& config) {
@@ -192,7 +178,9 @@ void print_plan(std::ostream& out, const PlanRequest& request, const Association
   print_list(out, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
              audit.joins, "in", limit);
   print_list(out, "words with unknown tokens or none (not scored)", audit.unknown, "pieces", limit);
-  print_problems(out, audit, limit);
+  print_lines(out, "contexts without a text: " + counted(audit.problems.size(), "reason"),
+              base::mapped(audit.problems, [&](const auto& one) { return one.first + ": " + audit.sum(one.second); }),
+              limit);
   for (const auto& sentence : sweep::groups_with_equal_words(request.job.settings<Association>().axes.groups)) {
     plan_line(out, "note") << sentence << '\n';
   }

@@ -242,19 +242,12 @@ void print_notes(std::ostream& out, const Coreference& settings, std::uint64_t l
         labels.push_back(sentence.label);
       }
     }
-    if (labels.empty()) {
-      continue;
-    }
     const bool excluded =
         std::binary_search(settings.excluded.begin(), settings.excluded.end(), static_cast<SentenceNote>(note));
-    out << "sentences with " << sentence_note_names[note] << (excluded ? " (excluded): " : ": ")
-        << with_thousands(labels.size()) << '\n';
-    for (std::uint64_t i = 0; i < labels.size() && i < limit; ++i) {
-      out << "  " << labels[i] << '\n';
-    }
-    if (labels.size() > limit) {
-      out << "  ... " << labels.size() - limit << " more (--limit)\n";
-    }
+    print_lines(out,
+                "sentences with " + sentence_note_names[note] + (excluded ? " (excluded): " : ": ") +
+                    with_thousands(labels.size()),
+                labels, limit);
   }
 }
 
