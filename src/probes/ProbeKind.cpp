@@ -53,9 +53,7 @@ std::unique_ptr<results::ResultFile> open_finished(std::string_view probe, const
                   name + " holds no result of the probe '" + std::string(probe) + "'", "there is no " + path.string(),
                   "Give the folder that 'stereosweep run' wrote for such a job.");
   auto result = std::make_unique<results::ResultFile>(path);
-  const auto schema = result->text("schema").value_or("none");
-  base::refuse_if(schema != "stereosweep/" + std::string(probe), name + " is of another probe",
-                  "its schema is '" + schema + "', the job is of '" + std::string(probe) + "'");
+  require_result_of(*result, probe);
   base::refuse_if(!result->complete(), name + " is not finished", "it has unscored blocks",
                   "Continue it with 'stereosweep run'.");
   return result;
@@ -379,6 +377,13 @@ std::string write_read_line(results::StatisticsFile& file, const results::Result
                     thoughts_text(result);
   file.root().write_attribute("answers_read", line);
   return line;
+}
+
+void require_result_of(const results::ResultFile& file, std::string_view probe) {
+  const auto schema = file.text("schema").value_or("none");
+  base::refuse_if(schema != "stereosweep/" + std::string(probe),
+                  "'" + file.path().string() + "' is no result of the probe '" + std::string(probe) + "'",
+                  "its schema is '" + schema + "'");
 }
 
 const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const ProbeKind&>(config::format_of(name)); }

@@ -200,6 +200,9 @@ class KindOf : public ProbeKind {
   }
 };
 
+/// Throws InputError where the file is no result of the probe.
+void require_result_of(const results::ResultFile& file, std::string_view probe);
+
 /// Those that were added with `config::add_probe_format`. Throws InputError where no probe has the name.
 const ProbeKind& kind_of(std::string_view name);
 const ProbeKind& kind_of(const sweep::Job& job);

@@ -105,6 +105,7 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
   base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
                   "it holds an earlier stage of its run", "name the run directory");
   source.job = job_of(*source.file, overrides);
+  probes::require_result_of(*source.file, source.job.probe_name());
   const auto declared = run::field_of({source.file->text("settings").value_or("{}")}, run::decisions_field);
   base::refuse_if(rounds_of(*source.file).has_value() &&
                       (!run::decides(source.job) || run::decision_settings(source.job) != declared),

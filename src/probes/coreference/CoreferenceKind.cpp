@@ -77,10 +77,6 @@ PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, con
   return scores;
 }
 
-void refuse_result_if(bool is_wrong, const results::ResultFile& file, const std::string& why) {
-  base::refuse_if(is_wrong, "cannot compute scores of '" + file.path().string() + "'", why);
-}
-
 /// The axis of the sentences with one coordinate more: what sentences about the same two occupations have in common.
 results::AxisSchema with_occupations(results::AxisSchema sentences) {
   const auto& referents = coordinate_of(sentences, "referent");
@@ -95,7 +91,7 @@ results::AxisSchema with_occupations(results::AxisSchema sentences) {
 
 /// Reads a result condition by condition.
 struct ResultReader {
-  /// Throws InputError if it is no coreference result.
+  /// Throws InputError if it is of an early version.
   explicit ResultReader(const results::ResultFile& source);
   /// All sentences of one condition; counts their cells in `cells_by_status`.
   results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties, const findings::LeftOut& is_left_out,
@@ -110,11 +106,10 @@ struct ResultReader {
 };
 
 ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
-  refuse_result_if(file.text("schema") != "stereosweep/coreference", file,
-                   "it is no result of the probe 'coreference'");
   const auto& axes = file.schema().outer_axes;
-  refuse_result_if(
-      axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template", file,
+  base::refuse_if(
+      axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template",
+      "cannot compute scores of '" + file.path().string() + "'",
       "its axes are not group, rephrasing, template: export the run anew");
   num_conditions = axes[0].labels.size();
   num_questions = axes[1].labels.size();

@@ -389,8 +389,6 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
 InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
                                const ContextVisitor& visit) {
   const auto& schema = file.schema();
-  base::refuse_if(schema.outer_axes.size() != 4, "'" + file.path().string() + "' is no result of an interview",
-                  std::to_string(schema.outer_axes.size()) + " outer axes");
   Collector collector(schema, job, parsing);
   file.for_each_context([&](std::uint64_t context, const auto& block, std::uint64_t place) {
     collector.add(context, block, place);

@@ -225,8 +225,6 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema) { return ta
 
 RatingResult compute_ratings(const results::ResultFile& file) {
   const auto& schema = file.schema();
-  base::refuse_if(!schema.find_cube("option_logprob") || schema.outer_axes.size() != 4,
-                  "'" + file.path().string() + "' is no rating result", "no option_logprob");
   Collector collector(axes_of(schema), schema);
   file.for_each_context(
       [&](std::uint64_t context, const auto& block, std::uint64_t place) { collector.add(context, block, place); });

@@ -50,7 +50,7 @@ std::vector<std::string> source_names(std::size_t num_runs);
 /// Of the score table, by the axes and cubes of the result.
 results::ScoreTableAxes score_axes(const results::RawSchema& schema);
 
-/// Reads the whole file once. Throws InputError if it is no rating result.
+/// Reads the whole file once.
 RatingResult compute_ratings(const results::ResultFile& file);
 
 /// `position_share`, and `answer_count` where answers were sampled.

@@ -122,6 +122,11 @@ class StatisticsTest : public ::testing::Test {
   results::RawBlock raw_;
 };
 
+TEST_F(StatisticsTest, AFileIsAResultOfItsOwnProbeAlone) {
+  EXPECT_NO_THROW(require_result_of(*file_, "association"));
+  EXPECT_THROW(require_result_of(*file_, "rating"), base::InputError);
+}
+
 TEST_F(StatisticsTest, CountsEveryCellAndScore) {
   const ScoreReader reader(*file_, Statistics::Aggregate::median);
   auto counts = reader.no_counts();

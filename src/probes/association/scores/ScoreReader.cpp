@@ -20,17 +20,6 @@ constexpr auto nowhere = std::numeric_limits<std::size_t>::max();
 
 constexpr std::uint64_t slab_bytes = std::uint64_t{8} << 20;
 
-void refuse_if(bool is_wrong, const results::ResultFile& file, const std::string& why) {
-  base::refuse_if(is_wrong, "no scores can be derived from '" + file.path().string() + "'", why);
-}
-
-/// The file, if scores can be derived from it.
-const results::ResultFile& require_priors(const results::ResultFile& file) {
-  refuse_if(file.text("schema") != "stereosweep/association", file, "it is no result of the probe 'association'");
-  refuse_if(file.schema().num_priors == 0, file, "it has no priors, and a score is the difference to one");
-  return file;
-}
-
 /// A score of a pole or a trait pair. Without one (`ok`, `partial`) the number is infinite or NaN.
 struct Scored {
   double value = stats::nan;
@@ -127,8 +116,10 @@ std::vector<Variant> variants_of(const results::RawSchema& schema) {
 }
 
 ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate)
-    : file_(require_priors(file)), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
+    : file_(file), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
   const auto& schema = file.schema();
+  base::refuse_if(schema.num_priors == 0, "no scores can be derived from '" + file.path().string() + "'",
+                  "it has no priors, and a score is the difference to one");
   num_priors_ = schema.num_priors;
   num_groups_ = schema.outer_axes.front().labels.size() - num_priors_;
   not_scored_ = static_cast<std::size_t>(std::ranges::find(cell_status_names(), results::not_scored) -

@@ -78,7 +78,7 @@ class TraitPairs {
 /// Reads with bounded memory: a slab of the group, and the same sentences of the priors.
 class ScoreReader {
  public:
-  /// `file` is borrowed. Throws InputError if it is no association result or has no priors.
+  /// `file` is borrowed. Throws InputError if it has no priors.
   ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate);
   const TraitPairs& traits() const { return traits_; }
   const std::vector<Variant>& variants() const { return variants_; }

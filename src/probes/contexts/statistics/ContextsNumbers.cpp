@@ -46,9 +46,6 @@ ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawB
 
 ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num_samples) : file_(file) {
   const auto& axes = file.schema().outer_axes;
-  refuse_if(file.text("schema") != "stereosweep/contexts" || axes.size() != 2 || axes[0].name != "test" ||
-                axes[1].name != "sample",
-            file, "it holds no effects of the probe 'contexts'");
   num_in_file_ = axes[1].labels.size();
   num_samples_ = num_samples == 0 ? num_in_file_ : static_cast<std::size_t>(num_samples);
   base::refuse_if(

@@ -87,8 +87,7 @@ struct SampleCell {
 
 class ContextsReader {
  public:
-  /// The first `num_samples` samples of each test; 0: all. `file` is borrowed. Throws InputError if it is no contexts
-  /// result, or has fewer.
+  /// The first `num_samples` samples of each test; 0: all. `file` is borrowed. Throws InputError if it has fewer.
   ContextsReader(const results::ResultFile& file, std::int64_t num_samples);
   const std::vector<ContextsTest>& tests() const { return tests_; }
   std::size_t num_samples() const { return num_samples_; }
@@ -216,8 +215,7 @@ struct ContextsResult {
   std::vector<DetectionSummary> detections;
 };
 
-/// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test
-/// that it has not.
+/// Throws InputError if a detection or a family names a test that `file` has not.
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options);
 
 /// The same, and writes `target` (as export_run does).
