@@ -70,6 +70,11 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
           std::move(flag_meanings)};
 }
 
+sweep::Product product_of(const results::RawSchema& schema) {
+  return sweep::Product(
+      base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
+}
+
 const std::vector<std::string>& meanings_of(const results::RawSchema& schema, const std::string& name) {
   const auto place = schema.find_cube(name);
   base::refuse_if(!place, "there is no cube '" + name + "'", "this is no result of the probe");

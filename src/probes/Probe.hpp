@@ -112,6 +112,9 @@ results::CubeSchema cube(std::string name, results::ElementType type, std::vecto
                          std::string units, std::string long_name, std::string description = "",
                          std::vector<std::string> flag_meanings = {});
 
+/// The contexts: of the outer axes.
+sweep::Product product_of(const results::RawSchema& schema);
+
 /// The values of a cube in a block of the schema. Throws InputError where it has no cube of this name and type.
 template <class Value, class Block>
 auto& column_named(Block& block, const results::RawSchema& schema, const std::string& name) {

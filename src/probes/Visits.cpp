@@ -20,7 +20,9 @@ std::vector<std::uint8_t> visits_of(const sweep::Job& job) {
   return design ? findings::visits_of_design(kind.score_axes(job), *design, job.seed) : std::vector<std::uint8_t>();
 }
 
-sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, const sweep::BlockPlan& all) {
+sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, sweep::Outermost outermost) {
+  const auto contexts_per_block = std::max<std::int64_t>(job.execution.contexts_per_block, 0);
+  sweep::BlockPlan all(product_of(schema), static_cast<std::uint64_t>(contexts_per_block), outermost);
   auto visits = visits_of(job);
   if (visits.empty()) {
     return all;
@@ -45,7 +47,7 @@ std::size_t outer_axis(const results::RawSchema& schema, const char* name) {
 std::vector<std::uint64_t> sentences_of(const results::RawSchema& schema) {
   const auto template_axis = outer_axis(schema, "template");
   const auto rephrasing_axis = outer_axis(schema, "rephrasing");
-  auto lengths = base::mapped(schema.outer_axes, [](const auto& axis) { return std::uint64_t{axis.labels.size()}; });
+  auto lengths = product_of(schema).lengths();
   lengths.front() = 1;
   const sweep::Product inside(lengths);
   std::vector<std::uint64_t> sentences(inside.num_contexts());

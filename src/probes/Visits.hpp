@@ -15,9 +15,10 @@ namespace stereosweep::probes {
 /// not; empty: the job asks all at once. Throws InputError with names that its contrasts lack.
 std::vector<std::uint8_t> visits_of(const sweep::Job& job);
 
-/// Blocks of a probe's product as the job has them asked. Throws as visits_of, and where the probe's contexts have no
-/// templates and rephrasings that could be dealt.
-sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema, const sweep::BlockPlan& all);
+/// Blocks of the product of the outer axes as the job has them asked. Throws as visits_of, and where the probe's
+/// contexts have no templates and rephrasings that could be dealt.
+sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema,
+                               sweep::Outermost outermost = sweep::Outermost::apart);
 
 /// Place of an outer axis. Throws InputError where there is none.
 std::size_t outer_axis(const results::RawSchema& schema, const char* name);

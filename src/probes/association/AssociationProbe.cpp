@@ -305,15 +305,12 @@ AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Token
       mask_token_(tokenizer.mask_token().value_or("")),
       subjects_(list_subjects(settings_)),
       words_(list_words(settings_.axes.traits)),
-      blocks_(sweep::Product(
-                  {subjects_.subjects.size(), settings_.axes.templates.size(), settings_.axes.rephrasings.size()}),
-              static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  const auto words = base::mapped(words_, &WordEntry::word);
-  plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, longest_axis);
-  const std::uint32_t max_subwords = longest_word();
-  plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, max_subwords);
-  schema_ = association_schema(settings_, subjects_, words_, max_subwords);
-  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
+      plans_(std::make_unique<PlanCache>(tokenizer, base::mapped(words_, &WordEntry::word), settings_.measures,
+                                         longest_axis)),
+      schema_(association_schema(settings_, subjects_, words_, longest_word())),
+      blocks_(blocks_to_ask(job, schema_)) {
+  const auto max_subwords = static_cast<std::uint32_t>(schema_.inner_axis("subword").labels.size());
+  plans_ = std::make_unique<PlanCache>(tokenizer, plans_->words(WordCase::as_listed), settings_.measures, max_subwords);
 }
 
 std::uint32_t AssociationProbe::longest_word() const {

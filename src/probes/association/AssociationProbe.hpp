@@ -194,9 +194,9 @@ class AssociationProbe final : public Probe {
   std::string mask_token_;
   sweep::SubjectList subjects_;
   std::vector<WordEntry> words_;
-  sweep::BlockPlan blocks_;
   std::unique_ptr<PlanCache> plans_;
   results::RawSchema schema_;
+  sweep::BlockPlan blocks_;
 };
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the

@@ -298,12 +298,9 @@ CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Token
       conditions_(list_conditions(job.settings<Coreference>())),
       questions_(job.settings<Coreference>().questions),
       sentences_(with_roles(job.settings<Coreference>(), job.seed)),
-      blocks_(sweep::Product({conditions_.size(), questions_.size(), sentences_.size()}),
-              static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))),
       max_subwords_(longest_occupation(tokenizer)),
-      schema_(coreference_schema(job, max_subwords_)) {
-  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
-}
+      schema_(coreference_schema(job, max_subwords_)),
+      blocks_(blocks_to_ask(job, schema_)) {}
 
 std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tokenizer) const {
   std::size_t longest = 1;
@@ -315,7 +312,8 @@ std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tok
       for (const std::size_t role : {0U, 1U}) {
         const auto occupation = sentences_[i].occupation(role);
         if (seen.insert(occupation).second && num_tokenized++ < max_pairs_tokenized) {
-          const auto text = prompt(question * sentences_.size() + i);
+          const auto text = coreference_prompt(questions_[question], sentences_[i].sentence, conditions_.front(),
+                                               sentences_[i].referent);
           longest = std::max(longest, count_tokens(tokenizer, text, " " + occupation));
         }
       }

@@ -104,9 +104,9 @@ class CoreferenceProbe final : public Probe {
   std::vector<Condition> conditions_;
   std::vector<Question> questions_;
   std::vector<RoledSentence> sentences_;
-  sweep::BlockPlan blocks_;
   std::size_t max_subwords_;
   results::RawSchema schema_;
+  sweep::BlockPlan blocks_;
 };
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the

@@ -126,13 +126,6 @@ std::vector<results::CubeSchema> text_cubes(const sweep::Job& job) {
 
 }  // namespace
 
-sweep::Product product_of(const results::RawSchema& schema) {
-  base::refuse_if(schema.outer_axes.size() != 4, "this is no result of an interview",
-                  std::to_string(schema.outer_axes.size()) + " outer axes");
-  return sweep::Product(
-      base::mapped(schema.outer_axes, [](const auto& axis) -> std::uint64_t { return axis.labels.size(); }));
-}
-
 results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects) {
   const auto& settings = job.settings<Interview>();
   const auto sizes = sizes_of(settings);
@@ -184,11 +177,8 @@ InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer
     : job_(job),
       tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
-      blocks_(sweep::Product({subjects_.subjects.size(), settings().conversations.size(), settings().forms.size(),
-                              settings().rephrasings.size()}),
-              static_cast<std::uint64_t>(job.execution.contexts_per_block), sweep::Outermost::together),
-      schema_(interview_schema(job, subjects_.subjects)) {
-  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
+      schema_(interview_schema(job, subjects_.subjects)),
+      blocks_(blocks_to_ask(job, schema_, sweep::Outermost::together)) {
   std::size_t items = 0;
   for (const auto& conversation : settings().conversations) {
     first_items_.push_back(items);

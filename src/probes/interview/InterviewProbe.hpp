@@ -148,17 +148,14 @@ class InterviewProbe final : public Probe {
   sweep::Job job_;
   const tokenizer::Tokenizer* tokenizer_;
   sweep::SubjectList subjects_;
+  results::RawSchema schema_;
   sweep::BlockPlan blocks_;
   std::vector<std::vector<std::size_t>> turns_;  ///< [conversation, form] those that are asked
   std::vector<std::size_t> first_items_;         ///< [conversation] on the axis `item`
-  results::RawSchema schema_;
 };
 
 /// What a run of these settings writes.
 results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects);
-
-/// Of the outer axes. Throws InputError where there are not four.
-sweep::Product product_of(const results::RawSchema& schema);
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer.
 std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer);

@@ -168,12 +168,9 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* toke
     : job_(job),
       tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
-      blocks_(sweep::Product({subjects_.subjects.size(), settings().traits.size(), settings().questions.size(),
-                              settings().rephrasings.size()}),
-              static_cast<std::uint64_t>(job.execution.contexts_per_block),
-              settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart),
-      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job, settings().sampling))) {
-  blocks_ = blocks_to_ask(job, schema_, std::move(blocks_));
+      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job, settings().sampling))),
+      blocks_(blocks_to_ask(job, schema_,
+                            settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart)) {
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
   const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {

@@ -65,10 +65,10 @@ class RatingProbe final : public Probe {
   sweep::Job job_;
   const tokenizer::Tokenizer* tokenizer_;
   sweep::SubjectList subjects_;
+  results::RawSchema schema_;
   sweep::BlockPlan blocks_;
   std::array<std::string, 2> option_lists_;                ///< [order] "A. extremely\nB. very\n..."
   std::array<std::vector<std::string>, 2> continuations_;  ///< [order]
-  results::RawSchema schema_;
 };
 
 /// What a run of these settings writes; inner axes option, order, form, run.

@@ -97,9 +97,7 @@ ScoreStatus status_of(std::size_t usable, std::size_t all) {
 /// Goes through contexts in order and collects what the tables need.
 class Collector {
  public:
-  Collector(RatingAxes axes, const results::RawSchema& schema)
-      : schema_(schema),
-        product_({axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()}) {
+  Collector(RatingAxes axes, const results::RawSchema& schema) : schema_(schema), product_(product_of(schema)) {
     result_.axes = std::move(axes);
     const auto& names = result_.axes;
     const auto ends = std::ranges::minmax(names.values);
