@@ -37,17 +37,6 @@ struct CausalAudit : PlanSample {
   std::map<std::string, std::set<std::string>> errors;  ///< why a query has no answer -> prompt
 };
 
-/// Without a specification (a fake engine without a model) nothing is too long.
-engine::InputLimits limits_of(const std::optional<model::CausalSpecification>& specification) {
-  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
-  engine::InputLimits limits;
-  limits.has_head = true;
-  limits.num_layers = specification ? static_cast<int>(specification->layers.size()) : 1;
-  limits.max_tokens = specification ? specification->max_tokens : boundless;
-  limits.ids = limits.vocabulary = specification ? specification->vocabulary : boundless;
-  return limits;
-}
-
 class Auditor {
  public:
   Auditor(const PlanRequest& request, const engine::InputLimits& limits) : request_(request), limits_(limits) {}
@@ -187,7 +176,9 @@ std::optional<model::CausalSpecification> specification_of(const PlanRequest& re
 /// Blocks are read one by one, as they run: all of them, or a sample beyond `max_contexts_planned`.
 CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
                          const std::optional<model::CausalSpecification>& specification) {
-  Auditor auditor(request, limits_of(specification));
+  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();  // a fake engine without a model
+  Auditor auditor(request, specification ? engine::limits_of(*specification)
+                                         : engine::InputLimits{1, boundless, boundless, boundless, true});
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
     auditor.read(probe, block);
   }

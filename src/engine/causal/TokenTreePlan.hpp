@@ -11,11 +11,17 @@
 #include <vector>
 
 #include "engine/QueryInput.hpp"
+#include "model/causal/CausalSpecification.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "query/Query.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine {
+
+/// Of a causal model with its head.
+inline InputLimits limits_of(const model::CausalSpecification& model) {
+  return {static_cast<int>(model.layers.size()), model.vocabulary, model.max_tokens, model.vocabulary, true};
+}
 
 /// One reason to read one row of a sequence.
 struct CausalUse {

@@ -116,8 +116,7 @@ class QueryPlanner {
     if (is_elmo_) {
       elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
     } else if (is_causal_) {
-      const auto specification = model::read_causal_specification(request.files);
-      limits_ = {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens};
+      limits_ = engine::limits_of(model::read_causal_specification(request.files));
     } else if (has_config) {
       const auto config = model::read_masked_specification(request.files);
       limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens()};

@@ -114,8 +114,7 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   }
   const auto tokenizer = tokenizer::Tokenizer::from_files(small_files);
   const auto probe = probes::make_probe(job, tokenizer);
-  const engine::InputLimits limits{static_cast<int>(specification.layers.size()), specification.vocabulary,
-                                   specification.max_tokens, specification.vocabulary, true};
+  const auto limits = engine::limits_of(specification);
   const auto wave_rows = engine::batches_per_wave * job.execution.batch_tokens;
   const auto note = [&](std::vector<query::Query> queries) {
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
