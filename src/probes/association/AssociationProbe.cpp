@@ -128,11 +128,9 @@ class AssociationFold {
     prompt_[context] = view.text.before + "{trait}" + view.text.after;
     auto& problem = problem_[context];
     std::vector<const query::SlotAnswer*> slots(answers.size(), nullptr);
-    std::vector<CellStatus> failures(answers.size(), CellStatus::ok);
+    std::vector<std::uint8_t> failures(answers.size());
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
-        failures[i] = error->fault == query::QueryFault::too_long ? CellStatus::too_long : CellStatus::engine_error;
-        problem = problem.empty() ? error->message : problem;
+      if (has_failed<CellStatus>(answers[i], failures[i], problem)) {
         continue;
       }
       const auto* fill = std::get_if<query::FillAnswer>(&answers[i]);
@@ -147,7 +145,7 @@ class AssociationFold {
         const auto [ask, target] = word.places[subword];
         if (ask != Place::nowhere) {
           status = std::max(status, slots[ask] == nullptr
-                                        ? failures[ask]
+                                        ? static_cast<CellStatus>(failures[ask])
                                         : add_subword(cell * max_subwords_ + subword, subword, target, *slots[ask]));
         }
       }
