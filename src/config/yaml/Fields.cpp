@@ -495,15 +495,7 @@ Json number_schema(double smallest, double largest) {
   return {{"type", "number"}, {"minimum", smallest}, {"maximum", largest}};
 }
 
-Json choice_schema(const std::vector<std::string>& names) {
-  Json values = names;
-  for (const auto& name : names) {
-    if (name == "true" || name == "false") {  // what YAML takes for a boolean
-      values.push_back(name == "true");
-    }
-  }
-  return Json::object({{"enum", std::move(values)}});
-}
+Json choice_schema(const std::vector<std::string>& names) { return Json::object({{"enum", names}}); }
 
 Json list_schema(Json entry, Emptiness emptiness) {
   Json schema = {{"type", "array"}, {"items", std::move(entry)}};

@@ -131,6 +131,9 @@ void named_tests_keys(config::Fields& keys, EmbeddingStatistics& statistics);
 void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& statistics);
 void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& statistics);
 
+inline const std::vector<std::string> variance_names = {"paper", "cohen", "permutation"};
+inline const std::vector<std::string> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
+
 /// Read by `stats` only.
 struct EmbeddingStatistics {
   enum class Variance { paper, cohen, permutation };
@@ -149,8 +152,8 @@ struct EmbeddingStatistics {
   std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test
   bool operator==(const EmbeddingStatistics&) const = default;
   static void each_key(auto& self, auto& keys) {
-    keys.choice("variance", self.variance, {"paper", "cohen", "permutation"}, "of an effect size");
-    keys.choice("estimator", self.estimator, {"dersimonian_laird", "reml", "paule_mandel"}, "between samples");
+    keys.choice("variance", self.variance, variance_names, "of an effect size");
+    keys.choice("estimator", self.estimator, estimator_names, "between samples");
     keys.choice("permutation", self.permutation, {"automatic", "exact", "monte_carlo"}, "how p is counted");
     keys.integer("draws", self.draws, 1, 4'294'967'295, "most draws of a Monte Carlo test");  // numbers of 32 bits
     keys.integer("exceedances", self.exceedances, 0, 1'000'000'000, "a Monte Carlo test ends at so many; 0: never");

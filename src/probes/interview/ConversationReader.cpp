@@ -48,7 +48,7 @@ void check_turn(const Node& node, const std::string& key, const Turn& turn, base
   problems.add_if(rates != !turn.items.empty(), node.place(key + ".items"),
                   "the turn '" + turn.label + "' has " + base::counted(turn.items.size(), "item"),
                   rates ? "it asks for ratings" : "only rating and ratings have items");
-  problems.add_if(turn.options == Turn::Options::asked && !rates, node.place(key + ".options"),
+  problems.add_if(turn.asks_options && !rates, node.place(key + ".options"),
                   "the turn '" + turn.label + "' has no scale", "probabilities are asked of a scale's answers");
   const bool asks = std::ranges::all_of(turn.items, [](const auto& item) { return !item.question.empty(); });
   const bool has_own = turn.kind == Turn::Kind::rating && asks && !turn.items.empty();

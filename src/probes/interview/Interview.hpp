@@ -52,15 +52,12 @@ struct Turn {
   inline static const std::vector<std::string> kind_names = {"keywords", "reasons", "rating", "ratings", "text"};
   enum class When : std::uint8_t { always, with_steps };
   inline static const std::vector<std::string> when_names = {"always", "with_steps"};
-  /// Whether the probabilities of the scale's answers are asked, too: a second opinion beside the sampled text.
-  enum class Options : std::uint8_t { left_out, asked };
-  inline static const std::vector<std::string> options_names = {"false", "true"};
   std::string label;
   Kind kind = Kind::text;
-  When when = When::always;  ///< with_steps: only in forms that ask the steps
-  std::string ask;           ///< with {group}, {item}, {items}, {scale}
-  std::int64_t most = 10;    ///< keywords that are kept
-  Options options = Options::left_out;
+  When when = When::always;   ///< with_steps: only in forms that ask the steps
+  std::string ask;            ///< with {group}, {item}, {items}, {scale}
+  std::int64_t most = 10;     ///< keywords that are kept
+  bool asks_options = false;  ///< the probabilities of the scale's answers, too: a second opinion beside the text
   std::vector<RatedItem> items;
   bool operator==(const Turn&) const = default;
   static constexpr const char* key_form = "{label: keywords, kind: keywords, ask: 'Which words ... {group}?'}";
@@ -70,7 +67,7 @@ struct Turn {
     keys.choice("when", self.when, when_names, "with_steps: only in forms that ask the steps");
     keys.text("ask", self.ask, "with {group}, {item}, {items}, {scale}");
     keys.integer("most", self.most, 1, 100, "keywords that are kept");
-    keys.choice("options", self.options, options_names, "whether the probabilities of the scale's answers are asked");
+    keys.boolean("options", self.asks_options, "whether the probabilities of the scale's answers are asked");
     keys.unless_default().items("items", self.items, "what is rated");
   }
 };

@@ -277,7 +277,7 @@ class InterviewKind final : public KindOf<Interview> {
     std::vector<sweep::KeyFault> faults;
     for (const auto& conversation : job.settings<Interview>().conversations) {
       for (const auto& turn : conversation.turns) {
-        if (asks_by_messages(job) && turn.options == Turn::Options::asked) {
+        if (asks_by_messages(job) && turn.asks_options) {
           faults.push_back({"axes", "turn '" + turn.label + "' asks the probabilities of the scale's answers",
                             "conversations with a server give none",
                             "Leave 'options' out, or set model.interface: completions."});

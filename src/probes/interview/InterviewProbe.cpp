@@ -57,7 +57,7 @@ std::vector<PlacedItem> items_of(const Interview& settings) {
                                          [](const auto& answer) { return base::format_double(answer.value); });
         items.push_back({item, conversation.label, turn.label,
                          conversation.scale.least() + conversation.scale.greatest(),
-                         turn.options == Turn::Options::asked ? base::join(values, " ") : ""});
+                         turn.asks_options ? base::join(values, " ") : ""});
       }
     }
   }
@@ -93,8 +93,7 @@ Sizes sizes_of(const Interview& settings) {
     sizes.turns = std::max(sizes.turns, conversation.turns.size());
     for (const auto& turn : conversation.turns) {
       sizes.places = std::max(sizes.places, turn.kind == Turn::Kind::keywords ? std::size_t(turn.most) : 0);
-      sizes.options =
-          std::max(sizes.options, turn.options == Turn::Options::asked ? conversation.scale.answers().size() : 0);
+      sizes.options = std::max(sizes.options, turn.asks_options ? conversation.scale.answers().size() : 0);
       sizes.has_reasons = sizes.has_reasons || turn.kind == Turn::Kind::reasons;
     }
   }
@@ -211,7 +210,7 @@ void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, s
   const auto& conversation = settings().conversations[cell(context).conversation];
   const auto& asked = conversation.turns[turn];
   queries.emplace_back(sampled_text(job_, settings().sampling, prompt, std::uint64_t{round} << 16U | turn));
-  for (std::size_t item = 0; asked.options == Turn::Options::asked && item < asked.items.size(); ++item) {
+  for (std::size_t item = 0; asked.asks_options && item < asked.items.size(); ++item) {
     queries.push_back(ask_options(job_, prompt, asked, item, conversation.scale));
   }
 }
@@ -254,7 +253,7 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
       for (std::size_t turn = 0; turn < index; ++turn) {
         item += turns[turn].items.size();
       }
-      for (std::size_t i = 0; turns[index].options == Turn::Options::asked && i < turns[index].items.size(); ++i) {
+      for (std::size_t i = 0; turns[index].asks_options && i < turns[index].items.size(); ++i) {
         course.options.emplace_back(item + i, &transcript.answers[step].at(next++));
       }
     }

@@ -245,7 +245,7 @@ TEST(InterviewProbe, reads_keywords_reasons_and_ratings_of_one_conversation) {
 TEST(InterviewProbe, asks_the_options_after_the_same_conversation) {
   auto job = small_interview();
   for (auto& conversation : job.settings<Interview>().conversations) {
-    conversation.turns.back().options = Turn::Options::asked;
+    conversation.turns.back().asks_options = true;
   }
   job.settings<Interview>().sampling.rounds = 1;
   job.settings<Interview>().rephrasings.resize(1);
@@ -329,7 +329,7 @@ TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
       [](auto& interview) { interview.sampling.top_p = 0.5; },
       [](auto& interview) { interview.sampling.top_k = 2; },
       [](auto& interview) { interview.sampling.repetition_penalty = 1.5; },
-      [](auto& interview) { interview.conversations[0].turns[2].options = Turn::Options::asked; },
+      [](auto& interview) { interview.conversations[0].turns[2].asks_options = true; },
       [](auto& interview) { interview.sampling.max_new_tokens = 7; },
       [](auto& interview) { interview.sampling.stop = {"."}; },
       [](auto& interview) { interview.groups[0].plural = "doctors"; },

@@ -133,8 +133,6 @@ struct ContextsOptions {
   std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
 };
 
-constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
-constexpr std::array<const char*, 3> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
 constexpr std::array<const char*, 3> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli"};
 
 /// Mean and deviation (n - 1) of numbers over the samples that have one.
