@@ -160,6 +160,36 @@ std::vector<Item> read_entries(const Node& node, const std::string& kind, const 
   return read_source<Item>(source, problems, read, dropped);
 }
 
+/// An axis whose entries stand in a list or in a piece of `kind`: under the first of `names`, as dumps have it, or
+/// under the second. `read(entry, key, keys)` gives what is made of an `Entry`. Where there is no default the axis is
+/// needed.
+template <class Entry, class Item>
+void entries_key(Fields& keys, const std::vector<std::string>& names, const std::string& kind, std::vector<Item>& items,
+                 std::string_view /*about*/, auto read) {
+  const auto [node, key] = names.size() > 1 ? keys.either(names[0], names[1])
+                                            : Fields::Named{keys.optional(names[0]), keys.key_of(names[0])};
+  if (node != nullptr) {
+    items = read_entries<Item>(*node, kind, key, keys.pieces(), keys.problems(),
+                               [&](const Node& entry, const std::string& own) { return read(entry, own, keys); });
+  } else if (items.empty()) {
+    keys.required(names.front());
+  }
+}
+template <class Entry, class Item>
+void entries_key(FieldsDump& keys, const std::vector<std::string>& names, const std::string& /*kind*/,
+                 const std::vector<Item>& items, std::string_view /*about*/, auto /*read*/) {
+  keys.items(names.front(), std::vector<Entry>(items.begin(), items.end()));
+}
+template <class Entry, class Item>
+void entries_key(FieldsSchema& keys, const std::vector<std::string>& names, const std::string& /*kind*/,
+                 const std::vector<Item>& items, std::string_view about, auto /*read*/) {
+  const auto schema = source_schema(fields_schema<Entry>());
+  (names.size() == 1 && items.empty() ? keys.needed() : keys).add(names.front(), schema, about);
+  if (names.size() > 1) {
+    keys.add(names.back(), schema, "another name of '" + names.front() + "'");
+  }
+}
+
 /// `human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
 void ratings_key(Fields& keys, std::string& path, Names& aliases);
 void ratings_key(FieldsDump& keys, const std::string& path, const Names& aliases);

@@ -156,7 +156,7 @@ struct Coreference {
   std::vector<sweep::Group> groups;         ///< beside the markers: a group's adjective is its marker
   sweep::IntersectionRule intersections;    ///< of markers and groups
   std::vector<Augmentation> augmentations;  ///< ascending
-  std::vector<Question> questions;
+  std::vector<Question> questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
   std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::bracketed;
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked

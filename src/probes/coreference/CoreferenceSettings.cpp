@@ -23,18 +23,23 @@ std::vector<Marker> read_marker(const Node& node, const std::string& key, base::
   return {marker};
 }
 
-std::vector<Question> read_question(const Node& node, const std::string& key, base::Problems& problems) {
+std::vector<Question> read_question(const Node& node, const std::string& key, const config::Fields& axes) {
   Question question;
-  config::read_fields(node, key, problems, question);
+  config::read_fields(node, key, axes.problems(), question);
   question.label = question.label.empty() ? question.text : question.label;
   const auto num_sentences = base::count_of(question.text, "{sentence}");
   const auto num_pronouns = base::count_of(question.text, "{pronoun}");
   const auto braces = base::count_of(question.text, "{") + base::count_of(question.text, "}");
-  problems.add_if(!question.text.empty() &&
-                      (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns)),
-                  node.place(key), "'" + base::excerpt(question.text, 80) + "' is no question",
-                  "one {sentence}, at least one {pronoun} and no other braces are expected");
+  axes.problems().add_if(!question.text.empty() &&
+                             (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns)),
+                         node.place(key), "'" + base::excerpt(question.text, 80) + "' is no question",
+                         "one {sentence}, at least one {pronoun} and no other braces are expected");
   return {question};
+}
+
+void questions_key(auto& axes, auto& settings) {
+  config::entries_key<Question>(axes, {"questions", "rephrasings"}, "questions", settings.questions,
+                                "what follows or frames a sentence", read_question);
 }
 
 /// aug3 pairs both sides of an attribute by their contrast: a side that finds no partner would stand in no prompt.
@@ -166,14 +171,7 @@ void axes_keys(config::Fields& fields, Coreference& settings) {
   }
   read_subjects(fields, settings);
   read_placements(fields, settings);
-  settings.questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
-  if (const auto questions = fields.either("questions", "rephrasings"); questions.node != nullptr) {
-    const auto read = [&](const Node& entry, const std::string& key) {
-      return read_question(entry, key, fields.problems());
-    };
-    settings.questions = config::read_entries<Question>(*questions.node, "questions", questions.key, fields.pieces(),
-                                                        fields.problems(), read);
-  }
+  questions_key(fields, settings);
   if (const Node* exclude = fields.optional("exclude")) {
     settings.excluded = read_sentence_notes(*exclude, "axes.exclude", fields.problems());
   }
@@ -191,7 +189,7 @@ void axes_keys(config::FieldsDump& axes, const Coreference& settings) {
     axes.add("intersections", config::dump(settings.intersections));
   }
   axes.choices("augmentations", settings.augmentations, augmentation_names);
-  axes.items("questions", settings.questions);
+  questions_key(axes, settings);
   axes.choices("exclude", settings.excluded, sentence_note_names);
 }
 
@@ -204,9 +202,7 @@ void axes_keys(config::FieldsSchema& axes, const Coreference& settings) {
   axes.add("groups", config::source_schema(config::fields_schema<sweep::Group>()), "beside the markers");
   axes.add("intersections", config::rule_schema(), "of markers and groups");
   axes.choices("augmentations", settings.augmentations, augmentation_names, "where markers are put");
-  for (const char* name : {"questions", "rephrasings"}) {
-    axes.add(name, config::source_schema(config::fields_schema<Question>()), "what follows or frames a sentence");
-  }
+  questions_key(axes, settings);
   axes.add("exclude", config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed),
            "notes of sentences that are not asked");
 }

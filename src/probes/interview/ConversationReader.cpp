@@ -179,31 +179,27 @@ void check_braces(const Node& node, const std::string& key, const std::string& t
                   "an unknown placeholder in '" + base::excerpt(text, 60) + "'", "known: " + base::join(known, ", "));
 }
 
-std::vector<Conversation> read_conversations(const Node& node, const config::Fields& job) {
-  std::set<std::string> items;
-  return config::read_entries<Conversation>(
-      node, "conversations", "axes.conversations", job.pieces(), job.problems(),
-      [&](const Node& entry, const std::string& key) {
-        Conversation conversation;
-        config::read_fields(entry, key, job.problems(), conversation, Conversation::key_form);
-        if (const Node* turns = entry.find("turns"); turns != nullptr && turns->kind == Node::Kind::list) {
-          check_turns(*turns, key + ".turns", conversation.turns, job.problems());
-        }
-        check_braces(entry, key + ".instructions", conversation.instructions, {"{group}"}, job.problems());
-        check_order(entry, key, conversation, job.problems());
-        if (!conversation.turns.empty()) {
-          check_first(entry, key, conversation, job.problems());
-        }
-        for (const auto& turn : conversation.turns) {
-          for (const auto& item : turn.items) {
-            job.problems().add_if(!item.label.empty() && !items.insert(item.label).second, entry.place(key),
-                                  "the item '" + item.label + "' stands twice",
-                                  "labels of items name the columns of the scores",
-                                  "Give one of them another 'label', and keep its 'text'.");
-          }
-        }
-        return expanded(std::move(conversation));
-      });
+std::vector<Conversation> read_conversation(const Node& entry, const std::string& key, const config::Fields& job,
+                                            std::set<std::string>& items) {
+  Conversation conversation;
+  config::read_fields(entry, key, job.problems(), conversation, Conversation::key_form);
+  if (const Node* turns = entry.find("turns"); turns != nullptr && turns->kind == Node::Kind::list) {
+    check_turns(*turns, key + ".turns", conversation.turns, job.problems());
+  }
+  check_braces(entry, key + ".instructions", conversation.instructions, {"{group}"}, job.problems());
+  check_order(entry, key, conversation, job.problems());
+  if (!conversation.turns.empty()) {
+    check_first(entry, key, conversation, job.problems());
+  }
+  for (const auto& turn : conversation.turns) {
+    for (const auto& item : turn.items) {
+      job.problems().add_if(!item.label.empty() && !items.insert(item.label).second, entry.place(key),
+                            "the item '" + item.label + "' stands twice",
+                            "labels of items name the columns of the scores",
+                            "Give one of them another 'label', and keep its 'text'.");
+    }
+  }
+  return expanded(std::move(conversation));
 }
 
 void scale_key(config::Fields& keys, RatingScale& scale) {

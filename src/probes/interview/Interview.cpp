@@ -8,21 +8,16 @@ namespace {
 
 using config::Node;
 
-std::vector<PromptForm> read_forms(const Node& node, const config::Fields& job) {
-  return config::read_entries<PromptForm>(
-      node, "prompt_forms", "axes.templates", job.pieces(), job.problems(),
-      [&](const Node& entry, const std::string& key) {
-        PromptForm form;
-        config::read_fields(entry, key, job.problems(), form, "{label: full, text: '{instructions} {question}'}");
-        job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
-                              "labels name the axis of the result");
-        check_braces(entry, key + ".text", form.text, {"{question}", "{instructions}"}, job.problems());
-        job.problems().add_if(
-            base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1,
-            entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
-            "one {question} and at most one {instructions} are expected");
-        return std::vector{form};
-      });
+std::vector<PromptForm> read_form(const Node& entry, const std::string& key, const config::Fields& job) {
+  PromptForm form;
+  config::read_fields(entry, key, job.problems(), form, "{label: full, text: '{instructions} {question}'}");
+  job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
+                        "labels name the axis of the result");
+  check_braces(entry, key + ".text", form.text, {"{question}", "{instructions}"}, job.problems());
+  job.problems().add_if(base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1,
+                        entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
+                        "one {question} and at most one {instructions} are expected");
+  return {form};
 }
 
 /// A wrapper is put around every question, so that full texts for single templates have no place.
@@ -32,28 +27,6 @@ void check_wrappers(const config::Fields& axes, const Interview& settings) {
                            "'" + rephrasing.label + "' has alternatives",
                            "the templates of an interview are forms of a prompt", "Give it a wrapper with {prompt}.");
   }
-}
-
-void own_axes(config::Fields& axes, Interview& settings) {
-  if (const Node* conversations = axes.required("conversations")) {
-    settings.conversations = read_conversations(*conversations, axes);
-  }
-  settings.forms = {{.label = "full", .text = "{instructions}\n\n{question}"}};
-  if (const Node* forms = axes.optional("templates")) {
-    settings.forms = read_forms(*forms, axes);
-  }
-}
-
-void own_axes(config::FieldsDump& axes, const Interview& settings) {
-  axes.items("conversations", settings.conversations);
-  axes.items("templates", settings.forms);
-}
-
-void own_axes(config::FieldsSchema& axes, const Interview& /*settings*/) {
-  axes.needed().add("conversations", config::source_schema(config::fields_schema<Conversation>()),
-                    "what is asked: a name in configs/conversations, or a list");
-  axes.add("templates", config::source_schema(config::fields_schema<PromptForm>()),
-           "forms of the first prompt: a name in configs/prompt_forms, or a list");
 }
 
 }  // namespace
@@ -66,7 +39,12 @@ template <class Self, class Keys>
 void Interview::each_key(Self& self, Keys& keys) {
   keys.needed().told_by_block().nested("axes", [&](auto& axes) {
     config::groups_keys(axes, self.groups, self.intersections, config::GroupForms::plural);
-    own_axes(axes, self);
+    config::entries_key<Conversation>(
+        axes, {"conversations"}, "conversations", self.conversations,
+        "what is asked: a name in configs/conversations, or a list",
+        [items = std::set<std::string>()](const auto&... where) mutable { return read_conversation(where..., items); });
+    config::entries_key<PromptForm>(axes, {"templates"}, "prompt_forms", self.forms,
+                                    "forms of the first prompt: a name in configs/prompt_forms, or a list", read_form);
     config::rephrasings_key(axes, self.rephrasings, {});
     config::design_key(axes, self.design);
     if constexpr (std::same_as<Keys, config::Fields>) {

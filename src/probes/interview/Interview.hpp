@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -120,8 +121,10 @@ struct Conversation {
   }
 };
 
-/// Reads `axes.conversations`. One whose `rating` turn has several items becomes one for each, "LABEL ITEM".
-std::vector<Conversation> read_conversations(const config::Node& node, const config::Fields& job);
+/// Reads an entry of `axes.conversations`. One whose `rating` turn has several items becomes one for each, "LABEL
+/// ITEM". `items`: labels of the entries before it.
+std::vector<Conversation> read_conversation(const config::Node& entry, const std::string& key,
+                                            const config::Fields& job, std::set<std::string>& items);
 
 /// Reports unless every brace of `text` belongs to one of `known`, as "{group}".
 void check_braces(const config::Node& node, const std::string& key, const std::string& text,
@@ -162,7 +165,7 @@ struct Interview {
   std::vector<sweep::Group> groups;
   sweep::IntersectionRule intersections;
   std::vector<Conversation> conversations;  ///< each rates in one turn at most one item, or several together
-  std::vector<PromptForm> forms;            ///< the templates
+  std::vector<PromptForm> forms = {{.label = "full", .text = "{instructions}\n\n{question}"}};  ///< the templates
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   InterviewSampling sampling;

@@ -74,29 +74,23 @@ std::vector<Identity> read_identities(const Node& node, const std::vector<std::s
       });
 }
 
-std::vector<RatedTrait> read_rated_traits(const Node& node, const config::Fields& job) {
-  return config::read_entries<RatedTrait>(
-      node, "rated_traits", "axes.rated_traits", job.pieces(), job.problems(),
-      [&](const Node& entry, const std::string& key) {
-        RatedTrait trait;
-        config::read_fields(
-            entry, key, job.problems(), trait,
-            "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
-        config::check_surface(entry, key, trait.label, job.problems());
-        job.problems().add_if(!trait.inside.empty() && trait.inside.size() != trait.questions.size(), entry.place(key),
-                              "the trait '" + trait.label + "' has " +
-                                  base::counted(trait.questions.size(), "question") + ", and " +
-                                  std::to_string(trait.inside.size()) + " texts 'inside'",
-                              "each is one question as it stands inside a wrapper");
-        for (const auto& text : trait.inside) {
-          check_question(entry, key + ".inside", text, Times::at_most_once, job.problems());
-        }
-        const auto& language = job.pieces().language();
-        if (trait.inside.empty() && !job.pieces().inline_only() && !language.is_english()) {
-          trait.inside = base::mapped(trait.questions, [&](const auto& text) { return language.inside(text); });
-        }
-        return std::vector{trait};
-      });
+std::vector<RatedTrait> read_trait(const Node& entry, const std::string& key, const config::Fields& job) {
+  RatedTrait trait;
+  config::read_fields(entry, key, job.problems(), trait,
+                      "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
+  config::check_surface(entry, key, trait.label, job.problems());
+  job.problems().add_if(!trait.inside.empty() && trait.inside.size() != trait.questions.size(), entry.place(key),
+                        "the trait '" + trait.label + "' has " + base::counted(trait.questions.size(), "question") +
+                            ", and " + std::to_string(trait.inside.size()) + " texts 'inside'",
+                        "each is one question as it stands inside a wrapper");
+  for (const auto& text : trait.inside) {
+    check_question(entry, key + ".inside", text, Times::at_most_once, job.problems());
+  }
+  const auto& language = job.pieces().language();
+  if (trait.inside.empty() && !job.pieces().inline_only() && !language.is_english()) {
+    trait.inside = base::mapped(trait.questions, [&](const auto& text) { return language.inside(text); });
+  }
+  return {trait};
 }
 
 /// A template that is a question.
@@ -110,18 +104,15 @@ struct RatingQuestion : sweep::Template {
   }
 };
 
-std::vector<sweep::Template> read_questions(const Node& node, const std::string& axis, const config::Fields& job) {
-  return config::read_entries<sweep::Template>(
-      node, "rating_questions", axis, job.pieces(), job.problems(), [&](const Node& entry, const std::string& key) {
-        RatingQuestion question;
-        config::read_fields(entry, key, job.problems(), question, RatingQuestion::key_form);
-        question.label = question.label.empty() ? question.text : question.label;
-        if (question.inside.empty() && !job.pieces().inline_only()) {
-          question.inside = job.pieces().language().inside(question.text);
-        }
-        check_question(entry, key + ".text", question.text, Times::once, job.problems());
-        return std::vector<sweep::Template>{question};
-      });
+std::vector<sweep::Template> read_question(const Node& entry, const std::string& key, const config::Fields& job) {
+  RatingQuestion question;
+  config::read_fields(entry, key, job.problems(), question, RatingQuestion::key_form);
+  question.label = question.label.empty() ? question.text : question.label;
+  if (question.inside.empty() && !job.pieces().inline_only()) {
+    question.inside = job.pieces().language().inside(question.text);
+  }
+  check_question(entry, key + ".text", question.text, Times::once, job.problems());
+  return {question};
 }
 
 /// What the identities end with where the job does not say.
@@ -134,7 +125,7 @@ std::vector<std::string> words_for_people(const Node& identities, const config::
   return language.people().empty() ? std::vector<std::string>{"women", "men"} : language.people();
 }
 
-void read_subjects(config::Fields& axes, Rating& settings) {
+void subjects_keys(config::Fields& axes, Rating& settings) {
   const Node* people = axes.optional("people");
   const Node* rule = axes.optional("intersections");
   const auto [subjects, name] = axes.either("groups", "identities");
@@ -159,6 +150,25 @@ void read_subjects(config::Fields& axes, Rating& settings) {
                         "groups have words of their own");
   }
   config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
+}
+
+void subjects_keys(config::FieldsDump& axes, const Rating& settings) {
+  if (settings.groups.empty()) {
+    axes.items("identities", settings.identities);
+  } else {
+    config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
+  }
+}
+
+void subjects_keys(config::FieldsSchema& axes, const Rating& settings) {
+  config::FieldsSchema groups;
+  config::groups_keys(groups, settings.groups, settings.intersections, config::GroupForms::plural);
+  for (const auto& entry : groups.keys().items()) {  // none is needed where there are identities
+    axes.add(entry.key(), entry.value());
+  }
+  axes.add("identities", config::source_schema(config::fields_schema<Identity>()),
+           "markers that are crossed with words for people, in place of groups");
+  axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
 }
 
 /// Whole numbers, with notes at the ends.
@@ -322,45 +332,11 @@ void check_own_questions(const Node& node, const Rating& settings, base::Problem
   }
 }
 
-void axes_keys(config::Fields& axes, Rating& settings) {
-  read_subjects(axes, settings);
-  if (const Node* traits = axes.required("rated_traits")) {
-    settings.traits = read_rated_traits(*traits, axes);
-  }
-  if (const auto [questions, name] = axes.either("templates", "rating_questions"); questions != nullptr) {
-    settings.questions = read_questions(*questions, name, axes);
-  } else {
-    axes.required("templates");
-  }
-  config::rephrasings_key(axes, settings.rephrasings, settings.questions);
-  check_own_questions(axes.node(), settings, axes.problems());
-  note_language(settings, axes.optional("people"), axes);
-}
-
-void axes_keys(config::FieldsDump& axes, const Rating& settings) {
-  if (settings.groups.empty()) {
-    axes.items("identities", settings.identities);
-  } else {
-    config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
-  }
-  axes.items("rated_traits", settings.traits);
-  axes.items("templates", std::vector<RatingQuestion>(settings.questions.begin(), settings.questions.end()));
-  config::rephrasings_key(axes, settings.rephrasings, settings.questions);
-}
-
-void axes_keys(config::FieldsSchema& axes, const Rating& settings) {
-  config::FieldsSchema groups;
-  config::groups_keys(groups, settings.groups, settings.intersections, config::GroupForms::plural);
-  for (const auto& entry : groups.keys().items()) {  // none is needed where there are identities
-    axes.add(entry.key(), entry.value());
-  }
-  axes.add("identities", config::source_schema(config::fields_schema<Identity>()),
-           "markers that are crossed with words for people, in place of groups");
-  axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
-  axes.needed().add("rated_traits", config::source_schema(config::fields_schema<RatedTrait>()));
-  const auto questions = config::source_schema(config::fields_schema<RatingQuestion>());
-  axes.add("templates", questions, "questions with {group} and {trait}");
-  axes.add("rating_questions", questions, "another name of 'templates'");
+void axes_keys(auto& axes, auto& settings) {
+  subjects_keys(axes, settings);
+  config::entries_key<RatedTrait>(axes, {"rated_traits"}, "rated_traits", settings.traits, "", read_trait);
+  config::entries_key<RatingQuestion>(axes, {"templates", "rating_questions"}, "rating_questions", settings.questions,
+                                      "questions with {group} and {trait}", read_question);
   config::rephrasings_key(axes, settings.rephrasings, settings.questions);
 }
 
@@ -459,6 +435,10 @@ std::vector<RatingOption> Rating::default_scale() {
 void Rating::each_key(auto& self, auto& keys) {
   keys.needed().told_by_block().nested("axes", [&](auto& axes) {
     axes_keys(axes, self);
+    if constexpr (std::same_as<decltype(axes), config::Fields&>) {
+      check_own_questions(axes.node(), self, axes.problems());
+      note_language(self, axes.optional("people"), axes);
+    }
     config::design_key(axes, self.design);
   });
   scale_key(keys, self.scale);
