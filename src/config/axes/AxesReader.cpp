@@ -196,24 +196,17 @@ sweep::TraitPair read_pair(const Node& node, const std::string& key, base::Probl
 
 bool has_article(const std::string& text) { return text.find("{a group}") != std::string::npos; }
 
-bool has_mask(const std::string& text) {
-  return text.find("[MASK]") != std::string::npos || text.find("<mask>") != std::string::npos;
+/// These placeholders, no other braces and no mask.
+void check_text(const base::Place& place, const std::string& text, const std::vector<Placeholder>& places,
+                base::Problems& problems) {
+  check_places(place, text, places, problems);
+  problems.add_if(text.find("[MASK]") != std::string::npos || text.find("<mask>") != std::string::npos, place,
+                  "a mask in '" + base::excerpt(text, 80) + "'", "masks are put in place of {trait}",
+                  "did you mean '" + places.back().names.back() + "'?");
 }
 
-/// A sentence has one {trait} and one of {group}, {a group}; no other braces and no mask.
 void check_sentence(const base::Place& place, const std::string& text, base::Problems& problems) {
-  const std::size_t num_traits = base::count_of(text, "{trait}");
-  const std::size_t num_groups = base::count_of(text, "{group}") + base::count_of(text, "{a group}");
-  const std::string shown = "'" + base::excerpt(text, 80) + "'";
-  problems.add_if(num_traits != 1, place, std::to_string(num_traits) + " times {trait} in " + shown,
-                  "exactly one is expected");
-  problems.add_if(num_groups != 1, place, std::to_string(num_groups) + " times {group} in " + shown,
-                  "exactly one of {group} and {a group} is expected");
-  problems.add_if(
-      base::count_of(text, "{") != num_traits + num_groups || base::count_of(text, "}") != num_traits + num_groups,
-      place, "an unknown placeholder in " + shown, "known: {group}, {a group}, {trait}");
-  problems.add_if(has_mask(text), place, "a mask in " + shown, "masks are put in place of {trait}",
-                  "did you mean '{trait}'?");
+  check_text(place, text, {{{"{group}", "{a group}"}, 1}, {{"{trait}"}, 1}}, problems);
 }
 
 sweep::Template read_template(const Node& node, const std::string& key, const Pieces& pieces,
@@ -260,11 +253,9 @@ class RephrasingReader {
       problems_.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
     }
     const std::string& wrapper = rephrasing.wrapper;
-    problems_.add_if(
-        !wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
-                             base::count_of(wrapper, "}") != 1 || has_mask(wrapper)),
-        node.place(key), "the wrapper '" + base::excerpt(wrapper, 80) + "' has not exactly one {prompt}",
-        "other placeholders and masks are not allowed");
+    if (!wrapper.empty()) {
+      check_text(node.place(key), wrapper, {{{"{prompt}"}, 1}}, problems_);
+    }
     if (rephrasing.label.empty()) {
       rephrasing.label = wrapper;
     }

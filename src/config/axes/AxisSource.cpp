@@ -169,6 +169,29 @@ void check_surface(const Node& node, const std::string& key, const std::string& 
   }
 }
 
+void check_places(const base::Place& place, const std::string& text, const std::vector<Placeholder>& places,
+                  base::Problems& problems) {
+  const std::string shown = "'" + base::excerpt(text, 80) + "'";
+  std::vector<std::string> known;
+  std::size_t total = 0;
+  for (const auto& [names, least, most] : places) {
+    std::size_t count = 0;
+    for (const auto& name : names) {
+      count += base::count_of(text, name);
+    }
+    problems.add_if(count < least || count > most, place,
+                    std::to_string(count) + " times " + base::join(names, " or ") + " in " + shown,
+                    std::string(least == most   ? "exactly"
+                                : count < least ? "at least"
+                                                : "at most") +
+                        " one is expected");
+    total += count;
+    known.insert(known.end(), names.begin(), names.end());
+  }
+  problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, place,
+                  "an unknown placeholder in " + shown, "known: " + base::join(known, ", "));
+}
+
 void ratings_key(Fields& keys, std::string& path, Names& aliases) {
   const Node* node = keys.optional("human_ratings");
   if (node == nullptr || node->kind != Node::Kind::map) {

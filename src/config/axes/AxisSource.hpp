@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -197,5 +198,17 @@ void ratings_key(FieldsSchema& keys, const std::string& path, const Names& alias
 
 /// Reports what would be taken for a mask or a placeholder inside a surface text.
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);
+
+/// A place in a text, under one of its names, and how often it stands there.
+struct Placeholder {
+  std::vector<std::string> names;
+  std::size_t least = 1;
+  std::size_t most = 1;
+};
+constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+
+/// Reports placeholders that do not stand in the text as often as they should, and other braces.
+void check_places(const base::Place& place, const std::string& text, const std::vector<Placeholder>& places,
+                  base::Problems& problems);
 
 }  // namespace stereosweep::config

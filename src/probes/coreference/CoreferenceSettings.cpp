@@ -27,13 +27,10 @@ std::vector<Question> read_question(const Node& node, const std::string& key, co
   Question question;
   config::read_fields(node, key, axes.problems(), question);
   question.label = question.label.empty() ? question.text : question.label;
-  const auto num_sentences = base::count_of(question.text, "{sentence}");
-  const auto num_pronouns = base::count_of(question.text, "{pronoun}");
-  const auto braces = base::count_of(question.text, "{") + base::count_of(question.text, "}");
-  axes.problems().add_if(!question.text.empty() &&
-                             (num_sentences != 1 || num_pronouns == 0 || braces != 2 * (num_sentences + num_pronouns)),
-                         node.place(key), "'" + base::excerpt(question.text, 80) + "' is no question",
-                         "one {sentence}, at least one {pronoun} and no other braces are expected");
+  if (!question.text.empty()) {
+    config::check_places(node.place(key), question.text, {{{"{sentence}"}, 1}, {{"{pronoun}"}, 1, config::any_number}},
+                         axes.problems());
+  }
   return {question};
 }
 

@@ -13,7 +13,8 @@ using config::Node;
 void check_item(const Node& node, const std::string& key, const RatedItem& item, base::Problems& problems) {
   config::check_surface(node, key + ".text", item.text, problems);
   config::check_surface(node, key + ".definition", item.definition, problems);
-  check_braces(node, key + ".question", item.question, {"{group}", "{item}", "{scale}"}, problems);
+  config::check_places(node.place(key + ".question"), item.question,
+                       {{{"{group}", "{item}", "{scale}"}, 0, config::any_number}}, problems);
 }
 
 /// A list of [text, value].
@@ -54,15 +55,13 @@ void check_turn(const Node& node, const std::string& key, const Turn& turn, base
   const bool has_own = turn.kind == Turn::Kind::rating && asks && !turn.items.empty();
   problems.add_if(turn.ask.empty() && !has_own, node.place(key + ".ask"), "the turn '" + turn.label + "' asks nothing",
                   "a text is expected");
-  std::vector<std::string> known = {"{group}"};
+  std::vector<config::Placeholder> places = {{{"{group}"}, 0, config::any_number}};
   if (rates) {
-    known.insert(known.end(), {"{scale}", turn.kind == Turn::Kind::rating ? "{item}" : "{items}"});
+    const std::size_t least = has_own || turn.ask.empty() ? 0 : 1;  // what is rated must be said
+    places.push_back({{"{scale}"}, 0, config::any_number});
+    places.push_back({{turn.kind == Turn::Kind::rating ? "{item}" : "{items}"}, least, config::any_number});
   }
-  check_braces(node, key + ".ask", turn.ask, known, problems);
-  const auto place = turn.kind == Turn::Kind::rating ? "{item}" : "{items}";
-  problems.add_if(rates && !has_own && !turn.ask.empty() && base::count_of(turn.ask, place) == 0,
-                  node.place(key + ".ask"), std::string("no ") + place + " in '" + base::excerpt(turn.ask, 60) + "'",
-                  "what is rated must be said");
+  config::check_places(node.place(key + ".ask"), turn.ask, places, problems);
   for (const auto& item : turn.items) {
     problems.add_if(turn.kind == Turn::Kind::ratings && !item.question.empty(), node.place(key + ".items"),
                     "'" + item.label + "' has a question of its own", "items of 'ratings' are asked together",
@@ -169,16 +168,6 @@ std::vector<RatingScale::Answer> RatingScale::answers() const {
   return all;
 }
 
-void check_braces(const Node& node, const std::string& key, const std::string& text,
-                  const std::vector<std::string>& known, base::Problems& problems) {
-  std::size_t total = 0;
-  for (const auto& name : known) {
-    total += base::count_of(text, name);
-  }
-  problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, node.place(key),
-                  "an unknown placeholder in '" + base::excerpt(text, 60) + "'", "known: " + base::join(known, ", "));
-}
-
 std::vector<Conversation> read_conversation(const Node& entry, const std::string& key, const config::Fields& job,
                                             std::set<std::string>& items) {
   Conversation conversation;
@@ -186,7 +175,8 @@ std::vector<Conversation> read_conversation(const Node& entry, const std::string
   if (const Node* turns = entry.find("turns"); turns != nullptr && turns->kind == Node::Kind::list) {
     check_turns(*turns, key + ".turns", conversation.turns, job.problems());
   }
-  check_braces(entry, key + ".instructions", conversation.instructions, {"{group}"}, job.problems());
+  config::check_places(entry.place(key + ".instructions"), conversation.instructions,
+                       {{{"{group}"}, 0, config::any_number}}, job.problems());
   check_order(entry, key, conversation, job.problems());
   if (!conversation.turns.empty()) {
     check_first(entry, key, conversation, job.problems());

@@ -13,10 +13,8 @@ std::vector<PromptForm> read_form(const Node& entry, const std::string& key, con
   config::read_fields(entry, key, job.problems(), form, "{label: full, text: '{instructions} {question}'}");
   job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
                         "labels name the axis of the result");
-  check_braces(entry, key + ".text", form.text, {"{question}", "{instructions}"}, job.problems());
-  job.problems().add_if(base::count_of(form.text, "{question}") != 1 || base::count_of(form.text, "{instructions}") > 1,
-                        entry.place(key + ".text"), "'" + base::excerpt(form.text, 60) + "' is no prompt form",
-                        "one {question} and at most one {instructions} are expected");
+  config::check_places(entry.place(key + ".text"), form.text, {{{"{question}"}, 1}, {{"{instructions}"}, 0}},
+                       job.problems());
   return {form};
 }
 

@@ -126,10 +126,6 @@ struct Conversation {
 std::vector<Conversation> read_conversation(const config::Node& entry, const std::string& key,
                                             const config::Fields& job, std::set<std::string>& items);
 
-/// Reports unless every brace of `text` belongs to one of `known`, as "{group}".
-void check_braces(const config::Node& node, const std::string& key, const std::string& text,
-                  const std::vector<std::string>& known, base::Problems& problems);
-
 /// How the first message of a conversation is put: with or without instructions, with or without the turns before it.
 struct PromptForm {
   enum class Steps : std::uint8_t { asked, left_out };

@@ -15,39 +15,9 @@ namespace {
 
 using config::Node;
 
-/// How often a place stands in a text.
-enum class Times { once, at_most_once };
-
-/// A place in a text, under one of its names.
-struct Placeholder {
-  std::vector<std::string> names;
-  Times times;
-};
-
-/// Every placeholder stands in the text as often as it says, and no other brace does.
-void check_places(const Node& node, const std::string& key, const std::string& text,
-                  const std::vector<Placeholder>& places, base::Problems& problems) {
-  std::vector<std::string> known;
-  std::size_t total = 0;
-  for (const auto& [names, times] : places) {
-    std::size_t count = 0;
-    for (const auto& name : names) {
-      count += base::count_of(text, name);
-    }
-    problems.add_if(
-        count > 1 || (count == 0 && times == Times::once), node.place(key),
-        std::to_string(count) + " times " + base::join(names, " or ") + " in '" + base::excerpt(text, 60) + "'",
-        times == Times::once ? "exactly one is expected" : "at most one is expected");
-    total += count;
-    known.insert(known.end(), names.begin(), names.end());
-  }
-  problems.add_if(base::count_of(text, "{") > total || base::count_of(text, "}") > total, node.place(key),
-                  "an unknown placeholder in '" + base::excerpt(text, 60) + "'", "known: " + base::join(known, ", "));
-}
-
-void check_question(const Node& node, const std::string& key, const std::string& text, Times trait,
-                    base::Problems& problems) {
-  check_places(node, key, text, {{{"{group}", "{identity}"}, Times::once}, {{"{trait}"}, trait}}, problems);
+/// `least`: how often it must name the trait.
+void check_question(const base::Place& place, const std::string& text, std::size_t least, base::Problems& problems) {
+  config::check_places(place, text, {{{"{group}", "{identity}"}, 1}, {{"{trait}"}, least}}, problems);
 }
 
 /// A marker is crossed with every word for people.
@@ -65,7 +35,7 @@ std::vector<Identity> read_identities(const Node& node, const std::vector<std::s
         }
         const std::string& definition = written.definition;
         if (!definition.empty()) {
-          check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems());
+          config::check_places(entry.place(key + ".definition"), definition, {{{"{people}"}, 1}}, job.problems());
         }
         return base::mapped(people, [&](const auto& word) {
           return Identity{written.marker + " " + word, written.marker, word,
@@ -84,7 +54,7 @@ std::vector<RatedTrait> read_trait(const Node& entry, const std::string& key, co
                             ", and " + std::to_string(trait.inside.size()) + " texts 'inside'",
                         "each is one question as it stands inside a wrapper");
   for (const auto& text : trait.inside) {
-    check_question(entry, key + ".inside", text, Times::at_most_once, job.problems());
+    check_question(entry.place(key + ".inside"), text, 0, job.problems());
   }
   const auto& language = job.pieces().language();
   if (trait.inside.empty() && !job.pieces().inline_only() && !language.is_english()) {
@@ -111,7 +81,7 @@ std::vector<sweep::Template> read_question(const Node& entry, const std::string&
   if (question.inside.empty() && !job.pieces().inline_only()) {
     question.inside = job.pieces().language().inside(question.text);
   }
-  check_question(entry, key + ".text", question.text, Times::once, job.problems());
+  check_question(entry.place(key + ".text"), question.text, 1, job.problems());
   return {question};
 }
 
@@ -342,13 +312,10 @@ void axes_keys(auto& axes, auto& settings) {
 
 /// The places of the frame; a definition that it has no place for would be lost.
 void check_frame(const config::Fields& job, const Rating& settings) {
-  const Node* node = job.node().find("frame");
-  check_places(node == nullptr ? job.node() : *node, "frame", settings.frame,
-               {{{"{identity_definition}"}, Times::at_most_once},
-                {{"{trait_definition}"}, Times::at_most_once},
-                {{"{question}"}, Times::once},
-                {{"{options}"}, Times::once}},
-               job.problems());
+  config::check_places(
+      job.place("frame"), settings.frame,
+      {{{"{identity_definition}"}, 0}, {{"{trait_definition}"}, 0}, {{"{question}"}, 1}, {{"{options}"}, 1}},
+      job.problems());
   const auto check = [&](const auto& items, const std::string& name) {
     const bool is_defined =
         std::any_of(items.begin(), items.end(), [](const auto& item) { return !item.definition.empty(); });
@@ -413,7 +380,7 @@ void question_key(config::Fields& keys, std::vector<std::string>& questions) {
     questions.push_back(std::move(*text));
   }
   for (const auto& text : questions) {
-    check_question(*node, key, text, Times::at_most_once, keys.problems());
+    check_question(node->place(key), text, 0, keys.problems());
   }
 }
 

@@ -133,7 +133,7 @@ TEST(InterviewJob, refuses_what_it_could_not_keep_apart) {
   EXPECT_THAT(
       fault("axes.conversations=[{label: a, turns: [{label: k, kind: text, when: with_steps, ask: '{group}'}]}]"),
       HasSubstr("every turn is asked with steps only"));
-  EXPECT_THAT(fault("axes.templates=[{label: a, text: 'none'}]"), HasSubstr("'none' is no prompt form"));
+  EXPECT_THAT(fault("axes.templates=[{label: a, text: 'none'}]"), HasSubstr("0 times {question} in 'none'"));
   EXPECT_THAT(fault("sampling={rounds: 2, temperature: 0}"), HasSubstr("2 rounds at temperature 0"));
   EXPECT_THAT(fault("statistics.colour=red"), HasSubstr("colour"));
 }
