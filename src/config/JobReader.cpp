@@ -326,19 +326,18 @@ void read_earlier_run(const Node& statistics, const ProbeFormat& format, sweep::
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
-    std::vector<std::string> names = {
-        "name",           "language",      "seed",        "probe",      "model",           "model.path",
-        "model.revision", "model.adapter", "model.dtype", "model.chat", "model.chat_name", "model.date",
-        "model.thinking", "model.system"};
-    FieldsSchema server;
-    const sweep::Server usual_server;
-    sweep::Server::each_key(usual_server, server);
-    for (const auto& name : server.key_names()) {
+    const sweep::Job usual;
+    FieldsSchema head;
+    FieldsSchema model;
+    FieldsSchema execution;
+    head_keys(usual, head);
+    model_keys(usual.model, model, nullptr);
+    sweep::Execution::each_key(usual.execution, execution);
+    auto names = head.key_names();
+    names.insert(names.end(), {"probe", "model"});
+    for (const auto& name : model.key_names()) {
       names.push_back("model." + name);
     }
-    FieldsSchema execution;
-    const sweep::Execution usual;
-    sweep::Execution::each_key(usual, execution);
     for (const auto& name : execution.key_names()) {
       names.push_back("execution." + name);
     }
