@@ -20,6 +20,7 @@
 #include "base/files/HubCache.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
+#include "config/yaml/Fields.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "findings/decisions/PlannedRounds.hpp"
 #include "findings/decisions/SparseDesign.hpp"
@@ -48,91 +49,55 @@ struct PowerRequest {
   std::optional<std::filesystem::path> pilot;  ///< a run directory or result file, as `stats` takes it
 };
 
-const std::vector<std::string> word_names = {"effect", "difference", "pilot", "chance", "level"};
-
-/// What was given, by name.
-class Words {
- public:
-  void add(const std::string& word) {
-    const auto name = word.substr(0, word.find('='));
-    if (name == word || !base::contains(word_names, name)) {
-      faults_.push_back(base::describe("--power: '" + word + "' is nothing that can be given",
-                                       "NAME=VALUE is expected, with the names " + base::join(word_names, ", "),
-                                       base::did_you_mean(name, word_names)));
-    } else if (find(name) != nullptr) {
-      faults_.push_back("--power: '" + name + "' is given twice");
-    } else {
-      given_.emplace_back(name, word.substr(name.size() + 1));
-    }
-  }
-  const std::string* find(const std::string& name) const {
-    const auto found = std::ranges::find(given_, name, &std::pair<std::string, std::string>::first);
-    return found == given_.end() ? nullptr : &found->second;
-  }
-  /// Leaves `value` where nothing was given.
-  void read(const std::string& name, double least, double most, double& value) {
-    const auto* text = find(name);
-    if (text == nullptr) {
-      return;
-    }
-    const auto number = base::parse_double(*text);
-    if (number && *number >= least && *number <= most) {
-      value = *number;
-    } else {
-      faults_.push_back(base::describe(
-          "--power: " + name + "=" + base::printable(*text) + " cannot be used",
-          "a number from " + base::format_double(least) + " to " + base::format_double(most) + " is expected"));
-    }
-  }
-  void add_fault(const std::string& problem, const std::string& why, const std::string& suggestion) {
-    faults_.push_back(base::describe("--power: " + problem, why, suggestion));
-  }
-  void require_none() const {
-    if (!faults_.empty()) {
-      throw base::InputError(base::join(faults_, "\n"));
-    }
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> given_;
-  std::vector<std::string> faults_;
-};
-
 /// Reads `word` ("effect=0.2") and takes what else belongs to it (pilot=..., chance=..., level=...) out of the
 /// `overrides`. Throws InputError listing every fault.
 PowerRequest take_power_request(const std::string& word, std::vector<std::string>& overrides) {
-  Words words;
-  words.add(word);
+  const std::vector<std::string> names = {"effect", "difference", "pilot", "chance", "level"};
+  base::Problems problems;
+  auto given = config::Node::map();
+  const auto take = [&](const std::string& text) {
+    const auto name = text.substr(0, text.find('='));
+    problems.add_if(given.find(name) != nullptr, given.place("--power." + name), "'" + name + "' is given twice", "");
+    if (name == text) {
+      problems.add(given.place("--power"), "'" + text + "' has no value", "NAME=VALUE is expected");
+    } else {
+      given.at(name) = config::Node::plain(text.substr(name.size() + 1));
+    }
+  };
+  take(word);
   std::erase_if(overrides, [&](const std::string& text) {
     const auto name = text.substr(0, text.find('='));
-    const bool is_ours = name != text && base::contains(word_names, name);
+    const bool is_ours = name != text && base::contains(names, name);
     if (is_ours) {
-      words.add(text);
+      take(text);
     }
     return is_ours;
   });
+  config::Fields words(given, "--power", problems);
   PowerRequest request;
   auto& goal = request.goal;
-  words.read("effect", 0.001, 1000, goal.size);
-  words.read("difference", 1e-12, 1e12, goal.size);
-  words.read("level", 1e-9, 0.5, goal.level);
-  words.read("chance", 0.01, 0.999, goal.chance);
-  const bool has_effect = words.find("effect") != nullptr;
-  const bool has_difference = words.find("difference") != nullptr;
+  std::string pilot;
+  words.number("effect", goal.size, 0.001, 1000);
+  words.number("difference", goal.size, 1e-12, 1e12);
+  words.line("pilot", pilot);
+  words.number("chance", goal.chance, 0.01, 0.999);
+  words.number("level", goal.level, 1e-9, 0.5);
+  words.finish();
+  const bool has_effect = given.find("effect") != nullptr;
+  const bool has_difference = given.find("difference") != nullptr;
   goal.unit = has_difference ? findings::PowerGoal::Unit::score : findings::PowerGoal::Unit::deviations;
-  if (has_effect == has_difference) {
-    words.add_fault(has_effect ? "both an effect and a difference are given" : "no effect is given",
-                    "the chance depends on one true difference",
-                    "Give effect=0.5 (in standard deviations of templates' differences) or difference=0.1 (in the "
-                    "score's unit, with pilot=RUN_DIRECTORY).");
+  problems.add_if(has_effect == has_difference, given.place("--power"),
+                  has_effect ? "both an effect and a difference are given" : "no effect is given",
+                  "the chance depends on one true difference",
+                  "Give effect=0.5 (in standard deviations of templates' differences) or difference=0.1 (in the "
+                  "score's unit, with pilot=RUN_DIRECTORY).");
+  problems.add_if(has_difference && given.find("pilot") == nullptr, given.place("--power"),
+                  "a difference in the score's unit needs a pilot", "without one its variance is not known",
+                  "Give pilot=RUN_DIRECTORY, or effect=0.5 in standard deviations.");
+  problems.raise_if_any("the power cannot be computed");
+  if (!pilot.empty()) {
+    request.pilot = pilot;
   }
-  if (const auto* pilot = words.find("pilot")) {
-    request.pilot = *pilot;
-  } else if (has_difference) {
-    words.add_fault("a difference in the score's unit needs a pilot", "without one its variance is not known",
-                    "Give pilot=RUN_DIRECTORY, or effect=0.5 in standard deviations.");
-  }
-  words.require_none();
   return request;
 }
 
