@@ -16,8 +16,8 @@ answers::End end_of(const SampledText& sampled) {
 std::uint8_t code_of(answers::Status status) { return static_cast<std::uint8_t>(status); }
 
 answers::Scale scale_of(const RatingScale& scale) {
-  return {static_cast<double>(scale.low), static_cast<double>(scale.high),
-          base::mapped(scale.options, &RatingScale::Answer::text)};
+  return {static_cast<double>(scale.from), static_cast<double>(scale.to),
+          base::mapped(scale.options, &RatingOption::text)};
 }
 
 ReadRating rating_of(const answers::Rating& parsed, const RatingScale& scale) {

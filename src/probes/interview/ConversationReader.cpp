@@ -17,32 +17,6 @@ void check_item(const Node& node, const std::string& key, const RatedItem& item,
                        {{{"{group}", "{item}", "{scale}"}, 0, config::any_number}}, problems);
 }
 
-/// A list of [text, value].
-RatingScale read_options(const Node& node, const std::string& key, base::Problems& problems) {
-  RatingScale scale;
-  config::each_entry(node, key, problems, [&](const Node& entry, const std::string& place) {
-    const auto pair = config::read_two(entry, place, problems);
-    const auto value = pair ? base::parse_double(pair->second) : std::nullopt;
-    if (pair && !value) {
-      problems.add(entry.place(place), "'" + base::excerpt(pair->second, 40) + "' is no number",
-                   "an option is [text, value]");
-    } else if (pair) {
-      const RatingScale::Answer option{pair->first, *value};
-      if (std::ranges::any_of(scale.options, [&](const auto& other) {
-            return other.text == option.text || other.value == option.value;
-          })) {
-        problems.add(entry.place(place), "option '" + option.text + "' repeats a text or a value",
-                     "options must differ");
-      }
-      config::check_surface(entry, place, option.text, problems);
-      scale.options.push_back(option);
-    }
-  });
-  problems.add_if(node.children.size() < 2 || node.children.size() > 26, node.place(key),
-                  std::to_string(node.children.size()) + " options", "2 to 26 are expected");
-  return scale;
-}
-
 /// What each kind of turn must have, and may not have.
 void check_turn(const Node& node, const std::string& key, const Turn& turn, base::Problems& problems) {
   const bool rates = turn.kind == Turn::Kind::rating || turn.kind == Turn::Kind::ratings;
@@ -152,21 +126,9 @@ std::vector<Conversation> expanded(Conversation conversation) {
 
 }  // namespace
 
-double RatingScale::least() const {
-  return options.empty() ? static_cast<double>(low) : std::ranges::min(options, {}, &Answer::value).value;
-}
+double RatingScale::least() const { return std::ranges::min(answers(), {}, &RatingOption::value).value; }
 
-double RatingScale::greatest() const {
-  return options.empty() ? static_cast<double>(high) : std::ranges::max(options, {}, &Answer::value).value;
-}
-
-std::vector<RatingScale::Answer> RatingScale::answers() const {
-  auto all = options;
-  for (auto number = low; options.empty() && number <= high; ++number) {
-    all.push_back({std::to_string(number), static_cast<double>(number)});
-  }
-  return all;
-}
+double RatingScale::greatest() const { return std::ranges::max(answers(), {}, &RatingOption::value).value; }
 
 std::vector<Conversation> read_conversation(const Node& entry, const std::string& key, const config::Fields& job,
                                             std::set<std::string>& items) {
@@ -199,24 +161,21 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
   }
   const auto key = keys.key_of("scale");
   if (node->kind == Node::Kind::list) {
-    scale = read_options(*node, key, keys.problems());
+    scale.options = read_options(*node, key, keys.problems());
     return;
   }
-  config::read_fields(*node, key, keys.problems(), scale, "{from: 1, to: 5, low: not at all, high: extremely}");
-  keys.problems().add_if(scale.low >= scale.high, node->place(key),
-                         "a scale from " + std::to_string(scale.low) + " to " + std::to_string(scale.high),
+  read_numbers(*node, key, keys.problems(), scale);
+  keys.problems().add_if(scale.from >= scale.to, node->place(key),
+                         "a scale from " + std::to_string(scale.from) + " to " + std::to_string(scale.to),
                          "'from' must be less than 'to'");
-  config::check_surface(*node, key, scale.low_label + scale.high_label, keys.problems());
 }
 
 void scale_key(config::FieldsDump& keys, const RatingScale& scale) {
-  const auto dump = [](const auto& option) { return config::texts({option.text, base::format_double(option.value)}); };
-  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : config::list_of(scale.options, dump));
+  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : dump_options(scale.options));
 }
 
 void scale_key(config::FieldsSchema& keys, const RatingScale& /*scale*/) {
-  const auto options = config::list_schema(config::pair_schema(config::text_schema()));
-  keys.add("scale", config::either_schema({config::fields_schema<RatingScale>(), options}), "of the ratings");
+  keys.add("scale", scale_schema(), "of the ratings");
 }
 
 }  // namespace stereosweep::probes::interview

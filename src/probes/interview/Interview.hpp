@@ -10,6 +10,7 @@
 
 #include "config/ProbeFormat.hpp"
 #include "config/axes/AxisSource.hpp"
+#include "probes/RatingScale.hpp"
 #include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 
@@ -73,29 +74,14 @@ struct Turn {
   }
 };
 
-/// Numbers from `low` to `high`, or options in words.
-struct RatingScale {
-  struct Answer {
-    std::string text;  ///< as an answer would write it
-    double value;
-    bool operator==(const Answer&) const = default;
-  };
-  std::int64_t low = 1;
-  std::int64_t high = 5;
-  std::string low_label = {};        ///< "not at all"; may be empty
-  std::string high_label = {};       ///< "extremely"; may be empty
-  std::vector<Answer> options = {};  ///< in place of numbers
+/// Numbers, or options in words.
+struct RatingScale : NumberScale {
+  std::vector<RatingOption> options = {};  ///< in place of numbers
   bool operator==(const RatingScale&) const = default;
-  /// Of a scale of numbers.
-  static void each_key(auto& self, auto& keys) {
-    keys.needed().integer("from", self.low, -1000, 1000);
-    keys.needed().integer("to", self.high, -1000, 1000);
-    keys.line("low", self.low_label, "what the lowest number means");
-    keys.line("high", self.high_label, "what the highest number means");
-  }
   double least() const;
   double greatest() const;
-  std::vector<Answer> answers() const;  ///< what can be answered, in order
+  /// What can be answered, in order.
+  std::vector<RatingOption> answers() const { return options.empty() ? numbers() : options; }
 };
 
 /// The key `scale`: {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text, value].

@@ -16,11 +16,13 @@ std::string items_text(const Turn& turn) {
 
 /// "1 (not at all) to 5 (extremely)", "extremely, very, average".
 std::string scale_text(const RatingScale& scale) {
-  const auto end = [](std::int64_t number, const std::string& label) {
-    return std::to_string(number) + (label.empty() ? "" : " (" + label + ")");
+  const auto noted = [](const std::string& text, const std::string& note) {
+    return text + (note.empty() ? "" : " (" + note + ")");
   };
-  return scale.options.empty() ? end(scale.low, scale.low_label) + " to " + end(scale.high, scale.high_label)
-                               : base::join(base::mapped(scale.options, &RatingScale::Answer::text), ", ");
+  const auto listed = [&](const RatingOption& option) { return noted(option.text, option.note); };
+  return scale.options.empty()
+             ? noted(std::to_string(scale.from), scale.low) + " to " + noted(std::to_string(scale.to), scale.high)
+             : base::join(base::mapped(scale.options, listed), ", ");
 }
 
 /// The format of a conversation for models without a chat template.

@@ -141,102 +141,25 @@ void subjects_keys(config::FieldsSchema& axes, const Rating& settings) {
   axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
 }
 
-/// Whole numbers, with notes at the ends.
-struct NumberScale {
-  std::int64_t from = 1;
-  std::int64_t to = 0;
-  std::string low = {};
-  std::string high = {};
-  static void each_key(auto& self, auto& keys) {
-    keys.needed().integer("from", self.from, -1000, 1000);
-    keys.needed().integer("to", self.to, -1000, 1000);
-    keys.line("low", self.low, "what the lowest number means");
-    keys.line("high", self.high, "what the highest number means");
-  }
-};
-
-/// {from: 1, to: 7, low: "not at all", high: "extremely"}: whole numbers.
-std::vector<RatingOption> read_range(const Node& node, base::Problems& problems) {
-  NumberScale range{.from = 1, .to = 0};
-  config::read_fields(node, "scale", problems, range);
-  const auto& [from, to, low, high] = range;
-  config::check_surface(node, "scale.low", low, problems);
-  config::check_surface(node, "scale.high", high, problems);
-  std::vector<RatingOption> scale;
-  const std::int64_t step = from < to ? 1 : -1;
-  for (std::int64_t value = from; value != to + step; value += step) {
-    const bool is_low = value == std::min(from, to);
-    const bool is_high = value == std::max(from, to);
-    scale.push_back({std::to_string(value), static_cast<double>(value), is_low ? low : is_high ? high : ""});
-  }
-  return scale;
-}
-
-/// An option as it is written.
-struct WrittenOption {
-  std::string text;
-  std::string value;
-  std::string note;
-  static void each_key(auto& self, auto& keys) {
-    keys.required_line("text", self.text);
-    keys.required_line("value", self.value, "a number");
-    keys.line("note", self.note, "stands in brackets where options are listed");
-  }
-};
-
-/// [very, 4], a plain number, or {text: very, value: 4, note: ...}.
-std::optional<RatingOption> read_option(const Node& node, const std::string& key, base::Problems& problems) {
-  WrittenOption option;
-  if (node.kind == Node::Kind::scalar) {
-    option.text = config::read_line(node, key, problems).value_or("");
-    option.value = option.text;
-  } else if (node.kind == Node::Kind::map) {
-    config::read_fields(node, key, problems, option);
-  } else if (const auto pair = config::read_two(node, key, problems)) {
-    std::tie(option.text, option.value) = *pair;
-  }
-  if (option.text.empty() || option.value.empty()) {
-    return std::nullopt;
-  }
-  const auto number = base::parse_double(option.value);
-  if (!number) {
-    problems.add(node.place(key), "'" + base::excerpt(option.value, 40) + "' is no number",
-                 "an option is [text, value] or a plain number");
-    return std::nullopt;
-  }
-  config::check_surface(node, key, option.text, problems);
-  config::check_surface(node, key, option.note, problems);
-  return RatingOption{option.text, *number, option.note};
-}
-
+/// Of {from: 1, to: 7, low: "not at all", high: "extremely"} each number is an option.
 void scale_key(config::Fields& job, std::vector<RatingOption>& scale) {
-  const Node* said = job.optional("scale");
-  if (said == nullptr) {
-    return;
+  const Node* node = job.optional("scale");
+  if (node != nullptr && node->kind == Node::Kind::map) {
+    NumberScale range;
+    read_numbers(*node, "scale", job.problems(), range);
+    scale = range.numbers();
+    check_num_options(node->place("scale"), scale.size(), job.problems());
+  } else if (node != nullptr) {
+    scale = read_options(*node, "scale", job.problems());
   }
-  const Node& node = *said;
-  scale.clear();
-  if (node.kind == Node::Kind::map) {
-    scale = read_range(node, job.problems());
-  } else if (!config::expect_kind(node, Node::Kind::list, "scale", job.problems(), config::Emptiness::refused)) {
-    return;
-  }
-  for (std::size_t i = 0; node.kind == Node::Kind::list && i < node.children.size(); ++i) {
-    const std::string key = "scale[" + std::to_string(i) + "]";
-    auto option = read_option(node.children[i], key, job.problems());
-    for (const auto& other : scale) {
-      if (option && (other.text == option->text || other.value == option->value)) {
-        job.problems().add(node.children[i].place(key), "option '" + option->text + "' repeats a text or a value",
-                           "options must differ");
-      }
-    }
-    if (option) {
-      scale.push_back(std::move(*option));
-    }
-  }
-  const std::size_t count = node.kind == Node::Kind::list ? node.children.size() : scale.size();
-  job.problems().add_if(count < 2 || count > 26, node.place("scale"), std::to_string(count) + " options",
-                        "2 to 26 are expected: A to Z");
+}
+
+void scale_key(config::FieldsDump& keys, const std::vector<RatingOption>& scale) {
+  keys.add("scale", dump_options(scale));
+}
+
+void scale_key(config::FieldsSchema& keys, const std::vector<RatingOption>& /*scale*/) {
+  keys.add("scale", scale_schema(), "what can be answered, the options in their order");
 }
 
 void sampling_key(config::Fields& keys, RatingSampling& sampling) {
@@ -325,31 +248,6 @@ void check_frame(const config::Fields& job, const Rating& settings) {
   };
   check(settings.identities, "{identity_definition}");
   check(settings.traits, "{trait_definition}");
-}
-
-Node dump_option(const RatingOption& option) {
-  if (option.note.empty()) {
-    return config::texts({option.text, base::format_double(option.value)});
-  }
-  Node map = Node::map();
-  config::add_text(map, "text", option.text);
-  config::add_text(map, "value", base::format_double(option.value));
-  config::add_text(map, "note", option.note);
-  return map;
-}
-
-void scale_key(config::FieldsDump& keys, const std::vector<RatingOption>& scale) {
-  keys.add("scale", config::list_of(scale, dump_option));
-}
-
-void scale_key(config::FieldsSchema& keys, const std::vector<RatingOption>& /*scale*/) {
-  const auto pair = config::pair_schema(config::text_schema());
-  auto options =
-      config::list_schema(config::either_schema({config::text_schema(), pair, config::fields_schema<WrittenOption>()}));
-  options["minItems"] = 2;
-  options["maxItems"] = 26;
-  keys.add("scale", config::either_schema({config::fields_schema<NumberScale>(), std::move(options)}),
-           "what can be answered, the options in their order");
 }
 
 }  // namespace

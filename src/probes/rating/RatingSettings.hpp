@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "probes/RatingScale.hpp"
 #include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 
@@ -58,14 +59,6 @@ struct RatedTrait {
   }
 };
 
-/// One answer of the scale; lettered A, B, ... in the order in which the prompt lists them.
-struct RatingOption {
-  std::string text;
-  double value = 0;
-  std::string note = {};  ///< stands in brackets behind the text where options are listed: "1 (not at all)"
-  bool operator==(const RatingOption&) const = default;
-};
-
 /// In which order the prompt lists the options: as the scale has them, or turned round.
 enum class OptionOrder : std::uint8_t { as_listed, reversed };
 inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder::reversed};
@@ -107,7 +100,7 @@ struct Rating {
   std::vector<RatedTrait> traits;
   std::vector<sweep::Template> questions;  ///< the templates, with one {group} ({identity} means the same) and {trait}
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
-  std::vector<RatingOption> scale = default_scale();  ///< 2 to 26 options
+  std::vector<RatingOption> scale = default_scale();  ///< 2 to 26, lettered A, B, ... as the prompt lists them
   std::vector<OptionOrder> orders = {OptionOrder::as_listed, OptionOrder::reversed};
   std::string frame = default_frame;
   RatingSampling sampling;

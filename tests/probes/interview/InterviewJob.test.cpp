@@ -7,7 +7,7 @@
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
-#include "probes/interview/Interview.hpp"
+#include "probes/interview/InterviewProbe.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -92,6 +92,18 @@ TEST(InterviewJob, dump_loads_back_to_an_equal_job) {
     const auto dump = config::canonical_dump(job);
     EXPECT_EQ(config::load_resolved(dump, "dump"), job) << dump;
   }
+}
+
+TEST(InterviewJob, options_may_be_numbers_and_have_notes) {
+  const auto job = load(
+      extended_job, {"axes.conversations=[{label: a, scale: [1, {text: often, value: 2, note: weekly}], turns: "
+                     "[{label: b, kind: rating, ask: '{item} {group} {scale}', items: [{label: x, dimension: d}]}]}]"});
+  const auto& interview = job.settings<Interview>();
+  EXPECT_THAT(interview.conversations.front().scale.options,
+              ElementsAre(RatingOption{"1", 1, ""}, RatingOption{"often", 2, "weekly"}));
+  EXPECT_EQ(config::load_resolved(config::canonical_dump(job), "dump"), job);
+  EXPECT_THAT(messages_of(interview, subjects_of(interview).subjects.front(), {}).front(),
+              HasSubstr("1, often (weekly)"));
 }
 
 TEST(InterviewJob, reports_all_faults_of_a_conversation_at_once) {

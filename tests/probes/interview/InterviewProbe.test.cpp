@@ -58,10 +58,10 @@ sweep::Job small_interview() {
   traits.turns[2].items = {item("warm", "warmth"), item("cold", "warmth")};
   traits.turns[2].items[1].polarity = RatedItem::Polarity::negative;
   traits.turns[2].items[1].definition = "not warm";
-  traits.scale.low_label = "least";
+  traits.scale.low = "least";
   Conversation status;
   status.label = "status";
-  status.scale = {.options = {{"high", 7}, {"low", -1}}};
+  status.scale.options = {{"high", 7}, {"low", -1}};
   status.turns = {turn("one", Turn::Kind::rating, Turn::When::always, "Are {group} {item}: {scale}?")};
   status.turns[0].items = {item("rich", "status")};
   interview.conversations = {traits, status};
@@ -336,7 +336,7 @@ TEST(InterviewProbe, hash_has_everything_that_a_number_depends_on) {
       [](auto& interview) { interview.conversations[0].instructions = "Go."; },
       [](auto& interview) { interview.conversations[0].turns[0].most = 1; },
       [](auto& interview) { interview.conversations[0].turns[1].ask = "How so?"; },
-      [](auto& interview) { interview.conversations[0].scale.high = 7; },
+      [](auto& interview) { interview.conversations[0].scale.to = 7; },
       [](auto& interview) { interview.conversations[1].scale.options[0].value = 9; },
       [](auto& interview) { interview.conversations[0].turns[0].when = Turn::When::always; },
       [](auto& interview) { interview.conversations.push_back(interview.conversations[1]); },
