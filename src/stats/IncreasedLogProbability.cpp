@@ -10,39 +10,20 @@ namespace stereosweep::stats {
 
 namespace {
 
-struct MeasureTexts {
-  std::string_view name;
-  std::string_view description;
-};
-
-/// In the order of Measure.
-constexpr std::array<MeasureTexts, all_measures.size()> measure_texts = {{
-    {"ilps_first", "log-probability of the first subword, minus the prior's"},
-    {"ilps_last", "log-probability of the last subword, minus the prior's"},
-    {"ilps_chain", "sum of the subwords' log-probabilities, minus the prior's"},
-    {"ilps_star", "as ilps_chain, each step renormalised over word-initial or continuation tokens (published code)"},
-    {"set_code_augmented",
-     "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)"},
-    {"set_code_plain", "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out"},
-    {"set_paper_augmented", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change"},
-    {"set_paper_plain", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)"},
-    {"set_hardest_augmented", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias may change"},
-    {"set_hardest_plain", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias is left out"},
-}};
-
-const MeasureTexts& texts_of(Measure measure) { return measure_texts.at(static_cast<std::size_t>(measure)); }
-
 Score scored(double value) {
   return std::isfinite(value) ? Score{value, ScoreStatus::ok}
          : std::isinf(value)  ? Score{value, ScoreStatus::group_infinite}
                               : Score{.status = ScoreStatus::group_not_scored};
 }
 
-Score chain(std::span<const double> logprob) { return scored(std::accumulate(logprob.begin(), logprob.end(), 0.0)); }
+Score chain(const WordNumbers& numbers) {
+  return numbers.logprob.empty() ? Score{}
+                                 : scored(std::accumulate(numbers.logprob.begin(), numbers.logprob.end(), 0.0));
+}
 
 Score renormalised_chain(const WordNumbers& numbers) {
   const auto length = numbers.logprob.size();
-  if (numbers.log_mass_initial.size() != length || numbers.log_mass_continuation.size() != length) {
+  if (length == 0 || numbers.log_mass_initial.size() != length || numbers.log_mass_continuation.size() != length) {
     return {};
   }
   double sum = 0;
@@ -53,7 +34,13 @@ Score renormalised_chain(const WordNumbers& numbers) {
   return scored(sum);
 }
 
-Score set_as_published_code(std::span<const double> distances) {
+using Distances = std::span<const double> WordNumbers::*;
+constexpr Distances bias = &WordNumbers::distance_bias;
+constexpr Distances plain = &WordNumbers::distance_plain;
+
+template <Distances kind>
+Score set_as_published_code(const WordNumbers& numbers) {
+  const auto distances = numbers.*kind;
   if (distances.empty() || !all_finite(distances)) {
     return {};
   }
@@ -66,7 +53,9 @@ Score set_as_published_code(std::span<const double> distances) {
 
 enum class Subword { easiest, hardest };
 
-Score logarithm_of_set(std::span<const double> distances, Subword subword) {
+template <Distances kind, Subword subword>
+Score logarithm_of_set(const WordNumbers& numbers) {
+  const auto distances = numbers.*kind;
   if (distances.empty() || !all_finite(distances)) {
     return {};
   }
@@ -78,52 +67,51 @@ Score logarithm_of_set(std::span<const double> distances, Subword subword) {
   return scored(-2 * std::log(distance));
 }
 
+struct MeasureRow {
+  std::string_view name;
+  std::string_view description;
+  Score (*fold)(const WordNumbers& numbers);
+};
+
+/// In the order of Measure.
+constexpr std::array<MeasureRow, all_measures.size()> measure_rows = {{
+    {"ilps_first", "log-probability of the first subword, minus the prior's",
+     [](const WordNumbers& numbers) { return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.front()); }},
+    {"ilps_last", "log-probability of the last subword, minus the prior's",
+     [](const WordNumbers& numbers) { return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.back()); }},
+    {"ilps_chain", "sum of the subwords' log-probabilities, minus the prior's", chain},
+    {"ilps_star", "as ilps_chain, each step renormalised over word-initial or continuation tokens (published code)",
+     renormalised_chain},
+    {"set_code_augmented",
+     "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)",
+     set_as_published_code<bias>},
+    {"set_code_plain", "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out",
+     set_as_published_code<plain>},
+    {"set_paper_augmented", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change",
+     logarithm_of_set<bias, Subword::easiest>},
+    {"set_paper_plain", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)",
+     logarithm_of_set<plain, Subword::easiest>},
+    {"set_hardest_augmented", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias may change",
+     logarithm_of_set<bias, Subword::hardest>},
+    {"set_hardest_plain", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias is left out",
+     logarithm_of_set<plain, Subword::hardest>},
+}};
+
+const MeasureRow& row_of(Measure measure) { return measure_rows.at(static_cast<std::size_t>(measure)); }
+
+/// The reasons of both sides alternate.
 ScoreStatus as_prior(ScoreStatus group_status) {
-  switch (group_status) {
-    case ScoreStatus::group_distance_at_least_one:
-      return ScoreStatus::prior_distance_at_least_one;
-    case ScoreStatus::group_distance_zero:
-      return ScoreStatus::prior_distance_zero;
-    case ScoreStatus::group_infinite:
-      return ScoreStatus::prior_infinite;
-    case ScoreStatus::ok:
-      return ScoreStatus::ok;
-    default:
-      return ScoreStatus::prior_not_scored;
-  }
+  static_assert(static_cast<int>(ScoreStatus::prior_infinite) == static_cast<int>(ScoreStatus::group_infinite) + 1);
+  return static_cast<ScoreStatus>(static_cast<int>(group_status) + 1);
 }
 
 }  // namespace
 
-std::string_view name_of(Measure measure) { return texts_of(measure).name; }
+std::string_view name_of(Measure measure) { return row_of(measure).name; }
 
-std::string_view description_of(Measure measure) { return texts_of(measure).description; }
+std::string_view description_of(Measure measure) { return row_of(measure).description; }
 
-Score fold_subwords(Measure measure, const WordNumbers& numbers) {
-  switch (measure) {
-    case Measure::ilps_first:
-      return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.front());
-    case Measure::ilps_last:
-      return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.back());
-    case Measure::ilps_chain:
-      return numbers.logprob.empty() ? Score{} : chain(numbers.logprob);
-    case Measure::ilps_star:
-      return numbers.logprob.empty() ? Score{} : renormalised_chain(numbers);
-    case Measure::set_code_augmented:
-      return set_as_published_code(numbers.distance_bias);
-    case Measure::set_code_plain:
-      return set_as_published_code(numbers.distance_plain);
-    case Measure::set_paper_augmented:
-      return logarithm_of_set(numbers.distance_bias, Subword::easiest);
-    case Measure::set_paper_plain:
-      return logarithm_of_set(numbers.distance_plain, Subword::easiest);
-    case Measure::set_hardest_augmented:
-      return logarithm_of_set(numbers.distance_bias, Subword::hardest);
-    case Measure::set_hardest_plain:
-      break;
-  }
-  return logarithm_of_set(numbers.distance_plain, Subword::hardest);
-}
+Score fold_subwords(Measure measure, const WordNumbers& numbers) { return row_of(measure).fold(numbers); }
 
 Score association(const Score& group, const Score& prior) {
   const double difference = group.value - prior.value;  // of an infinite side infinite, of two NaN
