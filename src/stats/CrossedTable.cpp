@@ -343,11 +343,8 @@ MeanTest test_mean(double mean, const MeanError& error, double confidence) {
     return {};
   }
   const double deviation = std::sqrt(error.variance);
-  const double square = mean * mean / error.variance;
   const double half = deviation * student_quantile((1 + confidence) / 2, error.degrees);
-  const double p = square < 0.1 ? 1 - boost::math::ibeta(0.5, error.degrees / 2, square / (error.degrees + square))
-                                : boost::math::ibeta(error.degrees / 2, 0.5, error.degrees / (error.degrees + square));
-  return {p, mean - half, mean + half};
+  return {two_sided_student(mean * mean / error.variance, error.degrees), mean - half, mean + half};
 }
 
 }  // namespace stereosweep::stats

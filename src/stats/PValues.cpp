@@ -41,12 +41,19 @@ double log10_p_two_sided(double z) { return (std::numbers::ln2 + log_upper_tail(
 
 double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
 
-double student_quantile(double probability, double degrees) {
+double two_sided_student(double square, double degrees) {
+  return square < 0.1 ? 1 - boost::math::ibeta(0.5, degrees / 2, square / (degrees + square))
+                      : boost::math::ibeta(degrees / 2, 0.5, degrees / (degrees + square));
+}
+
+double student_beyond(double two_sided, double degrees) {
   double rest = 0;  // 1 - x, which keeps its digits where x is near 1
   // P(|T| > t) = I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t^2)
-  const double x = boost::math::ibeta_inv(degrees / 2, 0.5, 2 * (1 - probability), &rest);
+  const double x = boost::math::ibeta_inv(degrees / 2, 0.5, two_sided, &rest);
   return std::sqrt(degrees * rest / x);
 }
+
+double student_quantile(double probability, double degrees) { return student_beyond(2 * (1 - probability), degrees); }
 
 namespace {
 

@@ -25,7 +25,13 @@ double log10_p_two_sided(double z);
 /// z with P(Z <= z) = probability, 0 < probability < 1.
 double normal_quantile(double probability);
 
-/// t with P(T <= t) = probability, 0.5 <= probability < 1, of Student's distribution; `degrees` > 0, also no integer.
+/// P(|T| > t) of Student's distribution, from t^2; `degrees` > 0, also no integer.
+double two_sided_student(double square, double degrees);
+
+/// t >= 0 with P(|T| > t) = two_sided, above 0.
+double student_beyond(double two_sided, double degrees);
+
+/// t with P(T <= t) = probability, 0.5 <= probability < 1.
 double student_quantile(double probability, double degrees);
 
 /// holm: step-down Bonferroni, family-wise (Holm 1979, Scand. J. Statist. 6); benjamini_hochberg: step-up false

@@ -1,13 +1,12 @@
 #include "stats/PairedTest.hpp"
 
-#include <boost/math/special_functions/beta.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
 
@@ -42,9 +41,7 @@ PairedTest paired_t_test(std::span<const double> left, std::span<const double> r
   }
   const auto degrees = static_cast<double>(differences.size() - 1);
   result.t = result.difference / (deviation / std::sqrt(static_cast<double>(differences.size())));
-  const double square = result.t * result.t;
-  result.p = square < 0.1 ? 1 - boost::math::ibeta(0.5, degrees / 2, square / (degrees + square))
-                          : boost::math::ibeta(degrees / 2, 0.5, degrees / (degrees + square));
+  result.p = two_sided_student(result.t * result.t, degrees);
   result.reason = Reason::ok;
   return result;
 }

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "base/Error.hpp"
+#include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -96,13 +97,7 @@ double next_boundary(double spend, double before, double correlation) {
 }
 
 double as_student(double normal, double degrees) {
-  if (normal <= 0) {
-    return 0;
-  }
-  double rest = 0;  // 1 - x, which keeps its digits where x is near 1
-  // P(|T| > t) = I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t^2)
-  const double x = boost::math::ibeta_inv(degrees / 2, 0.5, 2 * normal_tail(normal), &rest);
-  return std::sqrt(degrees * rest / x);
+  return normal <= 0 ? 0 : student_beyond(2 * normal_tail(normal), degrees);
 }
 
 double as_normal(double student, double degrees) {
