@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "stats/TauCounter.hpp"
 
 namespace stereosweep::stats {
 
@@ -102,21 +104,8 @@ Value log_sum_exp(std::span<const double> values) {
 }
 
 std::vector<double> average_ranks(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](auto left, auto right) { return values[left] < values[right]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    auto last = first + 1;
-    while (last < order.size() && values[order[last]] == values[order[first]]) {
-      ++last;
-    }
-    for (auto position = first; position < last; ++position) {
-      ranks[order[position]] = static_cast<double>(first + last + 1) / 2;
-    }
-    first = last;
-  }
-  return ranks;
+  return base::mapped(tied_places(values),
+                      [](const TiedPlaces& places) { return static_cast<double>(places.first + places.last + 1) / 2; });
 }
 
 Value standard_deviation(std::span<const double> values) {
