@@ -8,72 +8,39 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "stats/TauCounter.hpp"
 
 namespace stereosweep::stats {
 
 namespace {
 
-/// Sums over the runs of equal values of a sorted list, t being a run's length.
+/// Sums over the runs of equal values of a list, t being a run's length.
 struct TieSums {
+  explicit TieSums(std::span<const double> values) {
+    for (const auto& places : tied_places(values)) {  // each value its share of its run
+      const auto t = static_cast<double>(places.last - places.first);
+      pairs += (t - 1) / 2;
+      triples += (t - 1) * (t - 2);
+      weights += (t - 1) * (2 * t + 5);
+    }
+  }
   double pairs = 0;    ///< t(t-1)/2
   double triples = 0;  ///< t(t-1)(t-2)
   double weights = 0;  ///< t(t-1)(2t+5)
 };
 
-template <class Equal>
-TieSums count_ties(std::size_t n, Equal equal) {
-  TieSums ties;
-  for (std::size_t first = 0; first < n;) {
-    auto last = first + 1;
-    while (last < n && equal(first, last)) {
-      ++last;
-    }
-    const auto t = static_cast<double>(last - first);
-    ties.pairs += t * (t - 1) / 2;
-    ties.triples += t * (t - 1) * (t - 2);
-    ties.weights += t * (t - 1) * (2 * t + 5);
-    first = last;
-  }
-  return ties;
-}
-
-/// Sorts and counts the pairs that stood in the wrong order.
-std::uint64_t sort_and_count(std::vector<double>& values, std::vector<double>& scratch, std::size_t first,
-                             std::size_t last) {
-  if (last - first < 2) {
-    return 0;
-  }
-  const auto middle = first + (last - first) / 2;
-  auto swaps = sort_and_count(values, scratch, first, middle) + sort_and_count(values, scratch, middle, last);
-  auto left = first;
-  auto right = middle;
-  for (auto target = first; target < last; ++target) {
-    if (right == last || (left < middle && values[left] <= values[right])) {
-      scratch[target] = values[left++];
-    } else {
-      swaps += middle - left;
-      scratch[target] = values[right++];
-    }
-  }
-  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(first), scratch.begin() + static_cast<std::ptrdiff_t>(last),
-            values.begin() + static_cast<std::ptrdiff_t>(first));
-  return swaps;
-}
-
 double normal_two_sided(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
 
-double kendall_p(std::size_t count, double concordant_minus_discordant, std::uint64_t discordant, const TieSums& left,
-                 const TieSums& right) {
+double kendall_p(std::size_t count, const PairCounts& counts, const TieSums& left, const TieSums& right) {
   const auto n = static_cast<double>(count);
-  const auto pairs = static_cast<std::uint64_t>(count) * (count - 1) / 2;
-  const auto fewest = std::min(discordant, pairs - std::min(discordant, pairs));
+  const auto fewest = static_cast<std::uint64_t>(std::min(counts.discordant, counts.all - counts.discordant));
   if (left.pairs == 0 && right.pairs == 0 && (count <= 33 || fewest <= 1)) {
     return std::min(1.0, 2 * inversion_probability(count, fewest));
   }
   const auto m = n * (n - 1);
   const auto variance = (m * (2 * n + 5) - left.weights - right.weights) / 18 + 2 * left.pairs * right.pairs / m +
                         left.triples * right.triples / (9 * m * (n - 2));
-  return normal_two_sided(concordant_minus_discordant / std::sqrt(variance));
+  return normal_two_sided(static_cast<double>(counts.difference()) / std::sqrt(variance));
 }
 
 /// What every correlation refuses; `ok` otherwise.
@@ -117,25 +84,16 @@ Correlation kendall_tau_b(std::span<const double> left, std::span<const double> 
   if (!result.defined()) {
     return result;
   }
-  const auto n = left.size();
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](auto a, auto b) { return left[a] != left[b] ? left[a] < left[b] : right[a] < right[b]; });
-  const auto left_ties = count_ties(n, [&](auto a, auto b) { return left[order[a]] == left[order[b]]; });
-  const auto joint_ties = count_ties(
-      n, [&](auto a, auto b) { return left[order[a]] == left[order[b]] && right[order[a]] == right[order[b]]; });
-  std::vector<double> sorted(n);
-  std::transform(order.begin(), order.end(), sorted.begin(), [&](auto index) { return right[index]; });
-  std::vector<double> scratch(n);
-  const auto discordant = sort_and_count(sorted, scratch, 0, n);
-  const auto right_ties = count_ties(n, [&](auto a, auto b) { return sorted[a] == sorted[b]; });
-  const auto pairs = static_cast<double>(n) * static_cast<double>(n - 1) / 2;
-  const auto difference =
-      pairs - left_ties.pairs - right_ties.pairs + joint_ties.pairs - 2 * static_cast<double>(discordant);
+  const TieSums left_ties(left);
+  const TieSums right_ties(right);
+  TauCounter counter(left.size());
+  counter.set_left(left);
+  const auto counts = counter.count(right);
+  const auto pairs = static_cast<double>(counts.all);
+  const auto difference = static_cast<double>(counts.difference());
   const auto tau = difference / std::sqrt(pairs - left_ties.pairs) / std::sqrt(pairs - right_ties.pairs);
   result.value = std::clamp(tau, -1.0, 1.0);
-  result.p = kendall_p(n, difference, discordant, left_ties, right_ties);
+  result.p = kendall_p(result.n, counts, left_ties, right_ties);
   return result;
 }
 

@@ -17,7 +17,7 @@ struct Correlation {
   bool defined() const { return reason == Reason::ok; }
 };
 
-/// Kendall's tau-b in O(n log n): (C - D) / sqrt((n0 - n1)(n0 - n2)) (Kendall 1945, Biometrika 33, 239-251; counting of
+/// Kendall's tau-b: (C - D) / sqrt((n0 - n1)(n0 - n2)) (Kendall 1945, Biometrika 33, 239-251; counting of
 /// discordant pairs: Knight 1966, JASA 61, 436-439).
 /// p: exact without ties for n <= 33 or at most one discordant or concordant pair (Kendall 1970, Rank Correlation
 /// Methods, §5: inversions of a random permutation), otherwise normal with the variance corrected for ties; the rule by

@@ -166,7 +166,7 @@ void TauCounter::set_left(std::span<const double> values) {
 
 /// Numbers are met in the order of the right list, of equal ones in that of the left list: so a pair is discordant
 /// where a number with a larger left place, not equal on the left, was met before.
-STEREOSWEEP_VECTOR_CLONES double TauCounter::tau_b(std::span<const double> values) {
+STEREOSWEEP_VECTOR_CLONES PairCounts TauCounter::count(std::span<const double> values) {
   STEREOSWEEP_ASSERT(values.size() == num_cells_, "a value per cell");
   const auto left_cells = left_.cells();
   values_.resize(left_cells.size());
@@ -201,10 +201,13 @@ STEREOSWEEP_VECTOR_CLONES double TauCounter::tau_b(std::span<const double> value
   for (const auto& ties : left_ties_) {
     left_ties += pairs_of(taken_.below(ties.last) - taken_.below(ties.first));
   }
-  const auto pairs = pairs_of(static_cast<std::int64_t>(order.size()));
-  const auto difference = pairs - left_ties - right_ties + joint_ties - 2 * discordant;
-  return static_cast<double>(difference) /
-         std::sqrt(static_cast<double>(pairs - left_ties) * static_cast<double>(pairs - right_ties));
+  return {pairs_of(static_cast<std::int64_t>(order.size())), discordant, left_ties, right_ties, joint_ties};
+}
+
+double TauCounter::tau_b(std::span<const double> values) {
+  const auto counts = count(values);
+  return static_cast<double>(counts.difference()) / std::sqrt(static_cast<double>(counts.all - counts.left_ties) *
+                                                              static_cast<double>(counts.all - counts.right_ties));
 }
 
 }  // namespace stereosweep::stats

@@ -73,14 +73,26 @@ class SortedNumbers {
   std::vector<std::uint16_t> starts_;
 };
 
+/// Of the pairs of cells of two lists.
+struct PairCounts {
+  std::int64_t all = 0;
+  std::int64_t discordant = 0;
+  std::int64_t left_ties = 0;   ///< equal on the left
+  std::int64_t right_ties = 0;  ///< equal on the right
+  std::int64_t joint_ties = 0;  ///< equal on both
+  /// Concordant minus discordant ones.
+  std::int64_t difference() const { return all - left_ties - right_ties + joint_ties - 2 * discordant; }
+};
+
 /// Tau-b of a left list with many right lists (Knight 1966: both sorted, discordant pairs counted).
 class TauCounter {
  public:
   explicit TauCounter(std::size_t num_cells) : num_cells_(num_cells), taken_(num_cells) {}
   /// [cell]; NaN: none.
   void set_left(std::span<const double> values);
-  /// With `values` [cell], over the cells that both have. NaN where tau-b does not exist (fewer than two cells, a
-  /// constant side).
+  /// With `values` [cell], over the cells that both have.
+  PairCounts count(std::span<const double> values);
+  /// Over these. NaN where tau-b does not exist (fewer than two cells, a constant side).
   double tau_b(std::span<const double> values);
 
  private:
