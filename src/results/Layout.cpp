@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "base/Lists.hpp"
 #include "hdf5/File.hpp"
 #include "results/RawBlock.hpp"
 
@@ -33,17 +31,6 @@ class Layout {
     dataset.write(dataset.all(), std::span<const T>(values));
     return dataset;
   }
-  /// The same of what `read` gives of each item: a double, a count (int32) or a flag (an enumeration).
-  template <class Item, class Read>
-  void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<Item>& items, Read read) {
-    using Value = std::decay_t<std::invoke_result_t<Read, const Item&>>;
-    using Element = std::conditional_t<std::is_enum_v<Value>, std::uint8_t,
-                                       std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>>;
-    write(cube, axes,
-          base::mapped(items, [&](const Item& item) { return static_cast<Element>(std::invoke(read, item)); }));
-  }
-  /// For attributes of the whole file.
-  hdf5::Group& root() { return root_; }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   /// As it was added.
   const AxisSchema& axis(const std::string& name) const;

@@ -126,7 +126,7 @@ std::filesystem::path file_with(const testing::TemporaryDirectory& folder, const
   file.root().write_attribute("schema", "stereosweep-statistics/test");
   {
     Layout layout(file.root());
-    add(layout);
+    add(layout, file.root());
   }
   file.finish();
   commit_sealed(pending);
@@ -137,7 +137,7 @@ void add_table(Layout& layout) { write_score_table(layout, some_table(2, 2, 3));
 
 TEST(StatisticsFile, ACompanionOverOtherAxesThanItsValuesIsRefused) {
   const testing::TemporaryDirectory folder;
-  const auto path = file_with(folder, [](Layout& layout) {
+  const auto path = file_with(folder, [](Layout& layout, hdf5::Group& /*root*/) {
     add_table(layout);
     layout.write(number_cube("mean", "", "mean"), {"subject"}, std::vector<double>(2, 1.0))
         .write_attribute("role", "value");
@@ -151,12 +151,12 @@ TEST(StatisticsFile, ACompanionOverOtherAxesThanItsValuesIsRefused) {
 
 TEST(ScoreFile, MeansOfPeopleThatDoNotFitTheirAxesAreRefused) {
   const testing::TemporaryDirectory folder;
-  const auto path = file_with(folder, [](Layout& layout) {
+  const auto path = file_with(folder, [](Layout& layout, hdf5::Group& root) {
     add_table(layout);
-    layout.root().create_dataset("people_mean", {hdf5::ElementType::float64, {1, 2, 3}, 0.0});
-    auto means = layout.root().open_dataset("people_mean");
+    root.create_dataset("people_mean", {hdf5::ElementType::float64, {1, 2, 3}, 0.0});
+    auto means = root.open_dataset("people_mean");
     for (unsigned axis = 0; axis < 3; ++axis) {
-      means.attach_scale(layout.root().open_dataset("item"), axis);
+      means.attach_scale(root.open_dataset("item"), axis);
     }
   });
   EXPECT_THROW(ScoreFile(path).peoples_means(), base::InputError);
@@ -164,7 +164,7 @@ TEST(ScoreFile, MeansOfPeopleThatDoNotFitTheirAxesAreRefused) {
 
 TEST(ScoreFile, StatusesThatDoNotFitTheScoresAreRefused) {
   const testing::TemporaryDirectory folder;
-  const auto path = file_with(folder, [](Layout& layout) {
+  const auto path = file_with(folder, [](Layout& layout, hdf5::Group& /*root*/) {
     const auto table = some_table(2, 2, 3);
     std::vector<std::string> names;
     for (const auto& axis : table.axes) {
