@@ -249,11 +249,11 @@ struct ClusterRequest {
     std::vector<KeyFault> faults;
     const auto count = base::parse_double(number);
     if (number != "elbow" && !(count && *count >= 1 && *count <= most_clusters && *count == std::floor(*count))) {
-      faults.push_back({"number", "'" + number.substr(0, 40) + "' is no number of clusters",
+      faults.push_back({"number", "'" + base::excerpt(number, 40) + "' is no number of clusters",
                         "elbow or a whole number from 1 to " + std::to_string(most_clusters) + " is expected", ""});
     }
     if (high_above != "mean" && high_above != "median" && !base::parse_double(high_above)) {
-      faults.push_back({"high_above", "'" + high_above.substr(0, 40) + "' parts nothing into high and low",
+      faults.push_back({"high_above", "'" + base::excerpt(high_above, 40) + "' parts nothing into high and low",
                         "mean, median or a number is expected", ""});
     }
     return faults;
