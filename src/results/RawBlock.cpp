@@ -12,6 +12,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/Packing.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {
@@ -22,40 +23,15 @@ constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
 void refuse_if(bool is_wrong, std::string_view why) { base::fail_if(is_wrong, "no valid raw block", why); }
 
-template <class T>
-void write_values(base::ByteWriter& out, const std::vector<T>& values) {
-  out.array(std::span<const T>(values));
-}
-
-void write_values(base::ByteWriter& out, const std::vector<std::string>& texts) {
-  out.number(std::uint64_t{texts.size()});
-  for (const auto& text : texts) {
-    out.text(text);
-  }
-}
-
-template <class T>
-void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<T>& values) {
-  values = in.array<T>();
-  refuse_if(values.size() != expected, "number of values");
-}
-
-void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<std::string>& texts) {
-  const auto count = in.number<std::uint64_t>();
-  // A text takes at least its length field; checked before anything is allocated.
-  refuse_if(count != expected || count > in.rest().size() / sizeof(std::uint64_t), "number of texts");
-  texts.resize(count);
-  for (auto& text : texts) {
-    text = in.text();
-    refuse_if(base::find_invalid_utf8(text).has_value(), "a text is no UTF-8");
-  }
-}
-
-void check_flags(const CubeSchema& cube, const RawColumn& column) {
+void check_values(const CubeSchema& cube, const RawColumn& column) {
   const auto* flags = std::get_if<std::vector<std::uint8_t>>(&column);
   const auto known = cube.flag_meanings.size();
   refuse_if(flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; }),
             "cube '" + cube.name + "' holds a flag without a meaning");
+  const auto* texts = std::get_if<std::vector<std::string>>(&column);
+  refuse_if(texts != nullptr &&
+                std::ranges::any_of(*texts, [](const auto& text) { return base::find_invalid_utf8(text).has_value(); }),
+            "a text is no UTF-8");
 }
 
 std::uint64_t checked_product(std::uint64_t left, std::uint64_t right) {
@@ -197,7 +173,7 @@ void RawBlock::write(base::ByteWriter& out) const {
   out.number(block_magic).number(static_cast<std::uint32_t>(columns.size()));
   for (const auto& column : columns) {
     out.number(static_cast<std::uint8_t>(column.index()));
-    std::visit([&](const auto& values) { write_values(out, values); }, column);
+    std::visit([&](const auto& values) { base::pack(out, values); }, column);
   }
 }
 
@@ -209,8 +185,13 @@ RawBlock RawBlock::read(base::ByteReader& in, const RawSchema& schema, std::uint
     const auto expected = checked_product(schema.values_per_context(cube), num_contexts);
     refuse_if(in.number<std::uint8_t>() != static_cast<std::uint8_t>(cube.type), "element type");
     auto& column = block.columns.emplace_back(empty_column(cube.type));
-    std::visit([&](auto& values) { read_values(in, expected, values); }, column);
-    check_flags(cube, column);
+    std::visit(
+        [&](auto& values) {
+          base::unpack(in, values);
+          refuse_if(values.size() != expected, "number of values");
+        },
+        column);
+    check_values(cube, column);
   }
   return block;
 }
