@@ -19,6 +19,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/Packing.hpp"
 #include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
@@ -26,6 +27,19 @@
 #include "base/process/Processors.hpp"
 
 namespace stereosweep::results {
+
+// For base::pack: as files have them.
+auto fields_of(base::Either<JournalHeader> auto& header) {
+  return std::tie(header.job_hash, header.settings, header.facts, header.attempt);
+}
+auto fields_of(base::Either<JournalRecord> auto& record) {
+  return std::tie(record.key, record.block_index, record.offset, record.size, record.num_contexts, record.seed);
+}
+/// Its records stand behind these, with their number.
+auto fields_of(base::Either<JournalIndex> auto& index) {
+  return std::tie(index.header_checksum, index.covered, index.last_record_checksum, index.cost);
+}
+
 namespace {
 
 constexpr std::string_view file_magic = "SSWJRNL1";
@@ -33,8 +47,14 @@ constexpr std::string_view record_magic = "\xF5SSWrec\n";  // 0xF5 never occurs 
 constexpr std::uint32_t version = 3;                       // 3: the settings name build and libraries
 constexpr std::size_t magic_size = 8;
 constexpr std::size_t crc_size = sizeof(std::uint32_t);
-constexpr std::size_t cost_size = 4 * sizeof(std::uint64_t);
-constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_size;  ///< of a record
+
+/// What stands between magic number and checksum at the head of a record.
+struct RecordHead {
+  std::uint64_t size = 0;  ///< of the payload
+  BlockId block;
+};
+constexpr std::size_t head_size = magic_size + sizeof(RecordHead) + crc_size;
+
 constexpr std::size_t most_open = 64;     ///< attempts whose files stay open
 constexpr std::size_t most_ahead = 4096;  ///< records whose payloads are checked side by side
 constexpr std::size_t most_threads = 16;  ///< that do so: they are faster than any file system
@@ -58,7 +78,7 @@ void try_to_write_index(const std::filesystem::path& journal, const JournalIndex
 
 std::vector<std::byte> encode_header(const JournalHeader& header) {
   base::ByteWriter content;
-  content.number(version).plain(header.job_hash).text(header.settings).text(header.facts).text(header.attempt);
+  base::pack(content.number(version), header);
   base::ByteWriter out;
   out.raw(std::as_bytes(std::span(file_magic))).number(static_cast<std::uint32_t>(content.bytes().size()));
   out.raw(content.bytes());
@@ -83,10 +103,7 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
       "Start anew with --overwrite, give another --output, or go on with the program that wrote it; results that are "
       "complete can be read as they are.");
   JournalHeader header;
-  header.job_hash = in.plain<base::Digest>();
-  header.settings = in.text();
-  header.facts = in.text();
-  header.attempt = in.text();
+  base::unpack(in, header);
   return header;
 }
 
@@ -94,6 +111,13 @@ std::uint32_t checksum_at(const auto& file, std::uint64_t offset) {
   std::uint32_t stored = 0;
   file.read(offset, std::as_writable_bytes(std::span(&stored, 1)));
   return stored;
+}
+
+/// What stands before the checksum at the end; nothing: it is that of other bytes.
+std::optional<std::span<const std::byte>> before_checksum(std::span<const std::byte> bytes) {
+  const auto content = bytes.first(bytes.size() - std::min(bytes.size(), crc_size));
+  const bool is_whole = base::ByteReader(bytes.subspan(content.size())).number<std::uint32_t>() == crc_of(content);
+  return is_whole ? std::optional(content) : std::nullopt;
 }
 
 enum class RecordState { intact, damaged, cut };
@@ -120,13 +144,10 @@ FoundRecord read_head(const auto& file, std::uint64_t offset) {
   if (std::memcmp(in.take(magic_size).data(), record_magic.data(), magic_size) != 0) {
     return found;
   }
-  record.size = in.number<std::uint64_t>();
-  record.key = in.plain<base::Digest>();
-  record.block_index = in.number<std::uint64_t>();
-  record.num_contexts = static_cast<std::uint32_t>(in.number<std::uint64_t>());
-  found.cost = in.plain<query::EngineCounts>();
-  record.seed = in.number<std::uint32_t>();
-  record.offset = offset + head_size;
+  const auto [size, block] = in.plain<RecordHead>();
+  found.cost = block.cost;
+  record = {block.key, block.block_index,         offset + head_size, static_cast<std::uint32_t>(block.num_contexts), 0,
+            size,      in.number<std::uint32_t>()};
   if (record.seed != crc_of(covered)) {
     return found;
   }
@@ -182,11 +203,9 @@ ReadHeader read_header(const auto& file) {
   }
   std::vector<std::byte> bytes(fixed + length + crc_size);
   file.read(0, bytes);
-  const auto covered = std::span(bytes).first(fixed + length);
-  std::uint32_t stored = 0;
-  std::memcpy(&stored, bytes.data() + covered.size(), sizeof(stored));
-  base::fail_if(stored != crc_of(covered), "its header is damaged");
-  return {decode_header(covered.subspan(fixed), file.path), bytes.size(), stored};
+  const auto covered = before_checksum(bytes);
+  base::fail_if(!covered, "its header is damaged");
+  return {decode_header(covered->subspan(fixed), file.path), bytes.size(), crc_of(*covered)};
 }
 
 /// The index of these bytes and of no others.
@@ -211,21 +230,13 @@ constexpr std::size_t index_record_size = sizeof(base::Digest) + 3 * sizeof(std:
 
 JournalIndex decode_index(base::ByteReader& in) {
   JournalIndex index;
-  index.header_checksum = in.number<std::uint32_t>();
-  index.covered = in.number<std::uint64_t>();
-  index.last_record_checksum = in.number<std::uint32_t>();
-  index.cost = in.plain<query::EngineCounts>();
+  base::unpack(in, index);
   const auto count = in.number<std::uint64_t>();
   base::fail_if(count != in.rest().size() / index_record_size || in.rest().size() % index_record_size != 0,
                 "its size is not that of its records");
   index.records.resize(count);
   for (auto& record : index.records) {
-    record.key = in.plain<base::Digest>();
-    record.block_index = in.number<std::uint64_t>();
-    record.offset = in.number<std::uint64_t>();
-    record.size = in.number<std::uint64_t>();
-    record.num_contexts = in.number<std::uint32_t>();
-    record.seed = in.number<std::uint32_t>();
+    base::unpack(in, record);
     base::fail_if(record.offset > index.covered || record.size > index.covered - record.offset,
                   "a record lies behind its end");
   }
@@ -286,8 +297,7 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
   base::ByteWriter head;
-  head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
-  head.plain(id.key).number(id.block_index).number(id.num_contexts).plain(id.cost);
+  head.raw(std::as_bytes(std::span(record_magic))).plain(RecordHead{payload.size(), id});
   const auto head_crc = crc_of(head.bytes());
   head.number(head_crc);
   index_.last_record_checksum = crc_of(payload, head_crc);
@@ -572,8 +582,7 @@ query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
   if (crc_of(std::span(head).first(head_size - crc_size)) != record.seed) {
     refuse_damaged(file.path, record);
   }
-  base::ByteReader in(std::span<const std::byte>(head).last(crc_size + cost_size));
-  return in.plain<query::EngineCounts>();
+  return base::ByteReader(std::span(head).subspan(magic_size)).plain<RecordHead>().block.cost;
 }
 
 std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
@@ -603,13 +612,9 @@ std::filesystem::path index_of(const std::filesystem::path& journal) {
 
 void write_index(const std::filesystem::path& journal, const JournalIndex& index, base::PendingFile::Readers readers) {
   base::ByteWriter out;
-  out.raw(std::as_bytes(std::span(index_magic))).number(index_version).number(index.header_checksum);
-  out.number(index.covered).number(index.last_record_checksum).plain(index.cost);
+  base::pack(out.raw(std::as_bytes(std::span(index_magic))).number(index_version), index);
   out.number(std::uint64_t{index.records.size()});
-  for (const auto& record : index.records) {
-    out.plain(record.key).number(record.block_index).number(record.offset).number(record.size);
-    out.number(record.num_contexts).number(record.seed);
-  }
+  std::ranges::for_each(index.records, [&](const JournalRecord& record) { base::pack(out, record); });
   out.number(crc_of(out.bytes()));
   base::PendingFile pending(index_of(journal), readers);
   const auto bytes = out.bytes();
@@ -627,20 +632,10 @@ std::optional<JournalIndex> read_index(const std::filesystem::path& journal) {
     const auto file = base::open_file(path);
     std::vector<std::byte> bytes(file.size());
     file.read(0, bytes);
-    base::ByteReader in(bytes);
+    base::ByteReader in(before_checksum(bytes).value_or(std::span<const std::byte>()));
     const auto begins_well =
         std::memcmp(in.take(index_magic.size()).data(), index_magic.data(), index_magic.size()) == 0;
-    if (!begins_well || in.number<std::uint32_t>() != index_version || in.rest().size() < sizeof(std::uint32_t)) {
-      return std::nullopt;
-    }
-    const auto covered = std::span(bytes).first(bytes.size() - sizeof(std::uint32_t));
-    std::uint32_t stored = 0;
-    std::memcpy(&stored, bytes.data() + covered.size(), sizeof(stored));
-    if (stored != crc_of(covered)) {
-      return std::nullopt;
-    }
-    base::ByteReader content(covered.subspan(index_magic.size() + sizeof(index_version)));
-    return decode_index(content);
+    return begins_well && in.number<std::uint32_t>() == index_version ? std::optional(decode_index(in)) : std::nullopt;
   } catch (const base::Error&) {
     return std::nullopt;
   }
