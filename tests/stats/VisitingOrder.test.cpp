@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "stats/permutation/Relabelling.hpp"
+
 namespace stereosweep::stats {
 namespace {
 
@@ -76,6 +78,11 @@ TEST(VisitingOrder, gives_the_diagonal_fresh_rows_and_columns) {
 }
 
 TEST(VisitingOrder, shuffles_evenly_by_its_seed) {
+  const auto shuffled_places = [](std::size_t length, std::uint64_t seed, std::uint64_t stream) {
+    std::vector<std::size_t> places(length);
+    shuffle(places, seed, stream);
+    return places;
+  };
   EXPECT_EQ(shuffled_places(9, 3, 7), shuffled_places(9, 3, 7));
   std::vector<double> counts(25, 0);
   constexpr int draws = 20'000;

@@ -13,6 +13,7 @@
 #include "findings/contrasts/ComparedCells.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/RateInterval.hpp"
+#include "stats/permutation/Relabelling.hpp"
 #include "stats/sequential/FlipEvalue.hpp"
 #include "stats/sequential/PartEstimate.hpp"
 #include "stats/sequential/VisitingOrder.hpp"
@@ -401,7 +402,8 @@ void put_complete(const ContrastPlan& plan, const ComparedItem& compared, const 
 
 DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
   const auto deal = [&](std::size_t axis, Stream stream, std::vector<std::size_t>& order) {
-    const auto places = stats::shuffled_places(scores.length(axis), seed, start_of(stream));
+    std::vector<std::size_t> places(scores.length(axis));
+    stats::shuffle(places, seed, start_of(stream));
     order.resize(places.size());
     for (std::size_t place = 0; place < places.size(); ++place) {
       order[places[place]] = place;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/Random.hpp"
 
 namespace stereosweep::stats {
 
@@ -45,15 +44,6 @@ std::vector<std::size_t> looks_of_cells(std::size_t num_rows, std::size_t num_co
     }
   }
   return found;
-}
-
-std::vector<std::size_t> shuffled_places(std::size_t length, std::uint64_t seed, std::uint64_t stream) {
-  std::vector<std::size_t> places(length);
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  for (std::size_t left = length; left > 1; --left) {
-    std::swap(places[left - 1], places[base::random_below(left, seed, stream, left)]);
-  }
-  return places;
 }
 
 }  // namespace stereosweep::stats

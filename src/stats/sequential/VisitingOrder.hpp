@@ -29,7 +29,4 @@ std::vector<PlannedLook> planned_looks(std::size_t num_rows, std::size_t num_col
 std::vector<std::size_t> looks_of_cells(std::size_t num_rows, std::size_t num_columns,
                                         const std::vector<PlannedLook>& looks);
 
-/// 0 .. length - 1 in random order (Fisher and Yates), a function of seed and stream.
-std::vector<std::size_t> shuffled_places(std::size_t length, std::uint64_t seed, std::uint64_t stream);
-
 }  // namespace stereosweep::stats
