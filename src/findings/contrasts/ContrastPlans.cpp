@@ -242,6 +242,18 @@ std::size_t ContrastPlan::cell_of(const PlannedSide& side, std::size_t sentence)
   return is_taken ? blocks[place] * num_columns + columns[rephrasing] : no_block;
 }
 
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family) {
+  switch (family) {
+    case sweep::TestFamily::contrast:
+      return contrast + '\n' + measure;
+    case sweep::TestFamily::measure:
+      return measure;
+    case sweep::TestFamily::all:
+      break;
+  }
+  return "";
+}
+
 std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison) {
   Resolver resolver(scores);
   std::vector<ContrastPlan> plans;

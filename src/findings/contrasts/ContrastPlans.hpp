@@ -57,3 +57,6 @@ struct ContrastPlan {
 std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings
+/// The name of the rows that are tested together with one.
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
+

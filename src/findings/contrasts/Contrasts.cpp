@@ -1,6 +1,7 @@
 #include "findings/contrasts/Contrasts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -72,7 +73,7 @@ class Comparer {
         tested.row.claim =
             claim_of(plan.words, tested.row.measure, *scores_.axes[item_axis], item, numbers.difference > 0);
         tested.blocks_key = plan.blocks_key;
-        tested.family = family_of(tested.row);
+        tested.family = family_of(plan.name, tested.row.measure, comparison_.family);
       }
     }
   }
@@ -83,18 +84,6 @@ class Comparer {
   }
 
  private:
-  std::string family_of(const ContrastRow& row) const {
-    switch (comparison_.family) {
-      case sweep::Comparison::Family::contrast:
-        return row.contrast + '\n' + row.measure;
-      case sweep::Comparison::Family::measure:
-        return row.measure;
-      case sweep::Comparison::Family::all:
-        break;
-    }
-    return "";
-  }
-
   /// Of the sides whose means count with this sign.
   std::string subjects_of(const ContrastPlan& plan, int sign) const {
     constexpr std::size_t most = 6;
@@ -298,16 +287,10 @@ std::string cells_text(const sweep::Comparison& comparison) {
 }
 
 /// Which tests are adjusted together.
-std::string family_text(sweep::Comparison::Family family) {
-  switch (family) {
-    case sweep::Comparison::Family::contrast:
-      return "the items of one contrast and measure";
-    case sweep::Comparison::Family::measure:
-      return "all contrasts and items of one measure";
-    case sweep::Comparison::Family::all:
-      break;
-  }
-  return "all rows";
+std::string family_text(sweep::TestFamily family) {
+  constexpr std::array texts = {"the items of one contrast and measure", "all contrasts and items of one measure",
+                                "all rows"};
+  return texts.at(static_cast<std::size_t>(family));
 }
 
 /// Which question each number of the table answers, and what to beware of.

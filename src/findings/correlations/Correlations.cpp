@@ -1,6 +1,7 @@
 #include "findings/correlations/Correlations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -236,16 +237,11 @@ void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family)
   }
 }
 
-std::string adjusted_among(sweep::Comparison::Family family) {
-  switch (family) {
-    case sweep::Comparison::Family::contrast:
-      return "all rows of one name, measure and method";
-    case sweep::Comparison::Family::measure:
-      return "all rows of one measure and method";
-    case sweep::Comparison::Family::all:
-      break;
-  }
-  return "all rows of one method";
+/// Which tests are adjusted together.
+std::string adjusted_among(sweep::TestFamily family) {
+  constexpr std::array texts = {"all rows of one name, measure and method", "all rows of one measure and method",
+                                "all rows of one method"};
+  return texts.at(static_cast<std::size_t>(family));
 }
 
 std::string notes_of(const Correlations& correlations, const sweep::Comparison& comparison) {

@@ -340,18 +340,6 @@ std::vector<std::string> decision_names() {
   return {"positive", "negative", "equivalent", "narrow", "undecided_here", "exhausted", "missing", "open"};
 }
 
-std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family) {
-  switch (family) {
-    case sweep::TestFamily::contrast:
-      return contrast + '\n' + measure;
-    case sweep::TestFamily::measure:
-      return measure;
-    case sweep::TestFamily::all:
-      break;
-  }
-  return "";
-}
-
 std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
                                      const DecideRequest& request) {
   std::vector<std::size_t> items;

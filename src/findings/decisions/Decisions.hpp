@@ -70,9 +70,6 @@ struct Decisions {
 /// there are none.
 sweep::Comparison asked_contrasts(const sweep::Comparison& comparison);
 
-/// The name of the rows that are decided together with one.
-std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
-
 /// Items of which a contrast is decided in a measure: all, or of these what an earlier run left open.
 std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
                                      const sweep::DecideRequest& request);
