@@ -22,6 +22,16 @@
 #include "stats/PValues.hpp"
 #include "stats/VarianceComponents.hpp"
 
+namespace stereosweep::stats {
+
+// For base::pack.
+auto fields_of(base::Either<Clustering> auto& clustering) {
+  return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
+                  clustering.num_best);
+}
+
+}  // namespace stereosweep::stats
+
 namespace stereosweep::findings {
 namespace {
 
@@ -41,12 +51,6 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
     chosen.push_back(known[*place]);
   }
   return asked.empty() ? known : chosen;
-}
-
-/// Of a clustering what the ranks tell each other.
-auto clustering_fields(auto& clustering) {
-  return std::tie(clustering.reason, clustering.num_clusters, clustering.labels, clustering.centres, clustering.inertia,
-                  clustering.num_best);
 }
 
 /// Collective: ranks share the numbers of clusters.
@@ -77,15 +81,13 @@ class ClusterFinder {
         complete.insert(complete.end(), point.begin(), point.end());
       }
     }
-    const auto shared = share_bytes(ranks_, num_curve(), [&](std::size_t place) {
-      const auto clustering = stats::cluster({complete, num_dimensions_}, place + 1, settings_);
-      return packed(clustering_fields(clustering));
-    });
+    source.by_number = base::joined(share<stats::Clustering>(ranks_, num_curve(), [&](std::size_t place) {
+      return std::vector{stats::cluster({complete, num_dimensions_}, place + 1, settings_)};
+    }));
     std::vector<double> curve;
-    for (std::size_t k = 1; k <= num_curve(); ++k) {
-      unpack(shared[k - 1], clustering_fields(source.by_number.emplace_back()));
-      if (source.by_number.back().defined() && k <= static_cast<std::size_t>(request_.max_clusters)) {
-        curve.push_back(source.by_number.back().inertia);
+    for (const auto& clustering : std::span(source.by_number).first(static_cast<std::size_t>(request_.max_clusters))) {
+      if (clustering.defined()) {
+        curve.push_back(clustering.inertia);
       }
     }
     source.elbow = stats::find_elbow(curve);

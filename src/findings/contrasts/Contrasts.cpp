@@ -27,6 +27,12 @@ struct Tested {
   std::string blocks_key;
   std::string family;
 };
+/// What the ranks tell each other.
+template <base::Either<Tested> Row>
+auto fields_of(Row& tested) {
+  using Numbers = std::conditional_t<std::is_const_v<Row>, const ContrastNumbers, ContrastNumbers>;
+  return std::tie(static_cast<Numbers&>(tested.row), tested.blocks);
+}
 
 class Comparer {
  public:
@@ -43,35 +49,31 @@ class Comparer {
     const auto in_score = scores_.read_statuses ? answers_in_score(*scores_.axes[measure_axis], measure) : -1;
     const auto statuses = in_score > 0 ? scores_.read_statuses(measure) : std::vector<std::uint8_t>();
     std::optional<ComparedMeans> means;
-    const auto units = share_bytes(scores_.ranks, plans.size() * parts, [&](std::size_t unit) {
+    auto units = share<Tested>(scores_.ranks, plans.size() * parts, [&](std::size_t unit) {
       const ContrastPlan& plan = *plans[unit / parts];
       if (last != &plan) {
         means.emplace(scores_, plan, values, statuses, in_score);
         last = &plan;
       }
-      base::ByteWriter out;
+      std::vector<Tested> rows;
       for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
-        auto tested = test(plan, measure, *means, item);
-        tested.row.num_answers = in_score < 0 ? -1 : means->num_answers(item);
-        const ContrastNumbers& numbers = tested.row;
-        base::pack(out, std::tie(numbers, tested.blocks));
+        rows.push_back(test(plan, measure, *means, item));
+        rows.back().row.num_answers = in_score < 0 ? -1 : means->num_answers(item);
       }
-      return out.take();
+      return rows;
     });
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      base::ByteReader in(units[unit]);
-      for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
-        auto& tested = tested_.emplace_back();
-        ContrastNumbers& numbers = tested.row;
-        base::unpack(in, std::tie(numbers, tested.blocks));
-        const ContrastPlan& plan = *plans[unit / parts];
+      const ContrastPlan& plan = *plans[unit / parts];
+      for (std::size_t place = 0; place < together; ++place) {
+        auto& tested = tested_.emplace_back(std::move(units[unit][place]));
+        const auto item = unit % parts * together + place;
         tested.row.contrast = plan.name;
         tested.row.measure = scores_.axes[measure_axis]->labels[measure];
         tested.row.item = items[item];
         tested.row.left_subjects = subjects_of(plan, 1);
         tested.row.right_subjects = subjects_of(plan, -1);
         tested.row.claim =
-            claim_of(plan.words, tested.row.measure, *scores_.axes[item_axis], item, numbers.difference > 0);
+            claim_of(plan.words, tested.row.measure, *scores_.axes[item_axis], item, tested.row.difference > 0);
         tested.blocks_key = plan.blocks_key;
         tested.family = family_of(plan.name, tested.row.measure, comparison_.family);
       }

@@ -20,6 +20,12 @@
 #include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
+
+/// What the ranks tell each other of a row.
+auto fields_of(base::Either<RowRounds> auto& row) {
+  return std::tie(row.rounds, row.visited, row.is_whole, row.complete, row.complete_p, row.complete_equivalence_p);
+}
+
 namespace {
 
 using sweep::DecideRequest;
@@ -27,30 +33,6 @@ using sweep::DecideRequest;
 constexpr double hopeless_chance = 0.025;
 constexpr double equal_rounding = 1e-12;  // of a difference: cells that vary by less are equal
 constexpr auto all_rounds = std::numeric_limits<std::size_t>::max();
-
-/// What the ranks tell each other of a row.
-auto parts_of(auto& row) {
-  return std::tie(row.rounds, row.visited, row.is_whole, row.complete, row.complete_p, row.complete_equivalence_p);
-}
-
-UnitBytes packed_rows(const std::vector<RowRounds>& rows) {
-  base::ByteWriter out;
-  for (const auto& row : rows) {
-    const auto bytes = packed(parts_of(row));
-    out.number(std::uint64_t{bytes.size()}).raw(bytes);
-  }
-  return out.take();
-}
-
-std::vector<RowRounds> unpacked_rows(const UnitBytes& unit, std::size_t num_rows) {
-  std::vector<RowRounds> rows(num_rows);
-  base::ByteReader in(unit);
-  for (auto& row : rows) {
-    const auto bytes = in.take(in.number<std::uint64_t>());
-    unpack({bytes.begin(), bytes.end()}, parts_of(row));
-  }
-  return rows;
-}
 
 std::string claim_of(const ContrastPlan& plan, bool is_positive) {
   const auto& words = plan.words;
@@ -268,16 +250,15 @@ void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, 
               const DecideRequest& request, const DealtOrder& order, std::vector<DecidedRow>& rows) {
   const auto values = scores.read(measure);
   const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
-  const auto units = share_bytes(scores.ranks, plans.size(), [&](std::size_t unit) {
-    return packed_rows(rounds_of(scores, *plans[unit], measure, values, statuses, request, order));
+  auto tables = share<RowRounds>(scores.ranks, plans.size(), [&](std::size_t unit) {
+    return rounds_of(scores, *plans[unit], measure, values, statuses, request, order);
   });
   const auto& items = scores.axes[item_axis]->labels;
-  for (std::size_t unit = 0; unit < units.size(); ++unit) {
-    auto tables = unpacked_rows(units[unit], items.size());
+  for (std::size_t unit = 0; unit < tables.size(); ++unit) {
     for (std::size_t item = 0; item < items.size(); ++item) {
       if (auto name = name_of(scores, *plans[unit], measure, item); request.asks(name)) {
         auto& row = rows.emplace_back(DecidedRow{std::move(name)});
-        row.table = std::move(tables[item]);
+        row.table = std::move(tables[unit][item]);
       }
     }
   }

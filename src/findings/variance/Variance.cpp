@@ -10,6 +10,15 @@
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
+
+/// What the ranks tell each other.
+auto fields_of(base::Either<VarianceRow> auto& row) {
+  auto& shares = row.shares;
+  return std::tie(shares.shares, shares.components, shares.degrees, shares.num_cells, shares.num_left_out,
+                  shares.status, row.subjects, row.status, row.own, row.projected, row.enough_templates,
+                  row.enough_rephrasings);
+}
+
 namespace {
 
 constexpr double enough_reliability = 0.9;
@@ -116,16 +125,7 @@ CellTable table_of(const Scores& scores, std::vector<double> values) {
   return without_mean_replicate(std::move(table), scores.axes[replicate_axis]->labels);
 }
 
-/// Of a row what the ranks tell each other.
-auto variance_fields(auto& row) {
-  auto& shares = row.shares;
-  return std::tie(shares.shares, shares.components, shares.degrees, shares.num_cells, shares.num_left_out,
-                  shares.status, row.subjects, row.status, row.own, row.projected, row.enough_templates,
-                  row.enough_rephrasings);
-}
-
-results::AxisSchema count_axis(const std::string& name, const std::string& long_name,
-                               const std::vector<std::size_t>& counts) {
+results::AxisSchema count_axis(const char* name, const char* long_name, const std::vector<std::size_t>& counts) {
   return {name, long_name, base::mapped(counts, [](auto count) { return std::to_string(count); }), {}};
 }
 
@@ -196,11 +196,9 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
     if (row.shares.status == VarianceStatus::ok || row.shares.status == VarianceStatus::unbalanced) {
       add_reliability(row, cells.table, variance.template_counts, variance.rephrasing_counts, comparison.confidence);
     }
-    return packed(variance_fields(row));
+    return std::vector{row};
   };
-  for (const auto& row : share_measures(scores, measures, compute)) {
-    unpack(row, variance_fields(variance.rows.emplace_back()));
-  }
+  variance.rows = base::joined(share_measures<VarianceRow>(scores, measures, compute));
   return variance;
 }
 
