@@ -177,13 +177,12 @@ ComparedMeans::ComparedMeans(const Scores& scores, const ContrastPlan& plan, std
   sides_ = base::mapped(plan.sides, [&](const PlannedSide& side) { return sum(scores, side, values); });
   for (const auto& side : in_score > 0 ? plan.sides : std::vector<PlannedSide>()) {
     const auto cells = Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]);
-    for (std::size_t place = 0; place < side.takes[0].size() * cells.num_sentences(); ++place) {
-      const auto [subject, sentence] = std::pair(place / cells.num_sentences(), place % cells.num_sentences());
-      for (std::size_t item = 0; item < num_items_; ++item) {
-        const bool is_taken = side.takes[0][subject] && plan.cell_of(side, sentence) != no_block;
-        answers_[item] += is_taken ? cells.num_answers(subject, sentence, item, in_score) : 0;
+    plan.each_cell(side, [&](std::size_t sentence, std::size_t /*cell*/) {
+      for (std::size_t place = 0; place < side.takes[0].size() * num_items_; ++place) {
+        const auto [subject, item] = std::pair(place / num_items_, place % num_items_);
+        answers_[item] += side.takes[0][subject] ? cells.num_answers(subject, sentence, item, in_score) : 0;
       }
-    }
+    });
   }
 }
 
@@ -198,13 +197,7 @@ ComparedMeans::SideSums ComparedMeans::sum(const Scores& scores, const PlannedSi
                 .subject_sums = {},
                 .subject_counts = {}};
   sums.magnitudes = sums.counts = sums.sums;
-  std::vector<std::size_t> cells;
-  for (std::size_t sentence = 0; sentence < sums.cells.num_sentences(); ++sentence) {
-    cells.push_back(plan_.cell_of(side, sentence));
-    if (cells.back() != no_block) {
-      sums.num_sentences[cells.back()] += 1;
-    }
-  }
+  plan_.each_cell(side, [&](std::size_t /*sentence*/, std::size_t cell) { sums.num_sentences[cell] += 1; });
   for (std::size_t subject = 0; subject < side.takes[0].size(); ++subject) {
     if (!side.takes[0][subject]) {
       continue;
@@ -213,11 +206,11 @@ ComparedMeans::SideSums ComparedMeans::sum(const Scores& scores, const PlannedSi
     sums.subjects.push_back(subject);
     sums.subject_sums.resize(first + num_items_, 0);
     sums.subject_counts.resize(first + num_items_, 0);
-    for (std::size_t sentence = 0; sentence < cells.size(); ++sentence) {
-      for (std::size_t item = 0; cells[sentence] != no_block && item < num_items_; ++item) {
+    plan_.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
+      for (std::size_t item = 0; item < num_items_; ++item) {
         const double score = sums.cells.at(subject, sentence, item);
         if (!std::isnan(score)) {
-          const auto place = cells[sentence] * num_items_ + item;
+          const auto place = cell * num_items_ + item;
           sums.sums[place] += score;
           sums.magnitudes[place] += std::abs(score);
           sums.counts[place] += 1;
@@ -225,7 +218,7 @@ ComparedMeans::SideSums ComparedMeans::sum(const Scores& scores, const PlannedSi
           sums.subject_counts[first + item] += 1;
         }
       }
-    }
+    });
   }
   return sums;
 }
@@ -334,15 +327,13 @@ ComparedItem ComparedMeans::adjusted(std::size_t item) const {
       SideSubject unit{
           .side = side, .subject = sums.subjects[subject], .scores = std::vector<double>(plan_.num_cells(), 0)};
       std::vector<double> counts(plan_.num_cells(), 0);
-      for (std::size_t sentence = 0; sentence < sums.cells.num_sentences(); ++sentence) {
-        const auto cell = plan_.cell_of(plan_.sides[side], sentence);
-        const double score = cell == no_block ? stats::nan : sums.cells.at(unit.subject, sentence, item);
-        if (!std::isnan(score)) {
+      plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t cell) {
+        if (const double score = sums.cells.at(unit.subject, sentence, item); !std::isnan(score)) {
           unit.scores[cell] += score;
           counts[cell] += 1;
           largest = std::max(largest, std::abs(score));
         }
-      }
+      });
       for (std::size_t cell = 0; cell < counts.size(); ++cell) {
         unit.scores[cell] = counts[cell] > 0 ? unit.scores[cell] / counts[cell] : stats::nan;
       }

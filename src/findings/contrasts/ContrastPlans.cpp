@@ -233,15 +233,6 @@ void plan_one(const Contrast& contrast, const std::optional<Selection>& each, co
 
 }  // namespace
 
-std::size_t ContrastPlan::cell_of(const PlannedSide& side, std::size_t sentence) const {
-  const auto place = sentence / columns.size();
-  const auto rephrasing = sentence % columns.size();
-  const bool is_taken = side.takes[template_axis - subject_axis][place] &&
-                        side.takes[rephrasing_axis - subject_axis][rephrasing] && blocks[place] != no_block &&
-                        columns[rephrasing] != no_block;
-  return is_taken ? blocks[place] * num_columns + columns[rephrasing] : no_block;
-}
-
 std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family) {
   switch (family) {
     case sweep::TestFamily::contrast:

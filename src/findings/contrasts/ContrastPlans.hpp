@@ -49,14 +49,24 @@ struct ContrastPlan {
     }
     return found;
   }
-  /// Block x columns + column of a sentence (template x rephrasings + rephrasing) that the side takes, or no_block.
-  std::size_t cell_of(const PlannedSide& side, std::size_t sentence) const;
+  /// `use(sentence, cell)` of the sentences (template x rephrasings + rephrasing) that the side takes; a cell is block
+  /// x columns + column.
+  void each_cell(const PlannedSide& side, const auto& use) const {
+    for (std::size_t sentence = 0; sentence < blocks.size() * columns.size(); ++sentence) {
+      const auto place = sentence / columns.size();
+      const auto rephrasing = sentence % columns.size();
+      if (side.takes[template_axis - subject_axis][place] && side.takes[rephrasing_axis - subject_axis][rephrasing] &&
+          blocks[place] != no_block && columns[rephrasing] != no_block) {
+        use(sentence, blocks[place] * num_columns + columns[rephrasing]);
+      }
+    }
+  }
 };
+
+/// The name of the rows that are tested together with one.
+std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
 
 /// In the job's order, `each` in the order of its labels. Throws InputError with every name that the table lacks.
 std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings
-/// The name of the rows that are tested together with one.
-std::string family_of(const std::string& contrast, const std::string& measure, sweep::TestFamily family);
-

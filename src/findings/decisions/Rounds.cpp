@@ -158,11 +158,9 @@ class ContrastCells {
   }
   /// `use(cell, state)`
   void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const auto& use) const {
-    for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
-      if (const auto cell = plan_.cell_of(plan_.sides[side], sentence); cell != no_block) {
-        use(cell, sides_[side].state(subject, sentence, item));
-      }
-    }
+    plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t cell) {
+      use(cell, sides_[side].state(subject, sentence, item));
+    });
   }
 
   void look_at(std::size_t side, std::size_t subject, std::size_t item) {
@@ -182,18 +180,18 @@ class ContrastCells {
 
   void leave_out(std::size_t side, std::size_t subject, std::size_t item) {
     const auto num_replicates = scores_.length(replicate_axis);
-    for (std::size_t sentence = 0; sentence < sides_[side].num_sentences(); ++sentence) {
+    plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t /*cell*/) {
       for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
         const auto context = subject * sides_[side].num_sentences() + sentence;
         const auto place = (context * num_replicates + replicate) * scores_.length(item_axis) + item;
-        if (plan_.cell_of(plan_.sides[side], sentence) != no_block && !std::isnan(values_[place])) {
+        if (!std::isnan(values_[place])) {
           if (masked_.empty()) {
             masked_.assign(values_.begin(), values_.end());
           }
           masked_[place] = stats::nan;
         }
       }
-    }
+    });
   }
 
   const Scores& scores_;
@@ -425,14 +423,11 @@ std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std
 std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
                                         const std::vector<bool>& left_out) {
   std::vector<bool> applicable(plan.num_cells(), true);
-  const auto num_columns = order.rephrasings.size();
   for (const auto& side : plan.sides) {
     std::vector<bool> has_any(plan.num_cells(), left_out.empty());
-    for (std::size_t sentence = 0; sentence < left_out.size() * num_columns; ++sentence) {
-      if (const auto cell = plan.cell_of(side, sentence); cell != no_block && !left_out[sentence / num_columns]) {
-        has_any[cell] = true;
-      }
-    }
+    plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
+      has_any[cell] = has_any[cell] || !left_out[sentence / plan.columns.size()];
+    });
     std::transform(applicable.begin(), applicable.end(), has_any.begin(), applicable.begin(), std::logical_and());
   }
   return CellOrder(plan, order, std::move(applicable)).visited();
@@ -444,11 +439,9 @@ std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vec
   for (const auto& plan : plans) {
     const auto visited = visited_cells(plan, order);
     for (const auto& side : plan.sides) {
-      for (std::size_t sentence = 0; sentence < rounds.size(); ++sentence) {
-        if (const auto cell = plan.cell_of(side, sentence); cell != no_block) {
-          rounds[sentence] = std::min(rounds[sentence], visited[cell]);
-        }
-      }
+      plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
+        rounds[sentence] = std::min(rounds[sentence], visited[cell]);
+      });
     }
   }
   return rounds;
@@ -458,13 +451,13 @@ std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, co
   std::vector<std::vector<std::size_t>> contexts(plan.num_cells());
   const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
   for (const auto& side : plan.sides) {
-    for (std::size_t subject = 0; subject < side.takes[0].size(); ++subject) {
-      for (std::size_t sentence = 0; side.takes[0][subject] && sentence < num_sentences; ++sentence) {
-        if (const auto cell = plan.cell_of(side, sentence); cell != no_block) {
+    plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
+      for (std::size_t subject = 0; subject < side.takes[0].size(); ++subject) {
+        if (side.takes[0][subject]) {
           contexts[cell].push_back(subject * num_sentences + sentence);
         }
       }
-    }
+    });
   }
   for (auto& places : contexts) {  // sides may share some
     std::ranges::sort(places);
