@@ -65,10 +65,9 @@ Scores scores_of(results::StatisticsFile& file) {
     return read_measure<std::uint8_t>(file, "score_status", measure);
   };
   if (file.root().contains(results::pole_score_name)) {
-    scores.poles = &file.layout().axis("pole");
-    scores.read_poles = [&file](std::size_t measure) {
+    scores.add_poles(file.layout().axis("pole"), [&file](std::size_t measure) {
       return read_measure<double>(file, results::pole_score_name, measure);
-    };
+    });
   }
   return scores;
 }
@@ -106,7 +105,7 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
   some.axes[template_axis] = chosen.get();
   some.read = narrowed(scores.read);
   some.read_statuses = narrowed(scores.read_statuses);
-  some.read_poles = narrowed(scores.read_poles);
+  some.poles = scores.poles ? std::make_shared<const Scores>(with_templates(*scores.poles, labels)) : nullptr;
   return some;
 }
 

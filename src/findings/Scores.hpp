@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,17 +32,21 @@ struct Scores {
   /// [subject, template, rephrasing, replicate, item]; NaN: no score.
   std::function<std::vector<double>(std::size_t measure)> read;
   /// Parallel to what `read` gives, as results::ScoreStatus; absent: all combinations are applicable.
-  std::function<std::vector<std::uint8_t>(std::size_t measure)> read_statuses;
-  /// The poles of the items, where they are scored by themselves; null: they are not.
-  const results::AxisSchema* poles = nullptr;
-  /// [subject, template, rephrasing, pole]; NaN: no score.
-  std::function<std::vector<double>(std::size_t measure)> read_poles = {};
+  std::function<std::vector<std::uint8_t>(std::size_t measure)> read_statuses = {};
+  /// The same table of the poles of the items, where they are scored by themselves; null: they are not.
+  std::shared_ptr<const Scores> poles = nullptr;
   /// Those that share the work on the table.
   Workers ranks = {};
   /// Of a run that may stop: rounds of which all blocks were scored; nothing: the run knows no rounds.
   std::optional<std::size_t> num_rounds = {};
 
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
+  /// Adds the table of the poles.
+  void add_poles(const results::AxisSchema& axis, std::function<std::vector<double>(std::size_t measure)> read_poles) {
+    Scores table{.axes = axes, .read = std::move(read_poles)};
+    table.axes[item_axis] = &axis;
+    poles = std::make_shared<const Scores>(std::move(table));
+  }
 };
 
 /// Whether a job asks an item nothing in a template, by their places and that of the measure: the score is

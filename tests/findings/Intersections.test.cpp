@@ -620,15 +620,14 @@ TEST(Intersections, PolesAreScoresLikeItems) {
   auto random = crossed_groups(2);
   auto scores = random.scores();
   const results::AxisSchema poles{"pole", "", {"kind", "rude"}, {}};
-  scores.poles = &poles;
   const auto num_rows = random.table.axes[subject_axis].labels.size() * crossed_templates * crossed_rephrasings;
-  scores.read_poles = [&](std::size_t /*measure*/) {
+  scores.add_poles(poles, [&](std::size_t /*measure*/) {
     std::vector<double> values;
-    for (std::size_t place = 0; place < 2 * num_rows; ++place) {
-      values.push_back(base::random_unit(1, 2, place));
+    for (std::size_t place = 0; place < 4 * num_rows; ++place) {  // two equal replicates
+      values.push_back(base::random_unit(1, 2, place / 4 * 2 + place % 2));
     }
     return values;
-  };
+  });
   const auto all = intersections_of(scores, crossed_questions());
   ASSERT_EQ(all.of_measures[0].poles.size(), 2 * all.parts.intersections.size());
   const auto at = [&](std::size_t subject, std::size_t cell) {

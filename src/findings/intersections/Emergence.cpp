@@ -18,14 +18,14 @@ struct CellDifferences {
 };
 
 /// Fills the row's means and counts of cells.
-CellDifferences differences_of(const CellScores& cells, const IntersectionParts& parts,
-                               const Intersection& intersection, std::size_t item, EmergenceRow& row) {
-  const std::vector<double> none(cells.num_cells(), stats::nan);
+CellDifferences differences_of(const Cells& cells, const IntersectionParts& parts, const Intersection& intersection,
+                               std::size_t item, EmergenceRow& row) {
+  const std::vector<double> none(cells.num_sentences(), stats::nan);
   const auto num_parts = intersection.parts.size();
   CellDifferences differences{std::vector(num_parts, none), none};
   row.score = 0;
   std::fill_n(row.parts.begin(), num_parts, 0);
-  for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
+  for (std::size_t cell = 0; cell < cells.num_sentences(); ++cell) {
     const double score = cells.at(intersection.subject, cell, item);
     const double baseline = parts.baseline ? cells.at(*parts.baseline, cell, item) : 0;
     std::array<double, sweep::most_parts> of_parts{};
@@ -67,14 +67,14 @@ struct TestedDifference {
   stats::CellsTest test;
 };
 
-TestedDifference tested(const std::vector<double>& differences, const CellScores& cells, double confidence) {
+TestedDifference tested(const std::vector<double>& differences, const Cells& cells, double confidence) {
   const double mean = stats::mean(stats::finite(differences)).value;
-  const auto squares = stats::crossed_squares(differences, cells.num_rephrasings);
+  const auto squares = stats::crossed_squares(differences, cells.length(rephrasing_axis));
   return {mean, static_cast<std::int32_t>(squares.num_rows), stats::test_cells(squares, mean, {}, confidence)};
 }
 
-EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, const Intersection& intersection,
-                    std::size_t item, double confidence) {
+EmergenceRow row_of(const Cells& cells, const std::optional<stats::ScaleEnds>& ends, const IntersectionParts& parts,
+                    const Intersection& intersection, std::size_t item, double confidence) {
   EmergenceRow row;
   const auto differences = differences_of(cells, parts, intersection, item, row);
   const auto test = [&](const std::vector<double>& of_cells) { return tested(of_cells, cells, confidence); };
@@ -97,10 +97,10 @@ EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, con
   row.interaction = beyond_sum.mean;
   row.interaction_low = beyond_sum.test.low;
   row.interaction_high = beyond_sum.test.high;
-  if (cells.ends && !std::isnan(row.interaction_low)) {
+  if (ends && !std::isnan(row.interaction_low)) {
     const auto num_parts = static_cast<double>(to_parts.size());
     const double num_added = 1 + (parts.baseline ? num_parts - 1 : 0);
-    const auto& [lowest, highest] = *cells.ends;
+    const auto& [lowest, highest] = *ends;
     row.interaction_low = std::max(row.interaction_low, num_added * lowest - num_parts * highest);
     row.interaction_high = std::min(row.interaction_high, num_added * highest - num_parts * lowest);
   }
@@ -112,13 +112,13 @@ EmergenceRow row_of(const CellScores& cells, const IntersectionParts& parts, con
 
 }  // namespace
 
-std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
-                                       const Workers& ranks) {
+std::vector<EmergenceRow> emergence_of(const Cells& cells, const std::optional<stats::ScaleEnds>& ends,
+                                       const IntersectionParts& parts, double confidence, const Workers& ranks) {
   auto rows = base::joined(share<EmergenceRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
     const auto& intersection = parts.intersections[place];
-    std::vector<EmergenceRow> of_items(cells.num_items);
-    for (std::size_t item = 0; intersection.has_parts() && item < cells.num_items; ++item) {
-      of_items[item] = row_of(cells, parts, intersection, item, confidence);
+    std::vector<EmergenceRow> of_items(cells.length(item_axis));
+    for (std::size_t item = 0; intersection.has_parts() && item < cells.length(item_axis); ++item) {
+      of_items[item] = row_of(cells, ends, parts, intersection, item, confidence);
     }
     return of_items;
   }));

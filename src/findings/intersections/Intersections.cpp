@@ -317,13 +317,14 @@ std::string test_notes(const Intersections& all) {
 Intersections intersections_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto& questions = *comparison.intersections;
   const auto measures = chosen_measures(scores, questions.measures, "statistics.intersections");
-  Intersections all{.measures = measure_axis_of(scores, measures, "intersection_measure"),
-                    .subjects = *scores.axes[subject_axis],
-                    .items = scores.axes[item_axis]->labels,
-                    .poles = scores.poles == nullptr ? std::vector<std::string>() : scores.poles->labels,
-                    .parts = parts_of(*scores.axes[subject_axis]),
-                    .known_source = {},
-                    .of_measures = {}};
+  Intersections all{
+      .measures = measure_axis_of(scores, measures, "intersection_measure"),
+      .subjects = *scores.axes[subject_axis],
+      .items = scores.axes[item_axis]->labels,
+      .poles = scores.poles == nullptr ? std::vector<std::string>() : scores.poles->axes[item_axis]->labels,
+      .parts = parts_of(*scores.axes[subject_axis]),
+      .known_source = {},
+      .of_measures = {}};
   KnownTable known;
   if (!questions.known.empty()) {
     known = read_known_traits(questions.known, scores, all.parts);
@@ -332,13 +333,17 @@ Intersections intersections_of(const Scores& scores, const sweep::Comparison& co
   for (const auto measure : measures) {
     auto& of_measure = all.of_measures.emplace_back();
     of_measure.measure = scores.axes[measure_axis]->labels[measure];
-    const auto items = cells_of_items(scores, measure);
+    const auto values = scores.read(measure);
+    const Cells items(scores, values);
     of_measure.order = order_of(items, all.parts, scores.ranks);
     of_measure.dominance = dominance_of(of_measure.order, all.parts, comparison);
-    of_measure.items = emergence_of(items, all.parts, comparison.confidence, scores.ranks);
+    of_measure.items = emergence_of(items, ends_of(*scores.axes[measure_axis], measure), all.parts,
+                                    comparison.confidence, scores.ranks);
     of_measure.known_items = count_known(of_measure.items, all.items.size(), known.items, questions);
     if (scores.poles != nullptr) {
-      of_measure.poles = emergence_of(cells_of_poles(scores, measure), all.parts, comparison.confidence, scores.ranks);
+      const auto of_poles = scores.poles->read(measure);
+      of_measure.poles =
+          emergence_of(Cells(*scores.poles, of_poles), {}, all.parts, comparison.confidence, scores.ranks);
       of_measure.known_poles = count_known(of_measure.poles, all.poles.size(), known.poles, questions);
     }
   }

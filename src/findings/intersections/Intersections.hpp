@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/Cells.hpp"
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
 #include "stats/Correlation.hpp"
@@ -48,23 +49,6 @@ struct IntersectionParts {
 /// intersection.
 IntersectionParts parts_of(const results::AxisSchema& subjects);
 
-/// Scores of one measure, replicates averaged: [subject, cell, item], a cell is one (template, rephrasing).
-struct CellScores {
-  std::size_t num_templates = 0;
-  std::size_t num_rephrasings = 0;
-  std::size_t num_items = 0;
-  std::vector<double> values;              ///< NaN: none
-  std::optional<stats::ScaleEnds> ends{};  ///< between which scores lie
-  std::size_t num_cells() const { return num_templates * num_rephrasings; }
-  double at(std::size_t subject, std::size_t cell, std::size_t item) const {
-    return values[(subject * num_cells() + cell) * num_items + item];
-  }
-};
-
-CellScores cells_of_items(const Scores& scores, std::size_t measure);
-/// The same of the poles; `scores.poles` must be there.
-CellScores cells_of_poles(const Scores& scores, std::size_t measure);
-
 // What an intersection's score has that its parts' scores do not: scores beyond each part's (cao2022 §5.2, Q3, table
 // A10), and what is left beyond their sum. Knows no probe.
 
@@ -98,10 +82,10 @@ struct EmergenceRow {
   int side() const { return emerge_max > 0 ? 1 : emerge_min < 0 ? -1 : 0; }
 };
 
-/// Rows [intersection, item]. A family of tests is all that is returned. Collective over `ranks`, which share the
-/// intersections.
-std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts, double confidence,
-                                       const Workers& ranks);
+/// Rows [intersection, item] of scores that lie between `ends`. A family of tests is all that is returned. Collective
+/// over `ranks`, which share the intersections.
+std::vector<EmergenceRow> emergence_of(const Cells& cells, const std::optional<stats::ScaleEnds>& ends,
+                                       const IntersectionParts& parts, double confidence, const Workers& ranks);
 
 // Emergent traits held against a user's table of known stereotypes (cao2022 §5.2: precision and recall against the
 // traits that Ghavami and Peplau found). Knows no probe.
@@ -162,7 +146,7 @@ struct Order {
 std::vector<std::string> order_comparisons(const IntersectionParts& parts);
 
 /// Collective over `ranks`, which share the intersections.
-Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks);
+Order order_of(const Cells& cells, const IntersectionParts& parts, const Workers& ranks);
 
 /// Of a rule or an interval: none or which of the two domains.
 enum class Dominant : std::uint8_t { neither, first, second, unknown };

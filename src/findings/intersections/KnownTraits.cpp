@@ -59,8 +59,9 @@ class KnownReader {
         intersections_(intersection_labels_),
         items_(item_labels_) {
     if (scores.poles != nullptr) {
-      poles_ = NameIndex(scores.poles->labels);
-      item_labels_.insert(item_labels_.end(), scores.poles->labels.begin(), scores.poles->labels.end());
+      poles_ = NameIndex(scores.poles->axes[item_axis]->labels);
+      item_labels_.insert(item_labels_.end(), scores.poles->axes[item_axis]->labels.begin(),
+                          scores.poles->axes[item_axis]->labels.end());
     }
   }
 

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double short_by_rounding = 1e-12;  // a difference of means that is short of the threshold by less reaches it
 
-stats::Correlation tau_of(const CellScores& cells, std::size_t left, std::size_t right) {
+stats::Correlation tau_of(const Cells& cells, std::size_t left, std::size_t right) {
   std::vector<double> on_left;
   std::vector<double> on_right;
-  for (std::size_t item = 0; item < cells.num_items; ++item) {
+  for (std::size_t item = 0; item < cells.length(item_axis); ++item) {
     long double left_sum = 0;  // as stats::mean
     long double right_sum = 0;
     double count = 0;
-    for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
+    for (std::size_t cell = 0; cell < cells.num_sentences(); ++cell) {
       const double left_value = cells.at(left, cell, item);
       const double right_value = cells.at(right, cell, item);
       if (std::isfinite(left_value) && std::isfinite(right_value)) {
@@ -127,7 +127,7 @@ std::vector<std::string> order_comparisons(const IntersectionParts& parts) {
   return names;
 }
 
-Order order_of(const CellScores& cells, const IntersectionParts& parts, const Workers& ranks) {
+Order order_of(const Cells& cells, const IntersectionParts& parts, const Workers& ranks) {
   Order order;
   const auto num_comparisons = parts.most() + 2;
   order.taus = base::joined(share<stats::Correlation>(ranks, parts.intersections.size(), [&](std::size_t place) {

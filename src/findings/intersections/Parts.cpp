@@ -118,14 +118,4 @@ IntersectionParts parts_of(const AxisSchema& subjects) {
   return parts;
 }
 
-CellScores cells_of_items(const Scores& scores, std::size_t measure) {
-  return {scores.length(template_axis), scores.length(rephrasing_axis), scores.length(item_axis),
-          cell_values(scores, scores.read(measure)), ends_of(*scores.axes[measure_axis], measure)};
-}
-
-CellScores cells_of_poles(const Scores& scores, std::size_t measure) {
-  return {scores.length(template_axis), scores.length(rephrasing_axis), scores.poles->labels.size(),
-          scores.read_poles(measure)};
-}
-
 }  // namespace stereosweep::findings

@@ -129,7 +129,7 @@ SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
   if (own != nullptr) {
     std::ranges::transform(own->axes, axes_.begin(), [](const auto* axis) { return *axis; });
     has_poles = own->poles != nullptr;
-    poles_ = has_poles ? *own->poles : results::AxisSchema();
+    poles_ = has_poles ? *own->poles->axes[item_axis] : results::AxisSchema();
     has_statuses = static_cast<bool>(own->read_statuses);
     scores_.num_rounds = own->num_rounds;
   }
@@ -143,8 +143,7 @@ SharedScores::SharedScores(const Scores* own, const Workers& ranks) {
   scores_.ranks = ranks;
   scores_.read = read_from(own != nullptr ? &own->read : nullptr);
   if (has_poles) {
-    scores_.poles = &poles_;
-    scores_.read_poles = read_from(own != nullptr ? &own->read_poles : nullptr);
+    scores_.add_poles(poles_, read_from(own != nullptr ? &own->poles->read : nullptr));
   }
   if (has_statuses) {
     scores_.read_statuses = read_from(own != nullptr ? &own->read_statuses : nullptr);
