@@ -13,17 +13,6 @@
 namespace stereosweep::findings {
 namespace {
 
-template <class Value>
-std::vector<Value> read_measure(results::StatisticsFile& file, const char* name, std::size_t measure) {
-  const auto dataset = file.root().open_dataset(name);
-  auto where = dataset.all();
-  where.start[measure_axis] = measure;
-  where.count[measure_axis] = 1;
-  std::vector<Value> values(hdf5::product(where.count));
-  dataset.read(where, std::span<Value>(values));
-  return values;
-}
-
 /// `read` [subject, template, ...], of these templates alone.
 template <class Value>
 std::function<std::vector<Value>(std::size_t)> of_templates(const std::function<std::vector<Value>(std::size_t)>& read,
@@ -60,13 +49,13 @@ Scores scores_of(results::StatisticsFile& file) {
   for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
     scores.axes[axis] = &file.layout().axis(results::score_axis_names[axis]);
   }
-  scores.read = [&file](std::size_t measure) { return read_measure<double>(file, "score", measure); };
+  scores.read = [&file](std::size_t measure) { return results::read_part<double>(file.root(), "score", measure); };
   scores.read_statuses = [&file](std::size_t measure) {
-    return read_measure<std::uint8_t>(file, "score_status", measure);
+    return results::read_part<std::uint8_t>(file.root(), "score_status", measure);
   };
   if (file.root().contains(results::pole_score_name)) {
     scores.add_poles(file.layout().axis("pole"), [&file](std::size_t measure) {
-      return read_measure<double>(file, results::pole_score_name, measure);
+      return results::read_part<double>(file.root(), results::pole_score_name, measure);
     });
   }
   return scores;

@@ -216,23 +216,12 @@ ScoreFile::ScoreFile(const std::filesystem::path& path) : FinishedStatistics(pat
   });
 }
 
-template <class Value>
-std::vector<Value> ScoreFile::read_measure(const char* name, std::size_t measure) const {
-  return naming([&] {
-    const auto dataset = file_.root().open_dataset(name);
-    auto where = dataset.all();
-    where.start[0] = measure;
-    where.count[0] = 1;
-    std::vector<Value> values(hdf5::product(where.count));
-    dataset.read(where, std::span<Value>(values));
-    return values;
-  });
+std::vector<double> ScoreFile::read(std::size_t measure) const {
+  return naming([&] { return read_part<double>(file_.root(), "score", measure); });
 }
 
-std::vector<double> ScoreFile::read(std::size_t measure) const { return read_measure<double>("score", measure); }
-
 std::vector<std::uint8_t> ScoreFile::read_statuses(std::size_t measure) const {
-  return read_measure<std::uint8_t>("score_status", measure);
+  return naming([&] { return read_part<std::uint8_t>(file_.root(), "score_status", measure); });
 }
 
 std::optional<PeoplesMeans> ScoreFile::peoples_means() const {
@@ -247,12 +236,9 @@ std::optional<PeoplesMeans> ScoreFile::peoples_means() const {
     const auto labels = [&](unsigned axis) {
       return read_texts(open_checked(file_.root(), dataset.scale_name(axis), file_bytes_));
     };
-    auto where = dataset.all();
-    where.count[0] = 1;  // of the groups of annotators the first: all
-    std::vector<double> values(hdf5::product(where.count));
-    dataset.read(where, std::span<double>(values));
-    PeoplesMeans means{labels(1), labels(2), std::move(values)};
-    base::fail_if(means.subjects.size() != where.count[1] || means.items.size() != where.count[2],
+    // of the groups of annotators the first: all
+    PeoplesMeans means{labels(1), labels(2), read_part<double>(file_.root(), "people_mean", 0)};
+    base::fail_if(means.subjects.size() != dataset.shape()[1] || means.items.size() != dataset.shape()[2],
                   "'people_mean' does not fit its axes");
     return means;
   });

@@ -169,6 +169,18 @@ class FinishedStatistics {
   hdf5::File file_;
 };
 
+/// What an array holds at a place of its first axis.
+template <class Value>
+std::vector<Value> read_part(const hdf5::Group& group, const std::string& name, std::size_t place) {
+  const auto dataset = group.open_dataset(name);
+  auto where = dataset.all();
+  where.start[0] = place;
+  where.count[0] = 1;
+  std::vector<Value> values(hdf5::product(where.count));
+  dataset.read(where, std::span<Value>(values));
+  return values;
+}
+
 /// Means that people gave; `subjects` and `items` as the file spells them.
 struct PeoplesMeans {
   std::vector<std::string> subjects;
@@ -189,9 +201,6 @@ class ScoreFile : public FinishedStatistics {
   std::optional<PeoplesMeans> peoples_means() const;
 
  private:
-  template <class Value>
-  std::vector<Value> read_measure(const char* name, std::size_t measure) const;
-
   ScoreTableAxes axes_;
 };
 
