@@ -24,21 +24,6 @@ namespace {
 // Everything a statistics file has found as tidy rows: one row a number, whatever statistic it is. Nothing here knows a
 // statistic: the attributes `role` and `of` of the file's arrays (elsewhere their names) say what stands beside what.
 
-/// NaN: the file has no such number.
-struct StatisticsRow {
-  std::string statistic;            ///< name of the array
-  std::vector<std::string> labels;  ///< of each of the block's columns
-  double value = 0;
-  std::string unit;  ///< "nat"; "" where the file names none
-  double n = 0;      ///< how many cells, templates, subjects, ... the value is made of
-  double low = 0;
-  double high = 0;
-  double p = 0;
-  double p_adjusted = 0;
-  std::string adjustment;  ///< "max_t", "holm", ...; "" without an adjusted p
-  std::string status;      ///< the file's flag; without one "ok" or "no_value"
-};
-
 /// An array of numbers, or of flags: where these belong to no number, their words are statuses.
 struct StatisticsArray {
   std::string name;
@@ -46,46 +31,9 @@ struct StatisticsArray {
   std::vector<std::string> flags;  ///< meanings; empty: numbers
   std::string unit;
   std::string long_name;
-  std::string role;                       ///< attribute `role`; "": it is no finding, and nothing belongs to it
-  std::vector<std::string> of;            ///< attribute `of`: the values it belongs to
-  std::vector<std::string> columns = {};  ///< of its rows' labels: axes; of a list of findings its coordinates, too
-};
-
-class StatisticsRows : public FinishedStatistics {
- public:
-  /// Of one run or of several. Throws InputError also where the file's arrays do not fit their axes.
-  explicit StatisticsRows(const std::filesystem::path& path);
-  /// Arrays with rows of their own (what stands beside one is in its rows), in the file's order; without single scores
-  /// (arrays over template, rephrasing and what is scored).
-  const std::vector<StatisticsArray>& blocks() const { return blocks_; }
-  /// Calls `use` for each row of a block, in row-major order of its axes.
-  void read(std::size_t block, const std::function<void(const StatisticsRow&)>& use) const;
-
- private:
-  struct Adjusted {
-    std::string name;
-    std::string adjustment;
-  };
-  /// Names of arrays; "": none.
-  struct Companions {
-    std::string low;
-    std::string high;
-    std::string n;
-    std::string p;
-    std::string status;
-    std::vector<Adjusted> adjusted;  ///< the first that is a number stands in the row
-  };
-  void find_arrays();
-  void find_blocks();
-  const StatisticsArray* find(const std::string& name) const;
-  Companions companions_of(const StatisticsArray& main) const;
-  hdf5::Shape shape_of(const StatisticsArray& array) const;
-  std::vector<double> numbers(const StatisticsArray& array) const;
-  std::vector<double> numbers_over(const StatisticsArray& main, const std::string& companion) const;
-
-  std::vector<StatisticsArray> arrays_;
-  std::map<std::string, AxisSchema> axes_;
-  std::vector<StatisticsArray> blocks_;
+  std::string role;                  ///< attribute `role`; "": it is no finding, and nothing belongs to it
+  std::vector<std::string> of;       ///< attribute `of`: the values it belongs to
+  std::vector<std::string> columns;  ///< of its rows' labels: axes; of a list of findings its coordinates, too
 };
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -147,192 +95,6 @@ void count_up(std::vector<std::size_t>& places, const hdf5::Shape& shape) {
   }
 }
 
-StatisticsRows::StatisticsRows(const std::filesystem::path& path) : FinishedStatistics(path, Of::run_or_runs) {
-  naming([&] {
-    find_arrays();
-    find_blocks();
-  });
-}
-
-void StatisticsRows::find_arrays() {
-  const auto& root = file_.root();
-  for (const auto& name : root.names()) {
-    const auto dataset = root.open_dataset(name);
-    if (dataset.type() == ElementType::text || dataset.shape().empty()) {
-      continue;
-    }
-    StatisticsArray array{
-        name, {}, {}, dataset.text_attribute("units").value_or(""), dataset.text_attribute("long_name").value_or(name),
-        "",   {}};
-    const auto shape = dataset.shape();
-    for (unsigned place = 0; place < shape.size(); ++place) {
-      const auto axis = array.axes.emplace_back(dataset.scale_name(place));
-      if (!axes_.contains(axis)) {
-        axes_.emplace(axis, read_axis(root, axis, file_bytes_));
-      }
-      base::fail_if(axes_.at(axis).labels.size() != shape[place],
-                    "'" + name + "' does not fit its axis '" + axis + "'");
-    }
-    if (const auto meanings = dataset.text_attribute("flag_meanings")) {
-      array.flags = base::split(*meanings, ' ');
-    }
-    array.role = dataset.text_attribute("role").value_or("");
-    array.of = base::split(dataset.text_attribute("of").value_or(""), ' ');
-    arrays_.push_back(std::move(array));
-  }
-}
-
-const StatisticsArray* StatisticsRows::find(const std::string& name) const {
-  const auto found = std::ranges::find(arrays_, name, &StatisticsArray::name);
-  return found == arrays_.end() ? nullptr : &*found;
-}
-
-/// Of several with one role the first; adjusted p all, in the file's order.
-StatisticsRows::Companions StatisticsRows::companions_of(const StatisticsArray& main) const {
-  Companions found;
-  const std::map<std::string, std::string*> places = {
-      {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
-  for (const auto& array : arrays_) {
-    if (!base::contains(array.of, main.name)) {
-      continue;
-    }
-    if (const auto place = places.find(array.role); place != places.end()) {
-      *place->second = place->second->empty() ? array.name : *place->second;
-    } else if (array.role == "adjusted") {
-      const auto stem = array.name.rfind("p_");
-      found.adjusted.push_back({array.name, stem == std::string::npos ? array.name : array.name.substr(stem + 2)});
-    }
-  }
-  return found;
-}
-
-void StatisticsRows::find_blocks() {
-  std::set<std::string> consumed;
-  const auto consume = [&](const StatisticsArray& array) {
-    const auto beside_it = companions_of(array);
-    consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
-    if (!beside_it.adjusted.empty()) {
-      consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
-    }
-  };
-  for (const auto& array : arrays_) {
-    if (array.role.empty() || array.role == "value") {
-      consume(array);
-    }
-  }
-  for (const auto& array : arrays_) {
-    if (array.role == "p" && !consumed.contains(array.name)) {  // a second p has rows of its own
-      consume(array);
-    }
-  }
-  for (const auto& array : arrays_) {
-    if (!consumed.contains(array.name) && !is_single_score(array.axes)) {
-      blocks_.push_back(array);
-      blocks_.back().columns = base::mapped(label_columns(array.axes, axes_), &LabelColumn::name);
-    }
-  }
-}
-
-std::vector<double> StatisticsRows::numbers(const StatisticsArray& array) const {
-  const auto dataset = open_checked(file_.root(), array.name, file_bytes_);
-  std::vector<double> values(hdf5::product(dataset.shape()));
-  const auto read = [&]<class Value>(std::vector<Value> stored) {
-    dataset.read(dataset.all(), std::span<Value>(stored));
-    std::ranges::copy(stored, values.begin());
-  };
-  switch (dataset.type()) {
-    case ElementType::int32:
-      read(std::vector<std::int32_t>(values.size()));
-      break;
-    case ElementType::uint8:
-      read(std::vector<std::uint8_t>(values.size()));
-      break;
-    case ElementType::float32:
-      read(std::vector<float>(values.size()));
-      break;
-    default:
-      dataset.read(dataset.all(), std::span<double>(values));
-  }
-  return values;
-}
-
-hdf5::Shape StatisticsRows::shape_of(const StatisticsArray& array) const {
-  return base::mapped(array.axes, [&](const auto& axis) -> std::uint64_t { return axes_.at(axis).labels.size(); });
-}
-
-/// Those of another array, repeated over the axes of `main` that it lacks; empty where `companion` is "".
-std::vector<double> StatisticsRows::numbers_over(const StatisticsArray& main, const std::string& companion) const {
-  if (companion.empty()) {
-    return {};
-  }
-  const auto& array = *find(companion);
-  const auto values = numbers(array);
-  const auto shape = shape_of(main);
-  std::vector<std::size_t> steps(main.axes.size(), 0);
-  std::size_t step = 1;
-  for (auto place = array.axes.size(); place-- > 0;) {
-    const auto in_main = place_of(main.axes, array.axes[place]);
-    base::refuse_if(!in_main, "cannot read '" + path_.string() + "'",
-                    "'" + companion + "' has the axis '" + array.axes[place] + "', which '" + main.name + "' lacks");
-    steps[*in_main] = step;
-    step *= axes_.at(array.axes[place]).labels.size();
-  }
-  std::vector<double> result(hdf5::product(shape));
-  std::vector<std::size_t> places(shape.size(), 0);
-  for (auto& value : result) {
-    std::size_t from = 0;
-    for (std::size_t place = 0; place < places.size(); ++place) {
-      from += places[place] * steps[place];
-    }
-    value = values[from];
-    count_up(places, shape);
-  }
-  return result;
-}
-
-void StatisticsRows::read(std::size_t block, const std::function<void(const StatisticsRow&)>& use) const {
-  const auto& main = blocks_.at(block);
-  const auto names = companions_of(main);
-  const auto values = numbers(main);
-  const auto low = numbers_over(main, names.low);
-  const auto high = numbers_over(main, names.high);
-  const auto n = numbers_over(main, names.n);
-  const auto p = numbers_over(main, names.p);
-  const auto adjusted =
-      base::mapped(names.adjusted, [&](const Adjusted& companion) { return numbers_over(main, companion.name); });
-  const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
-  const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
-  const auto columns = label_columns(main.axes, axes_);
-  const auto units = main.unit.empty() && main.flags.empty() ? units_of(main.axes, axes_) : Units{};
-  const auto shape = shape_of(main);
-  std::vector<std::size_t> places(shape.size(), 0);
-  for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
-    const auto number = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
-    StatisticsRow row;
-    row.statistic = main.name;
-    row.labels = base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; });
-    row.value = main.flags.empty() ? values[index] : no_number;
-    row.unit = units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit;
-    row.n = number(n);
-    row.low = number(low);
-    row.high = number(high);
-    row.p = number(p);
-    row.p_adjusted = no_number;
-    for (std::size_t way = 0; way < adjusted.size() && std::isnan(row.p_adjusted); ++way) {
-      row.p_adjusted = adjusted[way][index];
-      row.adjustment = std::isnan(row.p_adjusted) ? "" : names.adjusted[way].adjustment;
-    }
-    const bool has_flag =
-        !statuses.empty() && statuses[index] >= 0 && statuses[index] < static_cast<double>(flags.size());
-    row.status = has_flag                ? flags[static_cast<std::size_t>(statuses[index])]
-                 : std::isnan(row.value) ? "no_value"
-                                         : "ok";
-    use(row);
-  }
-}
-
-// The table of them.
-
 using Texts = std::vector<std::string>;
 
 const Texts number_names = {"value", "unit", "n", "low", "high", "p", "p_adjusted", "adjustment", "status"};
@@ -346,13 +108,215 @@ std::string rounded(double value, double size) {
 
 std::string rounded_p(double value) { return std::isnan(value) ? "" : p_value(value); }
 
-Texts numbers_of(const StatisticsRow& row, TableFormat format) {
-  const double size = std::fmax(std::abs(row.value), std::fmax(std::abs(row.low), std::abs(row.high)));
-  const auto number = [&](double value) { return format == TableFormat::csv ? digits(value) : rounded(value, size); };
-  const auto chance = format == TableFormat::csv ? digits : rounded_p;
-  return {number(row.value),      row.unit,       number(row.n), number(row.low), number(row.high), chance(row.p),
-          chance(row.p_adjusted), row.adjustment, row.status};
-}
+class StatisticsRows : public FinishedStatistics {
+ public:
+  /// Of one run or of several. Throws InputError also where the file's arrays do not fit their axes.
+  explicit StatisticsRows(const std::filesystem::path& path) : FinishedStatistics(path, Of::run_or_runs) {
+    naming([&] {
+      find_arrays();
+      find_blocks();
+    });
+  }
+  /// Arrays with rows of their own (what stands beside one is in its rows), in the file's order; without single scores
+  /// (arrays over template, rephrasing and what is scored).
+  const std::vector<StatisticsArray>& blocks() const { return blocks_; }
+  /// Calls `use(labels, numbers)` for each row of a block, in row-major order of its axes: the labels of its columns,
+  /// and what stands under `number_names`, "" for NaN.
+  void read(std::size_t block, TableFormat format, const std::function<void(const Texts&, const Texts&)>& use) const {
+    const auto& main = blocks_.at(block);
+    const auto names = companions_of(main);
+    const auto values = numbers(main);
+    const auto low = numbers_over(main, names.low);
+    const auto high = numbers_over(main, names.high);
+    const auto n = numbers_over(main, names.n);
+    const auto p = numbers_over(main, names.p);
+    const auto adjusted =
+        base::mapped(names.adjusted, [&](const Adjusted& companion) { return numbers_over(main, companion.name); });
+    const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
+    const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
+    const auto columns = label_columns(main.axes, axes_);
+    const auto units = main.unit.empty() && main.flags.empty() ? units_of(main.axes, axes_) : Units{};
+    const auto shape = shape_of(main);
+    const auto chance = format == TableFormat::csv ? digits : rounded_p;
+    std::vector<std::size_t> places(shape.size(), 0);
+    for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
+      const auto at = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
+      const double value = main.flags.empty() ? values[index] : no_number;
+      double p_adjusted = no_number;
+      std::string adjustment;
+      for (std::size_t way = 0; way < adjusted.size() && std::isnan(p_adjusted); ++way) {
+        p_adjusted = adjusted[way][index];
+        adjustment = std::isnan(p_adjusted) ? "" : names.adjusted[way].adjustment;
+      }
+      const bool has_flag =
+          !statuses.empty() && statuses[index] >= 0 && statuses[index] < static_cast<double>(flags.size());
+      const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low)), std::abs(at(high))));
+      const auto number = [&](double one) { return format == TableFormat::csv ? digits(one) : rounded(one, size); };
+      use(base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; }),
+          {number(value), units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit, number(at(n)),
+           number(at(low)), number(at(high)), chance(at(p)), chance(p_adjusted), adjustment,
+           has_flag            ? flags[static_cast<std::size_t>(statuses[index])]
+           : std::isnan(value) ? "no_value"
+                               : "ok"});
+    }
+  }
+
+ private:
+  struct Adjusted {
+    std::string name;
+    std::string adjustment;
+  };
+  /// Names of arrays; "": none.
+  struct Companions {
+    std::string low;
+    std::string high;
+    std::string n;
+    std::string p;
+    std::string status;
+    std::vector<Adjusted> adjusted;  ///< the first that is a number stands in the row
+  };
+
+  void find_arrays() {
+    const auto& root = file_.root();
+    for (const auto& name : root.names()) {
+      const auto dataset = root.open_dataset(name);
+      if (dataset.type() == ElementType::text || dataset.shape().empty()) {
+        continue;
+      }
+      StatisticsArray array;
+      array.name = name;
+      array.unit = dataset.text_attribute("units").value_or("");
+      array.long_name = dataset.text_attribute("long_name").value_or(name);
+      const auto shape = dataset.shape();
+      for (unsigned place = 0; place < shape.size(); ++place) {
+        const auto axis = array.axes.emplace_back(dataset.scale_name(place));
+        if (!axes_.contains(axis)) {
+          axes_.emplace(axis, read_axis(root, axis, file_bytes_));
+        }
+        base::fail_if(axes_.at(axis).labels.size() != shape[place],
+                      "'" + name + "' does not fit its axis '" + axis + "'");
+      }
+      if (const auto meanings = dataset.text_attribute("flag_meanings")) {
+        array.flags = base::split(*meanings, ' ');
+      }
+      array.role = dataset.text_attribute("role").value_or("");
+      array.of = base::split(dataset.text_attribute("of").value_or(""), ' ');
+      arrays_.push_back(std::move(array));
+    }
+  }
+
+  const StatisticsArray* find(const std::string& name) const {
+    const auto found = std::ranges::find(arrays_, name, &StatisticsArray::name);
+    return found == arrays_.end() ? nullptr : &*found;
+  }
+
+  /// Of several with one role the first; adjusted p all, in the file's order.
+  Companions companions_of(const StatisticsArray& main) const {
+    Companions found;
+    const std::map<std::string, std::string*> places = {
+        {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
+    for (const auto& array : arrays_) {
+      if (!base::contains(array.of, main.name)) {
+        continue;
+      }
+      if (const auto place = places.find(array.role); place != places.end()) {
+        *place->second = place->second->empty() ? array.name : *place->second;
+      } else if (array.role == "adjusted") {
+        const auto stem = array.name.rfind("p_");
+        found.adjusted.push_back({array.name, stem == std::string::npos ? array.name : array.name.substr(stem + 2)});
+      }
+    }
+    return found;
+  }
+
+  void find_blocks() {
+    std::set<std::string> consumed;
+    const auto consume = [&](const StatisticsArray& array) {
+      const auto beside_it = companions_of(array);
+      consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
+      if (!beside_it.adjusted.empty()) {
+        consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
+      }
+    };
+    for (const auto& array : arrays_) {
+      if (array.role.empty() || array.role == "value") {
+        consume(array);
+      }
+    }
+    for (const auto& array : arrays_) {
+      if (array.role == "p" && !consumed.contains(array.name)) {  // a second p has rows of its own
+        consume(array);
+      }
+    }
+    for (const auto& array : arrays_) {
+      if (!consumed.contains(array.name) && !is_single_score(array.axes)) {
+        blocks_.push_back(array);
+        blocks_.back().columns = base::mapped(label_columns(array.axes, axes_), &LabelColumn::name);
+      }
+    }
+  }
+
+  std::vector<double> numbers(const StatisticsArray& array) const {
+    const auto dataset = open_checked(file_.root(), array.name, file_bytes_);
+    std::vector<double> values(hdf5::product(dataset.shape()));
+    const auto read = [&]<class Value>(std::vector<Value> stored) {
+      dataset.read(dataset.all(), std::span<Value>(stored));
+      std::ranges::copy(stored, values.begin());
+    };
+    switch (dataset.type()) {
+      case ElementType::int32:
+        read(std::vector<std::int32_t>(values.size()));
+        break;
+      case ElementType::uint8:
+        read(std::vector<std::uint8_t>(values.size()));
+        break;
+      case ElementType::float32:
+        read(std::vector<float>(values.size()));
+        break;
+      default:
+        dataset.read(dataset.all(), std::span<double>(values));
+    }
+    return values;
+  }
+
+  hdf5::Shape shape_of(const StatisticsArray& array) const {
+    return base::mapped(array.axes, [&](const auto& axis) -> std::uint64_t { return axes_.at(axis).labels.size(); });
+  }
+
+  /// Those of another array, repeated over the axes of `main` that it lacks; empty where `companion` is "".
+  std::vector<double> numbers_over(const StatisticsArray& main, const std::string& companion) const {
+    if (companion.empty()) {
+      return {};
+    }
+    const auto& array = *find(companion);
+    const auto values = numbers(array);
+    const auto shape = shape_of(main);
+    std::vector<std::size_t> steps(main.axes.size(), 0);
+    std::size_t step = 1;
+    for (auto place = array.axes.size(); place-- > 0;) {
+      const auto in_main = place_of(main.axes, array.axes[place]);
+      base::refuse_if(!in_main, "cannot read '" + path_.string() + "'",
+                      "'" + companion + "' has the axis '" + array.axes[place] + "', which '" + main.name + "' lacks");
+      steps[*in_main] = step;
+      step *= axes_.at(array.axes[place]).labels.size();
+    }
+    std::vector<double> result(hdf5::product(shape));
+    std::vector<std::size_t> places(shape.size(), 0);
+    for (auto& value : result) {
+      std::size_t from = 0;
+      for (std::size_t place = 0; place < places.size(); ++place) {
+        from += places[place] * steps[place];
+      }
+      value = values[from];
+      count_up(places, shape);
+    }
+    return result;
+  }
+
+  std::vector<StatisticsArray> arrays_;
+  std::map<std::string, AxisSchema> axes_;
+  std::vector<StatisticsArray> blocks_;
+};
 
 std::vector<std::size_t> chosen(const std::vector<StatisticsArray>& blocks, std::span<const std::string> only) {
   std::vector<std::size_t> places;
@@ -395,13 +359,12 @@ void write_table(const StatisticsRows& rows, std::span<const std::size_t> places
   for (const auto place : places) {
     const auto own =
         base::mapped(blocks[place].columns, [&](const auto& column) { return *place_of(columns, column); });
-    rows.read(place, [&](const StatisticsRow& row) {
+    rows.read(place, format, [&](const Texts& labels, const Texts& numbers) {
       Texts cells(1 + columns.size());
-      cells.front() = row.statistic;
+      cells.front() = blocks[place].name;
       for (std::size_t label = 0; label < own.size(); ++label) {
-        cells[1 + own[label]] = row.labels[label];
+        cells[1 + own[label]] = labels[label];
       }
-      const auto numbers = numbers_of(row, format);
       cells.insert(cells.end(), numbers.begin(), numbers.end());
       writer.add(cells);
     });
