@@ -17,6 +17,8 @@ namespace {
 
 const std::vector<std::string> role_names = {"value", "low", "high", "n", "p", "adjusted", "status"};
 
+constexpr const char* squared_note = "unit: measure_units, squared";
+
 /// Axes of chosen measures have names of their own, and are shown as the measure.
 bool is_called(const std::string& axis, const std::string& name) {
   return axis == name || (name == "measure" && axis.ends_with("_measure"));
@@ -167,6 +169,9 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   if (column.is_difference) {
     dataset.write_attribute("zero", "drawn");
   }
+  if (column.unit == squared_unit) {
+    dataset.write_attribute("unit_power", std::int64_t{2});
+  }
   if (&column != &finding.columns.front()) {
     return;
   }
@@ -279,7 +284,9 @@ void write(results::Layout& layout, const Finding& finding) {
   for (const auto& column : finding.columns) {
     const auto name = finding.variable(column.name);
     const auto* flags = std::get_if<Flags>(&column.values);
-    const auto numbers = results::number_cube(name, column.unit, column.what, column.note);
+    const bool is_squared = column.unit == squared_unit;
+    const auto numbers =
+        results::number_cube(name, is_squared ? "" : column.unit, column.what, is_squared ? squared_note : column.note);
     const auto* counts = std::get_if<std::vector<std::int32_t>>(&column.values);
     auto dataset = flags != nullptr
                        ? layout.write(results::flag_cube(name, column.what, flags->meanings), axes, flags->places)

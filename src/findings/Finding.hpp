@@ -34,10 +34,13 @@ struct Flags {
   std::vector<std::string> meanings;
 };
 
+/// Of a column: the measure's unit, squared.
+constexpr const char* squared_unit = "^2";
+
 struct Column {
   Role role = Role::value;
   std::string name;  ///< behind the finding's name and "_"; "": the finding's name itself
-  std::string unit;  ///< "": that of the measure
+  std::string unit;  ///< "": that of the measure; or `squared_unit`
   std::string what;  ///< one line: what the number is
   std::string note;
   /// Name of the value column it belongs to; "": the first one; of a count or a status: all of the finding.

@@ -1,6 +1,8 @@
 """The example requests are those of the program, and what they find is shown, belongs together and is described: every column of
 every finding in the files that they make."""
 
+import csv
+import io
 import json
 import re
 
@@ -169,6 +171,33 @@ def test_counts_have_the_unit_1(file):
     counts = [name for name, role in roles(file).items() if role == "n"]
     assert len(counts) > 20
     assert not [name for name in counts if str(file[name].attrs["units"]) != "1"]
+
+
+SQUARED = {"variance_component", "subject_variance", "extreme_variance", "cluster_inertia", "decide_by_round_variance"}
+
+
+def units_of(run, *asked):
+    """{statistic: its units} of those whose numbers are squared, and of shares, centres and means."""
+    done = runs.program("stats", run, *asked, "--format", "csv", "--only", "variance,subject_var,extreme_var,extreme_mean,cluster")
+    assert done.returncode == 0, done.stderr
+    units = {}
+    for row in csv.DictReader(io.StringIO(done.stdout, newline="")):
+        units.setdefault(row["statistic"], set()).add(row["unit"])
+    return units
+
+
+def test_a_squared_number_has_the_square_of_the_unit(folder, file, tmp_path):
+    units = units_of(folder / "run", *statistic_requests.asked(folder))
+    squared = SQUARED & set(units)
+    assert len(squared) == 4 and all(units[name] == {"nat^2"} for name in squared), units
+    assert units["cluster_centre"] == units["extreme_mean"] == {"nat"} and units["variance_share"] == {"1"}
+    for name in SQUARED:
+        assert file[name].attrs["unit_power"] == 2 and "units" not in file[name].attrs
+        assert "squared" in str(file[name].attrs["description"])
+    assert str(file["cluster_source_units"].asstr()[0]) == "nat"
+    code, _, err = runs.run(runs.ROOT / "jobs/02_example_contexts.yaml", tmp_path / "run", "samples=20")
+    assert code == 0, err
+    assert units_of(tmp_path / "run", "statistics.variance_shares=all")["variance_component"] == {"1"}
 
 
 def labels_of(file, name):

@@ -303,7 +303,8 @@ class ClusterFindings {
   ClusterFindings(const Clusters& clusters, const sweep::ClusterRequest& request, std::uint64_t seed)
       : clusters_(clusters), request_(request), seed_(seed) {
     sources_.labels = base::mapped(clusters.sources, &ClusterSource::name);
-    sources_.coordinates = {{"measure", "the measure, or the people", sources_.labels}};
+    sources_.coordinates = {{"measure", "the measure, or the people", sources_.labels},
+                            {"units", "unit of the scores", base::mapped(clusters.sources, &ClusterSource::unit)}};
   }
 
   std::vector<Finding> take() {
@@ -346,10 +347,10 @@ class ClusterFindings {
     }
     const auto clusterings = base::joined(clusters_.sources, &ClusterSource::by_number);
     auto& curve = over("cluster", {numbers});
-    curve
-        .add(Role::value, clusterings, "inertia", "1", "least sum of squared distances to the clusters' centres",
-             &stats::Clustering::inertia)
-        .note = "k-means on the scores of all dimensions, unscaled";
+    curve.add(
+        Role::value, clusterings, "inertia", squared_unit,
+        "least sum of squared distances to the clusters' centres, k-means on the scores of all dimensions, unscaled",
+        &stats::Clustering::inertia);
     curve.add(Role::n, clusterings, "restarts_at_best", "1", "restarts that reached cluster_inertia, within 1e-9",
               [](const stats::Clustering& one) { return static_cast<std::int32_t>(one.num_best); });
     curve.add(Role::status, clusterings, "status", "", "why there are no such clusters", &stats::Clustering::reason);
@@ -668,12 +669,14 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
         append_spreads(cells, dimensions, numbers);
         return numbers;
       });
+  const auto* units = scores.axes[measure_axis]->find_coordinate("units");
   for (std::size_t place = 0; place < points.size(); ++place) {
     const std::vector<double> spreads(points[place].end() - std::ssize(dimensions), points[place].end());
     points[place].resize(points[place].size() - dimensions.size());
     clusters.sources.push_back(
         find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));
     clusters.sources.back().spread_p = spreads;
+    clusters.sources.back().unit = units == nullptr ? "" : (*units)[clusters.measures[place]];
   }
   for (std::size_t place = 0; place < clusters.measures.size(); ++place) {
     const auto measure = clusters.measures[place];

@@ -23,6 +23,7 @@ inline const std::vector<std::string> side_names = {"none", "low", "middle", "hi
 /// One measure, or the people.
 struct ClusterSource {
   std::string name;
+  std::string unit;                   ///< of the scores; "": not known, as of people
   std::vector<double> points;         ///< [subject, dimension], mean scores; NaN: none
   std::vector<std::int32_t> answers;  ///< [subject, dimension]: sampled answers that were read in them
   /// [dimension]: p that subjects are alike on it, by F of subjects over what templates and rephrasings do to single

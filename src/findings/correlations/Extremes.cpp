@@ -87,9 +87,8 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
   const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
     return finding.add(role, extremes.rows, name, unit, what, read);
   };
-  add(Role::value, "variance", "", "variance (n - 1) of the rounds' means", [](const ExtremeRow& row) {
-    return row.variance.value;
-  }).note = "unit: measure_units squared";
+  add(Role::value, "variance", squared_unit, "variance (n - 1) of the rounds' means",
+      [](const ExtremeRow& row) { return row.variance.value; });
   add(Role::n, "rounds", "1", "rounds with a score", &ExtremeRow::num_rounds).of = "variance";
   add(Role::status, "variance_status", "", "why there is no variance", [](const ExtremeRow& row) {
     return row.variance.reason;

@@ -225,10 +225,11 @@ Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& ro
   add(Role::n, "num_missing", "1", "visited cells without a score", &RoundNumbers::num_missing);
   add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until here", &RoundNumbers::passes);
   add(Role::n, "degrees", "1", "degrees of freedom of the variance", &RoundNumbers::degrees);
-  add(Role::value, "variance", "", "of the mean about the target, in squared units", &RoundNumbers::variance);
-  add(Role::value, "variance_templates", "", "what templates add to it", &RoundNumbers::variance_templates);
-  add(Role::value, "variance_rephrasings", "", "what rephrasings add to it", &RoundNumbers::variance_rephrasings);
-  add(Role::value, "variance_cells", "", "what cells add to it", &RoundNumbers::variance_cells);
+  add(Role::value, "variance", squared_unit, "of the mean about the target", &RoundNumbers::variance);
+  add(Role::value, "variance_templates", squared_unit, "what templates add to it", &RoundNumbers::variance_templates);
+  add(Role::value, "variance_rephrasings", squared_unit, "what rephrasings add to it",
+      &RoundNumbers::variance_rephrasings);
+  add(Role::value, "variance_cells", squared_unit, "what cells add to it", &RoundNumbers::variance_cells);
   add(Role::value, "critical", "1", "normal quantile beyond which the mean must be", &RoundNumbers::critical);
   add(Role::value, "spent", "1", "share of the level that is spent until here", &RoundNumbers::spent);
   add(Role::value, "e", "1", "e-value of the diagonal until here", &RoundNumbers::e_value);

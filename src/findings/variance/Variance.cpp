@@ -136,13 +136,12 @@ Finding subjects_finding(const Variance& variance, const sweep::Comparison& comp
   const auto subjects = [](double stats::VarianceComponent::*field) {
     return [field](const VarianceRow& row) { return row.subjects.*field; };
   };
-  const auto squared = [](Column& column) { column.note = "unit: measure_units, squared"; };
-  squared(finding.add(Role::value, rows, "", "", "variance between subjects within items, by expected mean squares",
-                      subjects(&stats::VarianceComponent::value)));
-  squared(finding.add(Role::low, rows, "low", "", "lower end of the " + interval,
-                      subjects(&stats::VarianceComponent::low)));
-  squared(finding.add(Role::high, rows, "high", "", "upper end of the " + interval,
-                      subjects(&stats::VarianceComponent::high)));
+  finding.add(Role::value, rows, "", squared_unit, "variance between subjects within items, by expected mean squares",
+              subjects(&stats::VarianceComponent::value));
+  finding.add(Role::low, rows, "low", squared_unit, "lower end of the " + interval,
+              subjects(&stats::VarianceComponent::low));
+  finding.add(Role::high, rows, "high", squared_unit, "upper end of the " + interval,
+              subjects(&stats::VarianceComponent::high));
   finding.add_flags(Role::status, rows, "status", "none: the interval of the variance between subjects is not above 0",
                     {"ok", "none", "not_computed"}, &VarianceRow::status);
   finding.add(Role::value, rows, "relative", "1", "E rho^2: reliability of comparing subjects' means, as in the job",

@@ -231,15 +231,14 @@ std::vector<Finding> findings_of(const std::string& prefix, const results::AxisS
   Finding by_source{.name = prefix + "variance",
                     .axes = {measures, {"variance_source", "source of variance", variance_sources(runs), {}}}};
   by_source.add(Role::value, sources, "share", "1", "share of the total sum of squares", &Source::share);
-  by_source.add(Role::value, sources, "component", "",
+  by_source.add(Role::value, sources, "component", squared_unit,
                 "variance component by expected mean squares; of the residual its mean square",
                 component(&stats::VarianceComponent::value));
-  by_source.add(Role::low, sources, "component_low", "", "lower end of the " + interval,
+  by_source.add(Role::low, sources, "component_low", squared_unit, "lower end of the " + interval,
                 component(&stats::VarianceComponent::low));
-  by_source.add(Role::high, sources, "component_high", "", "upper end of the " + interval,
+  by_source.add(Role::high, sources, "component_high", squared_unit, "upper end of the " + interval,
                 component(&stats::VarianceComponent::high));
   for (auto& column : by_source.columns) {
-    column.note = column.unit.empty() ? "unit: measure_units, squared" : "";
     column.of = column.role == Role::value ? "" : "component";
   }
   by_source.add(Role::value, sources, "degrees", "1", "degrees of freedom", &Source::degrees);

@@ -30,10 +30,16 @@ struct StatisticsArray {
   std::vector<std::string> axes;
   std::vector<std::string> flags;  ///< meanings; empty: numbers
   std::string unit;
+  bool is_squared = false;  ///< attribute `unit_power`: the unit is that of the axis, squared
   std::string long_name;
   std::string role;                  ///< attribute `role`; "": it is no finding, and nothing belongs to it
   std::vector<std::string> of;       ///< attribute `of`: the values it belongs to
   std::vector<std::string> columns;  ///< of its rows' labels: axes; of a list of findings its coordinates, too
+
+  /// Of a row whose label on the axis has this unit.
+  std::string unit_of(const std::string& label) const {
+    return label + (is_squared && label != "1" && !label.empty() ? "^2" : "");
+  }
 };
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -63,8 +69,10 @@ std::vector<LabelColumn> label_columns(const std::vector<std::string>& axes,
     columns.push_back({column_name(schema.name), place, &schema.labels});
     if (schema.find_coordinate("measure") != nullptr) {
       for (const auto& coordinate : schema.coordinates) {
-        columns.push_back({coordinate.name == "measure" ? "measure" : schema.name + "_" + coordinate.name, place,
-                           &coordinate.values});
+        if (coordinate.name != "units") {  // those have a column
+          columns.push_back({coordinate.name == "measure" ? "measure" : schema.name + "_" + coordinate.name, place,
+                             &coordinate.values});
+        }
       }
     }
   }
@@ -153,8 +161,8 @@ class StatisticsRows : public FinishedStatistics {
       const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low)), std::abs(at(high))));
       const auto number = [&](double one) { return format == TableFormat::csv ? digits(one) : rounded(one, size); };
       use(base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; }),
-          {number(value), units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit, number(at(n)),
-           number(at(low)), number(at(high)), chance(at(p)), chance(p_adjusted), adjustment,
+          {number(value), units.labels != nullptr ? main.unit_of((*units.labels)[places[units.axis]]) : main.unit,
+           number(at(n)), number(at(low)), number(at(high)), chance(at(p)), chance(p_adjusted), adjustment,
            has_flag            ? flags[static_cast<std::size_t>(statuses[index])]
            : std::isnan(value) ? "no_value"
                                : "ok"});
@@ -186,6 +194,7 @@ class StatisticsRows : public FinishedStatistics {
       StatisticsArray array;
       array.name = name;
       array.unit = dataset.text_attribute("units").value_or("");
+      array.is_squared = dataset.number_attribute("unit_power") == 2;
       array.long_name = dataset.text_attribute("long_name").value_or(name);
       const auto shape = dataset.shape();
       for (unsigned place = 0; place < shape.size(); ++place) {
