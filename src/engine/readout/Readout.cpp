@@ -79,62 +79,44 @@ std::vector<SetRow::Entry> entries_of(const at::Tensor& logits, const at::Tensor
   return entries;
 }
 
+std::vector<float> without(std::span<const float> logits, std::span<const float> bias) {
+  std::vector<float> plain(logits.size());
+  std::transform(logits.begin(), logits.end(), bias.begin(), plain.begin(), std::minus<>());
+  return plain;
+}
+
 }  // namespace
 
-// SeT of the targets of one row. Where the row is elsewhere its largest logits are at hand; all of them are fetched for
-// a target that needs more.
+// SeT of the targets of one row, whose largest logits are at hand; all of it is read for a target that needs more.
 class SlotsReader::RowSets {
  public:
-  // `bias`: what the plain logits lack. With it the bias is a column that meets a 1.
-  RowSets(std::span<const float> logits, std::span<const float> bias, double norm) : bias_(bias), norm_(norm) {
-    keep_whole(logits, SetRow::default_kept);
-  }
-  // `row` [1, vocabulary] on the device.
-  RowSets(at::Tensor row, std::span<const float> bias, double norm, std::vector<SetRow::Entry> with_bias,
-          std::vector<SetRow::Entry> plain)
-      : row_(std::move(row)), bias_(bias), norm_(norm) {
-    const auto size = static_cast<std::size_t>(row_.size(1));
-    kept_with_bias_.emplace(std::move(with_bias), size, norm_ + 1);
-    kept_plain_.emplace(std::move(plain), size, norm_);
-  }
+  // `row` [1, vocabulary]; `bias`: what the plain logits lack. With it the bias is a column that meets a 1.
+  RowSets(at::Tensor row, std::span<const float> bias, SetRow with_bias, SetRow plain)
+      : row_(std::move(row)), bias_(bias), with_bias_(std::move(with_bias)), plain_(std::move(plain)) {}
 
   query::SetDistance solve(query::TokenId target, float logit) {
     const auto place = static_cast<std::size_t>(target);
-    const auto with_bias = solve_one(kept_with_bias_, with_bias_, place, logit);
-    const auto plain = solve_one(kept_plain_, plain_, place, logit - bias_[place]);
+    const auto with_bias = solve_one(with_bias_, place, logit, [](auto logits) { return logits; });
+    const auto plain =
+        solve_one(plain_, place, logit - bias_[place], [&](auto logits) { return without(logits, bias_); });
     return {with_bias.distance,  plain.distance,  with_bias.active, plain.active,
             with_bias.threshold, plain.threshold, with_bias.status, plain.status};
   }
 
  private:
-  SetSolution solve_one(const std::optional<SetRow>& kept, std::optional<SetRow>& whole, std::size_t place,
-                        float logit) {
-    if (!whole) {
-      if (const auto found = kept->solve_kept(place, logit)) {
-        return *found;
-      }
-      fetched_ = on_host(row_);
-      keep_whole(row_of(fetched_, 0), SetRow::default_kept * 8);
+  SetSolution solve_one(SetRow& kept, std::size_t place, float logit, const auto& own_logits) {
+    auto found = kept.solve(place, logit);
+    for (; !found; found = kept.solve(place, logit)) {
+      row_ = on_host(row_);
+      kept.widen(own_logits(row_of(row_, 0)));
     }
-    return whole->solve(place);
-  }
-
-  void keep_whole(std::span<const float> logits, std::size_t kept) {
-    plain_logits_.resize(logits.size());
-    std::transform(logits.begin(), logits.end(), bias_.begin(), plain_logits_.begin(), std::minus<>());
-    with_bias_.emplace(logits, norm_ + 1, kept);
-    plain_.emplace(plain_logits_, norm_, kept);
+    return *found;
   }
 
   at::Tensor row_;
   std::span<const float> bias_;
-  double norm_;
-  std::optional<SetRow> kept_with_bias_;
-  std::optional<SetRow> kept_plain_;
-  at::Tensor fetched_;
-  std::vector<float> plain_logits_;
-  std::optional<SetRow> with_bias_;  // of the whole row
-  std::optional<SetRow> plain_;
+  SetRow with_bias_;
+  SetRow plain_;
 };
 
 // Rows that our own kernels read.
@@ -145,7 +127,10 @@ class SlotsReader::OwnRows {
 
   std::optional<LogSums> sums(std::int64_t row) const { return log_sums(row_of(logits_, row), reader_.classes_); }
   RowSets sets(std::int64_t row) const {
-    return {row_of(logits_, row), reader_.host_bias_, squared_norm_of(row_of(on_host(head_input_), row))};
+    const auto logits = row_of(logits_, row);
+    const auto& bias = reader_.host_bias_;
+    const auto norm = squared_norm_of(row_of(on_host(head_input_), row));
+    return {logits_.narrow(0, row, 1), bias, SetRow(logits, norm + 1), SetRow(without(logits, bias), norm)};
   }
   float logit(const SlotAtRow& at, query::TokenId target) {
     return row_of(logits_, at.row)[static_cast<std::size_t>(target)];
@@ -174,8 +159,12 @@ class SlotsReader::DeviceRows {
   }
   RowSets sets(std::int64_t row) {
     const auto& parts = numbers_.parts();
-    return {logits_.narrow(0, row, 1), reader_.host_bias_, parts[6].const_data_ptr<double>()[row],
-            entries_of(parts[2], parts[3], row), entries_of(parts[4], parts[5], row)};
+    const auto size = reader_.host_bias_.size();
+    const auto norm = parts[6].const_data_ptr<double>()[row];
+    return {logits_.narrow(0, row, 1),
+            reader_.host_bias_,
+            {entries_of(parts[2], parts[3], row), size, norm + 1},
+            {entries_of(parts[4], parts[5], row), size, norm}};
   }
   // To be asked in the order of the slots and of their targets.
   float logit(const SlotAtRow& /*at*/, query::TokenId /*target*/) {

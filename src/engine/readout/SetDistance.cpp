@@ -75,11 +75,11 @@ std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t 
 }
 
 SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t kept)
-    : logits_(logits), size_(logits.size()), squared_norm_(squared_norm) {
+    : size_(logits.size()), squared_norm_(squared_norm) {
   STEREOSWEEP_ASSERT(!logits.empty() && kept > 0, "a row needs logits and room to keep some");
-  usable_ = all_finite(logits_) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
+  usable_ = all_finite(logits) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
   if (usable_) {
-    keep(kept);
+    keep(logits, kept);
   }
 }
 
@@ -90,12 +90,12 @@ SetRow::SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm
   set_entries(std::move(largest));
 }
 
-void SetRow::keep(std::size_t wanted) {
+void SetRow::keep(std::span<const float> logits, std::size_t wanted) {
   std::vector<Entry> entries;
-  const auto found = find_largest(logits_, std::min(wanted, logits_.size()));
+  const auto found = find_largest(logits, std::min(wanted, logits.size()));
   entries.reserve(found.size());
   for (const auto index : found) {
-    entries.push_back({logits_[index], index});
+    entries.push_back({logits[index], index});
   }
   set_entries(std::move(entries));
 }
@@ -126,17 +126,7 @@ bool SetRow::is_active(std::size_t k, std::size_t rank, double b) const {
   return static_cast<double>(k + 1) * logit(skips ? k : k - 1) > b + sum;
 }
 
-SetSolution SetRow::solve(std::size_t target, double margin) {
-  STEREOSWEEP_ASSERT(target < logits_.size(), "target " + std::to_string(target) + " outside the row");
-  while (true) {
-    if (const auto solution = solve_kept(target, logits_[target], margin)) {
-      return *solution;
-    }
-    keep(entries_.size() * 8);
-  }
-}
-
-std::optional<SetSolution> SetRow::solve_kept(std::size_t target, float logit_of_target, double margin) const {
+std::optional<SetSolution> SetRow::solve(std::size_t target, float logit_of_target, double margin) const {
   STEREOSWEEP_ASSERT(target < size_, "target " + std::to_string(target) + " outside the row");
   SetSolution solution;
   if (!usable_) {

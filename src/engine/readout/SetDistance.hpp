@@ -33,8 +33,7 @@ struct SetSolution {
 };
 
 /// The kept top of one row of logits, shared by all targets of the row: O(log K + k*) per target.
-/// An answer is certified when a kept competitor proves to be inactive or when the whole row is kept; otherwise more
-/// of the row is kept, up to all of it. Does not own `logits`.
+/// An answer is certified when a kept competitor proves to be inactive or when the whole row is kept.
 class SetRow {
  public:
   static constexpr std::size_t default_kept = 128;
@@ -54,20 +53,19 @@ class SetRow {
   /// The same of a row of `size` finite logits, of which only the largest are at hand (at least one, in any order).
   SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm);
 
-  /// `target` must lie in the row. Needs the whole row.
-  SetSolution solve(std::size_t target, double margin = 1);
+  /// `target` must lie in the row, and `logit` is its own; nothing where what is kept does not certify the answer.
+  std::optional<SetSolution> solve(std::size_t target, float logit, double margin = 1) const;
 
-  /// The same from what is kept, `logit` being the target's; nothing where that does not certify the answer.
-  std::optional<SetSolution> solve_kept(std::size_t target, float logit, double margin = 1) const;
+  /// Keeps eight times as many. `logits`: the whole row.
+  void widen(std::span<const float> logits) { keep(logits, entries_.size() * 8); }
 
  private:
-  void keep(std::size_t wanted);
+  void keep(std::span<const float> logits, std::size_t wanted);
   void set_entries(std::vector<Entry> entries);
   double logit(std::size_t position) const { return static_cast<double>(entries_[position].logit) - top_; }
   std::size_t rank_of(std::size_t target, float logit) const;
   bool is_active(std::size_t k, std::size_t rank, double b) const;
 
-  std::span<const float> logits_;  ///< empty where only the largest are at hand
   std::size_t size_;
   double squared_norm_;
   bool usable_ = true;
