@@ -132,8 +132,9 @@ int main(int argc, char** argv) {
   config.num_heads = values[2];
   config.inner = values[3];
   config.vocabulary = values[4];
-  config.positions = 512;
-  config.layer_norm_epsilon = 1e-12;
+  config.positions = config.max_tokens = 512;
+  config.head_width = config.hidden / config.num_heads;
+  config.norm_epsilon = 1e-12;
   const auto batch = make_batch(values[5], values[6], config.vocabulary);
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     measure(config, type, batch);

@@ -42,18 +42,18 @@ TEST(MaskedSpecification, LeftOutAndNullTakeTheDefaults) {
   EXPECT_EQ(bert.inner, 3072);
   EXPECT_EQ(bert.num_layers, 12);
   EXPECT_EQ(bert.num_heads, 12);
-  EXPECT_EQ(bert.max_tokens(), 512);
+  EXPECT_EQ(bert.max_tokens, 512);
   EXPECT_EQ(bert.token_types, 2);
-  EXPECT_EQ(bert.layer_norm_epsilon, 1e-12);
+  EXPECT_EQ(bert.norm_epsilon, 1e-12);
   EXPECT_EQ(bert.activation, Activation::gelu);
   EXPECT_TRUE(bert.tied_decoder);
   const auto roberta = read(R"({"model_type":"roberta","max_position_embeddings":514,"hidden_act":"gelu_new"})");
   EXPECT_EQ(roberta.names.body, "roberta.");
   EXPECT_TRUE(roberta.skips_padding);
   EXPECT_EQ(roberta.vocabulary, 50265);
-  EXPECT_EQ(roberta.max_tokens(), 512);
+  EXPECT_EQ(roberta.max_tokens, 512);
   EXPECT_EQ(roberta.activation, Activation::gelu_tanh);
-  EXPECT_EQ(read(R"({"model_type":"xlm-roberta","pad_token_id":0})").max_tokens(), 511);
+  EXPECT_EQ(read(R"({"model_type":"xlm-roberta","pad_token_id":0})").max_tokens, 511);
 }
 
 TEST(MaskedSpecification, NewerFamiliesTakeTheDefaultsOfTransformers) {
@@ -75,14 +75,14 @@ TEST(MaskedSpecification, NewerFamiliesTakeTheDefaultsOfTransformers) {
   EXPECT_EQ(modern.layers[3].window, 0);
   EXPECT_FLOAT_EQ(modern.rotaries[0].inverse_frequencies[1], std::pow(160000.F, -2.F / 64));
   EXPECT_FLOAT_EQ(modern.rotaries[1].inverse_frequencies[1], std::pow(10000.F, -2.F / 64));
-  EXPECT_EQ(modern.max_tokens(), 8192);
+  EXPECT_EQ(modern.max_tokens, 8192);
   const auto deberta = read(R"({"model_type":"deberta-v2","relative_attention":true,"position_buckets":256,
                                 "max_relative_positions":-1,"pos_att_type":"p2c|c2p","norm_rel_ebd":"layer_norm"})");
   EXPECT_EQ(deberta.relative.span(), 256);
   EXPECT_EQ(deberta.relative.farthest, 512);
   EXPECT_TRUE(deberta.relative.content_to_position && deberta.relative.position_to_content);
   EXPECT_TRUE(deberta.relative.own_projections && deberta.relative.normed);
-  EXPECT_EQ(deberta.layer_norm_epsilon, 1e-7);
+  EXPECT_EQ(deberta.norm_epsilon, 1e-7);
 }
 
 TEST(MaskedSpecification, RefusesByName) {
@@ -113,7 +113,7 @@ TEST(MaskedSpecification, RefusesByName) {
       {R"({"model_type":"distilbert","dim":50})", "n_heads: 12 (it does not divide dim 50"},
       {R"({"model_type":"albert","num_hidden_groups":13})", "num_hidden_groups: 13"},
       {R"({"model_type":"albert","inner_group_num":5000})", "inner_group_num: 5000"},
-      {R"({"model_type":"modernbert","layer_types":["full_attention"]})", "layer_types: 1 of them"},
+      {R"({"model_type":"modernbert","layer_types":["full_attention"]})", "layer_types: 1 entries"},
       {R"({"model_type":"modernbert","num_hidden_layers":1,"layer_types":["chunked"]})",
        "\"chunked\" is not supported"},
       {R"({"model_type":"modernbert","local_attention":1})", "local_attention: 1"},

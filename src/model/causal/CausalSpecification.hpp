@@ -50,7 +50,7 @@ enum class QueryKeyNorm { none, per_head, whole };
 /// One layer's attention, where layers differ.
 struct LayerKind {
   std::int64_t window = 0;  ///< key j is visible to query i where i - j < window; 0: all before it
-  int rotary = 0;           ///< number in CausalSpecification::rotaries; -1: this layer does not turn
+  int rotary = 0;           ///< number in BodySettings::rotaries; -1: this layer does not turn
 };
 
 struct Experts {
@@ -120,8 +120,8 @@ struct CausalNames {
   std::vector<std::string> harmless_endings = {};
 };
 
-struct CausalSpecification {
-  std::string family;  ///< model_type
+/// What a decoder and an encoder have alike.
+struct BodySettings {
   std::int64_t vocabulary = 0;
   std::int64_t hidden = 0;
   std::int64_t inner = 0;  ///< width of the feed-forward layer
@@ -130,16 +130,21 @@ struct CausalSpecification {
   std::int64_t head_width = 0;
   std::int64_t max_tokens = 0;
   std::vector<LayerKind> layers;
+  std::vector<Rotary> rotaries;
+  double norm_epsilon = 0;
+  Activation activation = Activation::gelu;
+};
+
+struct CausalSpecification : BodySettings {
+  std::string family;  ///< model_type
 
   NormKind norm = NormKind::layer;
-  double norm_epsilon = 0;
   bool final_norm = true;
   Residual residual = Residual::sequential;
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
 
   PositionKind position = PositionKind::rotary;
   std::int64_t first_position = 0;  ///< row of the position table for a first token (OPT: 2)
-  std::vector<Rotary> rotaries;
   std::vector<float> alibi_slopes;  ///< [num_heads]: key number j from the root adds slope * j, rounded, to the score,
                                     ///< before it is multiplied by `attention_scale` where `alibi_is_scaled`, after it
                                     ///< otherwise
@@ -154,7 +159,6 @@ struct CausalSpecification {
   float residual_scale = 1;   ///< of what attention and feed-forward layer add, where no norm follows them
   float embedding_scale = 1;  ///< rounded to the model's dtype before it multiplies
 
-  Activation activation = Activation::gelu;
   bool gated = false;  ///< activation(gate(x)) * up(x)
   Experts experts;
   bool tied_head = true;

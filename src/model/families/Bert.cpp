@@ -22,7 +22,7 @@ MaskedSpecification read_bert_like(const ConfigFields& fields, std::int64_t voca
                    "absolute positions are");
   auto specification = read_encoder(fields, {.vocabulary = vocabulary}, "encoder.layer.");
   specification.token_types = fields.size("type_vocab_size", 2);
-  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
   return specification;
 }
 
@@ -33,10 +33,11 @@ MaskedSpecification read_roberta(const ConfigFields& fields) {
   auto specification = read_bert_like(fields, 50265);
   specification.head_activation = Activation::gelu;
   specification.first_position = fields.size("pad_token_id", 1, 0) + 1;
+  specification.max_tokens -= specification.first_position;
   specification.skips_padding = true;
   specification.names.body = "roberta.";
   specification.names.heads = {{"lm_head.", "lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"}};
-  fields.refuse_if(specification.max_tokens() < 1, "max_position_embeddings", std::to_string(specification.positions),
+  fields.refuse_if(specification.max_tokens < 1, "max_position_embeddings", std::to_string(specification.positions),
                    "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
   return specification;
 }
@@ -50,7 +51,7 @@ constexpr EncoderDefaults distilbert_defaults = {.layers = 6,
 
 MaskedSpecification read_distilbert(const ConfigFields& fields) {
   auto specification = read_encoder(fields, distilbert_defaults, "transformer.layer.");
-  specification.layer_norm_epsilon = 1e-12;
+  specification.norm_epsilon = 1e-12;
   auto& names = specification.names;
   names.body = "distilbert.";
   names.query = "attention.q_lin";
@@ -96,7 +97,7 @@ MaskedSpecification read_albert(const ConfigFields& fields) {
   share_layers(fields, specification);
   specification.embedding = fields.size("embedding_size", 128);
   specification.token_types = fields.size("type_vocab_size", 2);
-  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
   auto& names = specification.names;
   names.body = "albert.";
   names.embedding_projection = "encoder.embedding_hidden_mapping_in";
@@ -122,18 +123,14 @@ void set_reaches(const ConfigFields& fields, MaskedSpecification& specification)
   const auto reach = fields.size("local_attention", 128) / 2;
   fields.refuse_if(reach == 0, "local_attention", "1", "a window of at least 2 is needed");
   const auto pattern = fields.size("global_attn_every_n_layers", 3);
-  const auto types = fields.texts("layer_types");
-  fields.refuse_if(!types.empty() && std::ssize(types) != specification.num_layers, "layer_types",
-                   std::to_string(types.size()) + " of them",
-                   "there are num_hidden_layers = " + std::to_string(specification.num_layers));
   for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
-    const auto type = !types.empty()         ? types[static_cast<std::size_t>(layer)]
-                      : layer % pattern == 0 ? std::string("full_attention")
-                                             : std::string("sliding_attention");
-    fields.refuse_if(type != "full_attention" && type != "sliding_attention", "layer_types",
-                     "\"" + type + "\" is not supported", "full_attention and sliding_attention are");
-    const bool slides = type == "sliding_attention";
-    specification.layers.push_back({slides ? reach : 0, slides ? 1 : 0});
+    specification.layers.push_back({.window = layer % pattern == 0 ? 0 : reach});
+  }
+  if (!fields.texts("layer_types").empty()) {
+    set_layer_types(fields, reach, specification);
+  }
+  for (auto& layer : specification.layers) {
+    layer.rotary = layer.window > 0 ? 1 : 0;
   }
 }
 
@@ -141,15 +138,12 @@ void set_reaches(const ConfigFields& fields, MaskedSpecification& specification)
 void set_both_rotaries(const ConfigFields& fields, MaskedSpecification& specification) {
   fields.refuse_if(fields.find("rope_scaling") != nullptr, "rope_scaling", "is not supported",
                    "rope_parameters says how each kind of layer turns");
-  CausalSpecification sizes;
-  sizes.head_width = specification.head_width();
-  sizes.max_tokens = specification.positions;
   const auto nested = fields.section("rope_parameters");
   const auto rotary = [&](const char* kind, const char* key, double theta) {
     const auto own = nested ? nested->section(kind) : std::nullopt;
     fields.refuse_if(own && own->text("rope_type", "default") != "default", "rope_parameters",
                      std::string(kind) + " with another rope_type", "default is supported in this family");
-    return read_rotary_object(fields, own, fields.number(key, theta), {}, sizes);
+    return read_rotary_object(fields, own, fields.number(key, theta), {}, specification);
   };
   specification.rotaries = {rotary("full_attention", "global_rope_theta", 160000),
                             rotary("sliding_attention", "local_rope_theta", 10000)};
@@ -157,7 +151,7 @@ void set_both_rotaries(const ConfigFields& fields, MaskedSpecification& specific
 
 MaskedSpecification read_modernbert(const ConfigFields& fields) {
   auto specification = read_encoder(fields, modernbert_defaults, "layers.");
-  specification.layer_norm_epsilon = fields.positive("norm_eps", 1e-5);
+  specification.norm_epsilon = fields.positive("norm_eps", 1e-5);
   specification.head_activation = read_activation(fields, "classifier_activation", "gelu");
   specification.norm = NormPlace::before;
   specification.norm_bias = fields.is_on("norm_bias");
@@ -229,11 +223,11 @@ MaskedSpecification read_deberta(const ConfigFields& fields) {
                    "it must be hidden_size");
   fields.refuse_if(fields.size("conv_kernel_size", 0, 0) != 0, "conv_kernel_size", "a convolution is not supported",
                    "DeBERTa-v3 has none");
-  const auto head_size = fields.size("attention_head_size", specification.head_width());
-  fields.refuse_if(head_size != specification.head_width(), "attention_head_size", std::to_string(head_size),
+  const auto head_size = fields.size("attention_head_size", specification.head_width);
+  fields.refuse_if(head_size != specification.head_width, "attention_head_size", std::to_string(head_size),
                    "hidden_size / num_attention_heads is supported");
   specification.token_types = fields.size("type_vocab_size", 0, 0);
-  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-7);
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-7);
   specification.relative = read_relative(fields, specification.positions);
   auto& names = specification.names;
   names.body = "deberta.";
@@ -264,7 +258,7 @@ constexpr EncoderDefaults electra_defaults = {.hidden = 256, .inner = 1024, .hea
 MaskedSpecification read_electra(const ConfigFields& fields) {
   auto specification = read_encoder(fields, electra_defaults, "encoder.layer.");
   specification.token_types = fields.size("type_vocab_size", 2);
-  specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
   specification.head_activation = Activation::gelu;
   auto& names = specification.names;
   const auto width = fields.size("embedding_size", 128);
@@ -285,31 +279,17 @@ MaskedSpecification read_electra(const ConfigFields& fields) {
 
 constexpr EncoderDefaults eurobert_defaults = {.vocabulary = 128256, .positions = 8192, .activation = "silu"};
 
-// All layers turn alike and see everything.
-void set_rotary(const ConfigFields& fields, MaskedSpecification& specification) {
-  CausalSpecification sizes;
-  sizes.head_width = specification.head_width();
-  sizes.max_tokens = specification.positions;
-  read_rotary(fields, {}, sizes);
-  specification.positions = sizes.max_tokens;
-  specification.rotaries = sizes.rotaries;
-  specification.layers.assign(static_cast<std::size_t>(specification.num_layers), LayerKind{});
-}
-
 MaskedSpecification read_eurobert(const ConfigFields& fields) {
   auto specification = read_encoder(fields, eurobert_defaults, "layers.");
-  const auto width = fields.size("head_dim", specification.head_width());
-  fields.refuse_if(width != specification.head_width(), "head_dim", std::to_string(width) + " is not supported",
-                   "hidden_size / num_attention_heads is");
-  const auto key_heads = fields.size("num_key_value_heads", specification.num_heads);
-  fields.refuse_if(specification.num_heads % key_heads != 0, "num_key_value_heads", std::to_string(key_heads),
-                   "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
-  specification.num_key_heads = key_heads;
-  set_rotary(fields, specification);
+  refuse_other_head_width(fields, specification);
+  set_key_heads(fields, "num_key_value_heads", fields.size("num_key_value_heads", specification.num_heads),
+                specification);
+  read_rotary(fields, {}, specification);  // of all layers, which see everything
+  specification.layers.resize(static_cast<std::size_t>(specification.num_layers));
   specification.tied_decoder = fields.is_on("tie_word_embeddings");
   specification.norm = NormPlace::before;
   specification.norm_kind = NormKind::rms;
-  specification.layer_norm_epsilon = fields.positive("rms_norm_eps", 1e-5);
+  specification.norm_epsilon = fields.positive("rms_norm_eps", 1e-5);
   specification.norm_bias = false;
   specification.attention_bias = fields.is_on("attention_bias");
   specification.inner_bias = fields.is_on("mlp_bias");

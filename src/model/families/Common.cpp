@@ -49,13 +49,15 @@ MaskedSpecification read_encoder(const ConfigFields& fields, const EncoderDefaul
   specification.inner = fields.size(defaults.inner_key, defaults.inner);
   specification.num_layers = read_count(fields, {{defaults.layers_key}, defaults.layers});
   specification.num_heads = read_count(fields, {{defaults.heads_key}, defaults.heads});
-  specification.positions = fields.size("max_position_embeddings", defaults.positions);
+  specification.num_key_heads = specification.num_heads;
+  specification.positions = specification.max_tokens = fields.size("max_position_embeddings", defaults.positions);
   specification.activation = read_activation(fields, defaults.activation_key, defaults.activation);
   specification.head_activation = specification.activation;
   specification.tied_decoder = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
   fields.refuse_if(
       specification.hidden % specification.num_heads != 0, defaults.heads_key, std::to_string(specification.num_heads),
       "it does not divide " + std::string(defaults.hidden_key) + " " + std::to_string(specification.hidden));
+  specification.head_width = specification.hidden / specification.num_heads;
   for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
     specification.names.layers.push_back(layer_name + std::to_string(layer) + ".");
   }
@@ -90,15 +92,14 @@ void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecif
   refuse_other_head_width(fields, specification);
 }
 
-void refuse_other_head_width(const ConfigFields& fields, const CausalSpecification& specification) {
+void refuse_other_head_width(const ConfigFields& fields, const BodySettings& specification) {
   const auto width = specification.hidden / specification.num_heads;
   const auto given = fields.size("head_dim", width);
   fields.refuse_if(given != width, "head_dim", std::to_string(given) + " is not supported",
                    "heads of this family are hidden_size / num_attention_heads = " + std::to_string(width) + " wide");
 }
 
-void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count,
-                   CausalSpecification& specification) {
+void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count, BodySettings& specification) {
   fields.refuse_if(specification.num_heads % count != 0, key, std::to_string(count),
                    "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
   specification.num_key_heads = count;
@@ -137,6 +138,20 @@ std::vector<float> alibi_slopes(std::int64_t heads) {
     append(2 * whole, heads - whole, 2);
   }
   return slopes;
+}
+
+void set_layer_types(const ConfigFields& fields, std::int64_t window, BodySettings& specification) {
+  const auto types = fields.texts("layer_types");
+  fields.refuse_if(types.size() != specification.layers.size(), "layer_types",
+                   std::to_string(types.size()) + " entries",
+                   "there are " + std::to_string(specification.layers.size()) + " layers");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    fields.refuse_if(types[i] != "full_attention" && types[i] != "sliding_attention", "layer_types",
+                     "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
+    fields.refuse_if(types[i] == "sliding_attention" && window == 0, "layer_types",
+                     "sliding_attention without a window", "sliding_window must be set");
+    specification.layers[i].window = types[i] == "sliding_attention" ? window : 0;
+  }
 }
 
 void set_window(std::int64_t window, CausalSpecification& specification) {

@@ -79,12 +79,12 @@ CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes);
 void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification);
 /// Refuses a head_dim that is not hidden / num_heads: these families have no other, and transformers takes it for the
 /// angles alone.
-void refuse_other_head_width(const ConfigFields& fields, const CausalSpecification& specification);
+void refuse_other_head_width(const ConfigFields& fields, const BodySettings& specification);
 /// 1 / sqrt(width) in double, rounded once.
 float inverse_root(double width);
 
 /// num_key_heads must divide num_heads.
-void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count, CausalSpecification& specification);
+void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count, BodySettings& specification);
 
 /// The activation by the name that transformers gives it.
 Activation read_activation(const ConfigFields& fields, const char* key, const char* otherwise);
@@ -92,6 +92,9 @@ Activation read_activation(const ConfigFields& fields, const char* key, const ch
 /// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
 /// power. (source: press2022, their code)
 std::vector<float> alibi_slopes(std::int64_t heads);
+
+/// A window (0: none) for each layer that layer_types calls sliding_attention.
+void set_layer_types(const ConfigFields& fields, std::int64_t window, BodySettings& specification);
 
 /// Every layer sees `window` tokens (0: all).
 void set_window(std::int64_t window, CausalSpecification& specification);

@@ -168,7 +168,6 @@ CausalSpecification read_gptj(const ConfigFields& fields) {
   specification.residual = Residual::parallel;
   specification.tied_head = fields.is_on("tie_word_embeddings");
   specification.names = gptj_names;
-  specification.position = PositionKind::rotary;
   specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields.size("rotary_dim", 64), specification)};
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
   return specification;

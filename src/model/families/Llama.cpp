@@ -65,21 +65,6 @@ void set_attention_bias(const ConfigFields& fields, CausalSpecification& specifi
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
-/// A window (0: none) for each layer that layer_types calls sliding_attention.
-void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification) {
-  const auto types = fields.texts("layer_types");
-  fields.refuse_if(types.size() != specification.layers.size(), "layer_types",
-                   std::to_string(types.size()) + " entries",
-                   "there are " + std::to_string(specification.layers.size()) + " layers");
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    fields.refuse_if(types[i] != "full_attention" && types[i] != "sliding_attention", "layer_types",
-                     "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
-    fields.refuse_if(types[i] == "sliding_attention" && window == 0, "layer_types",
-                     "sliding_attention without a window", "sliding_window must be set");
-    specification.layers[i].window = types[i] == "sliding_attention" ? window : 0;
-  }
-}
-
 /// Where keys are left out.
 struct Windows {
   std::int64_t width = 4096;
@@ -113,7 +98,6 @@ void read_two_rotaries(const ConfigFields& fields, Thetas thetas, CausalSpecific
   if (scaling && scaling->find("rope_type") == nullptr && scaling->find("type") != nullptr) {
     scaling->refuse("type", "is not supported", "in this family transformers turns plainly then: rope_type says it");
   }
-  specification.position = PositionKind::rotary;
   specification.rotaries = {
       read_rotary_object(fields, scaling ? scaling : whole,
                          scaling && whole ? whole->number("rope_theta", thetas.whole) : thetas.whole, {},

@@ -36,7 +36,7 @@ struct RopeReader {
   double theta;
   std::int64_t dimensions;
   const RopeDefaults& defaults;
-  CausalSpecification& specification;
+  BodySettings& specification;
 
   void scale(const std::string& type, Rotary& rotary) {
     if (type == "linear") {
@@ -156,7 +156,7 @@ double read_part(const ConfigFields& fields, const std::optional<ConfigFields>& 
 }
 
 Rotary turning(const ConfigFields& fields, const char* key, std::int64_t dimensions, double theta,
-               const CausalSpecification& specification) {
+               const BodySettings& specification) {
   Rotary rotary;
   rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
   fields.refuse_if(rotary.width < 2 || rotary.width > specification.head_width, key,
@@ -171,12 +171,12 @@ Rotary turning(const ConfigFields& fields, const char* key, std::int64_t dimensi
 }  // namespace
 
 Rotary read_plain_rotary(const ConfigFields& fields, const char* key, std::int64_t width,
-                         const CausalSpecification& specification) {
+                         const BodySettings& specification) {
   return turning(fields, key, width, 10000, specification);
 }
 
 Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
-                          const RopeDefaults& defaults, CausalSpecification& specification) {
+                          const RopeDefaults& defaults, BodySettings& specification) {
   const auto& object = rope ? *rope : fields;
   for (const auto* key : {"full_attention", "sliding_attention"}) {
     object.refuse_if(object.find(key) != nullptr, key, "is not supported", "all layers of this family turn alike");
@@ -197,8 +197,7 @@ Rotary read_rotary_object(const ConfigFields& fields, const std::optional<Config
   return rotary;
 }
 
-void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, CausalSpecification& specification) {
-  specification.position = PositionKind::rotary;
+void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, BodySettings& specification) {
   specification.rotaries = {read_rotary_object(
       fields, rope_object(fields), fields.number(defaults.theta_key, defaults.theta), defaults, specification)};
 }

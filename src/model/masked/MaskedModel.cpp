@@ -120,7 +120,7 @@ class Encoder : public MaskedModel {
               config.hidden,
               weights_.head ? weights_.head->vocabulary : config.vocabulary,
               config.vocabulary,
-              config.max_tokens(),
+              config.max_tokens,
               weights_.head.has_value(),
               kernels_on(weights_.words.device()),
               dtype_of(weights_.words.scalar_type())};
@@ -135,7 +135,7 @@ class Encoder : public MaskedModel {
       move_biases();
     }
     if (config_.relative.farthest > 0) {
-      relative_ = relative_index(config_.relative, filled_length(config_.max_tokens()), weights_.words.device());
+      relative_ = relative_index(config_.relative, filled_length(config_.max_tokens), weights_.words.device());
     }
   }
 
@@ -259,7 +259,7 @@ class Encoder : public MaskedModel {
     const auto length = longest(pass.everywhere.key_begin);
     if (config_.relative.farthest == 0) {
       for (auto* segments : {&pass.everywhere, &pass.few}) {
-        segments->bundles = bundle(*segments, weights_.words.options(), config_.hidden / config_.num_heads);
+        segments->bundles = bundle(*segments, weights_.words.options(), config_.head_width);
       }
     }
     if (places_count_) {
@@ -348,9 +348,9 @@ class Encoder : public MaskedModel {
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const {
     const base::profile::Span span("norms");
     if (config_.norm_kind != NormKind::layer) {
-      return model::normalize(states, norm, {config_.norm_kind, config_.layer_norm_epsilon});
+      return model::normalize(states, norm, {config_.norm_kind, config_.norm_epsilon});
     }
-    return at::layer_norm(states, {norm.weight.size(0)}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
+    return at::layer_norm(states, {norm.weight.size(0)}, norm.weight, norm.bias, config_.norm_epsilon, false);
   }
 
   const MaskedHead& head() const {

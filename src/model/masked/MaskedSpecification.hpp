@@ -61,20 +61,15 @@ struct RelativePositions {
 /// the end, as ModernBERT; no norm before the first layer's attention where one stands behind the embeddings.
 enum class NormPlace { after_adding, before };
 
-struct MaskedSpecification {
-  std::int64_t vocabulary = 0;
-  std::int64_t hidden = 0;
+/// Without `rotaries` nothing turns. `layers` is empty where layers do not differ; else a window sees as many tokens on
+/// both sides (0: all).
+struct MaskedSpecification : BodySettings {
   std::int64_t embedding = 0;  ///< width of the words' vectors; 0: hidden
-  std::int64_t inner = 0;      ///< width of the feed-forward layer
   std::int64_t num_layers = 0;
-  std::int64_t num_heads = 0;
-  std::int64_t num_key_heads = 0;   ///< divides num_heads; 0: as many
   std::int64_t positions = 0;       ///< rows of the position table
   std::int64_t token_types = 0;     ///< rows of the token type table
   std::int64_t first_position = 0;  ///< position of a sequence's first token (RoBERTa: pad_token_id + 1)
   bool skips_padding = false;  ///< token first_position - 1 stands at the position of that number and is not counted
-  double layer_norm_epsilon = 0;
-  Activation activation = Activation::gelu;
   Activation head_activation = Activation::gelu;
   bool tied_decoder = true;  ///< false: the weights must hold a decoder matrix of its own
   bool norm_bias = true;     ///< norms have a shift
@@ -85,13 +80,9 @@ struct MaskedSpecification {
   NormPlace norm = NormPlace::after_adding;
   NormKind norm_kind = NormKind::layer;  ///< or rms, where they stand before
   RelativePositions relative;
-  std::vector<Rotary> rotaries;   ///< empty: nothing turns
-  std::vector<LayerKind> layers;  ///< where layers differ: a window sees as many tokens on both sides; 0: all
   MaskedNames names;
 
-  std::int64_t head_width() const { return hidden / num_heads; }
   std::int64_t embedding_width() const { return embedding == 0 ? hidden : embedding; }
-  std::int64_t max_tokens() const { return positions - first_position; }
 };
 
 }  // namespace stereosweep::model

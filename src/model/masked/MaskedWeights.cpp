@@ -117,8 +117,8 @@ class EncoderReader {
 
   // Keys or values; heads that share them get their own, so that each has one.
   Matrix repeated_heads(const std::string& name, Bias bias) {
-    const auto shared = config_.num_key_heads == 0 ? config_.num_heads : config_.num_key_heads;
-    const auto width = config_.head_width();
+    const auto shared = config_.num_key_heads;
+    const auto width = config_.head_width;
     auto own = matrix(name, shared * width, config_.hidden, bias);
     const auto repeat = [&](at::Tensor& rows) {
       if (rows.defined() && shared != config_.num_heads) {
@@ -189,7 +189,7 @@ class EncoderReader {
     const auto own = norm(prefix_ + "encoder.LayerNorm", config_.hidden);
     if (!relative_table_.is_meta()) {  // there torch has no layer norm
       relative_table_ =
-          at::layer_norm(relative_table_, {config_.hidden}, own.weight, own.bias, config_.layer_norm_epsilon, false);
+          at::layer_norm(relative_table_, {config_.hidden}, own.weight, own.bias, config_.norm_epsilon, false);
     }
   }
 

@@ -131,7 +131,7 @@ void print_work(std::ostream& out, const Audit& audit, const std::optional<model
   plan_line(out, "tokens") << audit.sum(audit.tokens) << " in distinct inputs, "
                            << format_number("%.1f", ratio(audit.tokens, audit.queries)) << " on average, longest "
                            << audit.longest;
-  out << (config ? " of " + std::to_string(config->max_tokens()) : "") << '\n';
+  out << (config ? " of " + std::to_string(config->max_tokens) : "") << '\n';
   if (audit.too_long > 0) {
     plan_line(out, "too long") << audit.sum(audit.too_long)
                                << " inputs are longer than the model's positions (not scored)\n";
@@ -258,7 +258,7 @@ class AssociationKind final : public KindOf<Association> {
       config = model::read_masked_specification(request.files);
     }
     const auto probe = make_association(job, *request.tokenizer);
-    const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
+    const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens) : 0;
     const auto audited = audit(*probe, *request.tokenizer, max_tokens, max_contexts_planned);
     print_plan(std::cout, request, *probe, audited, config);
     request.print_time(std::cout, *probe);

@@ -119,7 +119,7 @@ class QueryPlanner {
       limits_ = engine::limits_of(model::read_causal_specification(request.files));
     } else if (has_config) {
       const auto config = model::read_masked_specification(request.files);
-      limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens()};
+      limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
     } else {
       limits_ = {1000, boundless, boundless};  // a fake engine without a model
     }
