@@ -166,8 +166,8 @@ def test_sentences_of_the_corpus_are_their_owners_alone(reference):
 
 
 def test_effects_are_what_numpy_makes_of_the_vectors(reference):
-    vectors = xarray.open_dataset(reference / "contexts.vectors.h5", engine="h5netcdf")
-    effects = xarray.open_dataset(reference / "contexts.h5", engine="h5netcdf")
+    vectors = xarray.open_dataset(reference / "contexts.vectors.h5", engine="netcdf4")
+    effects = xarray.open_dataset(reference / "contexts.h5", engine="netcdf4")
     samples = effects.sizes["sample"]
     units = {}
     for word in vectors.word.values:
@@ -404,7 +404,7 @@ def test_contexts_that_are_too_long_are_counted_in_log_file_and_statistics(job, 
     assert re.search(r"warning: T1: .*contexts without a vector: rose 9 of 12 \(.*vectors.window: 50", err), err
     code, out, err = runs.finish(runs.start_program("stats", tmp_path / "run"))
     assert code == 0 and "rose 9 of 12" in " ".join(out.split()) and "vectors.window: 50" in " ".join(out.split()), err
-    with xarray.open_dataset(tmp_path / "run/contexts.h5", engine="h5netcdf") as effects:
+    with xarray.open_dataset(tmp_path / "run/contexts.h5", engine="netcdf4") as effects:
         rose = effects.sel(word="rose")
         assert [str(rose[f"word_{name}"].values) for name in ("stored", "usable")] == ["12", "3"]
         assert "rose 9 of 12" in str(effects.sel(test="T1").test_consequence.values)
@@ -518,7 +518,7 @@ def test_static_vectors_of_a_file_need_no_model(job, table, tmp_path):
         code, _, err = runs.run(small, tmp_path / str(ranks), ranks=ranks)
         assert code == 0 and "words without a vector: flea" in err, err
     same_numbers(tmp_path / "1", tmp_path / "3")
-    with xarray.open_dataset(tmp_path / "1/contexts.h5", engine="h5netcdf") as effects:
+    with xarray.open_dataset(tmp_path / "1/contexts.h5", engine="netcdf4") as effects:
         test = effects.sel(test="T1").isel(sample=0)
         sets = [json.loads(str(test[f"test_{name}_words"].values)) for name in "xyab"]
         units = {word: row / numpy.linalg.norm(row) for word, row in
@@ -572,7 +572,7 @@ def test_sum_of_elmos_layers(job, tmp_path):
         code, _, err = runs.run(own, tmp_path / str(ranks), "vectors.layer=sum", ranks=ranks)
         assert code == 0, err
     same_numbers(tmp_path / "1", tmp_path / "3")
-    with xarray.open_dataset(tmp_path / "1/contexts.vectors.h5", engine="h5netcdf") as raw:
+    with xarray.open_dataset(tmp_path / "1/contexts.vectors.h5", engine="netcdf4") as raw:
         one = raw.sel(word="rose").isel(context=0)
         begin, end = (int(place) for place in one.span.values)
         sentence = str(one.sentence.values)
@@ -617,7 +617,7 @@ def test_generated_sentences_are_the_same_on_any_number_of_ranks(generated, tmp_
 
 
 def test_words_stand_where_the_templates_have_them(generated):
-    with xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf") as vectors:
+    with xarray.open_dataset(generated / "contexts.vectors.h5", engine="netcdf4") as vectors:
         words = list(vectors.word.values)
         assert {"women", "Black women", "female Black people", "warm"} <= set(words)
         for word in words:
@@ -647,9 +647,9 @@ def units_by_frame(vectors, word, everything):
 
 
 def test_an_intersections_effect_is_what_numpy_makes_of_its_vectors(generated):
-    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf")
-    table = xarray.open_dataset(generated / "contexts.stats.h5", engine="h5netcdf")
-    effects = xarray.open_dataset(generated / "contexts.h5", engine="h5netcdf")
+    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="netcdf4")
+    table = xarray.open_dataset(generated / "contexts.stats.h5", engine="netcdf4")
+    effects = xarray.open_dataset(generated / "contexts.h5", engine="netcdf4")
     assert table.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
     subject = table.sel(subject="Black women", item="cold - warm")
     described = [str(subject["subject_" + name].values) for name in ("kind", "domain", "first", "second")]
@@ -682,7 +682,7 @@ def test_an_intersections_effect_is_what_numpy_makes_of_its_vectors(generated):
 def test_a_vector_of_an_intersection_is_what_transformers_makes(generated):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf")
+    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="netcdf4")
     row = vectors.sel(word="Black women").isel(context=0)
     sentence = str(row.sentence.values)
     begin, end = (int(place) for place in row.span.values)

@@ -79,7 +79,7 @@ def statistics(output, *settings, ranks=1):
     process = runs.start_program("stats", output, "--top", 5, *settings, ranks=ranks)
     code, out, err = runs.finish(process, 120)
     assert code == 0, err
-    with xr.open_dataset(output / "contexts.stats.h5", engine="h5netcdf") as tables:
+    with xr.open_dataset(output / "contexts.stats.h5", engine="netcdf4") as tables:
         return tables.load(), out
 
 
@@ -109,7 +109,7 @@ def assert_attributes_relabelled(tables, raw, test, difference):
 
 def test_static_vectors_as_scipy(static_run, alone):
     tables, out = alone
-    raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
+    raw = xr.open_dataset(static_run / "contexts.h5", engine="netcdf4").load()
     for test in ("small", "large"):
         place = list(raw["test"].values).index(test)
         sizes = [len(json.loads(str(raw[f"test_{side}_words"].values[place]))) for side in "xy"]
@@ -152,7 +152,7 @@ def test_one_sample_has_no_z(static_run, alone):
 def test_words_of_wefat_by_relabelling_attributes(static_run, alone):
     """p of every word against all 462 ways to divide its cosines; `show` prints no other p."""
     tables, out = alone
-    raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
+    raw = xr.open_dataset(static_run / "contexts.h5", engine="netcdf4").load()
     chosen = np.array(list(itertools.combinations(range(11), 5)))
     one_sided, two_sided = [], []
     for word in range(len(X + Y)):
@@ -236,7 +236,7 @@ def test_samples_of_contexts_as_numpy(tmp_path):
     code, _, err = runs.run(job, output)
     assert code == 0, err
     tables, out = statistics(output)
-    raw = xr.open_dataset(output / "contexts.h5", engine="h5netcdf").load()
+    raw = xr.open_dataset(output / "contexts.h5", engine="netcdf4").load()
     effects = raw["effect_size"].sel(test="T1").values
     n, m = (len(json.loads(str(raw[f"test_{side}_words"].sel(test="T1").values))) for side in "xy")
     assert float(tables["weat_mean"].sel(weat_test="T1")) == pytest.approx(effects.mean(), rel=1e-12)
@@ -313,7 +313,7 @@ def made(tmp_path_factory):
     tables, out = statistics(
         output, "--means", f"statistics.contrasts=[{{name: gender, {sides}}}]", "statistics.variance_shares={}"
     )
-    raw = xr.open_dataset(output / "contexts.h5", engine="h5netcdf").load()
+    raw = xr.open_dataset(output / "contexts.h5", engine="netcdf4").load()
     return raw, tables, out
 
 

@@ -73,7 +73,7 @@ class Run:
         assert done.returncode == 0, done.stderr
 
     def statistics(self):
-        with xarray.open_dataset(next(self.path.glob("*.stats.h5")), engine="h5netcdf") as file:
+        with xarray.open_dataset(next(self.path.glob("*.stats.h5")), engine="netcdf4") as file:
             return file.load()
 
 

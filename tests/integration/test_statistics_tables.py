@@ -40,7 +40,7 @@ def run(tmp_path_factory):
 def table(run):
     """Rows of the CSV, and the statistics file as xarray has it."""
     rows = list(csv.DictReader(io.StringIO(program(run, *ASKED, "--format", "csv"), newline="")))
-    with xarray.open_dataset(run / "association.stats.h5", engine="h5netcdf") as statistics:
+    with xarray.open_dataset(run / "association.stats.h5", engine="netcdf4") as statistics:
         return rows, statistics.load()
 
 
@@ -125,7 +125,7 @@ def test_means_are_added_where_the_job_asks_for_none(tmp_path):
     def statistics(*arguments):
         file = tmp_path / f"{len(arguments)}.h5"
         program(run, *arguments, "--output", file)
-        with xarray.open_dataset(file, engine="h5netcdf") as found:
+        with xarray.open_dataset(file, engine="netcdf4") as found:
             return found.load()
 
     plain, added = statistics(), statistics("--means")

@@ -22,7 +22,7 @@ def effects(statistics):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("statistics")
-    with xarray.open_dataset(parser.parse_args().statistics, engine="h5netcdf") as statistics:
+    with xarray.open_dataset(parser.parse_args().statistics, engine="netcdf4") as statistics:
         found = effects(statistics)
     for test, (effect, p) in found.items():
         print(f"{test}: d {effect:.2f}, p {p:.2g}")
