@@ -13,6 +13,7 @@ from stereosweep_analysis import report
 
 SIDES = [("subject 5", "subject 7"), ("subject 6", "subject 8")]  # of the contrasts
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+CHECKED_BY_AXE = [(1280, "light"), (390, "dark")]  # of the largest pages: each width and each scheme once
 AXE = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 OPEN_ALL = "document.querySelectorAll('details').forEach((part) => { part.open = true; });"
 OPEN_FIRST = """
@@ -241,7 +242,7 @@ TITLES = """
   return [...parents].map((parent) => [...parent.children].filter((part) => part.matches("details:not(.note)"))
     .map((part) => part.firstElementChild.innerText));
 """
-AXE_RUN = AXE + ";" + OPEN_ALL + """
+AXE_RUN = AXE + """;
   const found = (await axe.run(document, { resultTypes: ["violations"] })).violations;
   return found.map((rule) => `${rule.id}: ${rule.nodes[0].html.slice(0, 200)}`);
 """
@@ -272,7 +273,9 @@ def test_the_page_of_every_kind_of_result(browser, made_page):
         browser.open(made_page, width, scheme, READY)
         assert browser.ask("return document.documentElement.scrollHeight") < MOST_HIGH
         assert browser.ask(FIRST_ANSWER) < HEIGHTS[width]
-        assert browser.ask(AXE_RUN) == []
+        browser.ask(OPEN_ALL)
+        if (width, scheme) in CHECKED_BY_AXE:
+            assert browser.ask(AXE_RUN) == []
         assert browser.ask("return document.documentElement.scrollWidth") <= width
         assert browser.ask(WIDEST.replace("WIDTH", str(width))) == []
         listed = browser.ask(TITLES)

@@ -85,6 +85,7 @@ def changed(text, path, value):
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.stem)
 def test_a_wrong_value_of_any_key_is_a_message(job, tmp_path):
+    """Weights are looked at where keys of the model are changed; elsewhere the fake engine saves the time of opening them."""
     text = job.read_text().replace("../tests", str(runs.ROOT / "tests"))
     root = yaml.safe_load(text)
     paths = [(key,) for key in root] + [(key, name) for key, below in root.items() if isinstance(below, dict) for name in below]
@@ -93,7 +94,7 @@ def test_a_wrong_value_of_any_key_is_a_message(job, tmp_path):
     for path in paths:
         for value in (None, "null", [], {}, [1], "x"):
             copy.write_text(changed(text, path, value).replace("'null'", "null"))
-            done = runs.program("validate", copy)
+            done = runs.program("validate", copy, *([] if path[0] in ("model", "execution") else ["execution.engine=fake"]))
             assert done.returncode in (0, 2), (path, value, done.returncode, done.stderr)
             assert done.returncode == 0 or str(copy) in done.stderr, (path, value, done.stderr)
             refused += done.returncode == 2
