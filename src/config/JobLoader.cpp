@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -23,6 +24,8 @@ namespace stereosweep::config {
 namespace {
 
 constexpr std::uint64_t max_jobs = 1000;
+
+YamlLimits limits_of(const JobFile& file) { return file.is_resolved ? resolved_limits : YamlLimits(); }
 
 /// One key of `sweep` with the values it takes.
 struct SweepAxis {
@@ -299,9 +302,8 @@ JobFile read_job_file(const std::filesystem::path& path) {
   std::error_code ignored;
   const bool is_input = path == "-";
   const auto type = std::filesystem::status(path, ignored).type();
-  JobFile file{is_input ? "standard input" : path.string(), path.parent_path(), "",
-               path.filename() == resolved_name ? resolved_limits : YamlLimits()};
-  const auto most = file.limits.max_bytes;
+  JobFile file{is_input ? "standard input" : path.string(), path.parent_path(), "", path.filename() == resolved_name};
+  const auto most = limits_of(file).max_bytes;
   if (path.string().starts_with("/dev/") || path.string().starts_with("/proc/")) {
     file.directory.clear();  // nobody keeps jobs there: it stands for one that lies where the command was typed
   }
@@ -322,7 +324,7 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
                                   NamedRuns named) {
   base::Problems problems;
   const std::string headline = "the job " + file.name + " cannot be used:";
-  Node root = parse_yaml(file.text, file.name, problems, file.limits);
+  Node root = parse_yaml(file.text, file.name, problems, limits_of(file));
   if (root.kind == Node::Kind::broken || !expect_kind(root, Node::Kind::map, "", problems)) {
     problems.raise_if_any(headline);
   }
@@ -346,7 +348,11 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
   const sweep::Product product(
       base::mapped(axes, [](const SweepAxis& axis) -> std::uint64_t { return axis.values->children.size(); }));
   std::vector<sweep::Job> jobs;
-  Pieces pieces(file.directory, Pieces::Access::files);
+  // axes of a resolved job need no table of their language, unless texts are given with it that no table has seen
+  const bool has_new_texts = std::ranges::any_of(paths, [](const std::string& path) {
+    return base::contains(std::array{"axes", "priors", "language", "probe", "sweep"}, path.substr(0, path.find('.')));
+  });
+  Pieces pieces(file.directory, file.is_resolved && !has_new_texts ? Pieces::Access::resolved : Pieces::Access::files);
   std::set<std::string> reported;
   for (std::uint64_t number = 0; number < product.num_contexts(); ++number) {
     const auto choice = product.coordinates(number);

@@ -20,7 +20,7 @@ struct JobFile {
   std::string name;                 ///< for messages
   std::filesystem::path directory;  ///< where names count from that lead nowhere from the working directory
   std::string text;
-  YamlLimits limits;
+  bool is_resolved = false;  ///< called `resolved_name`
 };
 
 /// What a run directory keeps of its job: written by this program, so that it may be larger than what people write.

@@ -31,6 +31,16 @@ inline const std::string small_job =
     "    - {label: plain, text: \"{group} are {trait}.\"}\n"                                  // 13
     "  rephrasings: none\n";                                                                  // 14
 
+/// What is complained about; "" if nothing is.
+std::string complaint_of(const auto& act) {
+  try {
+    act();
+    return "";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
 /// Jobs and pieces on disk.
 class JobFolder {
  public:
@@ -46,12 +56,7 @@ class JobFolder {
   }
   /// What loading complains about; "" if it does not.
   std::string complaint(const std::string& text, const std::vector<std::string>& overrides = {}) const {
-    try {
-      load(text, overrides);
-      return "";
-    } catch (const base::InputError& error) {
-      return error.what();
-    }
+    return complaint_of([&] { load(text, overrides); });
   }
 
  private:

@@ -107,6 +107,20 @@ TEST_F(Languages, AResolvedJobNeedsNoTable) {
   EXPECT_EQ(canonical_dump(job), canonical_dump(resolved));
 }
 
+TEST_F(Languages, AResolvedJobIsAJobAgain) {
+  const auto job = folder_.load(german_job).front();
+  const auto dump = canonical_dump(job);
+  EXPECT_EQ(job, load_jobs(folder_.write("jobs/copy.yaml", dump), {}).front());  // the table is at hand
+  const auto elsewhere = folder_.write("results/small/job.resolved.yaml",
+                                       with(dump, "language: \"de\"", "language: \"xy\""));  // whose table is nowhere
+  const auto goes_on = load_jobs(elsewhere, {"statistics.means=all"}).front();
+  EXPECT_EQ(goes_on.language, "xy");
+  EXPECT_EQ(prompts(job), prompts(goes_on));
+  EXPECT_EQ(canonical_raw_dump(job), canonical_raw_dump(goes_on));
+  EXPECT_THAT(complaint_of([&] { load_jobs(elsewhere, {"axes.rephrasings=['Man sagt, {prompt}']"}); }),
+              HasSubstr("no piece 'xy' of the kind languages"));  // of which it would take the small letters
+}
+
 TEST_F(Languages, EnglishJobsAreWhatTheyWere) {
   const auto job = folder_.load(small_job).front();
   EXPECT_EQ(job.language, "en");

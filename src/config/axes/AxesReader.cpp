@@ -213,7 +213,7 @@ sweep::Template read_template(const Node& node, const std::string& key, const Pi
                               base::Problems& problems) {
   sweep::Template sentence;
   read_fields(node, key, problems, sentence);
-  if (sentence.inside.empty() && !pieces.inline_only()) {
+  if (sentence.inside.empty() && !pieces.holds_language()) {
     sentence.inside = pieces.language().inside(sentence.text);
   }
   const bool is_singular = has_article(sentence.text);
@@ -412,9 +412,7 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
   reader.read_groups(fields, "exclusions", rule.exclusions);
   reader.read_lexical(fields, "lexical", rule.lexical);
   fields.boolean("both_orders", rule.both_orders);
-  if (pieces.inline_only()) {
-    fields.item("articles", rule.articles);
-  }
+  fields.item("articles", rule.articles);
   problems.add_if(
       source->kind == Node::Kind::map && source->find("pairs") == nullptr && source->find("domains") == nullptr,
       source->place(source_key), "neither 'pairs' nor 'domains' is given", "no groups would be crossed",
@@ -497,7 +495,7 @@ void axes_keys(Fields& keys, sweep::Axes& axes, sweep::Priors& priors) {
 
 void article_keys(Fields& keys, std::string& article) {
   keys.line("article", article);
-  if (keys.pieces().inline_only()) {
+  if (keys.pieces().holds_language()) {
     return;
   }
   std::string gender;

@@ -21,9 +21,10 @@ namespace stereosweep::config {
 /// Where relative names of one job are looked up; parsed pieces are kept, so that a sweep reads each file once.
 class Pieces {
  public:
-  enum class Access { files, inline_only };
+  enum class Access { files, resolved, inline_only };
 
-  /// For the job file's directory. `inline_only`: every name is refused (a resolved job has no pieces).
+  /// For the job file's directory. `resolved`: the axes hold all that their language's table says; `inline_only`: and
+  /// every name is refused (a resolved job has no pieces).
   Pieces(std::filesystem::path job_directory, Access access);
 
   /// The piece `configs/<kind>/<name>.yaml`: first beside the job file (../configs), then in the directory that the
@@ -39,6 +40,7 @@ class Pieces {
   /// else to the job file if something is there, else unchanged.
   std::string resolve_path(const std::string& path) const;
   bool inline_only() const { return access_ == Access::inline_only; }
+  bool holds_language() const { return access_ != Access::files; }
   /// Of the job that is being read.
   const LanguageTable& language() const { return language_; }
   void set_language(LanguageTable language) { language_ = std::move(language); }

@@ -49,7 +49,7 @@ LanguageTable LanguageTable::read(const Node& node, Pieces& pieces, base::Proble
   if (name == "en") {
     return table;
   }
-  if (pieces.inline_only()) {  // all that the table says stands in the axes of a resolved job
+  if (pieces.holds_language()) {
     table.name_ = name;
     return table;
   }

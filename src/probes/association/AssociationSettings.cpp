@@ -41,7 +41,7 @@ void read_generic_word(const Node& node, const config::Fields& job, sweep::Prior
   priors.word_plural = plural.empty() ? priors.word_plural : plural;
   config::check_surface(node, "priors.word", priors.word_singular, job.problems());
   config::check_surface(node, "priors.word", priors.word_plural, job.problems());
-  priors.word_article = job.pieces().inline_only()
+  priors.word_article = job.pieces().holds_language()
                             ? article
                             : job.pieces().language().article_of(node, "priors.word", article, gender, job.problems());
 }
@@ -180,7 +180,7 @@ void check_settings(const config::ProbeReading& job, Association& settings) {
   check_averaged(job, settings);
   check_size(job, settings);
   check_prior_article(job, settings);
-  if (!job.pieces.inline_only() && job.pieces.language().is_english()) {
+  if (!job.pieces.holds_language() && job.pieces.language().is_english()) {
     note_language(settings);
   }
 }

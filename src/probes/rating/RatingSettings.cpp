@@ -57,7 +57,7 @@ std::vector<RatedTrait> read_trait(const Node& entry, const std::string& key, co
     check_question(entry.place(key + ".inside"), text, 0, job.problems());
   }
   const auto& language = job.pieces().language();
-  if (trait.inside.empty() && !job.pieces().inline_only() && !language.is_english()) {
+  if (trait.inside.empty() && !job.pieces().holds_language() && !language.is_english()) {
     trait.inside = base::mapped(trait.questions, [&](const auto& text) { return language.inside(text); });
   }
   return {trait};
@@ -78,7 +78,7 @@ std::vector<sweep::Template> read_question(const Node& entry, const std::string&
   RatingQuestion question;
   config::read_fields(entry, key, job.problems(), question, RatingQuestion::key_form);
   question.label = question.label.empty() ? question.text : question.label;
-  if (question.inside.empty() && !job.pieces().inline_only()) {
+  if (question.inside.empty() && !job.pieces().holds_language()) {
     question.inside = job.pieces().language().inside(question.text);
   }
   check_question(entry.place(key + ".text"), question.text, 1, job.problems());
@@ -88,7 +88,7 @@ std::vector<sweep::Template> read_question(const Node& entry, const std::string&
 /// What the identities end with where the job does not say.
 std::vector<std::string> words_for_people(const Node& identities, const config::Fields& job) {
   const auto& language = job.pieces().language();
-  job.problems().add_if(!language.is_english() && language.people().empty() && !job.pieces().inline_only(),
+  job.problems().add_if(!language.is_english() && language.people().empty() && !job.pieces().holds_language(),
                         identities.place("axes.identities"), "no words for people",
                         "the table of the language '" + language.name() + "' has no 'people'",
                         "Set axes.people: [..., ...].");
@@ -205,7 +205,7 @@ void sampling_key(config::FieldsSchema& keys, const RatingSampling& /*sampling*/
 /// The words for people, where the job names none, are English: said where the questions are not.
 void note_language(const Rating& settings, const Node* people, const config::Fields& job) {
   const auto texts = base::mapped(settings.questions, &sweep::Template::text);
-  if (people == nullptr && !settings.identities.empty() && !job.pieces().inline_only() &&
+  if (people == nullptr && !settings.identities.empty() && !job.pieces().holds_language() &&
       job.pieces().language().is_english() && !config::seems_english(texts)) {
     base::log_once(base::LogLevel::warning,
                    base::describe("the questions seem not to be English, and the identities end with the English "
