@@ -79,7 +79,8 @@ std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::pat
   std::error_code status;
   const bool is_folder = std::filesystem::is_directory(directory, status);
   refuse_if(!is_folder, "cannot read the model directory " + directory.string(),
-            status ? status.message() : "it is no directory");
+            status ? status.message() : "it is no directory",
+            directory.is_relative() ? "A relative path counts from the folder in which the command is given." : "");
   std::map<std::string, std::uint64_t> names;
   for (const auto& path : entries_of(directory, status)) {
     std::error_code ignored;
