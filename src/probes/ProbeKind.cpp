@@ -191,6 +191,16 @@ void ProbeKind::show_answers(const AnswersRequest& /*request*/) const {
 }
 
 std::vector<std::string> ProbeKind::warnings(const sweep::Job& job) const {
+  auto all = own_warnings(job);
+  if (job.execution.engine == query::EngineKind::fake) {
+    all.insert(all.begin(),
+               "execution.engine is 'fake': these numbers are made of a hash and say nothing of the model. Leave "
+               "'execution.engine' out to ask it.");
+  }
+  return all;
+}
+
+std::vector<std::string> ProbeKind::own_warnings(const sweep::Job& job) const {
   std::vector<std::string> singular;
   std::vector<std::string> found;
   if (job.language == "en") {

@@ -116,8 +116,9 @@ class ProbeKind : public config::ProbeFormat {
   virtual std::string summary(const sweep::Job& job) const = 0;
   /// Sentences: what of the job's settings keeps a reader from taking its numbers as they stand. `validate` and `stats`
   /// print them; the statistics file has them as its attribute `warnings`, one a line.
-  /// Unless overridden: of articles before the plural of a group.
-  virtual std::vector<std::string> warnings(const sweep::Job& job) const;
+  std::vector<std::string> warnings(const sweep::Job& job) const;
+  /// Those of this probe. Unless overridden: of articles before the plural of a group.
+  virtual std::vector<std::string> own_warnings(const sweep::Job& job) const;
   /// Groups and intersections that are not measured, for the plans of causal models and of servers.
   virtual std::vector<sweep::Omission> omissions(const sweep::Job& /*job*/) const { return {}; }
   /// Unless overridden: the summary, blocks, size of the output, time.

@@ -19,6 +19,7 @@
 #include "engine/EngineFactory.hpp"
 #include "hdf5/File.hpp"
 #include "parallel/MpiSession.hpp"
+#include "probes/ProbeKind.hpp"
 #include "run/JobStages.hpp"
 #include "run/checks/MemoryCheck.hpp"
 #include "run/checks/ModelCheck.hpp"
@@ -102,6 +103,9 @@ void open_directory(JobParts& parts) {
   if (const auto& locks = hdf5::switch_off_file_locks(); !locks.empty()) {
     base::log(base::LogLevel::info,
               "HDF5_USE_FILE_LOCKING=" + locks + " is ignored: this program has locks of its own");
+  }
+  for (const auto& warning : probes::kind_of(parts.job()).warnings(parts.job())) {
+    base::log(base::LogLevel::warning, warning);
   }
   if (!base::active_faults().empty()) {
     base::log(base::LogLevel::warning, "faults are injected: STEREOSWEEP_INJECT=" + base::active_faults());

@@ -1,7 +1,9 @@
-"""What `validate` warns of: texts and tables that are legal and most likely not meant."""
+"""What is warned of: texts and tables that are legal and most likely not meant, and numbers that are no model's."""
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 import runs
@@ -47,3 +49,19 @@ def test_ratings_on_another_scale_are_warned_of(tmp_path, most, keys, warns):
     means.write_text(f"group\tpair\tmean\nwomen\tcold - warm\t1\nmen\tcold - warm\t{most}\n")
     done = runs.program("validate", runs.ROOT / "jobs/10_planted.yaml", *GROUPS, f"statistics.human_ratings={means}")
     assert ("scale: [1, 7]}" in done.stdout) == (most == 7), done.stdout
+
+
+def test_numbers_made_of_a_hash_say_so_wherever_they_are_read(tmp_path):
+    told = "execution.engine is 'fake': these numbers are made of a hash and say nothing of the model."
+    smoke, said = runs.ROOT / "jobs/00_smoke.yaml", lambda text: told in " ".join(text.split())
+    for key, warns in (("execution.engine=fake", True), ("execution.engine=torch", False)):
+        assert said(runs.program("validate", runs.ROOT / "jobs/10_planted.yaml", *GROUPS, key).stdout) == warns
+    run = runs.program("run", smoke, "--output", tmp_path / "run")
+    stats = runs.program("stats", tmp_path / "run")
+    assert run.returncode == stats.returncode == 0, run.stderr + stats.stderr
+    assert said(run.stderr) and said(stats.stdout.split("\n\n")[0]), stats.stdout
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "stereosweep_analysis", "report", tmp_path / "run", "--out", page]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert said(page.read_text(encoding="utf-8").replace("&#x27;", "'").replace("&#39;", "'"))

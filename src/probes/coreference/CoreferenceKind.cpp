@@ -406,7 +406,7 @@ class CoreferenceKind final : public KindOf<Coreference> {
   findings::LeftOut left_out(const sweep::Job& job) const override {
     return left_out_of(coreference_schema(job, 1).outer_axes[2], job.settings<Coreference>());
   }
-  std::vector<std::string> warnings(const sweep::Job& job) const override {
+  std::vector<std::string> own_warnings(const sweep::Job& job) const override {
     const auto& settings = job.settings<Coreference>();
     const bool has_ambiguous = std::ranges::any_of(
         settings.sentences, [](const auto& sentence) { return sentence.type == SentenceType::ambiguous; });
