@@ -317,7 +317,10 @@ Verification verify_run(const VerificationRequest& request) {
     }
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     base::refuse_if(store.records().empty(), "'" + directory.root().string() + "' holds no block to score again",
-                    store.damage().empty() ? "its journal is missing or empty" : base::join(store.damage(), "; "));
+                    !store.damage().empty() ? base::join(store.damage(), "; ")
+                    : stage->name().empty()
+                        ? "its journal is missing or empty"
+                        : "the journal of the stage '" + stage->name() + "' was not kept, or is gone");
     base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
     const auto& settings = store.attempts().front().settings;
