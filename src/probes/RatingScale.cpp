@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/text/Text.hpp"
-#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes {
 namespace {
@@ -66,12 +65,6 @@ std::vector<RatingOption> NumberScale::numbers() const {
   return all;
 }
 
-void read_numbers(const Node& node, const std::string& key, base::Problems& problems, NumberScale& scale) {
-  config::read_fields(node, key, problems, scale, NumberScale::key_form);
-  config::check_surface(node, key + ".low", scale.low, problems);
-  config::check_surface(node, key + ".high", scale.high, problems);
-}
-
 std::vector<RatingOption> read_options(const Node& node, const std::string& key, base::Problems& problems) {
   std::vector<RatingOption> options;
   if (!config::expect_kind(node, Node::Kind::list, key, problems, config::Emptiness::refused)) {
@@ -97,13 +90,13 @@ void check_num_options(const base::Place& place, std::size_t count, base::Proble
 
 Node dump_options(const std::vector<RatingOption>& options) { return config::list_of(options, dump_option); }
 
-base::Json scale_schema() {
+base::Json scale_schema(base::Json numbers) {
   const auto pair = config::pair_schema(config::text_schema());
   auto options =
       config::list_schema(config::either_schema({config::text_schema(), pair, config::fields_schema<WrittenOption>()}));
   options["minItems"] = 2;
   options["maxItems"] = 26;
-  return config::either_schema({config::fields_schema<NumberScale>(), std::move(options)});
+  return config::either_schema({std::move(numbers), std::move(options)});
 }
 
 }  // namespace stereosweep::probes

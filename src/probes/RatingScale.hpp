@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
 
 namespace stereosweep::probes {
@@ -35,13 +36,18 @@ struct NumberScale {
   }
 };
 
-/// The mapping of a scale of numbers.
-void read_numbers(const config::Node& node, const std::string& key, base::Problems& problems, NumberScale& scale);
+/// The mapping of a scale of numbers, of this type or one that has more keys.
+template <class Scale>
+void read_numbers(const config::Node& node, const std::string& key, base::Problems& problems, Scale& scale) {
+  config::read_fields(node, key, problems, scale, Scale::key_form);
+  config::check_surface(node, key + ".low", scale.low, problems);
+  config::check_surface(node, key + ".high", scale.high, problems);
+}
 /// A list of options: [very, 4], a plain number, or {text: very, value: 4, note: ...}.
 std::vector<RatingOption> read_options(const config::Node& node, const std::string& key, base::Problems& problems);
 void check_num_options(const base::Place& place, std::size_t count, base::Problems& problems);
 config::Node dump_options(const std::vector<RatingOption>& options);
-/// Of either form.
-base::Json scale_schema();
+/// Of either form; `numbers`: schema of the mapping.
+base::Json scale_schema(base::Json numbers);
 
 }  // namespace stereosweep::probes

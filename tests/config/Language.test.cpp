@@ -8,6 +8,7 @@
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/interview/InterviewProbe.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "sweep/Composer.hpp"
@@ -119,6 +120,34 @@ TEST_F(Languages, AResolvedJobIsAJobAgain) {
   EXPECT_EQ(canonical_raw_dump(job), canonical_raw_dump(goes_on));
   EXPECT_THAT(complaint_of([&] { load_jobs(elsewhere, {"axes.rephrasings=['Man sagt, {prompt}']"}); }),
               HasSubstr("no piece 'xy' of the kind languages"));  // of which it would take the small letters
+}
+
+TEST_F(Languages, TheScaleOfAnInterviewIsWrittenInItsLanguage) {
+  const std::string written =
+      "schema: stereosweep/1\nname: small\nlanguage: de\nmodel: {path: nowhere}\nprobe: interview\naxes:\n"
+      "  groups: [{domain: job, singular: Arzt, plural: Ärzte, gender: masculine}]\n"
+      "  conversations:\n"
+      "    - label: short\n"
+      "      scale: {from: 1, to: 5, low: gar nicht, high: sehr}\n"
+      "      turns:\n"
+      "        - {label: one, kind: rating, ask: 'Wie {item} sind {group}, von {scale}?',\n"
+      "           items: [{label: warm, dimension: warmth}]}\n";
+  const auto asked = [](const sweep::Job& job) {
+    const auto& settings = job.settings<probes::interview::Interview>();
+    return messages_of(settings, subjects_of(settings).subjects.front(), {}).front();
+  };
+  const auto job = folder_.load(written).front();
+  EXPECT_EQ(asked(job), "Wie warm sind Ärzte, von 1 (gar nicht) bis 5 (sehr)?");
+  EXPECT_EQ(asked(load_resolved(canonical_dump(job), "resolved")), asked(job));
+  EXPECT_EQ(asked(folder_.load(with(written, "high: sehr", "high: sehr, between: '-'")).front()),
+            "Wie warm sind Ärzte, von 1 (gar nicht) - 5 (sehr)?");
+  const auto english = folder_.load(with(with(written, "language: de\n", ""), ", gender: masculine", "")).front();
+  EXPECT_EQ(asked(english), "Wie warm sind Ärzte, von 1 (gar nicht) to 5 (sehr)?");
+  EXPECT_THAT(canonical_dump(english), Not(HasSubstr("between")));
+  folder_.write("configs/languages/de.yaml", "language: de\ngeneric: {singular: Mensch, plural: Menschen}\n");
+  const auto bare = with(written, ", gender: masculine", "");
+  EXPECT_THAT(folder_.complaint(bare), HasSubstr("job.yaml:9:axes.conversations[0].scale: no word between the ends"));
+  EXPECT_EQ(folder_.complaint(with(bare, "{scale}", "1 bis 5")), "");
 }
 
 TEST_F(Languages, EnglishJobsAreWhatTheyWere) {

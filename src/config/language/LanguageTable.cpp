@@ -81,6 +81,7 @@ LanguageTable LanguageTable::read(const Node& node, Pieces& pieces, base::Proble
     }
   }
   fields.lines("people", table.people_);
+  fields.line("between", table.between_);
   fields.lines("function_words", table.function_words_);
   fields.finish();
   return table;

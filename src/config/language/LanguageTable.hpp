@@ -38,6 +38,8 @@ class LanguageTable {
   const std::optional<GenericWord>& generic() const { return generic_; }
   /// "women", "men": what ends the identities of a rating; empty: the table has none.
   const std::vector<std::string>& people() const { return people_; }
+  /// "to": what stands between the ends of a scale of numbers; empty: the table has none.
+  const std::string& between() const { return between_; }
   /// Whether groups have a gender; their article is that of the gender.
   bool has_genders() const { return !by_gender_.empty(); }
   /// Article of what declares `article`, or `gender` (either may be empty). Reports words that the table does not have
@@ -56,6 +58,7 @@ class LanguageTable {
   std::vector<std::pair<std::string, std::string>> by_gender_;
   std::optional<GenericWord> generic_;
   std::vector<std::string> people_;
+  std::string between_;
   std::vector<std::string> function_words_;
 };
 

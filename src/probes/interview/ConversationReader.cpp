@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/Lists.hpp"
+#include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxisSource.hpp"
+#include "config/language/LanguageTable.hpp"
 #include "probes/interview/Interview.hpp"
 
 namespace stereosweep::probes::interview {
@@ -107,6 +111,34 @@ void check_first(const Node& node, const std::string& key, const Conversation& c
   }
 }
 
+/// What stands between the ends of the scale where the job does not say is of the job's language; that it is English
+/// is said where the questions are not.
+void set_between(const Node& node, const std::string& key, const config::Fields& job, Conversation& conversation) {
+  std::vector<std::string> texts;
+  for (const auto& turn : conversation.turns) {
+    texts.push_back(turn.ask);
+    std::ranges::transform(turn.items, std::back_inserter(texts), &RatedItem::question);
+  }
+  const auto writes_scale = [](const auto& text) { return base::count_of(text, "{scale}") > 0; };
+  const auto& scale = conversation.scale;
+  if (job.pieces().holds_language() || !scale.between.empty() || !scale.options.empty() ||
+      std::ranges::none_of(texts, writes_scale)) {
+    return;
+  }
+  const auto& language = job.pieces().language();
+  conversation.scale.between = language.between();
+  job.problems().add_if(!language.is_english() && language.between().empty(), node.place(key + ".scale"),
+                        "no word between the ends of the scale",
+                        "the table of the language '" + language.name() + "' has no 'between'",
+                        "Set scale.between, as 'to' in '1 to 5'.");
+  if (language.is_english() && !config::seems_english(texts)) {
+    base::log_once(base::LogLevel::warning,
+                   base::describe("the conversation '" + conversation.label +
+                                      "' seems not to be English, and its scale is written with the English 'to'",
+                                  "", "Set scale.between, or the key 'language'."));
+  }
+}
+
 /// One for each item of the turn that has several; itself where there is none.
 std::vector<Conversation> expanded(Conversation conversation) {
   const auto many = std::ranges::find_if(
@@ -151,6 +183,7 @@ std::vector<Conversation> read_conversation(const Node& entry, const std::string
                             "Give one of them another 'label', and keep its 'text'.");
     }
   }
+  set_between(entry, key, job, conversation);
   return expanded(std::move(conversation));
 }
 
@@ -175,7 +208,7 @@ void scale_key(config::FieldsDump& keys, const RatingScale& scale) {
 }
 
 void scale_key(config::FieldsSchema& keys, const RatingScale& /*scale*/) {
-  keys.add("scale", scale_schema(), "of the ratings");
+  keys.add("scale", scale_schema(config::fields_schema<RatingScale>()), "of the ratings");
 }
 
 }  // namespace stereosweep::probes::interview

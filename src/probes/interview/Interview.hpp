@@ -76,10 +76,15 @@ struct Turn {
 
 /// Numbers, or options in words.
 struct RatingScale : NumberScale {
+  std::string between = {};                ///< "to": between the numbers where {scale} is written; empty: English
   std::vector<RatingOption> options = {};  ///< in place of numbers
   bool operator==(const RatingScale&) const = default;
   double least() const;
   double greatest() const;
+  static void each_key(auto& self, auto& keys) {
+    NumberScale::each_key(self, keys);
+    keys.line("between", self.between, "between the numbers where {scale} is written, in place of 'to'");
+  }
   /// What can be answered, in order.
   std::vector<RatingOption> answers() const { return options.empty() ? numbers() : options; }
 };

@@ -20,9 +20,11 @@ std::string scale_text(const RatingScale& scale) {
     return text + (note.empty() ? "" : " (" + note + ")");
   };
   const auto listed = [&](const RatingOption& option) { return noted(option.text, option.note); };
-  return scale.options.empty()
-             ? noted(std::to_string(scale.from), scale.low) + " to " + noted(std::to_string(scale.to), scale.high)
-             : base::join(base::mapped(scale.options, listed), ", ");
+  if (!scale.options.empty()) {
+    return base::join(base::mapped(scale.options, listed), ", ");
+  }
+  return noted(std::to_string(scale.from), scale.low) + " " + (scale.between.empty() ? "to" : scale.between) + " " +
+         noted(std::to_string(scale.to), scale.high);
 }
 
 /// The format of a conversation for models without a chat template.

@@ -159,7 +159,8 @@ void scale_key(config::FieldsDump& keys, const std::vector<RatingOption>& scale)
 }
 
 void scale_key(config::FieldsSchema& keys, const std::vector<RatingOption>& /*scale*/) {
-  keys.add("scale", scale_schema(), "what can be answered, the options in their order");
+  keys.add("scale", scale_schema(config::fields_schema<NumberScale>()),
+           "what can be answered, the options in their order");
 }
 
 void sampling_key(config::Fields& keys, RatingSampling& sampling) {
