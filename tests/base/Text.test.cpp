@@ -90,6 +90,9 @@ TEST(Text, SuggestsTheNearestNameOnlyIfNear) {
   EXPECT_EQ(did_you_mean("dtpye", keys), "did you mean 'dtype'?");
   EXPECT_EQ(did_you_mean("half", keys), "did you mean 'float16'?");
   EXPECT_EQ(did_you_mean("bf16", keys), "");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(did_you_mean(std::string(100'000'000, 'a'), names), "");  // 7 s where each letter is compared
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
 }
 
 TEST(Printable, LeavesATerminalAlone) {

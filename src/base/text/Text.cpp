@@ -235,7 +235,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
-    const auto distance = edit_distance(word, candidate);
+    const auto length = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    // Of other lengths it is no smaller: a file may hold a word of megabytes.
+    const auto distance = length < best_distance ? edit_distance(word, candidate) : length;
     if (distance < best_distance) {
       best = &candidate;
       best_distance = distance;
