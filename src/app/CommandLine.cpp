@@ -70,10 +70,12 @@ std::optional<std::string> next_line(std::size_t most) {
 
 }  // namespace
 
-std::uint64_t CommandLine::number(const std::string& option, std::int64_t least) const {
+std::uint64_t CommandLine::number(const std::string& option, std::int64_t least, std::int64_t most) const {
   const auto value = get<std::int64_t>(option);
   base::refuse_if(value < least,
                   "--" + option + (least == 0 ? " must not be negative" : " must be at least " + std::to_string(least)),
+                  "it is " + std::to_string(value));
+  base::refuse_if(value > most, "--" + option + " must be at most " + std::to_string(most),
                   "it is " + std::to_string(value));
   return static_cast<std::uint64_t>(value);
 }

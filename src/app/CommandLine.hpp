@@ -30,8 +30,8 @@ struct CommandLine {
   const T& get(const std::string& option) const {
     return values[option].as<T>();
   }
-  /// Of an option that takes std::int64_t. Throws InputError unless it is at least `least`.
-  std::uint64_t number(const std::string& option, std::int64_t least) const;
+  /// Of an option that takes std::int64_t. Throws InputError unless it lies between these.
+  std::uint64_t number(const std::string& option, std::int64_t least, std::int64_t most = INT64_MAX) const;
 };
 
 /// Of a command that takes run directories and nothing else.

@@ -118,6 +118,7 @@ TEST_F(PlanCommandTest, NamesTextsBeyondTheModelsPositions) {
 
 TEST_F(PlanCommandTest, RefusesBadArguments) {
   EXPECT_THROW(plan({"--ranks", "0"}), base::InputError);
+  EXPECT_THROW(plan({"--ranks", "4294967296"}), base::InputError);  // 0 in 32 bits
   EXPECT_THROW(plan({"--limit", "-1"}), base::InputError);
   EXPECT_THROW(plan({"--what"}), base::InputError);
   EXPECT_THROW(execute(plan_command, {}), base::InputError);

@@ -251,7 +251,7 @@ std::optional<double> plan_job(const sweep::Job& job, const CommandLine& line) {
                               .files = files,
                               .tokenizer = tokenizer ? &*tokenizer : nullptr,
                               .load = load,
-                              .ranks = static_cast<int>(line.number("ranks", 1)),
+                              .ranks = static_cast<int>(line.number("ranks", 1, 10'000'000)),
                               .prompts = line.has("show-prompts") ? probes::PlanRequest::Prompts::printed
                                                                   : probes::PlanRequest::Prompts::left_out,
                               .limit = {},
