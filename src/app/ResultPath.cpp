@@ -23,14 +23,13 @@ void refuse_job_file(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
   std::error_code error;
   const auto is_run = [&](const std::filesystem::path& folder) {
-    return std::filesystem::exists(folder / "status.json", error) ||
-           std::filesystem::exists(folder / "job.resolved.yaml", error);
+    return base::is_there(folder / "status.json") || base::is_there(folder / "job.resolved.yaml");
   };
   std::vector<std::filesystem::path> runs;
   if (is_run(path)) {
     return runs;
   }
-  const bool is_folder = std::filesystem::is_directory(path, error);
+  const bool is_folder = base::is_folder(path);
   const auto trimmed = path.has_filename() ? path : path.parent_path();
   const auto above = trimmed.has_parent_path() ? trimmed.parent_path() : std::filesystem::path(".");
   const auto prefix = is_folder ? "" : trimmed.filename().string() + ".";
@@ -55,10 +54,9 @@ std::vector<std::filesystem::path> runs_of(const std::vector<std::string>& place
 
 std::filesystem::path beside_runs(const std::vector<std::string>& places, const std::string& ending) {
   constexpr std::size_t most_names = 3;
-  std::error_code error;
   const auto path_of = [](std::filesystem::path path) { return path.has_filename() ? path : path.parent_path(); };
   const auto first = path_of(places.front());
-  if (places.size() == 1 && std::filesystem::is_directory(first, error)) {
+  if (places.size() == 1 && base::is_folder(first)) {
     return first / ending;
   }
   auto names = base::mapped(places, [&](const auto& place) { return path_of(place).filename().string(); });
@@ -81,18 +79,16 @@ void refuse_folder_of_runs(const std::filesystem::path& path) {
 void require_run(const std::filesystem::path& path) {
   refuse_job_file(path);
   refuse_folder_of_runs(path);
-  std::error_code error;
-  base::refuse_if(!std::filesystem::exists(path / config::resolved_name, error), "no run in '" + path.string() + "'",
+  base::refuse_if(!base::is_there(path / config::resolved_name), "no run in '" + path.string() + "'",
                   "it holds no " + std::string(config::resolved_name), folder_advice);
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {
   refuse_job_file(path);
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) {
+  if (base::is_file(path)) {
     return path;
   }
-  if (!std::filesystem::is_directory(path, error)) {
+  if (!base::is_folder(path)) {
     refuse_folder_of_runs(path);
     base::refuse("'" + path.string() + "' is no run directory and no result file",
                  "it does not exist or cannot be read", folder_advice);
@@ -107,7 +103,7 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   }
   if (found.empty()) {
     refuse_folder_of_runs(path);
-    const bool is_run = std::filesystem::exists(path / "status.json", error);
+    const bool is_run = base::is_there(path / "status.json");
     base::refuse(
         "'" + path.string() + "' holds no result file", is_run ? "the run is not finished" : "it is no run directory",
         is_run ? "Continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there."

@@ -6,6 +6,7 @@
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
@@ -85,8 +86,8 @@ std::string settings_hash(const sweep::Job& job) {
   return base::to_hex(base::sha256(config::canonical_dump(bare)));
 }
 
-bool statistics_are_current(const RunSource& source) {
-  if (!std::filesystem::exists(source.statistics)) {
+bool statistics_are_current(const StatsSource& source) {
+  if (!base::is_there(source.target)) {
     return false;
   }
   try {

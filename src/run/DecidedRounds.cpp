@@ -8,6 +8,7 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/yaml/Fields.hpp"
@@ -73,9 +74,8 @@ DecidedRounds::DecidedRounds(const std::filesystem::path& root, const sweep::Job
 
 RoundsRecord RoundsRecord::read(const std::filesystem::path& root) {
   const auto path = root / rounds_name;
-  std::error_code ignored;
   RoundsRecord record;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!base::is_there(path)) {
     return record;
   }
   const auto json = base::parse_json(base::read_file(path), path.string());

@@ -8,6 +8,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
@@ -116,7 +117,6 @@ void open_directory(JobParts& parts) {
   const auto earlier = earlier_status(directory.root());
   // an .h5 alone may be a partial one (`stereosweep export` of a run)
   parts.exported = earlier && earlier->state == "done";
-  std::error_code ignored;
   if (earlier) {
     parts.old_status = base::read_file(directory.status());
   }
@@ -134,7 +134,7 @@ void open_directory(JobParts& parts) {
   status.started = base::utc_now();
   parts.open_status(status);
   tell_batch_script(directory.root());
-  if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
+  if (!base::is_there(directory.resolved_job())) {
     parts.write_resolved_job();
   }
 }
@@ -395,9 +395,7 @@ bool JobParts::write_end(const std::string& state, const std::string& cause) {
 void JobParts::write_resolved_job() const {
   lease->check();
   const auto text = config::canonical_dump(job());
-  std::error_code ignored;
-  if (!std::filesystem::exists(directory.resolved_job(), ignored) ||
-      base::read_file(directory.resolved_job()) != text) {
+  if (!base::is_there(directory.resolved_job()) || base::read_file(directory.resolved_job()) != text) {
     base::write_file_atomically(directory.resolved_job(), text);
   }
 }

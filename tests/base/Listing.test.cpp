@@ -24,6 +24,19 @@ TEST(Listing, a_folder_lists_its_entries_and_a_tree_those_below_them) {
   EXPECT_FALSE(error);
 }
 
+TEST(Listing, what_a_path_is_can_be_asked_of_any_path) {
+  const testing::TemporaryDirectory folder;
+  const auto file = folder.path() / "file";
+  std::ofstream(file) << "1";
+  std::filesystem::create_symlink("nowhere", folder.path() / "link");
+  EXPECT_TRUE(is_there(file) && is_file(file) && !is_folder(file));
+  EXPECT_TRUE(is_there(folder.path()) && is_folder(folder.path()) && !is_file(folder.path()));
+  for (const auto& path : {folder.path() / "gone", folder.path() / "link", file / "below", std::filesystem::path(),
+                           std::filesystem::path(std::string(5000, 'x'))}) {
+    EXPECT_FALSE(is_there(path) || is_folder(path) || is_file(path)) << path;
+  }
+}
+
 TEST(Listing, what_cannot_be_listed_is_an_error_code) {
   const testing::TemporaryDirectory folder;
   std::ofstream(folder.path() / "file") << "1";

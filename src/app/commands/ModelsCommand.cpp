@@ -54,8 +54,8 @@ bool holds_checkpoint(const fs::path& place) {
     fs::directory_iterator at(place, ignored);
     return std::ranges::count_if(begin(at), end(at), base::is_gguf, &fs::directory_entry::path) == 1;
   };
-  return fs::exists(place / "config.json", ignored) || fs::exists(place / "options.json", ignored) ||
-         base::is_gguf(place) || has_one_gguf();
+  return base::is_there(place / "config.json") || base::is_there(place / "options.json") || base::is_gguf(place) ||
+         has_one_gguf();
 }
 
 /// "" where the probe fits.

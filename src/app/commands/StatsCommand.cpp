@@ -18,6 +18,7 @@
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
@@ -251,8 +252,7 @@ std::string digest_of_work(const Source& source, const CommandLine& line, int nu
               results::stated_digest(*source.file) + config::canonical_dump(source.job) + std::to_string(num_ranks) +
               (line.has("means") ? " means" : "") + (line.has("reparse") ? " reparse" : "");
   for (const auto& [key, value] : findings::keys_of(config::dump_job(source.job, config::Extent::everything))) {
-    std::error_code ignored;
-    if (key.starts_with("statistics") && std::filesystem::is_regular_file(value, ignored)) {
+    if (key.starts_with("statistics") && base::is_file(value)) {
       text += base::read_file(value);
     }
   }
@@ -480,8 +480,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   std::vector<std::string> named = {line.place};
   std::vector<std::string> overrides;
   for (const auto& text : line.overrides) {
-    std::error_code ignored;
-    const bool is_place = text.find('=') == std::string::npos || std::filesystem::exists(text, ignored);
+    const bool is_place = text.find('=') == std::string::npos || base::is_there(text);
     (is_place ? named : overrides).push_back(text);
   }
   require_statistics_keys(overrides);

@@ -3,6 +3,7 @@
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "findings/people/RatingsFile.hpp"
@@ -31,8 +32,7 @@ std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
     text += "\n  note: " + note;
   }
   for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
+    if (!base::is_there(path)) {
       text += "\n  note: the " + kind + " '" + path + "' is not on this machine; run will need it";
     }
   }

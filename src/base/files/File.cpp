@@ -62,14 +62,13 @@ void read_pieces(std::span<const std::byte> bytes, SharedBytes::Backing backing,
 /// The two files of an adapter that count: a folder may also hold its model's tokenizer, or states of a training.
 void add_adapter_files(const std::filesystem::path& directory, std::map<std::string, std::uint64_t>& names) {
   for (const std::string name : {"adapter_config.json", "adapter_model.safetensors"}) {
-    std::error_code ignored;
     const auto path = directory / name;
-    if (!std::filesystem::is_regular_file(path, ignored)) {
-      const bool has_pickle = std::filesystem::exists(directory / "adapter_model.bin", ignored);
-      throw InputError(describe(path.string() + " is missing",
-                                has_pickle ? "adapter_model.bin is a pickle file, which runs code of whoever wrote it"
-                                           : "model.adapter names a folder with an adapter as PEFT saves it",
-                                has_pickle ? "Convert it: stereosweep_analysis convert " + directory.string() : ""));
+    if (!is_file(path)) {
+      const bool has_pickle = is_there(directory / "adapter_model.bin");
+      refuse(path.string() + " is missing",
+             has_pickle ? "adapter_model.bin is a pickle file, which runs code of whoever wrote it"
+                        : "model.adapter names a folder with an adapter as PEFT saves it",
+             has_pickle ? "Convert it: stereosweep_analysis convert " + directory.string() : "");
     }
     names[std::string(adapter_folder) + name] = std::filesystem::file_size(path);
   }
@@ -83,9 +82,7 @@ std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::pat
             directory.is_relative() ? "A relative path counts from the folder in which the command is given." : "");
   std::map<std::string, std::uint64_t> names;
   for (const auto& path : entries_of(directory, status)) {
-    std::error_code ignored;
-    if (base::contains(checkpoint_extensions, path.extension().string()) &&
-        std::filesystem::is_regular_file(path, ignored)) {
+    if (base::contains(checkpoint_extensions, path.extension().string()) && is_file(path)) {
       names[path.filename().string()] = std::filesystem::file_size(path);
     }
   }

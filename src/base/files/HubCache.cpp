@@ -46,8 +46,7 @@ fs::path from_home(const std::string& text) {
 
 /// The commit in a file of refs; "" where it holds none.
 std::string commit_in(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) {
+  if (!is_file(file)) {
     return "";
   }
   try {
@@ -79,8 +78,7 @@ void add_snapshots(const fs::path& folder, const std::string& name, std::vector<
   std::error_code error;
   for (const auto& path : entries_of(folder / "snapshots", error)) {
     const auto commit = path.filename().string();
-    std::error_code ignored;
-    if (is_commit(commit) && fs::is_directory(path, ignored)) {
+    if (is_commit(commit) && is_folder(path)) {
       const auto known = refs.find(commit);
       found.push_back({name, commit, known == refs.end() ? std::vector<std::string>() : known->second, path});
     }
@@ -113,7 +111,7 @@ std::string nearest_in_cache(const std::string& name) {
 fs::path with_gguf(const fs::path& directory) {
   std::error_code error;
   std::vector<fs::path> found;
-  if (!fs::exists(directory / "config.json", error)) {
+  if (!is_there(directory / "config.json")) {
     found = entries_of(directory, error);
     std::erase_if(found, [](const fs::path& path) { return !is_gguf(path); });
   }
@@ -171,8 +169,7 @@ std::optional<HubSnapshot> find_in_hub_cache(const HubName& wanted) {
   const auto folder = hub_cache() / folder_of(wanted.name);
   const auto commit = is_commit(wanted.revision) ? wanted.revision : commit_in(folder / "refs" / wanted.revision);
   const auto directory = folder / "snapshots" / commit;
-  std::error_code ignored;
-  if (commit.empty() || !fs::is_directory(directory, ignored)) {
+  if (commit.empty() || !is_folder(directory)) {
     return std::nullopt;
   }
   return HubSnapshot{wanted.name, commit, {}, directory};
@@ -193,19 +190,15 @@ std::string download_suggestion(const fs::path& directory) {
   return "Fetch what is missing: " + download_command({name, commit});
 }
 
-bool is_gguf(const fs::path& path) {
-  std::error_code ignored;
-  return path.extension() == ".gguf" && !fs::is_directory(path, ignored);
-}
+bool is_gguf(const fs::path& path) { return path.extension() == ".gguf" && !is_folder(path); }
 
 bool is_url(const std::string& model) { return model.find("://") != std::string::npos; }
 
 fs::path checkpoint_directory(const std::string& model) {
-  std::error_code ignored;
   refuse_if(is_url(model), "'" + model + "' is a URL", "nothing is fetched from the network",
             "Name a folder, a GGUF file, or a model of the Hugging Face cache: ORG/NAME.");
   const auto wanted = parse_hub_name(model);
-  if (!wanted || is_gguf(model) || fs::is_directory(model, ignored)) {
+  if (!wanted || is_gguf(model) || is_folder(model)) {
     return with_gguf(model);
   }
   if (const auto found = find_in_hub_cache(*wanted)) {

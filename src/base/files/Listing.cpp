@@ -22,4 +22,9 @@ std::vector<std::filesystem::path> tree_of(const std::filesystem::path& folder, 
   return listed<std::filesystem::recursive_directory_iterator>(folder, error);
 }
 
+std::filesystem::file_status status_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::status(path, ignored);
+}
+
 }  // namespace stereosweep::base

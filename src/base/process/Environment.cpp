@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -60,9 +61,8 @@ std::filesystem::path python_of_build() {
 std::string own_python() {
   const auto named = text_from_environment("STEREOSWEEP_PYTHON");
   const auto python = python_of_build();
-  std::error_code ignored;
-  const bool is_there = std::filesystem::is_regular_file(python, ignored) && ::access(python.c_str(), X_OK) == 0;
-  return named.empty() && is_there ? python.string() : named;
+  const bool can_start = is_file(python) && ::access(python.c_str(), X_OK) == 0;
+  return named.empty() && can_start ? python.string() : named;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/causal/CausalSize.hpp"
@@ -141,10 +142,9 @@ const ModelReport& ModelCheck::examine(const sweep::Job& job) {
   auto found = known_.find(key);
   if (found == known_.end()) {
     ModelReport report;
-    std::error_code ignored;
     if (job.needs_model() && !job.model.path.empty()) {
       const auto cached = base::parse_hub_name(job.model.location());
-      if (base::is_url(job.model.path) || std::filesystem::exists(job.model.location(), ignored) ||
+      if (base::is_url(job.model.path) || base::is_there(job.model.location()) ||
           (cached && base::find_in_hub_cache(*cached))) {
         report = examine_directory(job);
       } else {

@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
@@ -234,8 +235,7 @@ void log_next_command(const std::filesystem::path& run_directory) {
 }
 
 bool is_whole(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) {
+  if (!base::is_file(file)) {
     return false;
   }
   try {

@@ -85,9 +85,8 @@ void require_blocks(const results::JournalStore& store, const sweep::BlockPlan& 
 }
 
 void require_reusable(const std::filesystem::path& old_directory) {
-  std::error_code ignored;
-  base::refuse_if(!std::filesystem::is_directory(old_directory / "journal", ignored),
-                  "nothing to reuse in " + old_directory.string(), "it holds no journal");
+  base::refuse_if(!base::is_folder(old_directory / "journal"), "nothing to reuse in " + old_directory.string(),
+                  "it holds no journal");
 }
 
 void RunDirectory::create() const {

@@ -12,6 +12,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
+#include "base/files/Listing.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Json.hpp"
@@ -131,8 +132,7 @@ void StatusFile::replace(const std::function<std::string()>& text_of) {
 
 std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory) {
   const auto path = path_in(run_directory);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!base::is_there(path)) {
     return std::nullopt;
   }
   const auto json = base::parse_json(base::read_file(path, 1 << 20), path.string());
