@@ -8,12 +8,12 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <thread>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
@@ -26,11 +26,17 @@ struct Fault {
   std::string point;
   std::int64_t pass = 0;  ///< 0: every pass
   int (*act)(const Fault&) = nullptr;
-  std::chrono::milliseconds delay{0};
-  std::filesystem::path file;
+  std::string argument;    ///< of the action: what stands behind its '='
   std::int64_t rank = -1;  ///< -1: every process
   std::atomic<std::int64_t> passes{0};
 };
+
+std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
+  const auto number = parse_integer(text);
+  refuse_if(!number || *number < least, "STEREOSWEEP_INJECT holds '" + item + "'",
+            "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0");
+  return *number;
+}
 
 /// What each action does; its value is what the caller must then pretend.
 const std::map<std::string_view, int (*)(const Fault&)> actions = {
@@ -49,13 +55,12 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
      }},
     {"delay=",
      [](const Fault& fault) {
-       std::this_thread::sleep_for(fault.delay);
+       std::this_thread::sleep_for(std::chrono::milliseconds(number_in(fault.argument, 0, fault.argument)));
        return 0;
      }},
     {"hold=",
      [](const Fault& fault) {
-       std::error_code unreadable;  // counts as not there
-       while (!holds_ended && !std::filesystem::exists(fault.file, unreadable)) {
+       while (!holds_ended && !is_there(fault.argument)) {
          std::this_thread::sleep_for(std::chrono::milliseconds(5));
        }
        return 0;
@@ -64,28 +69,17 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
     {"enospc", [](const Fault&) { return ENOSPC; }},
     {"short", [](const Fault&) { return short_write; }}};
 
-std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
-  const auto number = parse_integer(text);
-  refuse_if(!number || *number < least, "STEREOSWEEP_INJECT holds '" + item + "'",
-            "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0");
-  return *number;
-}
-
-void read_action(std::string name, const std::string& item, Fault& fault) {
-  constexpr std::string_view delay = "delay=";
-  constexpr std::string_view hold = "hold=";
-  if (name.starts_with(delay)) {
-    fault.delay = std::chrono::milliseconds(number_in(name.substr(delay.size()), 0, item));
-    name = delay;
-  } else if (name.starts_with(hold)) {
-    fault.file = name.substr(hold.size());
-    name = hold;
-    refuse_if(fault.file.empty(), "STEREOSWEEP_INJECT holds '" + item + "'", "hold= needs a file");
-  }
-  const auto known = actions.find(name);
-  refuse_if(known == actions.end(), "STEREOSWEEP_INJECT asks for '" + name + "'",
+void read_action(const std::string& text, const std::string& item, Fault& fault) {
+  const auto name = text.substr(0, text.find('=') + 1);  // empty where there is no argument
+  fault.argument = text.substr(name.empty() ? text.size() : name.size());
+  const auto known = actions.find(name.empty() ? text : name);
+  refuse_if(known == actions.end(), "STEREOSWEEP_INJECT asks for '" + text + "'",
             "actions are exit, kill, stop, throw, hang, delay=MS, hold=FILE, eio, enospc, short");
   fault.act = known->second;
+  refuse_if(name == "hold=" && fault.argument.empty(), "STEREOSWEEP_INJECT holds '" + item + "'", "hold= needs a file");
+  if (name == "delay=") {
+    number_in(fault.argument, 0, item);
+  }
 }
 
 void parse_faults(std::string_view text, std::deque<Fault>& faults) {
