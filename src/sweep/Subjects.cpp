@@ -49,29 +49,6 @@ const std::string& or_else(const std::string& value, const std::string& otherwis
   return value.empty() ? otherwise : value;
 }
 
-Subject prior(SubjectKind kind, const char* label, const std::string& singular, const std::string& plural,
-              const std::string& article) {
-  Subject subject;
-  subject.kind = kind;
-  subject.label = label;
-  subject.singular = singular;
-  subject.plural = plural;
-  subject.article = article;
-  return subject;
-}
-
-Subject single(const Group& group, const ArticleRule& rule) {
-  Subject subject;
-  subject.kind = SubjectKind::group;
-  subject.label = group.label;
-  subject.components = {group.label};
-  subject.domains = {group.domain};
-  subject.singular = group.singular;
-  subject.plural = group.plural;
-  subject.article = or_else(group.article, article_before(group.singular, rule));
-  return subject;
-}
-
 /// Builds the intersections of one job in order.
 class Crossing {
  public:
@@ -255,15 +232,17 @@ SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRu
   if (priors.word) {
     const auto article = or_else(priors.word_article, article_before(priors.word_singular, rule.articles));
     list.subjects.push_back(
-        prior(SubjectKind::prior_word, prior_word_label, priors.word_singular, priors.word_plural, article));
+        {SubjectKind::prior_word, prior_word_label, {}, {}, priors.word_singular, priors.word_plural, article});
   }
   if (priors.mask) {
     const auto article = or_else(priors.word_article, article_before("", rule.articles));
-    list.subjects.push_back(prior(SubjectKind::prior_mask, prior_mask_label, "", "", article));
+    list.subjects.push_back({SubjectKind::prior_mask, prior_mask_label, {}, {}, "", "", article});
   }
   list.num_priors = list.subjects.size();
   for (const auto& group : groups) {
-    list.subjects.push_back(single(group, rule.articles));
+    const auto article = or_else(group.article, article_before(group.singular, rule.articles));
+    list.subjects.push_back(
+        {SubjectKind::group, group.label, {group.label}, {group.domain}, group.singular, group.plural, article});
   }
   Crossing crossing(groups, rule, forms, list);
   for (const auto& labels : rule.pairs) {
