@@ -33,15 +33,10 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
 ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing,
                     const std::string& mask_token) {
   const std::string text = capitalise(sentence_with_marks(sentence, rephrasing));
+  const bool has_article = text.find(group_mark) == std::string::npos;
+  const auto mark = has_article ? article_mark : group_mark;
+  const auto group_at = text.find(mark);
   const auto trait_at = text.find(trait_mark);
-  auto group_at = text.find(group_mark);
-  std::size_t mark_size = group_mark.size();
-  bool has_article = false;
-  if (group_at == std::string::npos) {
-    group_at = text.find(article_mark);
-    mark_size = article_mark.size();
-    has_article = true;
-  }
   STEREOSWEEP_ASSERT(trait_at != std::string::npos && group_at != std::string::npos,
                      "the template '" + sentence.label + "' lacks {trait} or {group}");
   const bool is_mask = subject.kind == SubjectKind::prior_mask;
@@ -49,35 +44,20 @@ ContextText compose(const Subject& subject, const Template& sentence, const Reph
   STEREOSWEEP_ASSERT(is_mask || !form.empty(),
                      "'" + subject.label + "' has not the form that '" + sentence.label + "' needs");
 
-  const bool group_first = group_at < trait_at;
   const std::string_view all = text;
+  const auto after_trait = all.substr(trait_at + trait_mark.size());
+  const bool opens = opens_sentence_at(all.substr(0, group_at), all.substr(group_at + mark.size()));
   ContextText context;
-  context.before.reserve(text.size() + form.size() + 8);
-  context.group_side = group_first ? GroupSide::before_trait : GroupSide::after_trait;
-  const auto put_group = [&](std::string& out, std::string_view said_before) {
-    const bool opens = opens_sentence_at(said_before, all.substr(group_at + mark_size));
-    if (has_article) {
-      out += opens ? capitalise(subject.article) : subject.article;
-      out += ' ';
-    }
-    context.group_span.begin = out.size();
-    out += is_mask ? mask_token : opens && !has_article ? capitalise(form) : form;
-    context.group_span.end = out.size();
-  };
-  const std::size_t after_trait = trait_at + trait_mark.size();
-  if (group_first) {
-    context.before = all.substr(0, group_at);
-    put_group(context.before, all.substr(0, group_at));
-    context.before += all.substr(group_at + mark_size, trait_at - group_at - mark_size);
-    context.after = all.substr(after_trait);
-    context.capitalise_trait = opens_sentence_at(context.before, all.substr(after_trait));
-  } else {
-    context.before = all.substr(0, trait_at);
-    context.capitalise_trait = opens_sentence_at(context.before, all.substr(after_trait));
-    context.after = all.substr(after_trait, group_at - after_trait);
-    put_group(context.after, all.substr(0, group_at));
-    context.after += all.substr(group_at + mark_size);
-  }
+  context.before = all.substr(0, trait_at);
+  context.after = after_trait;
+  context.group_side = group_at < trait_at ? GroupSide::before_trait : GroupSide::after_trait;
+  auto& side = group_at < trait_at ? context.before : context.after;
+  const auto place = group_at < trait_at ? group_at : group_at - trait_at - trait_mark.size();
+  const auto group = is_mask ? mask_token : opens && !has_article ? capitalise(form) : form;
+  const auto article = !has_article ? "" : (opens ? capitalise(subject.article) : subject.article) + " ";
+  context.group_span = {place + article.size(), place + article.size() + group.size()};
+  side.replace(place, mark.size(), article + group);
+  context.capitalise_trait = opens_sentence_at(context.before, after_trait);
   return context;
 }
 
