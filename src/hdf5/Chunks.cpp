@@ -129,40 +129,13 @@ void copy_box(const Rectangle& source_box, std::span<const std::uint8_t> source,
   copy(0, 0, 0);
 }
 
-using EightNumbers = std::array<std::uint64_t, 8>;
-
-/// Byte b of number n becomes byte n of number b: halves, quarters and bytes change places.
-void transpose_bytes(EightNumbers& numbers) {
-  constexpr auto masks = std::array<std::uint64_t, 3>{0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
-  for (std::size_t step = 0; step < masks.size(); ++step) {
-    const auto apart = std::size_t{1} << step;
-    const auto bits = 8U << step;
-    for (std::size_t first = 0; first < numbers.size(); ++first) {
-      if ((first & apart) == 0) {
-        const auto swapped = ((numbers[first] >> bits) ^ numbers[first + apart]) & masks[step];
-        numbers[first] ^= swapped << bits;
-        numbers[first + apart] ^= swapped;
-      }
-    }
-  }
-}
-
 /// Bytes of one weight together: HDF5's filter "shuffle".
 void shuffle(std::span<const std::uint8_t> values, std::uint64_t element_bytes, std::span<std::uint8_t> planes) {
   const auto count = values.size() / element_bytes;
-  std::uint64_t done = 0;
-  EightNumbers numbers;
-  for (; element_bytes == sizeof(double) && done + numbers.size() <= count; done += numbers.size()) {
-    std::memcpy(numbers.data(), values.data() + done * element_bytes, sizeof(numbers));
-    transpose_bytes(numbers);
-    for (std::size_t byte = 0; byte < numbers.size(); ++byte) {
-      std::memcpy(planes.data() + byte * count + done, &numbers[byte], sizeof(std::uint64_t));
-    }
-  }
   for (std::uint64_t byte = 0; byte < element_bytes; ++byte) {
     auto* plane = planes.data() + byte * count;
     const auto* value = values.data() + byte;
-    for (auto index = done; index < count; ++index) {
+    for (std::uint64_t index = 0; index < count; ++index) {
       plane[index] = value[index * element_bytes];
     }
   }
