@@ -16,23 +16,25 @@
 namespace stereosweep::app {
 namespace {
 
-findings::RunOrigin origin_of(const RunSource& source, const results::ScoreFile& scores) {
+findings::RunOrigin origin_of(const StatsSource& source, const results::ScoreFile& scores) {
   const auto text = [](const std::optional<std::string>& value) { return value.value_or(""); };
   return {.name = source.job.name,
-          .probe = probe_of(source.file),
+          .probe = probe_of(*source.file),
           .digest = text(scores.text("source_digest")),
-          .job_sha256 = text(source.file.text("job_sha256")),
-          .model_sha256 = text(source.file.text("model_sha256")),
-          .complete = source.file.complete() ? "yes" : "NOT complete",
+          .job_sha256 = text(source.file->text("job_sha256")),
+          .model_sha256 = text(source.file->text("model_sha256")),
+          .complete = source.file->complete() ? "yes" : "NOT complete",
           .keys = findings::keys_of(config::dump_job(source.job, config::Extent::everything))};
 }
 
-void require_one_schema(std::span<const RunSource> sources) {
-  const auto version_of = [](const RunSource& source) { return source.file.text("schema_version").value_or("none"); };
+void require_one_schema(std::span<const StatsSource> sources) {
+  const auto version_of = [](const StatsSource& source) {
+    return source.file->text("schema_version").value_or("none");
+  };
   for (const auto& source : sources) {
     base::refuse_if(version_of(source) != version_of(sources.front()), "the results have different schema versions",
-                    "'" + sources.front().file.path().string() + "' has " + version_of(sources.front()) + ", '" +
-                        source.file.path().string() + "' has " + version_of(source),
+                    "'" + sources.front().file->path().string() + "' has " + version_of(sources.front()) + ", '" +
+                        source.file->path().string() + "' has " + version_of(source),
                     "write the older one anew with 'stereosweep export'");
   }
 }
@@ -44,14 +46,14 @@ std::optional<std::size_t> place_of(const std::optional<std::string>& label, con
   return found;
 }
 
-std::string warnings(std::span<const RunSource> sources, const results::AxisSchema& runs) {
+std::string warnings(std::span<const StatsSource> sources, const results::AxisSchema& runs) {
   std::string text;
   for (std::size_t run = 0; run < sources.size(); ++run) {
-    if (!sources[run].file.complete()) {
+    if (!sources[run].file->complete()) {
       text += "NOT complete: '" + runs.labels[run] + "' has unscored blocks.\n";
     }
   }
-  const auto inference = [](const RunSource& source) {
+  const auto inference = [](const StatsSource& source) {
     const auto& comparison = source.job.comparison;
     return std::tuple(comparison.family, comparison.confidence, comparison.replicates, comparison.draws);
   };
@@ -91,21 +93,21 @@ bool statistics_are_current(const StatsSource& source) {
     return false;
   }
   try {
-    const results::ScoreFile scores(source.statistics);
-    return scores.text("source_digest") == results::stated_digest(source.file) &&
+    const results::ScoreFile scores(source.target);
+    return scores.text("source_digest") == results::stated_digest(*source.file) &&
            scores.text(settings_attribute) == settings_hash(source.job);
   } catch (const base::InputError&) {
     return false;  // damaged, or without a score table: it is written anew
   }
 }
 
-std::string compare_results(std::span<const RunSource> sources, const RunsRequest& request) {
+std::string compare_results(std::span<const StatsSource> sources, const RunsRequest& request) {
   require_one_schema(sources);
   std::list<results::ScoreFile> files;
   std::vector<findings::RunOrigin> origins;
   std::optional<results::PeoplesMeans> people;
   for (const auto& source : sources) {
-    files.emplace_back(source.statistics);
+    files.emplace_back(source.target);
     origins.push_back(origin_of(source, files.back()));
     people = people ? people : files.back().peoples_means();
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,11 +14,11 @@
 
 namespace stereosweep::app {
 
-/// One result; borrowed.
-struct RunSource {
-  const results::ResultFile& file;
-  const sweep::Job& job;
-  std::filesystem::path statistics;  ///< PROBE.stats.h5
+/// One result, and where its statistics are, or are to be.
+struct StatsSource {
+  std::unique_ptr<const results::ResultFile> file;
+  sweep::Job job;
+  std::filesystem::path target;
 };
 
 /// Attribute of a statistics file: what its numbers were computed with.
@@ -26,8 +27,8 @@ constexpr const char* settings_attribute = "settings_sha256";
 /// SHA-256 of the resolved job but for what is asked of the finished score table (contrasts, means, inference).
 std::string settings_hash(const sweep::Job& job);
 
-/// Whether the file at `source.statistics` is of this result, and was computed as its job says.
-bool statistics_are_current(const RunSource& source);
+/// Whether the file at `source.target` is of this result, and was computed as its job says.
+bool statistics_are_current(const StatsSource& source);
 
 struct RunsRequest {
   std::filesystem::path target;
@@ -38,6 +39,6 @@ struct RunsRequest {
 
 /// Rank zero. Writes the comparison; what may be printed of it. The statistics files must be current. Throws InputError
 /// for results that cannot be compared.
-std::string compare_results(std::span<const RunSource> sources, const RunsRequest& request);
+std::string compare_results(std::span<const StatsSource> sources, const RunsRequest& request);
 
 }  // namespace stereosweep::app

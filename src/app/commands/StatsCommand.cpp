@@ -94,15 +94,8 @@ std::filesystem::path target_of(const CommandLine& line, const std::filesystem::
   return target;
 }
 
-/// What both kinds of ranks need.
-struct Source {
-  std::unique_ptr<const results::ResultFile> file;
-  sweep::Job job;
-  std::filesystem::path target;
-};
-
-Source open_source(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
-  Source source{std::make_unique<const results::ResultFile>(path), {}, results::statistics_beside(path)};
+StatsSource open_source(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  StatsSource source{std::make_unique<const results::ResultFile>(path), {}, results::statistics_beside(path)};
   base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
                   "it holds an earlier stage of its run", "name the run directory");
   source.job = job_of(*source.file, overrides);
@@ -247,7 +240,7 @@ std::string stats_text(const std::string& head, const findings::Told& told, cons
 
 /// All that a piece of statistics depends on: the result, the settings with what their files hold, the number of ranks
 /// that share it, and the program.
-std::string digest_of_work(const Source& source, const CommandLine& line, int num_ranks, Purpose purpose) {
+std::string digest_of_work(const StatsSource& source, const CommandLine& line, int num_ranks, Purpose purpose) {
   auto text = std::string(purpose == Purpose::replay ? "replay " : "") + results::software_version() +
               results::stated_digest(*source.file) + config::canonical_dump(source.job) + std::to_string(num_ranks) +
               (line.has("means") ? " means" : "") + (line.has("reparse") ? " reparse" : "");
@@ -260,7 +253,7 @@ std::string digest_of_work(const Source& source, const CommandLine& line, int nu
 }
 
 /// Collective. Writes the statistics file; what rank zero may print of it.
-std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& ranks,
+std::string compute(const StatsSource& source, const CommandLine& line, const parallel::Communicator& ranks,
                     Purpose purpose = Purpose::all) {
   findings::KeptPieces kept(ranks, source.target.string() + ".kept",
                             digest_of_work(source, line, ranks.size(), purpose));
@@ -414,7 +407,7 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
                   const std::vector<std::string>& overrides, const parallel::Communicator& world) {
   struct Opened {
     ComparedResults places;
-    std::vector<Source> sources;
+    std::vector<StatsSource> sources;
     std::vector<bool> is_current;
   };
   const auto all = opened(world, [&] {
@@ -424,15 +417,13 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
       base::refuse_if(rounds_of(*source.file).has_value(), "'" + path.string() + "' cannot be compared with other runs",
                       "it stopped asking where it knew, so that its subjects were asked in different templates",
                       "Run the job without statistics.decide for that.");
-      result.is_current.push_back(statistics_are_current({*source.file, source.job, source.target}));
+      result.is_current.push_back(statistics_are_current(source));
     }
     return result;
   });
   std::vector<std::string> made;
-  std::vector<RunSource> sources;
   for (std::size_t run = 0; run < all.sources.size(); ++run) {
     const auto& source = all.sources[run];
-    sources.push_back({*source.file, source.job, source.target});
     if (!all.is_current[run]) {
       compute(source, line, world);
       made.push_back(source.target.string());
@@ -446,10 +437,10 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
     text += results::wrapped(left_out, 2) + '\n';
   }
   const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
-  auto compared = compare_results(sources, {.target = all.places.target,
-                                            .against = against,
-                                            .top = static_cast<std::size_t>(line.number("top", 1)),
-                                            .shown = shown_measures(line, sources.front().job)});
+  auto compared = compare_results(all.sources, {.target = all.places.target,
+                                                .against = against,
+                                                .top = static_cast<std::size_t>(line.number("top", 1)),
+                                                .shown = shown_measures(line, all.sources.front().job)});
   if (const auto format = format_of(line)) {
     std::cerr << text;
     print_table(line, all.places.target, *format);
@@ -462,7 +453,7 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
 }
 
 /// Collective. Computes the statistics of one result and prints them.
-void tell(const Source& source, const CommandLine& line, const parallel::Communicator& world, Purpose purpose) {
+void tell(const StatsSource& source, const CommandLine& line, const parallel::Communicator& world, Purpose purpose) {
   const auto text = compute(source, line, world, purpose);
   if (world.rank() > 0) {
     return;
