@@ -108,21 +108,15 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
     std::cout << visible;
     return base::ExitCode::done;
   }
-  if (command.places == Places::any) {
-    line.places = line.has(places_key) ? line.get<std::vector<std::string>>(places_key) : std::vector<std::string>();
-  } else if (command.places != Places::none) {
-    base::refuse_if(!line.has(places_key), "no " + std::string(command.what_place) + " is named", hint);
-    line.overrides = line.get<std::vector<std::string>>(places_key);
-    line.place = line.overrides.front();
-    line.overrides.erase(line.overrides.begin());
+  if (line.has(places_key)) {
+    line.places = line.get<std::vector<std::string>>(places_key);
+  }
+  if (command.places != Places::none && command.places != Places::any) {
+    base::refuse_if(line.places.empty(), "no " + std::string(command.what_place) + " is named", hint);
+    line.place = line.places.front();
+    line.overrides.assign(line.places.begin() + 1, line.places.end());
   }
   return command.execute(line);
-}
-
-std::vector<std::string> all_places(const CommandLine& line) {
-  auto places = line.overrides;
-  places.insert(places.begin(), line.place);
-  return places;
 }
 
 base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,

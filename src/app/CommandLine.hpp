@@ -22,9 +22,9 @@ enum class Places { none, one, one_and_overrides, any };
 
 struct CommandLine {
   boost::program_options::variables_map values;
-  std::string place;                   ///< JOB or DIR; empty with Places::none
-  std::vector<std::string> overrides;  ///< key=value
-  std::vector<std::string> places;     ///< with Places::any
+  std::vector<std::string> places;     ///< all that has no dash
+  std::string place;                   ///< the first, JOB or DIR; empty with Places::none and any
+  std::vector<std::string> overrides;  ///< the others: key=value
   bool has(const std::string& option) const { return values.count(option) > 0; }
   template <class T>
   const T& get(const std::string& option) const {
@@ -33,9 +33,6 @@ struct CommandLine {
   /// Of an option that takes std::int64_t. Throws InputError unless it lies between these.
   std::uint64_t number(const std::string& option, std::int64_t least, std::int64_t most = INT64_MAX) const;
 };
-
-/// Of a command that takes run directories and nothing else.
-std::vector<std::string> all_places(const CommandLine& line);
 
 struct Command {
   std::string_view name;

@@ -30,7 +30,7 @@ void add_report_options(options::options_description_easy_init add) {
 }
 
 base::ExitCode execute_report(const CommandLine& line) {
-  const auto places = all_places(line);
+  const auto& places = line.places;
   for (const auto& place : places) {
     if (runs_in(place).empty()) {
       find_result(place);  // which says what is wrong with it

@@ -126,9 +126,8 @@ void print_status(const fs::path& place) {
 
 /// Of the run, or of each run of a sweep.
 base::ExitCode execute_status(const CommandLine& line) {
-  const auto places = all_places(line);
-  std::ranges::for_each(places, refuse_job_file);
-  const auto runs = runs_of(places);
+  std::ranges::for_each(line.places, refuse_job_file);
+  const auto runs = runs_of(line.places);
   for (const auto& run : runs) {
     std::cout << (&run == &runs.front() ? "" : "\n");
     print_status(run);
