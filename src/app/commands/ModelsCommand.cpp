@@ -25,12 +25,6 @@
 namespace stereosweep::app {
 namespace {
 
-/// Whether a probe fits a model.
-struct ProbeFit {
-  std::string probe;
-  std::string why_not;  ///< empty: it fits
-};
-
 struct ListedModel {
   std::string path;               ///< what model.path takes: a place, or ORG/NAME with the revision that needs it
   std::string commit;             ///< of a cache's snapshot; empty for a directory
@@ -40,8 +34,9 @@ struct ListedModel {
   std::uint64_t weight_bytes = 0;
   std::string storage;            ///< how the weights are stored; empty: as plain numbers
   std::uint64_t num_numbers = 0;  ///< of weights, where they are not
-  std::vector<ProbeFit> probes;   ///< all that there are, sorted; empty where nothing can be asked
-  std::string problem;            ///< why nothing can be asked; empty: something can
+  /// All probes that there are, sorted, by why they do not fit ("": they do); empty where nothing can be asked.
+  std::map<std::string, std::vector<std::string>> probes;
+  std::string problem;  ///< why nothing can be asked; empty: something can
 };
 
 namespace fs = std::filesystem;
@@ -97,11 +92,11 @@ void look_inside(const base::FileSet& files, ListedModel& found) {
                   base::download_suggestion(files.directory()));
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   found.head = head_of(outline);
-  for (const auto* format : config::probe_formats()) {
-    const auto& kind = probes::kind_of(format->name());
-    found.probes.push_back({std::string(kind.name()), why_not(kind, outline, tokenizer)});
+  auto names = base::mapped(config::probe_formats(), [](const auto* format) { return std::string(format->name()); });
+  std::ranges::sort(names);
+  for (const auto& name : names) {
+    found.probes[why_not(probes::kind_of(name), outline, tokenizer)].push_back(name);
   }
-  std::ranges::sort(found.probes, {}, &ProbeFit::probe);
 }
 
 /// What lies in one directory. Never throws for what its files hold: that is `problem`.
@@ -161,29 +156,6 @@ std::string size_text(std::uint64_t bytes) {
                           : probes::format_number("%.3g GB", megabytes / 1000);
 }
 
-/// "association, contexts"
-std::string fitting(const ListedModel& model) {
-  std::vector<std::string> names;
-  for (const auto& fit : model.probes) {
-    if (fit.why_not.empty()) {
-      names.push_back(fit.probe);
-    }
-  }
-  return base::join(names, ", ");
-}
-
-/// "coreference, interview: it asks causal models; ..."
-std::string not_fitting(const ListedModel& model) {
-  std::map<std::string, std::vector<std::string>> probes_of;
-  for (const auto& fit : model.probes) {
-    if (!fit.why_not.empty()) {
-      probes_of[fit.why_not].push_back(fit.probe);
-    }
-  }
-  const auto part_of = [](const auto& part) { return base::join(part.second, ", ") + " (" + part.first + ")"; };
-  return base::join(base::mapped(probes_of, part_of), "; ");
-}
-
 void print_model(std::ostream& out, const ListedModel& model) {
   out << base::printable(model.path) << '\n';
   const auto line = [&](const std::string& name, const std::string& text) {
@@ -199,8 +171,11 @@ void print_model(std::ostream& out, const ListedModel& model) {
   line("memory", model.num_numbers == 0 ? ""
                                         : size_text(4 * model.num_numbers) + " of weights in float32, " +
                                               size_text(2 * model.num_numbers) + " in bfloat16 or float16");
-  line("fits", fitting(model));
-  line("not", not_fitting(model));
+  auto unfit = model.probes;
+  const auto fits = unfit.extract("");
+  line("fits", fits.empty() ? "" : base::join(fits.mapped(), ", "));
+  const auto part_of = [](const auto& part) { return base::join(part.second, ", ") + " (" + part.first + ")"; };
+  line("not", base::join(base::mapped(unfit, part_of), "; "));
   line("problem", model.problem);
 }
 
