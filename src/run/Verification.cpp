@@ -299,7 +299,7 @@ std::string verdict(const Verification& verification) {
 
 Verification verify_run(const VerificationRequest& request) {
   const RunDirectory directory(request.directory);
-  auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
+  auto job = directory.job();
   base::refuse_if(!job.needs_model(), "this job asks no model", "there is nothing to score again");
   job.execution.tensor_parallel = 1;
   const auto machine = read_machine(job);

@@ -34,7 +34,7 @@ base::ExitCode execute_export(const CommandLine& line) {
   const std::filesystem::path root = line.place;
   require_run(root);
   const run::RunDirectory directory(root);
-  const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
+  const auto job = directory.job();
   base::FileSet files("");
   std::optional<tokenizer::Tokenizer> tokenizer;
   if (job.reads_model()) {

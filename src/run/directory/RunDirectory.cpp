@@ -120,13 +120,13 @@ void RunDirectory::require_removable() const {
                   "give another --output, or put the directory itself there");
 }
 
-std::optional<sweep::Job> RunDirectory::old_job() const {
-  std::error_code ignored;
-  if (!std::filesystem::exists(resolved_job(), ignored)) {
-    return std::nullopt;
-  }
+sweep::Job RunDirectory::job() const {
   return config::load_resolved(base::read_file(resolved_job(), config::resolved_limits.max_bytes),
                                resolved_job().string());
+}
+
+std::optional<sweep::Job> RunDirectory::old_job() const {
+  return base::is_there(resolved_job()) ? std::optional(job()) : std::nullopt;
 }
 
 std::vector<std::string> RunDirectory::differences(const sweep::Job& job) const {

@@ -34,7 +34,9 @@ class RunDirectory {
   void require_removable() const;
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
-  /// The job that lies here; nothing where there is none.
+  /// The job that lies here. Throws InputError where there is none, or it cannot be read.
+  sweep::Job job() const;
+  /// Nothing where there is none.
   std::optional<sweep::Job> old_job() const;
   /// Every field of `job` that differs from the job that lies here, as "seed: 1, now 2".
   std::vector<std::string> differences(const sweep::Job& job) const;
