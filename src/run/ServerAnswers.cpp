@@ -7,6 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/Random.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 
@@ -17,46 +18,38 @@ std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The first 64 bits, little-endian.
-std::uint64_t number_of(const base::Digest& digest) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < sizeof number; ++i) {
-    number |= std::uint64_t{digest[i]} << (8 * i);
-  }
-  return number;
-}
-
 class JournaledAnswers final : public server::AnswerStore {
  public:
-  JournaledAnswers(const std::filesystem::path& run_directory, results::JournalHeader header)
+  JournaledAnswers(const std::filesystem::path& run_directory, std::optional<results::JournalHeader> header)
       : earlier_(results::JournalStore::open(run_directory, answers_folder)) {
     for (const auto& line : earlier_.damage()) {
       base::log(base::LogLevel::warning, line);
     }
-    header.attempt = results::make_attempt_name();
-    attempt_ = header.attempt;
-    writer_ = std::make_unique<results::JournalWriter>(run_directory, header, answers_folder);
+    if (header) {
+      attempt_ = header->attempt = results::make_attempt_name();
+      writer_ = std::make_unique<results::JournalWriter>(run_directory, *header, answers_folder);
+    }
   }
 
   std::optional<std::string> find(const base::Digest& request) override {
     if (const auto known = kept_.find(request); known != kept_.end()) {
       return known->second;
     }
-    const auto* record = earlier_.find(request);
-    if (record == nullptr) {
-      return std::nullopt;
-    }
     try {
-      return text_of(earlier_.read(*record));
+      if (const auto* record = earlier_.find(request)) {
+        return text_of(earlier_.read(*record));
+      }
     } catch (const results::DamagedRecord& error) {
-      base::log(base::LogLevel::warning, std::string(error.what()) + ": it is asked again");
-      return std::nullopt;
+      base::log(base::LogLevel::warning, std::string(error.what()) + (writer_ ? ": it is asked again" : ""));
     }
+    base::fail_if(!writer_, "an answer of the server is missing", "the journal holds a block that needs it",
+                  "The files of journal/answers were deleted or damaged.");
+    return std::nullopt;
   }
 
   /// Two ranks may have asked the same at the same time, so that records are told apart by a number of their own.
   void keep(const base::Digest& request, const std::string& answer) override {
-    const auto number = number_of(base::sha256(attempt_ + " " + std::to_string(kept_.size())));
+    const auto number = base::stream_of(base::sha256(attempt_ + " " + std::to_string(kept_.size())));
     writer_->stage({request, number, 1, {}}, std::as_bytes(std::span(answer)));
     kept_.emplace(request, answer);
     is_open_ = true;
@@ -71,15 +64,15 @@ class JournaledAnswers final : public server::AnswerStore {
  private:
   results::JournalStore earlier_;
   std::string attempt_;
-  std::unique_ptr<results::JournalWriter> writer_;
-  std::map<base::Digest, std::string> kept_;  ///< in this start
-  bool is_open_ = false;                      ///< something is not committed
+  std::unique_ptr<results::JournalWriter> writer_;  ///< null: nothing is asked
+  std::map<base::Digest, std::string> kept_;        ///< in this start
+  bool is_open_ = false;                            ///< something is not committed
 };
 
 }  // namespace
 
 std::unique_ptr<server::AnswerStore> open_answers(const std::filesystem::path& run_directory,
-                                                  results::JournalHeader header) {
+                                                  std::optional<results::JournalHeader> header) {
   return std::make_unique<JournaledAnswers>(run_directory, std::move(header));
 }
 

@@ -206,27 +206,11 @@ bool is_of_the_machine(const std::string& difference) {
   return is_software(difference) || difference.starts_with("device:");
 }
 
-/// A server is not asked again: another answer would say nothing about the run.
-class KeptAnswers final : public server::AnswerStore {
- public:
-  explicit KeptAnswers(const std::filesystem::path& root) : answers_(open_answers(root, {})) {}
-  std::optional<std::string> find(const base::Digest& request) override {
-    auto found = answers_->find(request);
-    base::fail_if(!found, "an answer of the server is missing", "the journal holds a block that needs it",
-                  "The files of journal/answers were deleted or damaged.");
-    return found;
-  }
-  void keep(const base::Digest& /*request*/, const std::string& /*answer*/) override {}
-  void commit() override {}
-
- private:
-  std::unique_ptr<server::AnswerStore> answers_;
-};
-
 std::unique_ptr<query::Engine> make_engine(const sweep::Job& job, const Machine& machine,
                                            const std::filesystem::path& root) {
   if (job.model.server) {
-    return server::make_server_engine(*job.model.server, std::make_unique<KeptAnswers>(root));
+    return server::make_server_engine(*job.model.server,
+                                      open_answers(root, std::nullopt));  // it might say other things
   }
   parallel::use_gpu(machine.gpu);
   return engine::make_engine(engine_settings(job), machine.files, *machine.tokenizer);
