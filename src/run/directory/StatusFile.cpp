@@ -94,15 +94,11 @@ void RunStatus::enter(const std::string& next) {
 
 StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus first)
     : path_(path_in(run_directory)), status_(std::move(first)) {
-  write();
+  update([](RunStatus&) {});
 }
 
 void StatusFile::put_back(const std::string& text) {
   replace([&] { return text; });
-}
-
-void StatusFile::write() {
-  replace([this] { return text_of_now(); });
 }
 
 std::string StatusFile::text_of_now() const {

@@ -47,7 +47,7 @@ class StatusFile {
   /// Changes the status through `change(RunStatus&)` and writes it.
   void update(auto&& change) {
     this->change(change);
-    write();
+    replace([this] { return text_of_now(); });
   }
   /// The same without writing: the next update shows it. Never waits for the disk.
   void change(auto&& change) {
@@ -62,7 +62,6 @@ class StatusFile {
   }
 
  private:
-  void write();
   std::string text_of_now() const;
   /// Readers see the text at once; then waits for the disk.
   void replace(const std::function<std::string()>& text_of);
