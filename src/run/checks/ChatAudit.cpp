@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
@@ -19,53 +18,33 @@ namespace {
 
 constexpr std::size_t conversations_at_once = 1000;
 
-class Audit {
- public:
-  Audit(const sweep::Job& job, chat::TemplateSource source) : job_(job), source_(std::move(source)) {}
+using Conversation = std::vector<chat::Message>;
 
-  void add(const std::vector<chat::Message>& conversation) {
-    base::Sha256 hash;
-    for (const auto& message : conversation) {
-      hash.number(static_cast<std::uint64_t>(message.role)).field(message.content);
-    }
-    if (seen_.insert(hash.finish()).second) {
-      waiting_.push_back(conversation);
-    }
-    if (waiting_.size() == conversations_at_once) {
-      compare();
+base::Digest digest_of(const Conversation& conversation) {
+  base::Sha256 hash;
+  for (const auto& message : conversation) {
+    hash.number(static_cast<std::uint64_t>(message.role)).field(message.content);
+  }
+  return hash.finish();
+}
+
+void compare(const chat::ChatTemplate& chat, const chat::TemplateSource& source,
+             const std::vector<Conversation>& conversations) {
+  const auto rendered = chat::render_with_template(source, chat::settings_of(*chat.origin), conversations);
+  for (std::size_t i = 0; i < conversations.size(); ++i) {
+    const auto written = chat::write_chat(chat, conversations[i]);
+    const auto* text = std::get_if<std::string>(&rendered[i]);
+    if (text == nullptr || *text != written) {
+      const auto other = text == nullptr ? std::get<chat::Refusal>(rendered[i]).why : *text;
+      throw base::Error(base::describe(
+          "the model was given another text than its chat template writes",
+          "for " + base::json_quote(base::excerpt(conversations[i].back().content, 200)) + " it was given " +
+              base::json_quote(base::excerpt(written, 2000)) + ", the template writes " +
+              base::json_quote(base::excerpt(other, 2000)),
+          "Do not use this run's numbers. Write the template's pieces into model.chat, and start anew."));
     }
   }
-
-  std::uint64_t finish() {
-    compare();
-    return seen_.size();
-  }
-
- private:
-  void compare() {
-    const auto& chat = *job_.model.chat;
-    const auto rendered = chat::render_with_template(source_, chat::settings_of(*chat.origin), waiting_);
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      const auto written = chat::write_chat(chat, waiting_[i]);
-      const auto* text = std::get_if<std::string>(&rendered[i]);
-      if (text == nullptr || *text != written) {
-        const auto other = text == nullptr ? std::get<chat::Refusal>(rendered[i]).why : *text;
-        throw base::Error(base::describe(
-            "the model was given another text than its chat template writes",
-            "for " + base::json_quote(base::excerpt(waiting_[i].back().content, 200)) + " it was given " +
-                base::json_quote(base::excerpt(written, 2000)) + ", the template writes " +
-                base::json_quote(base::excerpt(other, 2000)),
-            "Do not use this run's numbers. Write the template's pieces into model.chat, and start anew."));
-      }
-    }
-    waiting_.clear();
-  }
-
-  const sweep::Job& job_;
-  chat::TemplateSource source_;
-  std::set<base::Digest> seen_;
-  std::vector<std::vector<chat::Message>> waiting_;
-};
+}
 
 }  // namespace
 
@@ -74,17 +53,25 @@ std::uint64_t audit_chat(const sweep::Job& job, const probes::Probe& probe, cons
     return 0;
   }
   const auto& origin = *job.model.chat->origin;
-  auto source = chat::find_template(job.model.location(), origin.name);
+  const auto source = chat::find_template(job.model.location(), origin.name);
   base::refuse_if(!source || base::to_hex(base::sha256(source->text)) != origin.sha256,
                   "the chat template of '" + job.model.location() + "' is another one than the run's",
                   "its SHA-256 was " + origin.sha256);
-  Audit audit(job, std::move(*source));
+  std::set<base::Digest> seen;
+  std::vector<Conversation> waiting;
   for (const auto& record : journal.records()) {
     const auto block = probe.blocks().block(record.block_index);
-    probe.each_conversation(block, *journal.read_block(block, probe.schema()),
-                            [&](const auto& conversation) { audit.add(conversation); });
+    probe.each_conversation(block, *journal.read_block(block, probe.schema()), [&](const auto& conversation) {
+      if (seen.insert(digest_of(conversation)).second) {
+        waiting.push_back(conversation);
+      }
+      if (waiting.size() == conversations_at_once) {
+        compare(*job.model.chat, *source, std::exchange(waiting, {}));
+      }
+    });
   }
-  return audit.finish();
+  compare(*job.model.chat, *source, waiting);
+  return seen.size();
 }
 
 }  // namespace stereosweep::run
