@@ -1,5 +1,7 @@
 #include "run/checks/MemoryCheck.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -70,16 +72,8 @@ std::uint64_t control_group_memory() {
 
 /// What there is, or what the control groups allow; 0: unknown.
 std::uint64_t host_memory() {
-  std::uint64_t total = 0;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string name, unit; meminfo >> name;) {
-    if (name == "MemTotal:") {
-      meminfo >> total;
-      total *= 1024;
-      break;
-    }
-    std::getline(meminfo, unit);
-  }
+  const auto pages = std::max(::sysconf(_SC_PHYS_PAGES), 0L);
+  const auto total = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto limit = control_group_memory();
   return total == 0 || limit == 0 ? std::max(total, limit) : std::min(total, limit);
 }
