@@ -175,13 +175,11 @@ void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
 
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read. Returns
 /// where this node is to have these.
-parallel::WeightPlace check_devices(JobParts& parts) {
-  const auto& asked = parts.job().model;
-  const auto place = coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
+parallel::WeightPlace check_devices(JobParts& parts, const base::CheckpointPlace& checkpoint) {
   const auto settings = engine_settings(parts.job());
   const auto node = parts.world.node();
   const auto small_files =
-      parallel::read_checkpoint_once(parts.world, node, place, base::CheckpointPart::small_files).files;
+      parallel::read_checkpoint_once(parts.world, node, checkpoint, base::CheckpointPart::small_files).files;
   auto& gpu = parts.scoring->gpu;
   if (engine::may_use_gpu(settings, small_files)) {
     gpu = parallel::bind_gpu(parts.world);
@@ -191,7 +189,7 @@ parallel::WeightPlace check_devices(JobParts& parts) {
     base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
                     "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
                     "start one rank per GPU");
-    auto memory = node_memory(node.size(), place);
+    auto memory = node_memory(node.size(), checkpoint);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
     if (parts.world.rank() == 0) {
@@ -213,15 +211,15 @@ parallel::Checkpoint read_model(JobParts& parts) {
   auto& scoring = *parts.scoring;
   parallel::Checkpoint adapter{base::FileSet(""), parts.world};
   if (scoring.job.reads_model()) {
-    auto place = parallel::WeightPlace::files;
-    if (!is_fake(scoring.job)) {
-      place = check_devices(parts);
-      coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
-    }
-    const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
     const auto& asked = scoring.job.model;
     const auto found =
         coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
+    auto place = parallel::WeightPlace::files;
+    if (!is_fake(scoring.job)) {
+      place = check_devices(parts, found);
+      coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
+    }
+    const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
     const auto node = parts.world.node();
     const auto location = (is_fake(scoring.job) ? "fake " : "") + asked.location();
     auto& kept = parts.sweep.model;
