@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 #include "base/Log.hpp"
@@ -94,6 +95,52 @@ ContextsOptions options_of(const StatsRequest& request) {
 
 // What `plan` says: the corpus is scanned, the model's weights are not read.
 
+/// Distinct inputs of queries, and which queries have no answer.
+struct PlannedInputs {
+  std::vector<std::uint64_t> lengths;  ///< tokens of each input
+  std::uint64_t tokens = 0;            ///< that run
+  std::vector<query::Answer> answers;  ///< errors, and answers without numbers
+};
+using InputPlanner = std::function<PlannedInputs(const std::vector<query::Query>&)>;
+
+PlannedInputs planned(const auto& sequences, auto length, std::vector<query::Answer> answers) {
+  PlannedInputs inputs{base::mapped(sequences, [&](const auto& one) { return std::uint64_t(length(one)); }), 0,
+                       std::move(answers)};
+  inputs.tokens = std::accumulate(inputs.lengths.begin(), inputs.lengths.end(), std::uint64_t{0});
+  return inputs;
+}
+
+/// Plans a block's queries as the engine of the job will.
+InputPlanner planner_of(const PlanRequest& request) {
+  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
+  constexpr auto size = [](const auto& sequence) { return sequence.ids.size(); };
+  const auto& tokenizer = *request.tokenizer;
+  if (base::is_elmo(request.files)) {
+    return [&, layers = static_cast<int>(model::read_elmo_options(request.files).num_layers)](const auto& queries) {
+      auto plan = engine::plan_elmo(queries, tokenizer, layers);
+      return planned(plan.sentences, engine::tokens_of, std::move(plan.answers));
+    };
+  }
+  const bool has_config = request.files.find("config.json") != nullptr;
+  if (has_config && model::is_causal(request.files)) {
+    return [&, limits = engine::limits_of(model::read_causal_specification(request.files))](const auto& queries) {
+      auto plan = engine::plan_causal(queries, tokenizer, limits);
+      auto inputs = planned(plan.sequences, size, std::move(plan.answers));
+      inputs.tokens = engine::count_causal(plan, request.job.execution.batch_tokens).tokens;  // shared beginnings once
+      return inputs;
+    };
+  }
+  engine::InputLimits limits{1000, boundless, boundless};  // a fake engine without a model
+  if (has_config) {
+    const auto config = model::read_masked_specification(request.files);
+    limits = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
+  }
+  return [&tokenizer, limits](const auto& queries) {
+    auto plan = engine::plan_masked(queries, tokenizer, limits);
+    return planned(plan.sequences, size, std::move(plan.answers));
+  };
+}
+
 /// What stage `vectors` will run.
 struct VectorsAudit {
   std::uint64_t queries = 0;
@@ -105,89 +152,28 @@ struct VectorsAudit {
   std::map<std::string, std::set<std::string>> errors;  ///< why -> texts
 };
 
-/// Plans a block's queries as the engine of the job will.
-class QueryPlanner {
- public:
-  explicit QueryPlanner(const PlanRequest& request) : request_(request) {
-    constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
-    const bool has_config = request.files.find("config.json") != nullptr;
-    is_elmo_ = base::is_elmo(request.files);
-    is_causal_ = has_config && model::is_causal(request.files);
-    if (is_elmo_) {
-      elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
-    } else if (is_causal_) {
-      limits_ = engine::limits_of(model::read_causal_specification(request.files));
-    } else if (has_config) {
-      const auto config = model::read_masked_specification(request.files);
-      limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
-    } else {
-      limits_ = {1000, boundless, boundless};  // a fake engine without a model
-    }
-  }
-
-  /// Adds what one block of contexts of `word` takes.
-  void add(const std::vector<query::Query>& queries, WordVectors& word, VectorsAudit& audit) const {
-    const auto add_sequence = [&](std::uint64_t tokens) {
-      ++audit.sequences;
-      audit.tokens += tokens;
-      audit.longest = std::max(audit.longest, tokens);
-    };
-    if (is_elmo_) {
-      const auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_);
-      for (const auto& sentence : plan.sentences) {
-        add_sequence(static_cast<std::uint64_t>(engine::tokens_of(sentence)));
-      }
-      return add_answers(queries, plan.answers, word, audit);
-    }
-    if (is_causal_) {
-      const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
-      const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
-      audit.sequences += counts.sequences;
-      audit.tokens += counts.tokens;
-      for (const auto& sequence : plan.sequences) {
-        audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
-      }
-      return add_answers(queries, plan.answers, word, audit);
-    }
-    const auto plan = engine::plan_masked(queries, *request_.tokenizer, limits_);
-    for (const auto& sequence : plan.sequences) {
-      add_sequence(sequence.ids.size());
-    }
-    return add_answers(queries, plan.answers, word, audit);
-  }
-
- private:
-  static void add_answers(const std::vector<query::Query>& queries, const std::vector<query::Answer>& answers,
-                          WordVectors& word, VectorsAudit& audit) {
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
-        audit.errors[error->message].insert(std::get<query::Embed>(queries[i]).text);
-      } else {
-        ++word.usable;
-      }
-    }
-  }
-
-  const PlanRequest& request_;
-  bool is_elmo_ = false;
-  int elmo_layers_ = 0;
-  bool is_causal_ = false;
-  engine::InputLimits limits_;
-};
-
 VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {
-  const QueryPlanner planner(request);
+  const auto plan = planner_of(request);
   VectorsAudit audit;
   audit.words = probe.words();
   const auto contexts = probe.schema().outer_axes[1].labels.size();
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
     const auto queries = probe.first(block).queries;
+    const auto inputs = plan(queries);
     audit.queries += queries.size();
-    for (const auto& asked : queries) {
-      audit.text_bytes += std::get<query::Embed>(asked).text.size();
+    audit.sequences += inputs.lengths.size();
+    audit.tokens += inputs.tokens;
+    audit.longest = std::accumulate(inputs.lengths.begin(), inputs.lengths.end(), audit.longest, std::ranges::max);
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const auto& text = std::get<query::Embed>(queries[i]).text;
+      audit.text_bytes += text.size();
+      if (const auto* error = std::get_if<query::QueryError>(&inputs.answers[i])) {
+        audit.errors[error->message].insert(text);
+      } else {
+        ++audit.words[block.first_context / contexts].usable;
+      }
     }
-    planner.add(queries, audit.words[block.first_context / contexts], audit);
   }
   return audit;
 }
