@@ -138,12 +138,12 @@ Scores scores_of_word(const ContextsSamples& samples, std::size_t sample, std::s
 /// Some samples of one test, from `first_sample` on; the table's replicates begin with that sample's.
 void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjects& subjects, std::size_t item,
           const ContextsSamples& samples, std::size_t first_sample) {
-  const auto& test = reader.tests()[item];
+  const auto& test = reader.tests[item];
   const auto set = [&](std::size_t subject, std::size_t sample, const Scores& scores, ScoreStatus missing) {
     for (std::size_t measure = 0; measure < num_measures; ++measure) {
       const bool exists = std::isfinite(scores[measure]);
-      const auto& cell = reader.cells()[first_sample + sample];
-      const auto replicate = cell.replicate - reader.cells()[first_sample].replicate;
+      const auto& cell = reader.cells[first_sample + sample];
+      const auto replicate = cell.replicate - reader.cells[first_sample].replicate;
       const auto place = table.index({measure, subject, cell.template_place, cell.rephrasing, replicate, item});
       table.values[place] = exists ? scores[measure] : stats::nan;
       table.statuses[place] = exists ? ScoreStatus::ok : missing;
@@ -154,7 +154,7 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
   for (std::size_t sample = 0; sample < samples.size(); ++sample) {
     const auto status = samples.status(sample);
     const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
-    const bool is_scored = reader.status_names().at(status) != results::not_scored;
+    const bool is_scored = reader.status_names.at(status) != results::not_scored;
     if (is_scored && status == static_cast<std::uint8_t>(EffectStatus::no_sentence)) {
       continue;  // not applicable
     }
@@ -197,22 +197,21 @@ results::ScoreTableAxes score_axes(const Contexts& job) {
 /// sentences: of each template and rephrasing); items: the tests, of which A is the right pole. `job` adds what the
 /// result does not say: which words are groups, and which have no vector.
 void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job) {
-  const auto& tests = reader.tests();
+  const auto& tests = reader.tests;
   const Subjects subjects(tests, job);
   if (subjects.rows().empty()) {
     return;
   }
-  const results::ScoreTableAxes axes = {measure_axis(),          subject_axis(subjects.rows()), reader.sample_axes()[0],
-                                        reader.sample_axes()[1], reader.sample_axes()[2],       item_axis(tests)};
+  const results::ScoreTableAxes axes = {measure_axis(),        subject_axis(subjects.rows()), reader.sample_axes[0],
+                                        reader.sample_axes[1], reader.sample_axes[2],         item_axis(tests)};
   results::ScoreTableWriter writer(layout, axes);
   const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
   // whole rounds through the templates and rephrasings
-  const auto round =
-      static_cast<std::size_t>(std::ranges::count(reader.cells(), std::size_t{0}, &SampleCell::replicate));
+  const auto round = static_cast<std::size_t>(std::ranges::count(reader.cells, std::size_t{0}, &SampleCell::replicate));
   const auto at_a_time = std::max<std::size_t>(most_numbers / per_sample / round, 1) * round;
-  for (std::size_t first = 0; first < reader.num_samples(); first += at_a_time) {
-    const auto count = std::min(at_a_time, reader.num_samples() - first);
-    const auto first_replicate = reader.cells()[first].replicate;
+  for (std::size_t first = 0; first < reader.num_samples; first += at_a_time) {
+    const auto count = std::min(at_a_time, reader.num_samples - first);
+    const auto first_replicate = reader.cells[first].replicate;
     results::ScoreTable table{axes, {}, {}};
     table.axes[4].labels.resize((count + round - 1) / round);
     table.resize();

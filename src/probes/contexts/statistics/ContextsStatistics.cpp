@@ -383,14 +383,8 @@ void adjust_tests(ContextsResult& result) {
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file, options.settings.samples);
-  ContextsResult result;
-  result.depth = options.depth;
-  result.tests = reader.tests();
-  result.status_names = reader.status_names();
-  result.num_samples = reader.num_samples();
-  result.settings = options.settings;
+  ContextsResult result{reader, options.depth, options.settings, {}, {}, {}};
   result.families = families_in_use(result.tests, options.settings.families);
-  result.word_contexts = reader.word_contexts();
   result.summaries.resize(result.tests.size());
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto samples = reader.read(i);
@@ -438,9 +432,9 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
 
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file, options.settings.samples);
-  for (std::size_t i = 0; i < reader.tests().size(); ++i) {
+  for (std::size_t i = 0; i < reader.tests.size(); ++i) {
     TestSummary summary;
-    for (const auto& way : summarise_test(reader.tests()[i], reader.read(i), options.settings, summary)) {
+    for (const auto& way : summarise_test(reader.tests[i], reader.read(i), options.settings, summary)) {
       if (way.sides && way.exact) {
         count_reaching(*way.sides, options);
       }

@@ -37,45 +37,30 @@ struct ContextsTest {
   std::size_t num_attributes() const { return words[2].size() + words[3].size(); }
 };
 
-/// Samples of one test. NaN where a number does not exist. A target: a word of X, then of Y; an attribute: a word of A,
-/// then of B.
-class ContextsSamples {
- public:
-  ContextsSamples(const results::RawSchema& schema, results::RawBlock block);
-  ContextsSamples(const ContextsSamples&) = delete;
-  ContextsSamples& operator=(const ContextsSamples&) = delete;
-  std::size_t size() const { return status_->size(); }
-  /// An index into status_names.
-  std::uint8_t status(std::size_t sample) const { return (*status_)[sample]; }
-  double association(std::size_t sample, std::size_t target) const {
-    return (*association_)[sample * num_targets_ + target];
+/// A cube of some samples: numbers of a sample, of its slots, or of the attributes of its slots. NaN where a number
+/// does not exist; a test fills the first slots and attributes.
+template <class Number>
+struct SampleCube {
+  std::vector<Number> values;
+  std::size_t num_slots = 1;
+  std::size_t num_attributes = 1;  ///< of a slot
+  Number operator()(std::size_t sample, std::size_t slot = 0, std::size_t attribute = 0) const {
+    return values[(sample * num_slots + slot) * num_attributes + attribute];
   }
-  // Of a weat test.
-  double attribute_association(std::size_t sample, std::size_t attribute) const {
-    return (*attribute_association_)[sample * num_weat_attributes_ + attribute];
-  }
-  double effect_size(std::size_t sample) const { return (*effect_size_)[sample]; }
-  double association_variance(std::size_t sample) const { return (*association_variance_)[sample]; }
-  // Of a wefat test.
-  double deviation(std::size_t sample, std::size_t target) const {
-    return (*deviation_)[sample * num_targets_ + target];
-  }
-  double cosine(std::size_t sample, std::size_t target, std::size_t attribute) const {
-    return static_cast<double>((*cosine_)[(sample * num_targets_ + target) * num_attributes_ + attribute]);
-  }
+};
 
- private:
-  results::RawBlock block_;
-  std::size_t num_targets_;          ///< slots, of which a test fills the first
-  std::size_t num_weat_attributes_;  ///< likewise
-  std::size_t num_attributes_ = 0;   ///< likewise
-  const std::vector<double>* association_;
-  const std::vector<double>* attribute_association_;
-  const std::vector<double>* effect_size_;
-  const std::vector<double>* association_variance_;
-  const std::vector<std::uint8_t>* status_;
-  const std::vector<double>* deviation_ = nullptr;
-  const std::vector<float>* cosine_ = nullptr;
+/// Samples of one test. A target: a word of X, then of Y; an attribute: a word of A, then of B.
+struct ContextsSamples {
+  SampleCube<std::uint8_t> status;  ///< indices into status_names
+  SampleCube<double> association;   ///< of targets
+  // Of a weat test.
+  SampleCube<double> attribute_association;  ///< of attributes
+  SampleCube<double> effect_size;
+  SampleCube<double> association_variance;
+  // Of a wefat test; empty where the result has none.
+  SampleCube<double> deviation;  ///< of targets
+  SampleCube<float> cosine;      ///< of targets with attributes
+  std::size_t size() const { return status.values.size(); }
 };
 
 /// Where a sample stands in the score table.
@@ -85,36 +70,30 @@ struct SampleCell {
   std::size_t replicate = 0;
 };
 
-class ContextsReader {
- public:
-  /// The first `num_samples` samples of each test; 0: all. `file` is borrowed. Throws InputError if it has fewer.
-  ContextsReader(const results::ResultFile& file, std::int64_t num_samples);
-  const std::vector<ContextsTest>& tests() const { return tests_; }
-  std::size_t num_samples() const { return num_samples_; }
-  const std::vector<std::string>& status_names() const { return status_names_; }
-  /// Axes template, rephrasing and replicate of the score table. Of made sentences samples are of every template and
-  /// rephrasing in turn, of found ones of none.
-  const std::array<results::AxisSchema, 3>& sample_axes() const { return sample_axes_; }
-  /// One for each sample.
-  const std::vector<SampleCell>& cells() const { return cells_; }
-  /// Contexts with a vector of every word of the job; 1 or 0 with static vectors.
-  const std::map<std::string, std::uint64_t>& word_contexts() const { return word_contexts_; }
-  ContextsSamples read(std::size_t test) const { return read(test, 0, num_samples_); }
+/// What the axes of a result say.
+struct ContextsAxes {
+  std::vector<ContextsTest> tests;
+  std::vector<std::string> status_names;
+  std::size_t num_samples = 0;                         ///< of each test
+  std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
+};
+
+struct ContextsReader : ContextsAxes {
+  /// The first `wanted_samples` samples of each test; 0: all. Borrows the file. Throws InputError if it has fewer.
+  ContextsReader(const results::ResultFile& result, std::int64_t wanted_samples);
+  ContextsSamples read(std::size_t test) const { return read(test, 0, num_samples); }
   ContextsSamples read(std::size_t test, std::size_t first_sample, std::size_t count) const;
   /// That reading one sample of a test takes.
   std::size_t numbers_per_sample() const;
 
- private:
-  const results::ResultFile& file_;
-  std::vector<ContextsTest> tests_;
-  std::size_t num_in_file_ = 0;
-  std::size_t num_samples_ = 0;  ///< that are read
-  std::vector<std::string> status_names_;
-  std::array<results::AxisSchema, 3> sample_axes_;
-  std::vector<SampleCell> cells_;
-  std::map<std::string, std::uint64_t> word_contexts_;
+  /// Axes template, rephrasing and replicate of the score table. Of made sentences samples are of every template and
+  /// rephrasing in turn, of found ones of none.
+  std::array<results::AxisSchema, 3> sample_axes;
+  std::vector<SampleCell> cells;  ///< of each sample
 
+ private:
   void place_samples(const results::AxisSchema& samples);
+  const results::ResultFile& file_;
 };
 
 // What is computed of it.
@@ -201,12 +180,8 @@ struct FamilyInUse {
   std::size_t num_effects = 0;     ///< weat tests, and words
 };
 
-struct ContextsResult {
+struct ContextsResult : ContextsAxes {
   ContextsDepth depth = ContextsDepth::everything;
-  std::vector<ContextsTest> tests;
-  std::vector<std::string> status_names;
-  std::size_t num_samples = 0;
-  std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
   std::vector<FamilyInUse> families;  ///< disjoint
