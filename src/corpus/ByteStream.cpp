@@ -334,8 +334,8 @@ LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t en
       offset_(begin > 0 ? begin - 1 : 0),
       at_start_of_line_(begin == 0) {}
 
-// Reads until `size` bytes are in the buffer or the stream ends; false: it has ended.
-bool LineReader::fill(std::size_t size) {
+// Reads until `size` bytes are in the buffer or the stream ends.
+void LineReader::fill(std::size_t size) {
   while (filled_ < size && !ended_) {
     const auto count = stream_.read({buffer_.data() + filled_, size - filled_});
     if (hook_) {
@@ -344,49 +344,29 @@ bool LineReader::fill(std::size_t size) {
     ended_ = count == 0;
     filled_ += count;
   }
-  return !ended_;
 }
 
-// The line that began before our part belongs to somebody else. It may be long: nothing of it is kept.
-void LineReader::drop_first() {
-  while (!at_start_of_line_ && offset_ < end_) {
+// Goes behind the next line feed of what begins before `limit`; false: there is none. What stands before it may be
+// long: nothing of it is kept.
+bool LineReader::leave_line(std::uint64_t limit) {
+  while (offset_ < limit) {
     fill(usual_block);
-    const auto* found = filled_ == 0 ? nullptr : static_cast<char*>(std::memchr(buffer_.data(), '\n', filled_));
-    const auto dropped = found == nullptr ? filled_ : static_cast<std::size_t>(found - buffer_.data()) + 1;
-    at_start_of_line_ = found != nullptr;
-    taken_ = dropped;
-    if (found == nullptr) {
-      offset_ += filled_;
-      taken_ = filled_ = 0;
-      if (ended_) {
-        return;
-      }
-    }
-  }
-}
-
-// The buffer holds the first part of a line that is too long, from its first byte.
-void LineReader::skip_line() {
-  const auto begin = offset_;
-  for (;;) {
     const auto* found = static_cast<char*>(std::memchr(buffer_.data(), '\n', filled_));
     if (found != nullptr) {
       taken_ = static_cast<std::size_t>(found - buffer_.data()) + 1;
-      long_line_(begin, offset_ + taken_ - begin);
-      return;
+      return true;
     }
-    offset_ += filled_;
-    taken_ = filled_ = 0;
-    fill(usual_block);
-    if (filled_ == 0) {
-      long_line_(begin, offset_ - begin);
-      return;
+    offset_ += std::exchange(filled_, 0);
+    if (ended_) {
+      return false;
     }
   }
+  return false;
 }
 
 std::optional<LineBlock> LineReader::next() {
-  drop_first();
+  // the line that began before our part belongs to somebody else
+  at_start_of_line_ = at_start_of_line_ || leave_line(end_);
   for (;;) {
     std::memmove(buffer_.data(), buffer_.data() + taken_, filled_ - taken_);
     offset_ += taken_;
@@ -406,7 +386,9 @@ std::optional<LineBlock> LineReader::next() {
       return std::nullopt;
     }
     if (last == nullptr && filled_ == capacity) {
-      skip_line();
+      const auto begin = offset_;
+      leave_line(~std::uint64_t{0});
+      long_line_(begin, offset_ + taken_ - begin);
       continue;
     }
     taken_ = ended_ || last == nullptr ? filled_

@@ -71,9 +71,8 @@ class LineReader {
   std::optional<LineBlock> next();
 
  private:
-  void drop_first();
-  bool fill(std::size_t size);
-  void skip_line();
+  void fill(std::size_t size);
+  bool leave_line(std::uint64_t limit);
 
   ByteStream& stream_;
   std::uint64_t end_;
