@@ -197,12 +197,14 @@ auto fields_of(base::Either<Sample> auto& sample) {
                   sample.words);
 }
 
-void write(const Sample& sample, base::ByteWriter& writer) { base::pack(writer, std::tie(magic, sample)); }
+std::vector<std::byte> encode(const Sample& sample) { return base::packed(std::tie(magic, sample)); }
 
-Sample read(base::ByteReader& reader) {
+Sample decode_sample(std::span<const std::byte> bytes) {
+  base::ByteReader reader(bytes);
   refuse_if(reader.text() != magic, "it does not begin as one of this version");
   Sample sample;
   base::unpack(reader, sample);
+  refuse_if(!reader.done(), "there are bytes behind its end");
   for (const auto& lines : sample.bad_lines) {
     check(lines);
   }

@@ -5,12 +5,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "base/Bytes.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
@@ -72,9 +72,9 @@ struct Sample {
 Sample merge(Sample one, Sample other);
 
 /// The sample as bytes.
-void write(const Sample& sample, base::ByteWriter& writer);
-/// Reads what `write` wrote. Throws Error where the bytes are no such sample (lengths, order of keys, spans, text).
-Sample read(base::ByteReader& reader);
+std::vector<std::byte> encode(const Sample& sample);
+/// Throws Error where the bytes are no such sample (lengths, order of keys, spans, text).
+Sample decode_sample(std::span<const std::byte> bytes);
 
 /// `context` with its sentence cut to the `words` words on each side, and its span moved along; 0: unchanged.
 Context cut_to_window(Context context, std::int64_t words);

@@ -40,12 +40,6 @@ Sample random_part(std::mt19937_64& random) {
   return sample;
 }
 
-std::vector<std::byte> bytes_of(const Sample& sample) {
-  base::ByteWriter writer;
-  write(sample, writer);
-  return writer.take();
-}
-
 TEST(Sample, MergeIsAssociativeAndCommutative) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200; ++i) {
@@ -79,27 +73,26 @@ TEST(Sample, IsReadAsWritten) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 50; ++i) {
     const auto sample = random_part(random);
-    const auto bytes = bytes_of(sample);
-    base::ByteReader reader(bytes);
-    EXPECT_EQ(read(reader), sample);
-    EXPECT_TRUE(reader.done());
+    const auto bytes = encode(sample);
+    EXPECT_EQ(decode_sample(bytes), sample);
+    auto longer = bytes;
+    longer.push_back(std::byte{0});
+    EXPECT_THROW(decode_sample(longer), base::Error);
   }
 }
 
 TEST(Sample, ReadRefusesEveryCutAndSurvivesEveryChange) {
   std::mt19937_64 random(4);
-  const auto bytes = bytes_of(random_part(random));
+  const auto bytes = encode(random_part(random));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    base::ByteReader reader(std::span<const std::byte>(bytes).first(size));
-    EXPECT_THROW(read(reader), base::Error) << size;
+    EXPECT_THROW(decode_sample(std::span(bytes).first(size)), base::Error) << size;
   }
   std::size_t refused = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     auto changed = bytes;
     changed[i] = static_cast<std::byte>(~static_cast<unsigned>(changed[i]) & 0xFF);
-    base::ByteReader reader(changed);
     try {
-      const auto sample = read(reader);
+      const auto sample = decode_sample(changed);
       for (const auto& word : sample.words) {
         EXPECT_LE(word.contexts.size(), std::min(sample.max_contexts, word.occurrences));
         for (const auto& context : word.contexts) {
@@ -118,12 +111,11 @@ TEST(Sample, ReadRefusesHugeCounts) {
   Sample sample;
   sample.max_contexts = ~std::uint64_t{0};
   sample.words.push_back({"rose", ~std::uint64_t{0}, {}});
-  auto bytes = bytes_of(sample);
+  auto bytes = encode(sample);
   for (std::size_t i = bytes.size() - 8; i < bytes.size(); ++i) {
     bytes[i] = std::byte{0x7F};  // contexts that are not there
   }
-  base::ByteReader reader(bytes);
-  EXPECT_THROW(read(reader), base::Error);
+  EXPECT_THROW(decode_sample(bytes), base::Error);
 }
 
 }  // namespace

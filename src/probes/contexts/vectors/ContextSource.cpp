@@ -196,27 +196,16 @@ class Generator {
 
 // Samples of a run.
 
-std::vector<std::byte> encode(const corpus::Sample& sample) {
-  base::ByteWriter out;
-  corpus::write(sample, out);
-  return out.take();
-}
-
-corpus::Sample decode(std::span<const std::byte> bytes) {
-  base::ByteReader in(bytes);
-  return corpus::read(in);
-}
-
 /// All ranks' parts as one sample, on rank zero; the others' is returned as it is.
 corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
   parallel::Messenger messenger(world);
   if (world.rank() != 0) {
-    messenger.send(0, 0, encode(part));
+    messenger.send(0, 0, corpus::encode(part));
     messenger.wait_until_sent();
     return part;
   }
   for (int received = 1; received < world.size(); ++received) {
-    part = corpus::merge(std::move(part), decode(messenger.wait().bytes));
+    part = corpus::merge(std::move(part), corpus::decode_sample(messenger.wait().bytes));
   }
   return part;
 }
@@ -300,7 +289,7 @@ std::vector<std::byte> scan_corpus(const StageRequest& job) {
     }
     require_any_context(sample, settings.contextual().corpus);
     log_counts(sample);
-    return encode(sample);
+    return corpus::encode(sample);
   });
 }
 
@@ -325,7 +314,7 @@ std::optional<ContextSource> make_source(const sweep::Job& job, const base::File
   if (!made) {
     return std::nullopt;
   }
-  const auto bytes = encode(*made);
+  const auto bytes = corpus::encode(*made);
   return source_of(std::move(*made), bytes, job, files);
 }
 
@@ -376,7 +365,7 @@ std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const
   if (settings.is_static()) {
     return table_source(bytes, job);
   }
-  auto sample = decode(bytes);
+  auto sample = corpus::decode_sample(bytes);
   if (sample.max_contexts != static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) ||
       !std::ranges::equal(sample.words, list_words(settings.tests), {}, &corpus::WordSample::word)) {
     return std::nullopt;
