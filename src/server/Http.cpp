@@ -169,13 +169,8 @@ struct Http::State {
                 base::describe("a request to " + server.url + " is sent again", why, "Further ones are not told of."));
     }
     // Ranks and requests that failed together do not come back together.
-    const auto spread =
-        0.5 + 0.5 *
-                  static_cast<double>(base::mix_bits(request.number * 1000003U +
-                                                     static_cast<std::uint64_t>(request.failures) +
-                                                     static_cast<std::uint64_t>(now.time_since_epoch().count())) >>
-                                      11U) *
-                  0x1p-53;
+    const auto spread = 0.5 + 0.5 * base::random_unit(request.number, static_cast<std::uint64_t>(request.failures),
+                                                      static_cast<std::uint64_t>(now.time_since_epoch().count()));
     const auto usual = std::min(longest_pause_s, first_pause_s * std::exp2(std::min(request.failures - 1, 10)));
     const auto pause = std::max(usual * spread, std::min(demanded_s, static_cast<double>(server.requests.patience_s)));
     request.not_before = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(pause));
@@ -311,15 +306,13 @@ void Http::post(const std::string& path, const std::vector<std::string>& bodies,
 }
 
 Reply Http::get(const std::string& path) {
-  Reply reply;
   state_->start({}, path, nullptr);
-  std::optional<State::Ended> ended;
-  while (!(ended = state_->next_ended())) {
-    int active = 0;
+  auto ended = state_->next_ended();
+  for (int active = 0; !ended; ended = state_->next_ended()) {
     curl_multi_poll(state_->multi, nullptr, 0, 1000, nullptr);
     curl_multi_perform(state_->multi, &active);
   }
-  return ended->failure.empty() ? Reply{ended->status, std::move(ended->transfer.body)} : reply;
+  return ended->failure.empty() ? Reply{ended->status, std::move(ended->transfer.body)} : Reply();
 }
 
 }  // namespace stereosweep::server

@@ -20,7 +20,7 @@ Json body_of(const query::Generate& asked, const Server& server) {
                   "its interface has one limit for the thought and the answer together");
   Json body = {{"model", server.name}};
   if (asked.framing == query::Framing::messages) {
-    body["messages"] = messages_of(asked.prompt);
+    body["messages"] = base::parse_json(asked.prompt, "conversation");
   } else {
     body["prompt"] = asked.prompt;
   }
@@ -61,15 +61,20 @@ void require_interface(query::Framing framing, const Server& server) {
                   is_chat ? "it takes conversations" : "it takes texts", "Change model.interface.");
 }
 
-std::string text_or(const Json& object, const char* key, const std::string& otherwise = "") {
-  return object.is_object() && object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>()
-                                                                                  : otherwise;
+/// What stands at a path of a reply; null where nothing does.
+Json value_at(const Json& reply, const char* path) {
+  const Json::json_pointer place(path);
+  return reply.contains(place) ? reply.at(place) : Json();
 }
 
-std::int64_t number_or(const Json& object, const char* key, std::int64_t otherwise) {
-  return object.is_object() && object.contains(key) && object.at(key).is_number_integer()
-             ? object.at(key).get<std::int64_t>()
-             : otherwise;
+std::string text_or(const Json& reply, const char* path, const std::string& otherwise = "") {
+  const auto found = value_at(reply, path);
+  return found.is_string() ? found.get<std::string>() : otherwise;
+}
+
+std::int64_t count_or(const Json& reply, const char* path, std::int64_t otherwise) {
+  const auto found = value_at(reply, path);
+  return found.is_number_integer() ? std::max<std::int64_t>(0, found.get<std::int64_t>()) : otherwise;
 }
 
 /// In how servers word it: nothing else tells a prompt that is too long from other faults.
@@ -85,10 +90,9 @@ Json read_fault(const Reply& reply) {
   std::string said = reply.body;
   try {
     const auto body = base::parse_json(reply.body, "reply");
-    const auto error = body.is_object() && body.contains("error") ? body.at("error") : body;
-    said =
-        text_or(error, "message",
-                text_or(body, "message", text_or(body, "detail", error.is_string() ? error.get<std::string>() : said)));
+    for (const char* path : {"", "/error", "/detail", "/message", "/error/message"}) {  // the last one counts
+      said = text_or(body, path, said);
+    }
   } catch (const base::InputError&) {  // no JSON: what stands there is what was said
   }
   said = base::excerpt(base::printable(said), 500);
@@ -109,39 +113,36 @@ Json body_in(const Reply& reply) {
 }
 
 Json choice_in(const Json& body, const Reply& reply) {
-  const bool has_choice = body.is_object() && body.contains("choices") && body.at("choices").is_array() &&
-                          !body.at("choices").empty() && body.at("choices").front().is_object();
-  if (!has_choice) {
+  auto choice = value_at(body, "/choices/0");
+  if (!choice.is_object()) {
     lacks("'choices'", reply);
   }
-  return body.at("choices").front();
+  return choice;
 }
 
 /// The answer's text: that of the message or of the completion; a refusal that has a field of its own is one, too.
 std::string text_of(const Json& choice, const Reply& reply) {
-  if (choice.contains("message") && choice.at("message").is_object()) {
-    const auto& message = choice.at("message");
+  const auto message = value_at(choice, "/message");
+  const auto text = value_at(choice, "/text");
+  if (message.is_object()) {
     const auto content = message.value("content", Json(0));
     if (content.is_null() || content.is_string() || message.contains("refusal")) {
-      return text_or(message, "content", text_or(message, "refusal"));
+      return text_or(message, "/content", text_or(message, "/refusal"));
     }
-  } else if (choice.contains("text") && choice.at("text").is_string()) {
-    return choice.at("text").get<std::string>();
+  } else if (text.is_string()) {
+    return text.get<std::string>();
   }
   lacks("text", reply);
 }
 
 /// Tokens and numbers of the prompt and its continuation, and of what was generated behind them.
 void read_logprobs(const Json& choice, Json& kept) {
-  const auto given = choice.contains("logprobs") ? choice.at("logprobs") : Json();
-  const bool is_there = given.is_object() && given.contains("tokens") && given.contains("token_logprobs") &&
-                        given.at("tokens").is_array() && given.at("token_logprobs").is_array() &&
-                        given.at("tokens").size() == given.at("token_logprobs").size();
-  base::refuse_if(!is_there || given.at("tokens").empty(), "the server gives no log-probabilities of a prompt",
+  const auto& tokens = kept["tokens"] = value_at(choice, "/logprobs/tokens");
+  const auto& numbers = kept["logprobs"] = value_at(choice, "/logprobs/token_logprobs");
+  base::refuse_if(!tokens.is_array() || tokens.empty() || !numbers.is_array() || numbers.size() != tokens.size(),
+                  "the server gives no log-probabilities of a prompt",
                   "its reply to a completion with 'echo' and 'logprobs' lacks them",
                   "vLLM has them. Or ask sampled answers alone, with model.interface: chat.");
-  kept["tokens"] = given.at("tokens");
-  kept["logprobs"] = given.at("token_logprobs");
 }
 
 std::string spelled(const Json& tokens, std::size_t begin, std::size_t end) {
@@ -222,17 +223,17 @@ Json read_reply(const query::Query& asked, const Reply& reply) {
   }
   const auto body = body_in(reply);
   const auto choice = choice_in(body, reply);
-  const auto usage = body.contains("usage") ? body.at("usage") : Json();
-  Json kept = {{"model", text_or(body, "model")}, {"fingerprint", text_or(body, "system_fingerprint")}};
-  kept["prompt_tokens"] = std::max<std::int64_t>(0, number_or(usage, "prompt_tokens", 0));
-  if (std::holds_alternative<query::Continue>(asked)) {
-    kept["new_tokens"] = std::max<std::int64_t>(0, number_or(usage, "completion_tokens", 1));
+  const bool asks_probabilities = std::holds_alternative<query::Continue>(asked);
+  Json kept = {{"model", text_or(body, "/model")},
+               {"fingerprint", text_or(body, "/system_fingerprint")},
+               {"prompt_tokens", count_or(body, "/usage/prompt_tokens", 0)},
+               {"new_tokens", count_or(body, "/usage/completion_tokens", asks_probabilities ? 1 : 0)}};
+  if (asks_probabilities) {
     read_logprobs(choice, kept);
-    return kept;
+  } else {
+    kept["text"] = text_of(choice, reply);
+    kept["finish"] = text_or(choice, "/finish_reason", "stop");
   }
-  kept["new_tokens"] = std::max<std::int64_t>(0, number_or(usage, "completion_tokens", 0));
-  kept["text"] = text_of(choice, reply);
-  kept["finish"] = text_or(choice, "finish_reason", "stop");
   return kept;
 }
 
@@ -274,7 +275,5 @@ TrialToken read_trial(const Reply& reply) {
   const auto& number = kept.at("logprobs").front();
   return {text_of(choice, reply), number.is_number() ? number.get<double>() : 0};
 }
-
-Json messages_of(const std::string& prompt) { return base::parse_json(prompt, "conversation"); }
 
 }  // namespace stereosweep::server

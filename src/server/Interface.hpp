@@ -39,7 +39,4 @@ struct TrialToken {
 /// Throws as `read_reply`, and InputError where the server refuses the request.
 TrialToken read_trial(const Reply& reply);
 
-/// The conversation that a prompt of the framing `messages` holds: [{"role": ..., "content": ...}, ...].
-base::Json messages_of(const std::string& prompt);
-
 }  // namespace stereosweep::server
