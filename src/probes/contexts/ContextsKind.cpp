@@ -2,7 +2,6 @@
 #include <iostream>
 #include <limits>
 #include <numeric>
-#include <thread>
 
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
@@ -84,8 +83,7 @@ ContextsOptions options_of(const StatsRequest& request) {
   options.settings = request.job.settings<Contexts>().statistics;
   options.job = &request.job.settings<Contexts>();
   options.seed = request.job.seed;
-  // alone it may use the machine; ranks share theirs
-  options.num_threads = request.world.size() == 1 ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  options.num_threads = threads_of(request.world.size());
   options.count = [&world = request.world, threads = options.num_threads](const stats::ExactPermutation& exact,
                                                                           std::int64_t threshold) {
     return count_over_ranks(exact, threshold, world, threads);

@@ -4,6 +4,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <bit>
@@ -397,6 +398,19 @@ TEST(ContextsStatistics, CitesTheLargestOfThree) {
     EXPECT_GE(found.targets.interval.high, found.targets.two_sided);
     EXPECT_EQ(found.targets.relabellings == 1'000'000, exceedances == 0);
   }
+}
+
+TEST(ContextsStatistics, OneRankUsesTheProcessorsThatItMayRunOn) {
+  cpu_set_t granted;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof granted, &granted), 0);
+  EXPECT_EQ(threads_of(1), static_cast<unsigned>(CPU_COUNT(&granted)));
+  EXPECT_EQ(threads_of(2), 1U);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(threads_of(1), 1U);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof granted, &granted), 0);
 }
 
 TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/Processors.hpp"
 #include "findings/Finding.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
@@ -111,6 +112,9 @@ struct ContextsOptions {
   /// this process counts them all.
   std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
 };
+
+/// Of one rank: alone it may use all that it may run on, which a batch system limits; ranks share theirs.
+inline unsigned threads_of(int num_ranks) { return num_ranks == 1 ? base::num_own_processors() : 1; }
 
 constexpr std::array<const char*, 3> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli"};
 
