@@ -86,7 +86,7 @@ class Stage {
   virtual std::optional<Bytes> recall(const StageRequest& /*request*/, const std::string& /*settings*/) {
     return std::nullopt;
   }
-  /// Whether all that `finish` has written is still there.
+  /// Whether all that `finish` has written is still there, as it was.
   virtual bool is_intact(const StageRequest& /*request*/) { return true; }
   /// Throws where it was finished before and came to something else.
   virtual Bytes finish(const StageRequest& /*request*/, const FinishedStage& /*finished*/) { return {}; }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
@@ -62,10 +63,16 @@ int main(int count, char** arguments) {
   const auto words = make_store(asked, job);
   const auto store = std::make_shared<probes::contexts::VectorStore>(asked.at("store").get<std::string>(), words,
                                                                      asked.at("dimension").get<std::uint64_t>());
-  store->verify(words);  // brings the file into memory
+  double lengths = 0;  // what brings the file into memory
+  for (std::uint64_t word = 0; word < words.size(); ++word) {
+    for (std::uint64_t context = 0; context < store->count(word); ++context) {
+      const std::span row(store->row(word, context), store->dimension());
+      lengths = std::accumulate(row.begin(), row.end(), lengths + store->inverse_length(word, context));
+    }
+  }
   const probes::contexts::EffectsProbe effects(job, words, store);
   const auto shown = asked.at("shown").get<std::size_t>();
-  base::Json result;
+  base::Json result = {{"sum", lengths}};
   const auto start = std::clock();
   for (std::uint64_t index = 0; index < effects.blocks().num_blocks(); ++index) {
     const auto block = effects.blocks().block(index);

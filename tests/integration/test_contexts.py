@@ -237,6 +237,7 @@ def test_vectors_lie_in_the_journal_until_they_are_exported(job, reference, tmp_
     assert not any((output / name).exists() for name in ("vectors.bin", "contexts.vectors.h5"))
     shutil.rmtree(output / "journal/effects")  # what needs the vectors again makes their store of the journal
     (output / "contexts.h5").unlink()
+    (output / "vectors.bin").write_bytes(b"what an earlier start has left")
     code, _, err = runs.run(job, output, "vectors.keep=journal")
     assert code == 0, err
     assert runs.finish(runs.start_program("export", output))[0] == 0

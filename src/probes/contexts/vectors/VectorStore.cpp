@@ -100,27 +100,6 @@ VectorStore::VectorStore(const std::filesystem::path& path, std::span<const Word
   inverse_lengths_ = reinterpret_cast<const double*>(bytes.data() + rows);
 }
 
-void VectorStore::verify(std::span<const WordVectors> words) const {
-  const auto* end = reinterpret_cast<const char*>(rows_ + first_.back() * dimension_);
-  const auto* next = reinterpret_cast<const char*>(inverse_lengths_);
-  if (std::any_of(end, next, [](char byte) { return byte != 0; })) {
-    base::refuse("'" + name_ + "' is damaged", "bytes between its parts are not zero");
-  }
-  for (std::uint64_t word = 0; word < words.size(); ++word) {
-    base::Sha256 hash;
-    bool fits = true;
-    for (std::uint64_t context = 0; context < count(word); ++context) {
-      const std::span<const float> vector(row(word, context), dimension_);
-      hash.update(std::as_bytes(vector));
-      const auto expected = inverse_length_of(vector);
-      const auto found = inverse_length(word, context);
-      fits = fits && std::memcmp(&expected, &found, sizeof found) == 0;
-    }
-    base::refuse_if(!fits || hash.finish() != words[word].digest, "'" + name_ + "' is damaged",
-                    "vectors of '" + words[word].word + "' are not those written");
-  }
-}
-
 std::shared_ptr<const VectorStore> open_store(const std::filesystem::path& file, std::span<const WordVectors> words,
                                               std::uint64_t dimension, std::chrono::duration<double> patience) {
   constexpr std::chrono::duration<double> longest_pause{1};

@@ -53,8 +53,6 @@ class VectorStore {
   double inverse_length(std::uint64_t word, std::uint64_t context) const {
     return inverse_lengths_[first_[word] + context];
   }
-  /// Reads every row. Throws InputError where the rows of a word are not those that were written.
-  void verify(std::span<const WordVectors> words) const;
 
  private:
   std::string name_;
