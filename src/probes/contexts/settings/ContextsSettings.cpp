@@ -67,16 +67,13 @@ void read_generated(config::Fields& fields, const config::Node& templates, const
                         templates.place("corpus.templates"),
                         "{a group} in the language '" + job.pieces().language().name() + "'",
                         "sentences are made of single words, which have no gender", "Write the article and {group}.");
-  corpus.rephrasings = {{"none", "{prompt}", {}}};
-  if (const config::Node* rephrasings = fields.optional("rephrasings")) {
-    corpus.rephrasings =
-        config::read_rephrasings(*rephrasings, "corpus.rephrasings", job.pieces(), job.problems(), corpus.templates);
-  }
+  config::rephrasings_key(fields, corpus.rephrasings, corpus.templates);
 }
 
 Corpus read_corpus(const config::Node& node, const config::Fields& job) {
   Corpus corpus;
-  config::Fields fields(node, "corpus", job.problems(), "{files: [...]}, or {templates: NAME, rephrasings: NAME}");
+  config::Fields fields(node, "corpus", job.problems(), "{files: [...]}, or {templates: NAME, rephrasings: NAME}",
+                        &job.pieces());
   if (const config::Node* templates = fields.optional("templates")) {
     read_generated(fields, *templates, job, corpus);
   } else {
