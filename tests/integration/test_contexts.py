@@ -550,6 +550,8 @@ def test_static_vectors_of_a_models_embeddings(job, tmp_path):
         code, _, err = runs.run(small, tmp_path / str(ranks), ranks=ranks)
         assert code == 0, err
     same_numbers(tmp_path / "1", tmp_path / "2")
+    code, _, err = runs.run(small, tmp_path / "sweep", "sweep={unequal_sets: [keep, trim]}")
+    assert code == 0, err
 
 
 def test_elmo_works_as_planned(job, tmp_path):

@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "base/Error.hpp"
+#include "probes/contexts/vectors/ContextSource.hpp"
+
 namespace stereosweep::probes::contexts {
 namespace {
 
@@ -107,6 +110,14 @@ TEST(VectorsProbe, StaticWordsStandAfterABlank) {
   EXPECT_TRUE(probe.first(probe.blocks().block(0)).queries.empty());
   const auto raw = probe.fold(probe.blocks().block(0), {});
   EXPECT_EQ(std::get<std::vector<float>>(raw.columns[0]), (std::vector<float>{1, 2}));
+}
+
+TEST(InputStates, AModelsOwnVectorsAreInNoFile) {
+  Contexts settings;
+  settings.vectors = StaticVectors{"", StaticVectors::Format::model};
+  EXPECT_TRUE(input_states(settings).empty());
+  settings.vectors = StaticVectors{"/nowhere.txt", StaticVectors::Format::glove_text};
+  EXPECT_THROW(input_states(settings), base::InputError);
 }
 
 }  // namespace

@@ -487,7 +487,7 @@ corpus::Sample sample_of(const sweep::Job& job) {
 }
 
 std::vector<corpus::FileState> input_states(const Contexts& settings) {
-  if (settings.is_generated()) {
+  if (settings.is_generated() || (settings.is_static() && settings.needs_model())) {
     return {};
   }
   return settings.is_static() ? std::vector{corpus::state_of(settings.from_table().file)}
