@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/files/Listing.hpp"
@@ -104,10 +105,7 @@ std::optional<TemplateSource> find_template(const std::string& model, const std:
   }
   const auto chosen = named.texts.find(name.empty() ? "default" : name);
   if (chosen == named.texts.end()) {
-    std::vector<std::string> names;
-    for (const auto& [one, text] : named.texts) {
-      names.push_back(one);
-    }
+    const auto names = base::mapped(named.texts, [](const auto& one) { return one.first; });
     base::refuse(
         (directory / named.file).string() + " has no chat template '" + (name.empty() ? "default" : name) + "'",
         "it has " + base::join(names, ", "), "Say which: model.chat_name: NAME.");

@@ -172,9 +172,7 @@ class EffectsStage final : public Stage {
   std::map<std::string, std::string> settings() const override {
     auto comparable = *words_;
     comparable.cost = {};
-    base::Sha256 hash;
-    hash.update(encode(comparable));
-    return {{"contexts.words", base::to_hex(hash.finish())}};
+    return {{"contexts.words", base::to_hex(base::Sha256().update(encode(comparable)).finish())}};
   }
 
   query::EngineCounts cost_before() const override { return words_->cost; }

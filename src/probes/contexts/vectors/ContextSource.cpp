@@ -293,18 +293,12 @@ std::vector<std::byte> scan_corpus(const StageRequest& job) {
   });
 }
 
-base::Digest digest_of(std::span<const std::byte> bytes) {
-  base::Sha256 hash;
-  hash.update(bytes);
-  return hash.finish();
-}
-
 ContextSource source_of(corpus::Sample sample, std::span<const std::byte> bytes, const sweep::Job& job,
                         const base::FileSet& files) {
   return {std::make_shared<const corpus::Sample>(std::move(sample)),
           nullptr,
           engine::vector_width(job.execution.engine, files, asked_of(job.settings<Contexts>())),
-          digest_of(bytes),
+          base::Sha256().update(bytes).finish(),
           {}};
 }
 
@@ -355,7 +349,7 @@ std::optional<ContextSource> table_source(std::span<const std::byte> bytes, cons
     }
   }
   auto sample = std::make_shared<const corpus::Sample>(static_sample(words, table.get()));
-  return ContextSource{std::move(sample), std::move(table), dimension, digest_of(bytes), {}};
+  return ContextSource{std::move(sample), std::move(table), dimension, base::Sha256().update(bytes).finish(), {}};
 }
 
 /// What OUT/contexts.sample holds; nothing where it is not of this job.
