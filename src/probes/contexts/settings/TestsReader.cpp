@@ -65,6 +65,17 @@ Document open_piece(const config::Node& piece, base::Problems& problems) {
   return document;
 }
 
+/// The keys of a test; `show_set(name, label where it has none of its own, set)` shows one of its sets.
+void each_test_key(auto& keys, auto&& test, auto show_set) {
+  keys.required_line("label", test.label, "unique");
+  keys.line("title", test.title);
+  keys.choice("kind", test.kind, {"weat", "wefat"}, "follows from whether there is a y");
+  show_set("x", "X", test.x);
+  show_set("y", "Y", test.y);
+  show_set("a", "A", test.a);
+  show_set("b", "B", test.b);
+}
+
 class TestsReader {
  public:
   TestsReader(config::Fields& job, Contexts& settings)
@@ -187,28 +198,18 @@ class TestsReader {
   EmbeddingTest read_test(const config::Node& node, const std::string& key, const Sets& sets) {
     EmbeddingTest test;
     config::Fields fields(node, key, problems_);
-    fields.required_line("label", test.label);
-    fields.line("title", test.title);
-    const config::Node* y = fields.optional("y");
-    test.kind = y == nullptr ? EmbeddingTest::Kind::wefat : EmbeddingTest::Kind::weat;
-    if (const config::Node* kind = fields.optional("kind")) {
-      const std::vector<std::string> names = {"weat", "wefat"};
-      const auto index = config::read_choice(*kind, key + ".kind", problems_, names);
-      if (index && *index != static_cast<std::size_t>(test.kind)) {
-        problems_.add(kind->place(key + ".kind"), "the test is called " + names[*index],
-                      *index == 0 ? "weat compares two target sets, and 'y' is missing"
-                                  : "wefat has one target set, and 'y' is given");
-      }
-    }
-    const auto read_side = [&](const config::Node* side, const char* name, const char* label, WordSet& set) {
-      if (side != nullptr) {
+    const bool has_y = fields.optional("y") != nullptr;
+    const auto kind = has_y ? EmbeddingTest::Kind::weat : EmbeddingTest::Kind::wefat;
+    test.kind = kind;
+    each_test_key(fields, test, [&](const std::string& name, const char* label, WordSet& set) {
+      if (const config::Node* side = name == "y" ? fields.optional(name) : fields.required(name)) {
         set = read_set(*side, fields.key_of(name), label, sets);
       }
-    };
-    read_side(fields.required("x"), "x", "X", test.x);
-    read_side(y, "y", "Y", test.y);
-    read_side(fields.required("a"), "a", "A", test.a);
-    read_side(fields.required("b"), "b", "B", test.b);
+    });
+    problems_.add_if(
+        test.kind != kind, fields.place("kind"), std::string("the test is called ") + name_of(test.kind),
+        has_y ? "wefat has one target set, and 'y' is given" : "weat compares two target sets, and 'y' is missing");
+    test.kind = kind;
     fields.finish();
     return test;
   }
@@ -334,25 +335,16 @@ class TestsReader {
   Contexts& settings_;
 };
 
-/// A set as it is dumped.
-void set_keys(config::FieldsDump& keys, const std::string& name, const WordSet& set) {
-  keys.nested(name, [&](config::FieldsDump& own) {
-    own.add("label", config::Node::text(set.label));
-    own.lines("words", set.words);
-  });
-}
-
 config::Node dump(const EmbeddingTest& test) {
   config::FieldsDump keys;
-  keys.line("label", test.label);
-  keys.line("title", test.title);
-  keys.add("kind", config::Node::plain(name_of(test.kind)));
-  set_keys(keys, "x", test.x);
-  if (test.kind == EmbeddingTest::Kind::weat) {
-    set_keys(keys, "y", test.y);
-  }
-  set_keys(keys, "a", test.a);
-  set_keys(keys, "b", test.b);
+  each_test_key(keys, test, [&](const std::string& name, const char* /*label*/, const WordSet& set) {
+    if (name != "y" || test.kind == EmbeddingTest::Kind::weat) {
+      keys.nested(name, [&](config::FieldsDump& own) {
+        own.add("label", config::Node::text(set.label));
+        own.lines("words", set.words);
+      });
+    }
+  });
   return keys.take();
 }
 
@@ -363,16 +355,12 @@ base::Json test_schema() {
   config::FieldsSchema piece;
   piece.required_line("file", "");
   piece.required_line("set", "");
-  const auto set = config::either_schema({config::text_schema(), config::lines_schema(), words.take(), piece.take()});
-  config::FieldsSchema test;
-  test.required_line("label", "", "unique");
-  test.line("title", "");
-  test.choice("kind", EmbeddingTest::Kind::weat, {"weat", "wefat"}, "follows from whether there is a y");
-  for (const char* name : {"x", "a", "b"}) {
-    test.needed().add(name, set, "a set, its words, or {file, set}");
-  }
-  test.add("y", set);
-  return test.take();
+  const auto any = config::either_schema({config::text_schema(), config::lines_schema(), words.take(), piece.take()});
+  config::FieldsSchema keys;
+  each_test_key(keys, EmbeddingTest(), [&](const std::string& name, const char* /*label*/, const WordSet& /*set*/) {
+    (name == "y" ? keys : keys.needed()).add(name, any, "a set, its words, or {file, set}");
+  });
+  return keys.take();
 }
 
 base::Json group_tests_schema() {
