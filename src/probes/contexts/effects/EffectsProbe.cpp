@@ -351,10 +351,6 @@ std::optional<std::uint64_t> EffectsProbe::drawn(std::uint32_t test_name, std::u
              : std::optional(found->second[draw(seed_, test_name, sample, word_names_[word], found->second.size())]);
 }
 
-std::uint32_t EffectsProbe::draws_of(const TestInUse& test) const {
-  return draw_name(draws_ == SampleDraws::shared ? "" : test.test.label);
-}
-
 results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
   const auto slots = schema_.inner_axis("target").labels.size();
@@ -375,7 +371,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
   const auto& test = tests_[at[0]];
   if (test.impossible.empty()) {
     Sampler sampler(test, *store_);
-    const auto test_name = draws_of(test);
+    const auto test_name = draw_name(draws_ == SampleDraws::shared ? "" : test.test.label);
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const auto draw_word = [&](std::uint32_t place) { return drawn(test_name, at[1] + i, place); };
       sampler.compute(*store_, draw_word,

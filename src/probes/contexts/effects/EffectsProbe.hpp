@@ -61,8 +61,6 @@ class EffectsProbe final : public Probe {
  private:
   /// Which vector of a word stands for it; nothing where the sample's template and rephrasing have none.
   std::optional<std::uint64_t> drawn(std::uint32_t test_name, std::uint64_t sample, std::uint32_t word) const;
-  /// What keys the draws of a test besides sample and word.
-  std::uint32_t draws_of(const TestInUse& test) const;
 
   std::uint64_t seed_;
   SampleDraws draws_;

@@ -53,24 +53,19 @@ results::RawSchema vectors_schema(const std::vector<WordVectors>& words, std::ui
   return schema;
 }
 
-query::VectorSource vector_source_of(const Contexts& settings) {
-  if (settings.is_static()) {
-    return query::VectorSource::input_embedding;
-  }
-  return settings.contextual().states == ContextualVectors::States::sum_of_layers ? query::VectorSource::sum_of_states
-                                                                                  : query::VectorSource::hidden_state;
-}
-
 }  // namespace
 
 query::Embed asked_of(const Contexts& settings) {
   query::Embed asked;
-  asked.source = vector_source_of(settings);
   if (settings.is_static()) {
+    asked.source = query::VectorSource::input_embedding;
     return asked;
   }
-  asked.layer = static_cast<int>(settings.contextual().layer);
-  asked.pool = settings.contextual().pool;
+  const auto& vectors = settings.contextual();
+  asked.source = vectors.states == ContextualVectors::States::sum_of_layers ? query::VectorSource::sum_of_states
+                                                                            : query::VectorSource::hidden_state;
+  asked.layer = static_cast<int>(vectors.layer);
+  asked.pool = vectors.pool;
   return asked;
 }
 
@@ -81,9 +76,7 @@ VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::
       dimension_(dimension),
       settings_(asked_of(job.settings<Contexts>())),
       said_(settings_of_vectors(job.settings<Contexts>())),
-      cut_(job.settings<Contexts>().is_static() ? ContextualVectors::Cut::sides
-                                                : job.settings<Contexts>().contextual().cut),
-      window_(job.settings<Contexts>().is_static() ? 0 : job.settings<Contexts>().contextual().window),
+      reading_(job.settings<Contexts>().is_static() ? ContextualVectors() : job.settings<Contexts>().contextual()),
       contexts_(axis_length(*sample_, job)),
       words_(words_of(*sample_)),
       blocks_(sweep::Product({words_.size(), contexts_}), static_cast<std::uint64_t>(job.execution.contexts_per_block)),
@@ -95,8 +88,8 @@ std::optional<query::Embed> VectorsProbe::query(std::uint64_t cell) const {
     return std::nullopt;
   }
   const auto& whole = contexts[cell % contexts_];
-  auto context =
-      cut_ == ContextualVectors::Cut::guo2021 ? corpus::cut_as_guo2021(whole) : corpus::cut_to_window(whole, window_);
+  auto context = reading_.cut == ContextualVectors::Cut::guo2021 ? corpus::cut_as_guo2021(whole)
+                                                                 : corpus::cut_to_window(whole, reading_.window);
   auto asked = settings_;
   asked.text = std::move(context.sentence);
   asked.span = context.span;

@@ -46,10 +46,9 @@ class VectorsProbe final : public Probe {
   std::shared_ptr<const corpus::Sample> sample_;
   std::shared_ptr<const StaticTable> table_;
   std::uint64_t dimension_;
-  query::Embed settings_;  ///< layer, pool and source of every query
-  std::string said_;       ///< settings_of_vectors
-  ContextualVectors::Cut cut_ = ContextualVectors::Cut::sides;
-  std::int64_t window_ = 0;
+  query::Embed settings_;      ///< layer, pool and source of every query
+  std::string said_;           ///< settings_of_vectors
+  ContextualVectors reading_;  ///< how sentences are cut; static vectors stand in whole ones
   std::uint64_t contexts_;
   std::vector<WordVectors> words_;
   sweep::BlockPlan blocks_;
