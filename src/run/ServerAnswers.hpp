@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "results/Journal.hpp"
-#include "server/AnswerStore.hpp"
+#include "server/ServerEngine.hpp"
 
 namespace stereosweep::run {
 
