@@ -137,12 +137,14 @@ std::string text_of(const Json& choice, const Reply& reply) {
 
 /// Tokens and numbers of the prompt and its continuation, and of what was generated behind them.
 void read_logprobs(const Json& choice, Json& kept) {
-  const auto& tokens = kept["tokens"] = value_at(choice, "/logprobs/tokens");
-  const auto& numbers = kept["logprobs"] = value_at(choice, "/logprobs/token_logprobs");
+  const auto tokens = value_at(choice, "/logprobs/tokens");
+  const auto numbers = value_at(choice, "/logprobs/token_logprobs");
   base::refuse_if(!tokens.is_array() || tokens.empty() || !numbers.is_array() || numbers.size() != tokens.size(),
                   "the server gives no log-probabilities of a prompt",
                   "its reply to a completion with 'echo' and 'logprobs' lacks them",
                   "vLLM has them. Or ask sampled answers alone, with model.interface: chat.");
+  kept["tokens"] = tokens;
+  kept["logprobs"] = numbers;
 }
 
 std::string spelled(const Json& tokens, std::size_t begin, std::size_t end) {
