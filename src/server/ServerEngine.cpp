@@ -1,8 +1,8 @@
 #include "server/ServerEngine.hpp"
 
 #include <cmath>
+#include <exception>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -75,11 +75,17 @@ void prove_probabilities(const sweep::Server& server, Http& http) {
   }
 }
 
+/// Of the server's probabilities. The server is asked once: what came of it holds for later calls, too.
+struct Proof {
+  bool is_asked = false;
+  std::exception_ptr refusal;
+};
+
 class ServerCall final : public query::Call {
  public:
-  ServerCall(const sweep::Server& server, Http& http, std::once_flag& proven, AnswerStore& store,
+  ServerCall(const sweep::Server& server, Http& http, Proof& proof, AnswerStore& store,
              std::span<const query::Query> queries)
-      : server_(server), http_(http), proven_(proven), store_(store), queries_(queries) {
+      : server_(server), http_(http), proof_(proof), store_(store), queries_(queries) {
     for (const auto& asked : queries) {
       auto& part = parts_.emplace_back();
       try {
@@ -111,7 +117,17 @@ class ServerCall final : public query::Call {
       }
     }
     if (asks_probabilities) {
-      std::call_once(proven_, [this] { prove_probabilities(server_, http_); });
+      if (!proof_.is_asked) {
+        proof_.is_asked = true;
+        try {
+          prove_probabilities(server_, http_);
+        } catch (...) {
+          proof_.refusal = std::current_exception();
+        }
+      }
+      if (proof_.refusal) {
+        std::rethrow_exception(proof_.refusal);
+      }
     }
     http_.post(
         path_of(server_.interface), bodies_,
@@ -163,7 +179,7 @@ class ServerCall final : public query::Call {
 
   const sweep::Server& server_;
   Http& http_;
-  std::once_flag& proven_;  ///< the server's probabilities
+  Proof& proof_;
   AnswerStore& store_;
   std::span<const query::Query> queries_;
   std::vector<Part> parts_;  ///< of each query
@@ -178,7 +194,7 @@ class ServerEngine final : public query::Engine {
       : server_(server), http_(server, key_of(server)), store_(std::move(store)) {}
 
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
-    return std::make_unique<ServerCall>(server_, http_, proven_, *store_, queries);
+    return std::make_unique<ServerCall>(server_, http_, proof_, *store_, queries);
   }
   std::optional<std::string> lacks(query::Prediction asked) const override {
     return asked == query::Prediction::masked
@@ -188,8 +204,8 @@ class ServerEngine final : public query::Engine {
 
  private:
   sweep::Server server_;
-  mutable Http http_;  ///< it and the store: of the thread that runs calls
-  mutable std::once_flag proven_;
+  mutable Http http_;  ///< it, the proof and the store: of the thread that runs calls
+  mutable Proof proof_;
   std::unique_ptr<AnswerStore> store_;
 };
 
