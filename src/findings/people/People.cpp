@@ -5,12 +5,12 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/Streams.hpp"
@@ -222,7 +222,7 @@ BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, con
       .draws_rephrasings = is_asked(People::Drawn::rephrasings) && scores.length(rephrasing_axis) > 1,
       .replicates = static_cast<std::size_t>(comparison.replicates),
       .seed = seed,
-      .num_threads = std::max(1U, std::thread::hardware_concurrency())};
+      .num_threads = base::num_own_processors()};
 }
 
 /// Answers that choose the templates, and those that judge them.
