@@ -39,6 +39,29 @@ def test_an_article_before_a_plural_is_warned_of(job, settings, warns):
     assert ("WARNING an article stands before the plural of a group" in said) == warns, said
 
 
+FRAME = "frame: \"Frage: {question}\\n{options}\\nAntwort:\""
+SCALE = "scale: [[sehr, 2], [kaum, 1]]"
+
+
+@pytest.mark.parametrize("question, keys, told", [
+    ("Für wie {trait} halten die meisten Leute {group}, und warum ist das so?", [], "frame and scale are the program's own"),
+    ("Für wie {trait} halten die meisten Leute {group}, und warum ist das so?", [FRAME], "and scale are the program's own"),
+    ("Für wie {trait} halten die meisten Leute {group}, und warum ist das so?", [SCALE], "and frame are the program's own"),
+    ("Für wie {trait} halten die meisten Leute {group}, und warum ist das so?", [FRAME, SCALE], ""),
+    ("How {trait} are {group} in the eyes of most people?", [], ""),
+])  # fmt: skip
+def test_english_texts_of_the_program_in_a_rating_that_is_not_are_warned_of(tmp_path, question, keys, told):
+    job = tmp_path / "job.yaml"
+    axes = (f"{{groups: [{{label: nurses, domain: job, plural: nurses}}], templates: [{{label: a, text: '{question}'}}],"
+            " rated_traits: [{label: warm, dimension: warmth}]}")  # fmt: skip
+    model = f"model: {{path: {runs.ROOT / 'tests/models/planted_causal'}, chat: none}}"
+    job.write_text("\n".join(["schema: stereosweep/1", "name: small", "probe: rating", model, f"axes: {axes}", *keys]))
+    done = runs.program("validate", job)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert (told in said) if told else ("WARNING" not in said), said
+
+
 @pytest.mark.parametrize("most, keys, warns", [(7, {}, True), (7, {"scale": [1, 7]}, False), (90, {}, False)])
 def test_ratings_on_another_scale_are_warned_of(tmp_path, most, keys, warns):
     rows = [f"{name}\t{group}\tcold - warm\t{value}" for name in ("ann", "bob") for group, value in (("women", 1), ("men", most))]

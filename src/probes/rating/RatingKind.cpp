@@ -5,6 +5,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
+#include "config/language/LanguageTable.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -145,6 +146,26 @@ class RatingKind final : public KindOf<Rating> {
   }
   std::vector<sweep::Omission> omissions(const sweep::Job& job) const override {
     return subjects_of(job.settings<Rating>()).omissions;
+  }
+  /// Also of what is English in a job that is not.
+  std::vector<std::string> own_warnings(const sweep::Job& job) const override {
+    auto warnings = ProbeKind::own_warnings(job);
+    const auto& rating = job.settings<Rating>();
+    const auto questions = base::mapped(rating.questions, &sweep::Template::text);
+    std::vector<std::string> english;
+    if (rating.frame == Rating::default_frame) {
+      english.emplace_back("frame");
+    }
+    if (rating.scale == Rating::default_scale()) {
+      english.emplace_back("scale");
+    }
+    if (!english.empty() && (job.language != "en" || !config::seems_english(questions))) {
+      warnings.push_back(base::describe(
+          "the questions are not English, and " + base::join(english, " and ") + " are the program's own in English",
+          "the model reads both languages in one prompt",
+          "Write " + base::join(english, " and ") + " in the language of the questions."));
+    }
+    return warnings;
   }
   void plan(const PlanRequest& request) const override {
     const auto& job = request.job;
