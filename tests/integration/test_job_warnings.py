@@ -62,6 +62,15 @@ def test_english_texts_of_the_program_in_a_rating_that_is_not_are_warned_of(tmp_
     assert (told in said) if told else ("WARNING" not in said), said
 
 
+@pytest.mark.parametrize("scale, warns", [("{from: 1, to: 5}", True), ("{from: 1, to: 5, between: bis}", False), ("[[nie, 0], [oft, 1]]", False)])
+def test_an_english_scale_in_an_interview_that_is_not_is_warned_of(scale, warns):
+    german = ("axes.conversations=[{label: kurz, scale: " + scale + ", turns: [{label: eins, kind: rating, items: [{label: warm,"
+              " dimension: warmth}], ask: 'Für wie {item} halten die meisten Leute {group}, von {scale}?'}]}]")  # fmt: skip
+    done = runs.program("validate", runs.ROOT / "jobs/04_example_interview.yaml", german)
+    assert done.returncode == 0, done.stderr
+    assert ("its scale is written with the English 'to'" in " ".join(done.stdout.split())) == warns, done.stdout
+
+
 @pytest.mark.parametrize("most, keys, warns", [(7, {}, True), (7, {"scale": [1, 7]}, False), (90, {}, False)])
 def test_ratings_on_another_scale_are_warned_of(tmp_path, most, keys, warns):
     rows = [f"{name}\t{group}\tcold - warm\t{value}" for name in ("ann", "bob") for group, value in (("women", 1), ("men", most))]

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "base/Lists.hpp"
-#include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/language/LanguageTable.hpp"
@@ -111,18 +110,9 @@ void check_first(const Node& node, const std::string& key, const Conversation& c
   }
 }
 
-/// What stands between the ends of the scale where the job does not say is of the job's language; that it is English
-/// is said where the questions are not.
+/// What stands between the ends of the scale, where the job does not say, is of the job's language.
 void set_between(const Node& node, const std::string& key, const config::Fields& job, Conversation& conversation) {
-  std::vector<std::string> texts;
-  for (const auto& turn : conversation.turns) {
-    texts.push_back(turn.ask);
-    std::ranges::transform(turn.items, std::back_inserter(texts), &RatedItem::question);
-  }
-  const auto writes_scale = [](const auto& text) { return base::count_of(text, "{scale}") > 0; };
-  const auto& scale = conversation.scale;
-  if (job.pieces().holds_language() || !scale.between.empty() || !scale.options.empty() ||
-      std::ranges::none_of(texts, writes_scale)) {
+  if (job.pieces().holds_language() || !conversation.needs_between()) {
     return;
   }
   const auto& language = job.pieces().language();
@@ -131,12 +121,6 @@ void set_between(const Node& node, const std::string& key, const config::Fields&
                         "no word between the ends of the scale",
                         "the table of the language '" + language.name() + "' has no 'between'",
                         "Set scale.between, as 'to' in '1 to 5'.");
-  if (language.is_english() && !config::seems_english(texts)) {
-    base::log_once(base::LogLevel::warning,
-                   base::describe("the conversation '" + conversation.label +
-                                      "' seems not to be English, and its scale is written with the English 'to'",
-                                  "", "Set scale.between, or the key 'language'."));
-  }
 }
 
 /// One for each item of the turn that has several; itself where there is none.
@@ -157,6 +141,20 @@ std::vector<Conversation> expanded(Conversation conversation) {
 }
 
 }  // namespace
+
+std::vector<std::string> Conversation::questions() const {
+  std::vector<std::string> texts;
+  for (const auto& turn : turns) {
+    texts.push_back(turn.ask);
+    std::ranges::transform(turn.items, std::back_inserter(texts), &RatedItem::question);
+  }
+  return texts;
+}
+
+bool Conversation::needs_between() const {
+  const auto writes_scale = [](const auto& text) { return base::count_of(text, "{scale}") > 0; };
+  return scale.between.empty() && scale.options.empty() && std::ranges::any_of(questions(), writes_scale);
+}
 
 double RatingScale::least() const { return std::ranges::min(answers(), {}, &RatingOption::value).value; }
 

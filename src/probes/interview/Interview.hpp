@@ -103,6 +103,10 @@ struct Conversation {
   bool rates() const {
     return std::ranges::any_of(turns, [](const Turn& turn) { return !turn.items.empty(); });
   }
+  /// Of all turns and their items, as the job has them.
+  std::vector<std::string> questions() const;
+  /// Whether {scale} is written with a word between numbers that the job does not give.
+  bool needs_between() const;
   static constexpr const char* key_form = "{label: traits, turns: [...]}";
   static void each_key(auto& self, auto& keys) {
     keys.required_line("label", self.label);

@@ -6,6 +6,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "config/language/LanguageTable.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/interview/Interview.hpp"
@@ -226,6 +227,18 @@ class InterviewKind final : public KindOf<Interview> {
     return make_interview(job, tokenizer);
   }
 
+  /// Also of what is English in a job that is not.
+  std::vector<std::string> own_warnings(const sweep::Job& job) const override {
+    auto warnings = ProbeKind::own_warnings(job);
+    for (const auto& conversation : job.settings<Interview>().conversations) {
+      if (conversation.needs_between() && (job.language != "en" || !config::seems_english(conversation.questions()))) {
+        warnings.push_back(base::describe("the conversation '" + conversation.label +
+                                              "' is not English, and its scale is written with the English 'to'",
+                                          "", "Set scale.between, or the key 'language'."));
+      }
+    }
+    return warnings;
+  }
   std::string summary(const sweep::Job& job) const override {
     const auto& settings = job.settings<Interview>();
     const auto list = subjects_of(settings);
