@@ -68,7 +68,7 @@ def test_an_english_scale_in_an_interview_that_is_not_is_warned_of(scale, warns)
               " dimension: warmth}], ask: 'Für wie {item} halten die meisten Leute {group}, von {scale}?'}]}]")  # fmt: skip
     done = runs.program("validate", runs.ROOT / "jobs/04_example_interview.yaml", german)
     assert done.returncode == 0, done.stderr
-    assert ("its scale is written with the English 'to'" in " ".join(done.stdout.split())) == warns, done.stdout
+    assert ("a scale is written with the English 'to'" in " ".join(done.stdout.split())) == warns, done.stdout
 
 
 @pytest.mark.parametrize("most, keys, warns", [(7, {}, True), (7, {"scale": [1, 7]}, False), (90, {}, False)])

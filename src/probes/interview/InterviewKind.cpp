@@ -230,12 +230,16 @@ class InterviewKind final : public KindOf<Interview> {
   /// Also of what is English in a job that is not.
   std::vector<std::string> own_warnings(const sweep::Job& job) const override {
     auto warnings = ProbeKind::own_warnings(job);
+    std::vector<std::string> english;
     for (const auto& conversation : job.settings<Interview>().conversations) {
       if (conversation.needs_between() && (job.language != "en" || !config::seems_english(conversation.questions()))) {
-        warnings.push_back(base::describe("the conversation '" + conversation.label +
-                                              "' is not English, and its scale is written with the English 'to'",
-                                          "", "Set scale.between, or the key 'language'."));
+        english.push_back(conversation.label);
       }
+    }
+    if (!english.empty()) {
+      warnings.push_back(base::describe("a scale is written with the English 'to' in conversations of another language",
+                                        base::excerpt(base::join(english, ", "), 200),
+                                        "Set scale.between, or the key 'language'."));
     }
     return warnings;
   }
