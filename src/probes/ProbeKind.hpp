@@ -114,8 +114,8 @@ class ProbeKind : public config::ProbeFormat {
   // what it says
   /// One line: the sizes of the job's axes.
   virtual std::string summary(const sweep::Job& job) const = 0;
-  /// Sentences: what of the job's settings keeps a reader from taking its numbers as they stand. `validate` and `stats`
-  /// print them; the statistics file has them as its attribute `warnings`, one a line.
+  /// Sentences: what of the job's settings keeps a reader from taking its numbers as they stand. `validate`, the log of
+  /// a run and `stats` tell them; the statistics file has them as its attribute `warnings`, one a line.
   std::vector<std::string> warnings(const sweep::Job& job) const;
   /// Those of this probe. Unless overridden: of articles before the plural of a group.
   virtual std::vector<std::string> own_warnings(const sweep::Job& job) const;

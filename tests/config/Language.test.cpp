@@ -144,6 +144,8 @@ TEST_F(Languages, TheScaleOfAnInterviewIsWrittenInItsLanguage) {
   const auto english = folder_.load(with(with(written, "language: de\n", ""), ", gender: masculine", "")).front();
   EXPECT_EQ(asked(english), "Wie warm sind Ärzte, von 1 (gar nicht) to 5 (sehr)?");
   EXPECT_THAT(canonical_dump(english), Not(HasSubstr("between")));
+  EXPECT_THAT(folder_.complaint(with(written, "high: sehr", "high: sehr, between: '{group}'")),
+              HasSubstr("axes.conversations[0].scale.between: "));
   folder_.write("configs/languages/de.yaml", "language: de\ngeneric: {singular: Mensch, plural: Menschen}\n");
   const auto bare = with(written, ", gender: masculine", "");
   EXPECT_THAT(folder_.complaint(bare), HasSubstr("job.yaml:9:axes.conversations[0].scale: no word between the ends"));

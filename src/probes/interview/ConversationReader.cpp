@@ -196,6 +196,7 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
     return;
   }
   read_numbers(*node, key, keys.problems(), scale);
+  config::check_surface(*node, key + ".between", scale.between, keys.problems());
   keys.problems().add_if(scale.from >= scale.to, node->place(key),
                          "a scale from " + std::to_string(scale.from) + " to " + std::to_string(scale.to),
                          "'from' must be less than 'to'");
