@@ -31,7 +31,8 @@ std::map<std::string, std::uint32_t> places_of_frames(const Contexts& settings) 
 /// The journal's blocks as a store: read one by one, in order.
 std::vector<WordVectors> write_store(const std::filesystem::path& file, const VectorsProbe& probe,
                                      const results::JournalStore& journal, const StageRequest& request) {
-  std::filesystem::remove(file);  // of an earlier start: there is not room for two
+  std::error_code ignored;                 // where it stays, writing the new one says why
+  std::filesystem::remove(file, ignored);  // of an earlier start: there is not room for two
   VectorStoreWriter writer(file, probe.words(), probe.dimension());
   const auto contexts = probe.schema().outer_axes[1].labels.size();
   const auto places = places_of_frames(request.job.settings<Contexts>());
