@@ -88,9 +88,7 @@ class ByteReader {
   bool done() const { return left_.empty(); }
 
  private:
-  [[noreturn]] static void short_record() {
-    throw Error(describe("a record ends too early", "its lengths do not fit its size"));
-  }
+  [[noreturn]] static void short_record() { fail("a record ends too early", "its lengths do not fit its size"); }
   std::span<const std::byte> left_;
 };
 

@@ -42,9 +42,13 @@ void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, st
   }
 }
 
+void fail(std::string_view problem, std::string_view why, std::string_view suggestion) {
+  throw Error(describe(problem, why, suggestion));
+}
+
 void fail_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {
   if (is_wrong) {
-    throw Error(describe(problem, why, suggestion));
+    fail(problem, why, suggestion);
   }
 }
 

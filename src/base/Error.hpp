@@ -37,6 +37,7 @@ std::string describe(std::string_view problem, std::string_view why, std::string
 /// The same where `is_wrong`. The words are made in any case.
 void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion = "");
 /// The same with an Error: the input is not at fault.
+[[noreturn]] void fail(std::string_view problem, std::string_view why = "", std::string_view suggestion = "");
 void fail_if(bool is_wrong, std::string_view problem, std::string_view why = "", std::string_view suggestion = "");
 
 /// Throws std::logic_error "file:line: broken contract: condition (detail)".

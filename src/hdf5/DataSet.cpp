@@ -193,7 +193,7 @@ ElementType DataSet::type() const {
       return known;
     }
   }
-  throw base::Error(base::describe("cannot read '" + name() + "'", "its element type is none that results have"));
+  base::fail("cannot read '" + name() + "'", "its element type is none that results have");
 }
 
 Shape DataSet::shape() const {

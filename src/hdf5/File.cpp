@@ -180,9 +180,8 @@ File File::open_image(std::span<const std::byte> bytes, const std::string& name)
   const auto opened = H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
                                           H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE);
   if (opened < 0) {  // this function keeps HDF5's own reason to itself
-    throw base::Error(
-        base::describe("cannot open '" + name + "'", "HDF5 finds no whole file in its " + std::to_string(bytes.size()) +
-                                                         " bytes: it is cut off or damaged, or no HDF5 file"));
+    base::fail("cannot open '" + name + "'", "HDF5 finds no whole file in its " + std::to_string(bytes.size()) +
+                                                 " bytes: it is cut off or damaged, or no HDF5 file");
   }
   Handle handle(opened, H5Fclose, "cannot open '" + name + "'");
   return {std::move(handle), name};

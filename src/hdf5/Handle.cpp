@@ -79,7 +79,7 @@ Numbers numbers_of(ElementType type) {
 Id checked(Id value, std::string_view problem) {
   if (value < 0) {
     const auto failure = read_error_stack();
-    throw base::Error(base::describe(problem, "HDF5: " + failure.why, failure.advice));
+    base::fail(problem, "HDF5: " + failure.why, failure.advice);
   }
   return value;
 }
@@ -138,7 +138,7 @@ std::uint64_t element_size(ElementType type) {
 
 void require_no_zero_byte(std::string_view text, const std::string& where) {
   if (text.find('\0') != std::string_view::npos) {
-    throw base::Error(base::describe("cannot write " + where, "its text holds a zero byte, where HDF5 would cut it"));
+    base::fail("cannot write " + where, "its text holds a zero byte, where HDF5 would cut it");
   }
 }
 

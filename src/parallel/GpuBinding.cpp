@@ -42,12 +42,11 @@ std::string advice_for_old_driver() {
   int driver = 0;
   cudaDriverGetVersion(&driver);
   const bool is_old = status == cudaErrorInsufficientDriver;
-  throw base::Error(
-      base::describe("CUDA cannot use this machine's GPU",
-                     std::string(cudaGetErrorString(status)) + "; CUDA of the driver: " + version_text(driver) +
-                         ", of this program: " + version_text(CUDART_VERSION),
-                     (is_old ? advice_for_old_driver() : "see what nvidia-smi says") +
-                         ", or compute on the processor: execution.device: cpu (of a query: --device cpu)"));
+  base::fail("CUDA cannot use this machine's GPU",
+             std::string(cudaGetErrorString(status)) + "; CUDA of the driver: " + version_text(driver) +
+                 ", of this program: " + version_text(CUDART_VERSION),
+             (is_old ? advice_for_old_driver() : "see what nvidia-smi says") +
+                 ", or compute on the processor: execution.device: cpu (of a query: --device cpu)");
 }
 
 GpuBinding describe_gpu(int device) {
@@ -131,8 +130,8 @@ GpuBinding bind_gpu(const Communicator& world) {
       const auto problem =
           std::to_string(own.ranks) + " ranks of a node hold the GPU " + own.uuid + " (" + own.name + ")";
       if (base::text_from_environment("STEREOSWEEP_SHARE_GPU") != "1") {
-        throw base::Error(base::describe(problem, "start one rank per GPU and let every rank see its own",
-                                         "STEREOSWEEP_SHARE_GPU=1 lets them share it"));
+        base::fail(problem, "start one rank per GPU and let every rank see its own",
+                   "STEREOSWEEP_SHARE_GPU=1 lets them share it");
       }
       if (std::ranges::find(uuids, own.uuid) - uuids.begin() == node.rank()) {  // one of them says so
         base::log(base::LogLevel::warning, problem + ": shared, as STEREOSWEEP_SHARE_GPU asks");

@@ -65,8 +65,7 @@ Symbol find(const char* name) {
   }();
   if (library == nullptr) {
     const char* reason = ::dlerror();
-    throw base::Error(base::describe("cannot load NCCL", reason == nullptr ? "no reason given" : reason,
-                                     "env/setup.sh cuda installs it"));
+    base::fail("cannot load NCCL", reason == nullptr ? "no reason given" : reason, "env/setup.sh cuda installs it");
   }
   void* const found = ::dlsym(library, name);
   base::fail_if(found == nullptr, std::string("NCCL has no ") + name, "another library of that name was found");
@@ -93,7 +92,7 @@ const Library& library() {
 
 void check(ncclResult_t status, const char* call) {
   if (status != ncclSuccess) {
-    throw base::Error(base::describe(std::string(call) + " failed", library().error_text(status)));
+    base::fail(std::string(call) + " failed", library().error_text(status));
   }
 }
 
@@ -129,7 +128,7 @@ struct NcclSum::Communicator {
     auto status = state();
     for (; status == ncclInProgress; status = state()) {
       if (failure.is_known()) {
-        throw base::Error(base::describe(std::string(call) + " was given up", "a rank of the group has failed"));
+        base::fail(std::string(call) + " was given up", "a rank of the group has failed");
       }
       backoff.sleep();
     }
@@ -235,7 +234,7 @@ struct NcclSum::Communicator {};
 
 namespace {
 [[noreturn]] void refuse() {
-  throw base::Error(base::describe("no NCCL", "this build is without CUDA", "build with STEREOSWEEP_USE_CUDA=ON"));
+  base::fail("no NCCL", "this build is without CUDA", "build with STEREOSWEEP_USE_CUDA=ON");
 }
 }  // namespace
 

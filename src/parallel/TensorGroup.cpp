@@ -58,7 +58,7 @@ void TensorGroup::check() const {
     while (header().failed.load(std::memory_order_acquire) == 1) {
       std::this_thread::yield();
     }
-    throw base::Error(base::describe("a rank of the tensor-parallel group has failed", header().cause));
+    base::fail("a rank of the tensor-parallel group has failed", header().cause);
   }
 }
 

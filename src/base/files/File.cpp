@@ -55,8 +55,7 @@ void read_pieces(std::span<const std::byte> bytes, SharedBytes::Backing backing,
   refuse_if(files.find("adapter_config.json") != nullptr, directory + " holds an adapter, no model",
             "it has adapter_config.json and no config.json",
             "Name the model that it was made for as model.path, and this folder as model.adapter.");
-  throw InputError(
-      describe(directory + "/config.json is missing", "the model directory needs it", download_suggestion(directory)));
+  refuse(directory + "/config.json is missing", "the model directory needs it", download_suggestion(directory));
 }
 
 /// The two files of an adapter that count: a folder may also hold its model's tokenizer, or states of a training.
@@ -131,11 +130,10 @@ void SharedBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
       continue;
     }
     if (got < 0) {
-      throw Error(describe("cannot read " + name_, std::strerror(errno)));
+      fail("cannot read " + name_, std::strerror(errno));
     }
     if (got == 0) {
-      throw InputError(describe("cannot read " + name_, "it became shorter while it was read",
-                                "Is it still being copied or downloaded?"));
+      refuse("cannot read " + name_, "it became shorter while it was read", "Is it still being copied or downloaded?");
     }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -175,7 +173,7 @@ SharedBytes open_file(const std::filesystem::path& path) {
   });
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) {
-    throw Error(describe("cannot stat " + path.string(), std::strerror(errno)));
+    fail("cannot stat " + path.string(), std::strerror(errno));
   }
   refuse_if(!S_ISREG(info.st_mode), "cannot read " + path.string(), "it is no regular file");
   return {file, static_cast<std::uint64_t>(info.st_size), path.string()};
@@ -212,8 +210,7 @@ const SharedBytes& FileSet::at(const std::string& name) const {
     refuse_without_config(*this);
   }
   if (file == nullptr) {
-    throw InputError(describe(directory_ + "/" + name + " is missing", "the model directory needs it",
-                              download_suggestion(directory_)));
+    refuse(directory_ + "/" + name + " is missing", "the model directory needs it", download_suggestion(directory_));
   }
   return *file;
 }

@@ -205,10 +205,9 @@ fs::path checkpoint_directory(const std::string& model) {
     return with_gguf(found->directory);
   }
   const auto nearest = nearest_in_cache(wanted->name);
-  throw InputError(
-      describe("there is no model '" + model + "'",
-               "no directory has this path, and the Hugging Face cache " + hub_cache().string() + " does not hold it",
-               nearest + (nearest.empty() ? "" : " ") + "Fetch it: " + download_command(*wanted)));
+  refuse("there is no model '" + model + "'",
+         "no directory has this path, and the Hugging Face cache " + hub_cache().string() + " does not hold it",
+         nearest + (nearest.empty() ? "" : " ") + "Fetch it: " + download_command(*wanted));
 }
 
 CheckpointPlace checkpoint_place(const std::string& model, const std::string& adapter) {

@@ -31,11 +31,6 @@ constexpr std::string_view hexadecimal = "0123456789abcdef";
 constexpr std::size_t random_digits = 16;
 constexpr std::chrono::hours longest_write{24};
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int error) {
-  const auto failure = explain_write_failure(path, error);
-  throw Error(describe("cannot " + std::string(action) + " " + path.string(), failure.why, failure.advice));
-}
-
 /// Where locks of processes are seen: everything that runs on this kernel, whatever container it is in.
 const std::string& boot() {
   static const std::string name = [] {
@@ -126,7 +121,7 @@ PendingFile::PendingFile(std::filesystem::path target, Readers readers) : target
     path_ = target_.string() + std::string(partial_mark) + random_name() + "." + boot();
     handle_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (handle_ < 0 && errno != EEXIST) {
-      fail(path_, "create", errno);
+      fail_to("create", path_, errno);
     }
     if (handle_ >= 0) {
       if (hold(handle_)) {
@@ -146,7 +141,7 @@ void PendingFile::write(std::string_view content) {
   while (!content.empty()) {
     const auto written = ::write(handle_, content.data(), content.size());
     if (written < 0 && errno != EINTR) {
-      fail(path_, "write", errno);
+      fail_to("write", path_, errno);
     }
     content.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
@@ -160,7 +155,7 @@ void PendingFile::commit() {
 
 void PendingFile::show() {
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {
-    fail(target_, "rename to", errno);
+    fail_to("rename to", target_, errno);
   }
 }
 
@@ -171,7 +166,7 @@ void PendingFile::sync() {
 
 void PendingFile::sync_content() {
   if (::fsync(handle_) != 0) {
-    fail(path_, "fsync", errno);
+    fail_to("fsync", path_, errno);
   }
 }
 
@@ -199,7 +194,7 @@ void sync_directory(const std::filesystem::path& directory) {
     ::close(handle);
   }
   if (!synced) {
-    fail(directory, "sync the directory", reason);
+    fail_to("sync the directory", directory, reason);
   }
 }
 
@@ -220,6 +215,11 @@ WriteFailure explain_write_failure(const std::filesystem::path& path, std::strin
     }
   }
   return {std::string(report), ""};
+}
+
+void fail_to(std::string_view action, const std::filesystem::path& path, int error) {
+  const auto failure = explain_write_failure(path, error);
+  fail("cannot " + std::string(action) + " " + path.string(), failure.why, failure.advice);
 }
 
 }  // namespace stereosweep::base

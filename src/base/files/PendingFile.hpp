@@ -63,4 +63,7 @@ WriteFailure explain_write_failure(const std::filesystem::path& path, int error)
 /// The same for the text of a library's error report in which the system's reason stands.
 WriteFailure explain_write_failure(const std::filesystem::path& path, std::string_view report);
 
+/// Throws Error "cannot ACTION PATH (...)", with what explains `error`, an errno.
+[[noreturn]] void fail_to(std::string_view action, const std::filesystem::path& path, int error);
+
 }  // namespace stereosweep::base

@@ -79,7 +79,7 @@ std::string read_all(int from) {
 std::string try_in_child(const std::function<void(const TrialStep&)>& work, const TrialLimits& limits) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(describe("cannot make a pipe", std::strerror(errno)));
+    fail("cannot make a pipe", std::strerror(errno));
   }
   const pid_t child = ::fork();
   if (child == 0) {

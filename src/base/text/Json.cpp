@@ -9,6 +9,10 @@
 namespace stereosweep::base {
 namespace {
 
+[[noreturn]] void refuse_text(std::string_view name, const std::string& problem, std::string_view why) {
+  throw InputError(std::string(name) + ": " + describe(problem, why));
+}
+
 // Builds the document from the events of one parse. The library's own builder searches an object for each new key,
 // which takes seconds for a vocabulary and hours for a hostile file; here a hash set knows the keys.
 class Builder : public nlohmann::json_sax<Json> {
@@ -43,14 +47,13 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool key(string_t& name) override {
     if (!keys_.back().insert(name).second) {
-      throw InputError(name_ + ": " +
-                       describe("key " + json_quote(name) + " appears twice", "readers disagree on which one counts"));
+      refuse_text(name_, "key " + json_quote(name) + " appears twice", "readers disagree on which one counts");
     }
     key_ = std::move(name);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    throw InputError(name_ + ": " + describe("no valid JSON at byte " + std::to_string(position), error.what()));
+    refuse_text(name_, "no valid JSON at byte " + std::to_string(position), error.what());
   }
 
  private:
@@ -71,9 +74,8 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   void open(Json container) {
     if (open_.size() >= limits_.max_depth) {
-      throw InputError(
-          name_ + ": " +
-          describe("JSON nested deeper than " + std::to_string(limits_.max_depth), "no file of this kind needs it"));
+      refuse_text(name_, "JSON nested deeper than " + std::to_string(limits_.max_depth),
+                  "no file of this kind needs it");
     }
     open_.push_back(place(std::move(container)));
   }
@@ -89,9 +91,8 @@ class Builder : public nlohmann::json_sax<Json> {
 
 Json parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) {
-    throw InputError(std::string(name) + ": " +
-                     describe(std::to_string(text.size()) + " bytes of JSON",
-                              "at most " + std::to_string(limits.max_bytes) + " are read"));
+    refuse_text(name, std::to_string(text.size()) + " bytes of JSON",
+                "at most " + std::to_string(limits.max_bytes) + " are read");
   }
   Builder builder(name, limits);
   Json::sax_parse(text.begin(), text.end(), &builder);

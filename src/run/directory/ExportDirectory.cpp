@@ -186,10 +186,10 @@ void check_replacing(const std::filesystem::path& file, const results::ExportCou
   if (lease != nullptr) {
     lease->check();
   } else if (counts.num_blocks_scored < wanted && is_whole(file)) {
-    throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
-                                     "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
-                                         base::with_thousands(wanted) + " blocks",
-                                     "continue the run with 'stereosweep run'"));
+    base::fail("'" + file.string() + "' is complete and stays as it is",
+               "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
+                   base::with_thousands(wanted) + " blocks",
+               "continue the run with 'stereosweep run'");
   }
 }
 

@@ -37,11 +37,6 @@ std::uint64_t highest_epoch(const std::filesystem::path& directory) {
   return highest;
 }
 
-[[noreturn]] void refuse(const std::string& problem, const std::filesystem::path& path, int reason) {
-  const auto failure = base::explain_write_failure(path, reason);
-  throw base::Error(base::describe(problem, failure.why, failure.advice));
-}
-
 /// Anything but a clear answer is asked for again: a file server that is restarted is no newer attempt.
 bool is_there(const std::filesystem::path& file) {
   constexpr std::chrono::seconds patience{10};
@@ -98,11 +93,11 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   std::error_code status;
   std::filesystem::create_directories(directory_, status);
   if (status) {
-    refuse("cannot create " + directory_.string(), directory_, status.value());
+    base::fail_to("create", directory_, status.value());
   }
   lock_ = open_lock(directory_ / "lock");
   if (*lock_ < 0) {
-    refuse("cannot write in " + directory_.string(), directory_ / "lock", errno);
+    base::fail_to("write in", directory_, errno);
   }
   if (!take_lock(*lock_, run_directory)) {
     base::log(base::LogLevel::warning,
@@ -115,7 +110,7 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
       break;
     }
     if (errno != EEXIST) {
-      refuse("cannot create " + path(epoch_).string(), path(epoch_), errno);
+      base::fail_to("create", path(epoch_), errno);
     }
   }
   for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {

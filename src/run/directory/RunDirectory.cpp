@@ -75,11 +75,10 @@ void require_blocks(const results::JournalStore& store, const sweep::BlockPlan& 
   for (const auto& record : store.records()) {
     const auto index = record.block_index;
     if (index >= blocks.num_blocks() || record.num_contexts != blocks.block(index).num_contexts) {
-      throw base::Error(base::describe("the journal holds a block that this job does not have",
-                                       "block " + std::to_string(index) + " of " +
-                                           base::counted(record.num_contexts, "context") +
-                                           ": another version of the program cut the job otherwise",
-                                       "go on with the version that wrote it, or start anew with --overwrite"));
+      base::fail("the journal holds a block that this job does not have",
+                 "block " + std::to_string(index) + " of " + base::counted(record.num_contexts, "context") +
+                     ": another version of the program cut the job otherwise",
+                 "go on with the version that wrote it, or start anew with --overwrite");
     }
   }
 }

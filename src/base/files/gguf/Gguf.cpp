@@ -35,12 +35,9 @@ class Reader {
  public:
   Reader(const SharedBytes& content, const std::string& name) : content_(content), name_(name) {}
 
-  [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
-    throw InputError(name_ + ": " + describe(problem, why));
-  }
   void refuse_if(bool is_wrong, const std::string& problem, const std::string& why) const {
     if (is_wrong) {
-      refuse(problem, why);
+      throw InputError(name_ + ": " + describe(problem, why));
     }
   }
   std::uint64_t position() const { return offset_; }
