@@ -19,12 +19,14 @@ namespace stereosweep::base {
 template <class Value, class Record>
 concept Either = std::same_as<std::remove_const_t<Value>, Record>;
 
-/// Appends a value: of a tuple its members, of a record what `fields_of` it ties, of a text or a list its length and
-/// what is in it, else its bytes as they lie in memory.
-template <class... Fields>
-void pack(ByteWriter& out, const std::tuple<Fields&...>& fields) {
-  std::apply([&](const auto&... field) { (pack(out, field), ...); }, fields);
-}
+/// What std::apply takes: a tuple, a pair, an array.
+template <class Value>
+concept Tuple = requires {
+  std::tuple_size<std::remove_cvref_t<Value>>::value;
+};
+
+/// Appends a value: of a record what `fields_of` it ties, of a text or a list its length and what is in it, of a tuple
+/// its members, of what is trivial its bytes as they lie in memory.
 template <class Value>
 void pack(ByteWriter& out, const Value& value) {
   if constexpr (requires { fields_of(value); }) {
@@ -33,41 +35,36 @@ void pack(ByteWriter& out, const Value& value) {
     out.text(value);
   } else if constexpr (std::is_trivially_copyable_v<Value>) {
     out.raw(std::as_bytes(std::span(&value, 1)));
+  } else if constexpr (Tuple<Value>) {
+    std::apply([&](const auto&... field) { (pack(out, field), ...); }, value);
   } else if constexpr (std::is_trivially_copyable_v<typename Value::value_type>) {
     out.array(std::span<const typename Value::value_type>(value));
   } else {
-    if constexpr (requires { value.capacity(); }) {  // an array has no length to tell
-      out.number(std::uint64_t{value.size()});
-    }
+    out.number(std::uint64_t{value.size()});
     for (const auto& element : value) {
       pack(out, element);
     }
   }
 }
 
-/// Reads into the fields of a value what `pack` wrote of them; throws as ByteReader does.
-template <class... Fields>
-void unpack(ByteReader& in, const std::tuple<Fields&...>& fields) {
-  std::apply([&](auto&... field) { (unpack(in, field), ...); }, fields);
-}
-template <class Value>
-void unpack(ByteReader& in, Value& value) {
+/// Reads into a value, or into the fields that a tuple ties, what `pack` wrote of them; throws as ByteReader does.
+template <class Reference>
+void unpack(ByteReader& in, Reference&& value) {
+  using Value = std::remove_cvref_t<Reference>;
   if constexpr (requires { fields_of(value); }) {
     unpack(in, fields_of(value));
   } else if constexpr (std::convertible_to<const Value&, std::string_view>) {
     value = in.text();
   } else if constexpr (std::is_trivially_copyable_v<Value>) {
     std::memcpy(static_cast<void*>(&value), in.take(sizeof(Value)).data(), sizeof(Value));
+  } else if constexpr (Tuple<Value>) {
+    std::apply([&](auto&... field) { (unpack(in, field), ...); }, value);
   } else if constexpr (std::is_trivially_copyable_v<typename Value::value_type>) {
     value = in.array<typename Value::value_type>();
-  } else if constexpr (requires { value.capacity(); }) {
+  } else {
     value.clear();
     for (auto left = in.number<std::uint64_t>(); left > 0; --left) {  // a wrong length ends with the bytes
       unpack(in, value.emplace_back());
-    }
-  } else {
-    for (auto& element : value) {
-      unpack(in, element);
     }
   }
 }
@@ -81,6 +78,12 @@ template <class... Fields>
 void unpack(std::span<const std::byte> bytes, const std::tuple<Fields&...>& fields) {
   ByteReader in(bytes);
   unpack(in, fields);
+}
+template <class Value>
+Value unpacked(std::span<const std::byte> bytes) {
+  Value value{};
+  unpack(bytes, std::tie(value));
+  return value;
 }
 
 }  // namespace stereosweep::base

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <thread>
 
-#include "base/Bytes.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
@@ -51,19 +50,14 @@ class ProcessorShare {
   std::chrono::nanoseconds used_ = processor_time();
 };
 
-}  // namespace
-
-void check_mpi(int status, std::string_view call) {
-  if (status == MPI_SUCCESS) {
-    return;
-  }
-  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
-  int length = 0;
-  MPI_Error_string(status, text.data(), &length);
-  throw base::Error(base::describe(std::string(call) + " failed", text.data()));
-}
-
-void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit, Waiting waiting) {
+/// A call of MPI that does not wait, from `begin` to its end. Sleeps between tests, so that waiting ranks leave the
+/// processor to those that work, or spins as long as no other thread wants the processor. Throws Error (exit code
+/// `resume`) once it has waited for too long.
+void complete(std::string_view call, const std::function<int(MPI_Request*)>& begin,
+              Patience patience = Patience::limited) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(begin(&request), call);
+  const auto limit = patience == Patience::endless ? no_limit : wait_limit();
   const auto start = Backoff::Clock::now();
   const Backoff backoff;
   const ProcessorShare share;
@@ -81,12 +75,24 @@ void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration
                          std::string("run the same command again; ") + wait_variable + " sets another limit"),
           base::ExitCode::resume);
     }
-    if (waiting == Waiting::sleeping) {
+    if (patience != Patience::spinning) {
       backoff.sleep();
     } else if (share.is_contested()) {  // and it stays so while this one sleeps
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
+}
+
+}  // namespace
+
+void check_mpi(int status, std::string_view call) {
+  if (status == MPI_SUCCESS) {
+    return;
+  }
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
+  int length = 0;
+  MPI_Error_string(status, text.data(), &length);
+  base::fail(std::string(call) + " failed", text.data());
 }
 
 Communicator::Handle::~Handle() {
@@ -135,21 +141,15 @@ Communicator Communicator::duplicate() const {
 void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience) const {
   for (std::size_t done = 0; handle_ && done < size; done += chunk_bytes) {
     const auto count = static_cast<int>(std::min(chunk_bytes, size - done));
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
-    wait_for(request, "MPI_Ibcast", patience == Patience::endless ? no_limit : wait_limit(),
-             patience == Patience::spinning ? Waiting::spinning : Waiting::sleeping);
+    const auto begin = [&](MPI_Request* request) {
+      return MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, request);
+    };
+    complete("MPI_Ibcast", begin, patience);
   }
 }
 
 void Communicator::broadcast_into(std::span<std::byte> bytes, int root) const {
   broadcast_in_place(bytes.data(), bytes.size(), root, Patience::spinning);
-}
-
-std::vector<std::byte> Communicator::broadcast_at_the_end(std::vector<std::byte> bytes, int root) const {
-  std::byte arrived{};
-  broadcast_in_place(&arrived, 1, root, Patience::endless);
-  return broadcast(std::move(bytes), root);
 }
 
 std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
@@ -158,78 +158,58 @@ std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int
   return bytes;
 }
 
-std::string Communicator::broadcast(const std::string& text, int root) const {
-  const auto* data = reinterpret_cast<const std::byte*>(text.data());
-  const auto bytes = broadcast(std::vector<std::byte>(data, data + text.size()), root);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::vector<std::string> Communicator::gather_everywhere(const std::string& text) const {
+std::vector<std::vector<std::byte>> Communicator::gather_bytes(const std::vector<std::byte>& own) const {
   if (!handle_) {
-    return {text};
+    return {own};
   }
-  const int length = static_cast<int>(text.size());
+  const int length = static_cast<int>(own.size());
   std::vector<int> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_->value, &request), "MPI_Igather");
-  wait_for(request, "MPI_Igather", wait_limit());
+  complete("MPI_Igather", [&](MPI_Request* request) {
+    return MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_->value, request);
+  });
   std::vector<int> offsets(lengths.size());
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-  std::string all(rank_ == 0 ? static_cast<std::size_t>(offsets.back() + lengths.back()) : 0, '\0');
-  check_mpi(MPI_Igatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
-                         handle_->value, &request),
-            "MPI_Igatherv");
-  wait_for(request, "MPI_Igatherv", wait_limit());
-  base::ByteWriter joined;
+  std::vector<std::byte> all(rank_ == 0 ? static_cast<std::size_t>(offsets.back() + lengths.back()) : 0);
+  complete("MPI_Igatherv", [&](MPI_Request* request) {
+    return MPI_Igatherv(own.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, 0,
+                        handle_->value, request);
+  });
+  std::vector<std::vector<std::byte>> parts;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-    joined.text({all.data() + offsets[rank], static_cast<std::size_t>(lengths[rank])});
+    parts.emplace_back(all.begin() + offsets[rank], all.begin() + offsets[rank] + lengths[rank]);
   }
-  const auto bytes = broadcast(joined.take(), 0);
-  base::ByteReader in(bytes);
-  std::vector<std::string> texts;
-  while (!in.done()) {
-    texts.push_back(in.text());
-  }
-  return texts;
+  return broadcast(std::move(parts), 0);
 }
 
-namespace {
-
-/// The least of the ranks' numbers, on all of them.
-int least(const Communicator& group, int own) {
+int Communicator::least(int own) const {
   int found = own;
-  if (group.handle() != nullptr) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallreduce(&own, &found, 1, MPI_INT, MPI_MIN, group.handle()->value, &request), "MPI_Iallreduce");
-    wait_for(request, "MPI_Iallreduce", wait_limit());
+  if (handle_) {
+    complete("MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(&own, &found, 1, MPI_INT, MPI_MIN, handle_->value, request);
+    });
   }
   return found;
 }
 
-}  // namespace
-
 void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step) {
-  std::string failure;
+  std::tuple<base::ExitCode, std::string, std::string> failure;
+  auto& [code, host, text] = failure;
+  bool has_failed = false;
   try {
     if (!name.empty()) {
       base::inject_fault("step:" + std::string(name));
     }
     step();
   } catch (const std::exception& error) {
-    failure = std::to_string(static_cast<int>(base::exit_code_of(error))) + "\n" + host_name() + "\n" +
-              base::message_of(error);
+    failure = {base::exit_code_of(error), host_name(), base::message_of(error)};
+    has_failed = true;
   }
-  const int first = least(group, failure.empty() ? group.size() : group.rank());
-  if (first == group.size()) {
-    return;
+  const int first = group.least(has_failed ? group.rank() : group.size());
+  if (first < group.size()) {
+    failure = group.broadcast(std::move(failure), first);
+    const auto place = first == 0 ? "" : "rank " + std::to_string(first) + " on " + host + ": ";
+    throw SharedError(place + text, code);
   }
-  const auto text = group.broadcast(failure, first);
-  const auto code_end = text.find('\n');
-  const auto host_end = text.find('\n', code_end + 1);
-  const auto place =
-      first == 0 ? ""
-                 : "rank " + std::to_string(first) + " on " + text.substr(code_end + 1, host_end - code_end - 1) + ": ";
-  throw SharedError(place + text.substr(host_end + 1), static_cast<base::ExitCode>(std::stoi(text)));
 }
 
 }  // namespace stereosweep::parallel

@@ -17,8 +17,13 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
+#include "base/Packing.hpp"
 
 namespace stereosweep::parallel {
+
+/// How long a call waits for the other ranks; it spins where bytes move.
+enum class Patience { limited, endless, spinning };
 
 class Communicator {
  public:
@@ -40,43 +45,41 @@ class Communicator {
   /// The same into memory that is there, of one size on every rank. Does not sleep meanwhile: MPI moves bytes only
   /// while it is called.
   void broadcast_into(std::span<std::byte> bytes, int root) const;
-  /// The same for bytes that are not sent before days of other work have ended: waits without a limit.
-  std::vector<std::byte> broadcast_at_the_end(std::vector<std::byte> bytes, int root) const;
-  std::string broadcast(const std::string& text, int root) const;
-  /// The value of rank `root`, on every rank; all ranks are of one byte order.
+  /// The value of rank `root`, on every rank, as base::pack writes it; all ranks are of one byte order.
   template <class Value>
-  requires std::is_trivially_copyable_v<Value> Value broadcast(Value value, int root)
-  const {
-    auto bytes = std::bit_cast<std::array<std::byte, sizeof(Value)>>(value);
-    broadcast_in_place(bytes.data(), bytes.size(), root);
-    return std::bit_cast<Value>(bytes);
-  }
-  /// Sum over the ranks, the same on all: integers alone, also of 128 bits: a sum of floating point depends on its
-  /// order.
-  template <class Integer>
-  requires requires(Integer number) { number % number; }
-  Integer sum(Integer own) const {
-    Integer total = 0;
-    for (const auto& text : gather_everywhere({reinterpret_cast<const char*>(&own), sizeof(own)})) {
-      std::array<char, sizeof(Integer)> bytes{};
-      text.copy(bytes.data(), bytes.size());
-      total += std::bit_cast<Integer>(bytes);
+  Value broadcast(Value value, int root) const {
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      auto bytes = std::bit_cast<std::array<std::byte, sizeof(Value)>>(value);
+      broadcast_in_place(bytes.data(), bytes.size(), root);
+      return std::bit_cast<Value>(bytes);
+    } else {
+      return base::unpacked<Value>(broadcast(base::packed(value), root));
     }
-    return total;
+  }
+  /// The same where it is not sent before days of other work have ended: waits without a limit.
+  template <class Value>
+  Value broadcast_at_the_end(Value value, int root) const {
+    std::byte arrived{};
+    broadcast_in_place(&arrived, 1, root, Patience::endless);
+    return broadcast(std::move(value), root);
   }
   /// Whether it holds on some rank, on every rank.
-  bool any(bool own) const { return sum<int>(own ? 1 : 0) > 0; }
-  bool all(bool own) const { return sum<int>(own ? 1 : 0) == size_; }
-  /// One short text of every rank, in rank order.
-  std::vector<std::string> gather_everywhere(const std::string& text) const;
+  bool any(bool own) const { return least(own ? 0 : 1) == 0; }
+  bool all(bool own) const { return least(own ? 1 : 0) == 1; }
+  /// The least of the ranks' numbers, on all of them.
+  int least(int own) const;
+  /// One small value of every rank, in rank order.
+  template <class Value>
+  std::vector<Value> gather_everywhere(const Value& own) const {
+    return base::mapped(gather_bytes(base::packed(own)), base::unpacked<Value>);
+  }
   const Handle* handle() const { return handle_.get(); }
 
  private:
-  /// How long a call may wait for the others.
-  enum class Patience { limited, endless, spinning };
   /// `make` is MPI's call.
   Communicator derive(std::string_view call, const std::function<int(const Handle&, Handle&)>& make) const;
   void broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience = Patience::limited) const;
+  std::vector<std::vector<std::byte>> gather_bytes(const std::vector<std::byte>& own) const;
   std::shared_ptr<Handle> handle_;
   int rank_ = 0;
   int size_ = 1;

@@ -1,9 +1,8 @@
-// MPI's side of the room: checked calls and waiting without spinning. For the room's own sources only.
+// MPI's side of the room: its handle and checked calls. For the room's own sources only.
 #pragma once
 
 #include <mpi.h>
 
-#include <chrono>
 #include <string_view>
 
 #include "parallel/Communicator.hpp"
@@ -20,11 +19,5 @@ struct Communicator::Handle {
 
 /// Throws Error with MPI's own text unless `status` is MPI_SUCCESS.
 void check_mpi(int status, std::string_view call);
-
-enum class Waiting { sleeping, spinning };
-/// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work, or spins
-/// where bytes move, as long as no other thread wants the processor. Throws Error (exit code `resume`) after `limit`.
-void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit,
-              Waiting waiting = Waiting::sleeping);
 
 }  // namespace stereosweep::parallel

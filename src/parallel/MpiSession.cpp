@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <span>
+#include <tuple>
 
-#include "base/Bytes.hpp"
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
@@ -126,19 +125,10 @@ std::string host_name() {
 }
 
 std::vector<RankPlace> places_of(const Communicator& group, int world_rank) {
-  const auto own = this_process();
-  base::ByteWriter out;
-  out.number(world_rank).text(host_name()).number(own.number).number(own.start);
   std::vector<RankPlace> places;
-  const auto bytes = out.take();
-  for (const auto& text : group.gather_everywhere({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
-    base::ByteReader in(std::as_bytes(std::span(text)));
-    const auto number = in.number<int>();
-    RankPlace place;
-    place.host = in.text();
-    place.name = "rank " + std::to_string(number) + " on " + place.host;
-    place.process.number = in.number<std::int64_t>();
-    place.process.start = in.number<std::uint64_t>();
+  for (const auto& [number, host, process] :
+       group.gather_everywhere(std::tuple(world_rank, host_name(), this_process()))) {
+    RankPlace place{.name = "rank " + std::to_string(number) + " on " + host, .host = host, .process = process};
     place.visible = place.host == host_name() && is_alive(place.process);
     if (place.visible && group.rank() == 0) {
       place.watch = std::make_shared<const ProcessWatch>(place.process);

@@ -56,7 +56,7 @@ struct RankPlace {
   std::string host;
   RankProcess process;
   bool visible = false;  ///< its process is one of this machine's, so that its end can be seen here
-  std::shared_ptr<const ProcessWatch> watch;  ///< of a visible one, on rank 0
+  std::shared_ptr<const ProcessWatch> watch = nullptr;  ///< of a visible one, on rank 0
   bool is_seen_alive() const { return visible && is_alive(process); }
   bool is_seen_dead() const { return visible && !is_alive(process); }
 };

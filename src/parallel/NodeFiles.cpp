@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <future>
+#include <tuple>
+#include <utility>
 
-#include "base/Bytes.hpp"
+#include "base/Packing.hpp"
 #include "parallel/SharedSegment.hpp"
 
 namespace stereosweep::parallel {
 namespace {
 
-using Sizes = std::map<std::string, std::uint64_t>;
+using Sizes = std::vector<std::pair<std::string, std::uint64_t>>;  // of files, by name
 
 constexpr std::uint64_t alignment = 64;
 /// While one part travels between nodes a thread reads the next one.
@@ -17,34 +19,25 @@ constexpr std::uint64_t part_bytes = std::uint64_t{256} << 20;
 
 std::uint64_t aligned(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
 
-/// What rank 0 found: the small files' contents and the weight files' sizes.
-std::vector<std::byte> pack_listing(const base::CheckpointPlace& checkpoint) {
-  base::ByteWriter out;
+/// What rank 0 found.
+struct Listing {
+  std::vector<std::pair<std::string, std::string>> small_files;  ///< with their contents
+  Sizes weights;
+};
+auto fields_of(base::Either<Listing> auto& listing) { return std::tie(listing.small_files, listing.weights); }
+
+Listing list_files(const base::CheckpointPlace& checkpoint) {
+  Listing found;
   const auto small_files = base::read_checkpoint_files(checkpoint, base::CheckpointPart::small_files);
   for (const auto& [name, content] : small_files.files()) {
-    out.number(std::uint8_t{0}).text(name).text(content.text());
+    found.small_files.emplace_back(name, content.text());
   }
   for (const auto& [name, size] : base::list_checkpoint_files(checkpoint)) {
     if (base::is_weight_file(name)) {
-      out.number(std::uint8_t{1}).text(name).number(size);
+      found.weights.emplace_back(name, size);
     }
   }
-  return out.take();
-}
-
-Sizes unpack_listing(std::span<const std::byte> bytes, base::FileSet& files) {
-  base::ByteReader in(bytes);
-  Sizes weights;
-  while (!in.done()) {
-    const auto is_weight = in.number<std::uint8_t>() == 1;
-    const auto name = in.text();
-    if (is_weight) {
-      weights[name] = in.number<std::uint64_t>();
-    } else {
-      files.add(name, base::to_shared(in.text()));
-    }
-  }
-  return weights;
+  return found;
 }
 
 base::SharedBytes open_sized(const std::filesystem::path& path, std::uint64_t size) {
@@ -115,9 +108,12 @@ void fill_nodes(const Communicator& world, const Communicator& node, const base:
 Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& node,
                                 const base::CheckpointPlace& checkpoint, base::CheckpointPart part, WeightPlace place) {
   base::FileSet files(checkpoint.model.string());
-  auto listing =
-      coordinated(world, [&] { return world.rank() == 0 ? pack_listing(checkpoint) : std::vector<std::byte>(); });
-  const auto weights = unpack_listing(world.broadcast(std::move(listing), 0), files);
+  auto listing = coordinated(world, [&] { return world.rank() == 0 ? list_files(checkpoint) : Listing(); });
+  listing = world.broadcast(std::move(listing), 0);
+  for (auto& [name, content] : listing.small_files) {
+    files.add(name, base::to_shared(std::move(content)));
+  }
+  const auto& weights = listing.weights;
   if (part == base::CheckpointPart::small_files) {
     return {std::move(files), world};
   }

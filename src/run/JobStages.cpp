@@ -93,11 +93,11 @@ class TensorRanks {
     if (work == Work::given_up) {
       tensors_->fail(order.cause.empty() ? "the block in work was given up" : order.cause);
     }
-    group_.broadcast_at_the_end(encode(order), 0);
+    group_.broadcast_at_the_end(order, 0);
   }
 
   /// Others: sleeps until the leader dismisses, and returns its order. Collective over the group.
-  StopOrder wait_for_dismissal() const { return decode_stop(group_.broadcast_at_the_end({}, 0)); }
+  StopOrder wait_for_dismissal() const { return group_.broadcast_at_the_end(StopOrder(), 0); }
 
  private:
   parallel::Communicator group_;

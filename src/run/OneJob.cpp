@@ -315,12 +315,11 @@ void agree_on_settings(JobParts& parts, const parallel::Checkpoint& adapter) {
 
 /// In one message a rank: which machine it is on, and what it may use there.
 void gather_places(JobParts& parts) {
-  const auto own = parallel::host_name();
-  for (const auto& place : parts.world.gather_everywhere(own + '\n' + base::own_processors())) {
-    const auto end = place.find('\n');
-    parts.hosts.push_back(place.substr(0, end));
-    if (parts.hosts.back() == own) {
-      parts.processors.push_back(place.substr(end + 1));
+  const std::pair own(parallel::host_name(), base::own_processors());
+  for (const auto& [host, processors] : parts.world.gather_everywhere(own)) {
+    parts.hosts.push_back(host);
+    if (host == own.first) {
+      parts.processors.push_back(processors);
     }
   }
 }

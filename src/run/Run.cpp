@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/Bytes.hpp"
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
+#include "base/Packing.hpp"
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
@@ -44,6 +44,12 @@ struct PlannedJobs {
   std::string text;  ///< the file as written
   std::vector<PlannedJob> jobs;
 };
+
+// For messages: what rank zero has planned.
+auto fields_of(base::Either<PlannedJob> auto& job) {
+  return std::tie(job.dump, job.root, job.model, job.problem, job.sibling, job.reason);
+}
+auto fields_of(base::Either<PlannedJobs> auto& planned) { return std::tie(planned.text, planned.jobs); }
 
 void require_usable_model(const sweep::Job& job, int node_ranks) {
   const auto place = base::checkpoint_place(job.model.location(), job.model.adapter);
@@ -231,22 +237,6 @@ PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   return planned;
 }
 
-/// Collective: what rank zero has planned, on all ranks.
-PlannedJobs share(const PlannedJobs& planned, const parallel::Communicator& world) {
-  base::ByteWriter out;
-  out.text(planned.text);
-  for (const auto& job : planned.jobs) {
-    out.text(job.dump).text(job.root).text(job.model).text(job.problem).text(job.sibling).text(job.reason);
-  }
-  const auto bytes = world.broadcast(out.take(), 0);
-  base::ByteReader in(bytes);
-  PlannedJobs shared{in.text(), {}};
-  while (!in.done()) {
-    shared.jobs.push_back({in.text(), in.text(), in.text(), in.text(), in.text(), in.text()});
-  }
-  return shared;
-}
-
 /// What `run_jobs` was called with, and what became of each job.
 class Sweep {
  public:
@@ -257,9 +247,8 @@ class Sweep {
     signals_.know_ranks(world_);
     leave_on_signal();
     const int node_ranks = world_.node().size();
-    planned_ =
-        share(parallel::coordinated(world_, [&] { return leads() ? plan_jobs(request_, node_ranks) : PlannedJobs(); }),
-              world_);
+    planned_ = parallel::coordinated(world_, [&] { return leads() ? plan_jobs(request_, node_ranks) : PlannedJobs(); });
+    planned_ = world_.broadcast(std::move(planned_), 0);
     auto& jobs = planned_.jobs;
     if (jobs.size() == 1) {
       return run_one(jobs.front(), OtherRanks::leave);

@@ -44,6 +44,13 @@ TEST(Packing, HasTheEncodingOfByteWriter) {
   EXPECT_EQ(bytes, ByteWriter().text(text).number(number).array(std::span(list)).take());
 }
 
+TEST(Packing, TuplesArePackedMemberByMember) {
+  const std::tuple<std::string, std::pair<int, std::vector<std::string>>> value{"text", {7, {"a", "b"}}};
+  const auto bytes = packed(value);
+  EXPECT_EQ(unpacked<std::remove_const_t<decltype(value)>>(bytes), value);
+  EXPECT_EQ(bytes, ByteWriter().text("text").number(7).number(std::uint64_t{2}).text("a").text("b").take());
+}
+
 TEST(Packing, AListThatIsTooLongEndsWithTheBytes) {
   const auto bytes = ByteWriter().number(std::uint64_t{1} << 40U).text("one").take();
   std::vector<std::string> texts;

@@ -87,7 +87,7 @@ TEST(NullCommunicatorTest, IsOneRank) {
   EXPECT_EQ(none.rank(), 0);
   EXPECT_EQ(none.node().size(), 1);
   EXPECT_EQ(none.broadcast(std::string("text"), 0), "text");
-  EXPECT_EQ(none.gather_everywhere("x"), std::vector<std::string>{"x"});
+  EXPECT_EQ(none.gather_everywhere(std::string("x")), std::vector<std::string>{"x"});
   Messenger messenger(none);
   EXPECT_FALSE(messenger.poll().has_value());
   EXPECT_TRUE(messenger.all_sent());
@@ -128,12 +128,8 @@ TEST_F(ParallelTest, BroadcastsValues) {
   EXPECT_FALSE(world.broadcast(world.rank() != root, root));
 }
 
-TEST_F(ParallelTest, SumsIntegersAndAnswers) {
-  __extension__ using Wide = unsigned __int128;
-  const auto own = (Wide{1} << 64) + static_cast<Wide>(world.rank());
-  const auto count = static_cast<Wide>(world.size());
-  EXPECT_TRUE(world.sum(own) == count * (Wide{1} << 64) + count * (count - 1) / 2);
-  EXPECT_EQ(world.sum(-1), -world.size());
+TEST_F(ParallelTest, FindsTheLeastNumberAndAnswers) {
+  EXPECT_EQ(world.least(7 - world.rank()), 8 - world.size());
   EXPECT_TRUE(world.any(world.rank() == world.size() - 1));
   EXPECT_FALSE(world.any(false));
   EXPECT_EQ(world.all(world.rank() == 0), world.size() == 1);
@@ -158,6 +154,14 @@ TEST_F(ParallelTest, GathersTextsInRankOrder) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     EXPECT_EQ(all[rank], std::string(rank, 'x'));
   }
+}
+
+TEST_F(ParallelTest, GathersAndBroadcastsWhatCanBePacked) {
+  const std::pair own(world.rank(), std::vector<std::string>(static_cast<std::size_t>(world.rank()), "x"));
+  const auto all = world.gather_everywhere(own);
+  EXPECT_EQ(all.at(static_cast<std::size_t>(world.rank())), own);
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(world.size()));
+  EXPECT_EQ(world.broadcast(own, world.size() - 1), all.back());
 }
 
 TEST_F(ParallelTest, RanksKnowEachOthersProcesses) {

@@ -8,12 +8,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <ranges>
 #include <thread>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
@@ -93,13 +93,7 @@ class CoordinatorTest : public ::testing::Test {
   }
 
   std::vector<Done> of_all_ranks(const std::vector<Done>& own) const {
-    std::vector<Done> all;
-    for (const auto& text :
-         world.gather_everywhere({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(Done)})) {
-      const auto before = all.size();
-      all.resize(before + text.size() / sizeof(Done));
-      std::memcpy(static_cast<void*>(all.data() + before), text.data(), text.size());
-    }
+    auto all = base::joined(world.gather_everywhere(own));
     std::ranges::sort(all, {}, &Done::end);
     return all;
   }

@@ -95,17 +95,17 @@ TEST(MessagesTest, MessagesReadBack) {
   scored.id = {base::sha256("key"), 7, 16, {1, 2, 3, 4}};
   scored.payload = {std::byte{1}, std::byte{2}, std::byte{3}};
   scored.seconds = 0.25;
-  const auto read = decode_scored(encode(scored));
+  const auto read = base::unpacked<Scored>(base::packed(scored));
   EXPECT_EQ(read.id.key, scored.id.key);
   EXPECT_EQ(read.id.block_index, 7U);
   EXPECT_EQ(read.id.num_contexts, 16U);
   EXPECT_EQ(read.payload, scored.payload);
   EXPECT_EQ(read.id.cost, scored.id.cost);
   EXPECT_EQ(read.seconds, 0.25);
-  const auto order = decode_stop(encode(StopOrder{base::ExitCode::resume, "signal TERM"}));
+  const auto order = base::unpacked<StopOrder>(base::packed(StopOrder{base::ExitCode::resume, "signal TERM"}));
   EXPECT_EQ(order.exit_code, base::ExitCode::resume);
   EXPECT_EQ(order.cause, "signal TERM");
-  EXPECT_THROW(decode_scored(std::vector<std::byte>(10)), base::Error);
+  EXPECT_THROW(base::unpacked<Scored>(std::vector<std::byte>(10)), base::Error);
 }
 
 TEST_F(DirectoryTest, StatusReadsBack) {

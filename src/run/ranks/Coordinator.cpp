@@ -8,7 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/Bytes.hpp"
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
@@ -112,12 +111,8 @@ class Coordinator {
         break;
       }
     }
-    while (const auto scored = parts_.scorer.poll()) {
-      if (scored->failure.empty()) {
-        accept(0, std::move(*scored));
-      } else {
-        stop({scored->failure_code, scored->failure});
-      }
+    while (auto scored = parts_.scorer.poll()) {
+      take(0, std::move(*scored));
       any = true;
     }
     return any;
@@ -127,18 +122,13 @@ class Coordinator {
     peer(message.source).heard = Clock::now();
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::result:
-        accept(message.source, decode_scored(message.bytes));
+        take(message.source, base::unpacked<Scored>(message.bytes));
         break;
       case MessageKind::returned:
-        take_back(message.source, base::ByteReader(message.bytes).number<std::uint64_t>());
+        take_back(message.source, base::unpacked<std::uint64_t>(message.bytes));
         break;
-      case MessageKind::failed: {
-        auto failure = decode_stop(message.bytes);
-        stop({failure.exit_code, name_of(message.source) + ": " + failure.cause});
-        break;
-      }
       case MessageKind::signalled:
-        note_signal(base::ByteReader(message.bytes).number<int>(), name_of(message.source));
+        note_signal(base::unpacked<int>(message.bytes), name_of(message.source));
         break;
       case MessageKind::bye:
         peer(message.source).gone = true;
@@ -148,6 +138,14 @@ class Coordinator {
         break;
       default:
         stop({base::ExitCode::error, name_of(message.source) + " sent a message that only rank 0 sends"});
+    }
+  }
+
+  void take(int rank, Scored scored) {
+    if (scored.failure.empty()) {
+      accept(rank, std::move(scored));
+    } else {
+      stop({scored.failure_code, (rank > 0 ? name_of(rank) + ": " : "") + scored.failure});
     }
   }
 
@@ -174,16 +172,16 @@ class Coordinator {
   /// Until it holds `most`.
   void grant(int rank, std::size_t most) {
     auto& held = peer(rank).held;
-    base::ByteWriter granted;
+    std::vector<std::uint64_t> granted;
     while (!ordered_ && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
       held.push_back(left_.next());
-      granted.number(held.back());
+      granted.push_back(held.back());
       if (rank == 0) {
         parts_.scorer.submit(parts_.probe.blocks().block(held.back()));
       }
     }
-    if (rank > 0 && !granted.bytes().empty()) {
-      parts_.messenger.send(rank, number(MessageKind::grant), granted.take());
+    if (rank > 0 && !granted.empty()) {
+      parts_.messenger.send(rank, number(MessageKind::grant), base::packed(granted));
     }
   }
 
@@ -254,7 +252,7 @@ class Coordinator {
     const auto block = peer(rank).held.back();
     peer(rank).asked_back = true;
     if (rank > 0) {
-      parts_.messenger.send(rank, number(MessageKind::take_back), base::ByteWriter().number(block).take());
+      parts_.messenger.send(rank, number(MessageKind::take_back), base::packed(block));
     } else if (parts_.scorer.take_back(block)) {
       take_back(0, block);
     }
@@ -467,7 +465,7 @@ class Coordinator {
     order_ = std::move(order);
     ordered_ = true;
     ordered_at_ = Clock::now();
-    tell_all(kind, kind == MessageKind::stop ? encode(order_) : std::vector<std::byte>());
+    tell_all(kind, kind == MessageKind::stop ? base::packed(order_) : std::vector<std::byte>());
   }
 
   /// Signals, silent ranks, status and progress.
@@ -589,12 +587,14 @@ class Worker {
     heard_ = Clock::now();
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::grant:
-        for (base::ByteReader in(message.bytes); !ordered_ && !in.done();) {
-          scorer_.submit(blocks_.block(in.number<std::uint64_t>()));
+        for (const auto block : base::unpacked<std::vector<std::uint64_t>>(message.bytes)) {
+          if (!ordered_) {
+            scorer_.submit(blocks_.block(block));
+          }
         }
         break;
       case MessageKind::take_back:
-        if (scorer_.take_back(base::ByteReader(message.bytes).number<std::uint64_t>())) {
+        if (scorer_.take_back(base::unpacked<std::uint64_t>(message.bytes))) {
           messenger_.send(0, number(MessageKind::returned), message.bytes);
         }
         break;
@@ -605,7 +605,7 @@ class Worker {
         obey({base::ExitCode::done, ""});
         break;
       case MessageKind::stop:
-        obey(decode_stop(message.bytes));
+        obey(base::unpacked<StopOrder>(message.bytes));
         break;
       default:
         throw base::Error("rank 0 sent a message that only workers send");
@@ -619,17 +619,11 @@ class Worker {
     scorer_.drop_waiting();
   }
 
-  void send(const Scored& scored) {
-    if (scored.failure.empty()) {
-      messenger_.send(0, number(MessageKind::result), encode(scored));
-    } else {
-      messenger_.send(0, number(MessageKind::failed), encode(StopOrder{scored.failure_code, scored.failure}));
-    }
-  }
+  void send(const Scored& scored) { messenger_.send(0, number(MessageKind::result), base::packed(scored)); }
 
   void report_signal() {
     if (signals_.received() != 0 && !reported_) {
-      messenger_.send(0, number(MessageKind::signalled), base::ByteWriter().number(signals_.received()).take());
+      messenger_.send(0, number(MessageKind::signalled), base::packed(signals_.received()));
       reported_ = true;
     }
   }
@@ -639,7 +633,9 @@ class Worker {
       return;
     }
     if (const auto cause = scorer_.overdue(); !cause.empty()) {
-      messenger_.send(0, number(MessageKind::failed), encode(StopOrder{base::ExitCode::error, cause}));
+      Scored late;
+      late.failure = cause;
+      send(late);
       overdue_ = true;
     }
   }

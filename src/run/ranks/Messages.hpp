@@ -1,17 +1,17 @@
 // What ranks say to each other while blocks are scored.
-//   rank 0 -> worker   grant {block ...}   take_back {block}   finish   stop {status, cause}   ping
-//   worker -> rank 0   result {Scored}   returned {block}   failed {status, text}   signalled {number}   pong   bye
+//   rank 0 -> worker   grant {block ...}   take_back {block}   finish   stop {StopOrder}   ping
+//   worker -> rank 0   result {Scored}   returned {block}   signalled {number}   pong   bye
 // A block that is asked back comes back only where its work has not begun; its result comes otherwise.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <vector>
+#include <tuple>
 
 #include "base/Error.hpp"
+#include "base/Packing.hpp"
 #include "run/ranks/Scorer.hpp"
 
 namespace stereosweep::run {
@@ -42,7 +42,6 @@ enum class MessageKind : std::uint32_t {
   ping,
   result,
   returned,
-  failed,
   signalled,
   pong,
   bye
@@ -56,13 +55,19 @@ struct StopOrder {
   std::string cause;
   bool lost = false;  ///< rank zero's own knowledge, not sent: a rank is gone or hangs
 
-  /// The word for it in status.json: done, stopped, lost or failed.
-  std::string state() const;
+  /// The word for it in status.json.
+  std::string state() const {
+    return exit_code == base::ExitCode::done     ? "done"
+           : exit_code == base::ExitCode::resume ? "stopped"
+           : lost                                ? "lost"
+                                                 : "failed";
+  }
 };
 
-std::vector<std::byte> encode(const Scored& scored);
-Scored decode_scored(std::span<const std::byte> bytes);
-std::vector<std::byte> encode(const StopOrder& order);
-StopOrder decode_stop(std::span<const std::byte> bytes);
+// For base::pack.
+auto fields_of(base::Either<StopOrder> auto& order) { return std::tie(order.exit_code, order.cause); }
+auto fields_of(base::Either<Scored> auto& scored) {
+  return std::tie(scored.id, scored.seconds, scored.payload, scored.failure, scored.failure_code);
+}
 
 }  // namespace stereosweep::run
