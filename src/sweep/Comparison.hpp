@@ -48,13 +48,11 @@ struct People {
       keys.integer("most", self.most, 1, 2, "templates whose scores are averaged");
     }
     std::vector<KeyFault> faults() const {
-      return subjects.empty() && annotators.names.empty() && annotators.share == 0
-                 ? std::vector<KeyFault>{{"",
-                                          "no pilot is named",
-                                          "what chooses the templates must not judge them",
-                                          "Give 'pilot_subjects', 'pilot_annotators' or both.",
-                                          {"pilot_subjects", "pilot_annotators"}}}
-                 : std::vector<KeyFault>();
+      return fault_if(subjects.empty() && annotators.names.empty() && annotators.share == 0,
+                      {.problem = "no pilot is named",
+                       .reason = "what chooses the templates must not judge them",
+                       .suggestion = "Give 'pilot_subjects', 'pilot_annotators' or both.",
+                       .of = {"pilot_subjects", "pilot_annotators"}});
     }
     bool operator==(const Pilot&) const = default;
   };
@@ -139,13 +137,11 @@ struct Contrast {
     keys.optional_item("minus", self.minus, "a second difference that is taken from the first");
   }
   std::vector<KeyFault> faults() const {
-    return left.empty() && each.empty()
-               ? std::vector<KeyFault>{{"",
-                                        "nothing is selected on the left",
-                                        "a contrast needs a label there, or 'each'",
-                                        std::string("Give 'left: ") + side_form + "' or 'each: AXIS'.",
-                                        {"left", "each"}}}
-               : std::vector<KeyFault>();
+    return fault_if(left.empty() && each.empty(),
+                    {.problem = "nothing is selected on the left",
+                     .reason = "a contrast needs a label there, or 'each'",
+                     .suggestion = std::string("Give 'left: ") + side_form + "' or 'each: AXIS'.",
+                     .of = {"left", "each"}});
   }
   bool operator==(const Contrast&) const = default;
 };

@@ -35,10 +35,9 @@ struct DecideRequest {
     }
     std::vector<KeyFault> faults() const {
       const int count = (claim == Claim::sign ? 1 : 0) + (equivalence > 0 ? 1 : 0) + (width > 0 ? 1 : 0);
-      return count == 1 ? std::vector<KeyFault>()
-                        : std::vector<KeyFault>{{"", count == 0 ? "nothing is wanted" : "several things in one",
-                                                 "an entry is one of sign, an equivalence above 0, a width above 0",
-                                                 std::string("Write ") + key_form + "."}};
+      return fault_if(count != 1, {.problem = count == 0 ? "nothing is wanted" : "several things in one",
+                                   .reason = "an entry is one of sign, an equivalence above 0, a width above 0",
+                                   .suggestion = std::string("Write ") + key_form + "."});
     }
     bool operator==(const Want&) const = default;
   };
@@ -57,12 +56,10 @@ struct DecideRequest {
       keys.path("pilot", self.pilot, "a finished run of the same contrasts that tells these three");
     }
     std::vector<KeyFault> faults() const {
-      return templates + cells > 0 ? std::vector<KeyFault>()
-                                   : std::vector<KeyFault>{{"",
-                                                            "no variance of templates or cells is planned",
-                                                            "more passes would then say nothing new",
-                                                            std::string("Give ") + key_form,
-                                                            {"templates", "cells"}}};
+      return fault_if(templates + cells <= 0, {.problem = "no variance of templates or cells is planned",
+                                               .reason = "more passes would then say nothing new",
+                                               .suggestion = std::string("Give ") + key_form,
+                                               .of = {"templates", "cells"}});
     }
     bool operator==(const Plan&) const = default;
   };
@@ -89,9 +86,8 @@ struct DecideRequest {
       keys.unless_default().items("rows", self.rows, "of a resolved job");
     }
     std::vector<KeyFault> faults() const {
-      return std::ranges::is_sorted(rows, std::less_equal{})
-                 ? std::vector<KeyFault>()
-                 : std::vector<KeyFault>{{"rows", "rows that are not in order", "the earlier run's list is", ""}};
+      return fault_if(!std::ranges::is_sorted(rows, std::less_equal{}),
+                      {"rows", "rows that are not in order", "the earlier run's list is"});
     }
     bool operator==(const After&) const = default;
   };

@@ -24,4 +24,9 @@ struct KeyFault {
   std::vector<std::string> of = {};  ///< keys that it follows from; empty: `key`, or where that is "" all
 };
 
+/// The only fault that an item can have.
+inline std::vector<KeyFault> fault_if(bool is_wrong, const KeyFault& fault) {
+  return is_wrong ? std::vector{fault} : std::vector<KeyFault>();
+}
+
 }  // namespace stereosweep::sweep
