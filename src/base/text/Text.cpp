@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/files/Sha256.hpp"
+#include "base/text/Json.hpp"
 #include "base/text/Utf8.hpp"
 
 namespace stereosweep::base {
@@ -205,25 +205,7 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
 }
 
 std::string json_quote(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (byte < 0x20) {
-      out += "\\u00" + to_hex({&byte, 1});
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -51,7 +51,7 @@ constexpr std::int64_t longest_wait_s = 1'000'000'000;
 /// Seconds of a length of time as batch systems write it: minutes, minutes:seconds, hours:minutes:seconds, or with days
 /// before it (1-02:30:00), at most `longest_wait_s`; nothing if it is not one, or zero.
 std::optional<std::int64_t> parse_time(std::string_view text);
-/// `text` as a JSON string with its quotes; control characters escaped, UTF-8 kept.
+/// `text` as a JSON string with its quotes; control characters escaped, UTF-8 kept, invalid bytes replaced.
 std::string json_quote(std::string_view text);
 /// The candidate nearest to `word` (edit distance at most a third of its length), as "did you mean 'x'?"; "" if none.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
