@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "model/causal/attention/RegionAllocator.hpp"
+
 namespace stereosweep::engine {
 namespace {
 
@@ -55,7 +57,7 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
       borrowed.push_back(&prompt);
     }
     GrowingTree tree(borrowed, 1 + seed % 3);
-    model::SlotAllocator slots(model::Placement::by_branch);
+    model::RegionAllocator slots(0, model::Placement::by_branch, model::slots_per_block);
     std::vector<Text> texts;
     std::size_t next = 0;
     std::int64_t largest = 0;
@@ -74,7 +76,7 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
       }
       expect_well_formed(tree.tree());
       slots.grow(tree.tree());
-      largest = std::max<std::int64_t>(largest, slots.num_blocks());
+      largest = std::max<std::int64_t>(largest, slots.end() / model::slots_per_block);
       for (const auto& text : texts) {
         ASSERT_EQ(path_to(tree.tree(), text.branch), text.ids);
       }
@@ -108,7 +110,7 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
     std::vector<std::int32_t> none;
     EXPECT_TRUE(tree.keep_only(none, std::nullopt).empty());
     slots.keep_only({});
-    EXPECT_EQ(slots.used_blocks(), 0);
+    EXPECT_EQ(slots.slots_in_use(), 0);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/Random.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/RegionAllocator.hpp"
 
 namespace stereosweep::engine::testing {
 
@@ -96,6 +97,7 @@ class PathModel : public model::CausalModel {
   std::unique_ptr<Memory> remember(std::int64_t most_rows) const override {
     auto memory = std::make_unique<Remembered>();
     memory->most_rows = most_rows;
+    memory->allocator = {model::whole_blocks(most_rows), model::Placement::by_branch, model::slots_per_block};
     return memory;
   }
 
@@ -113,7 +115,7 @@ class PathModel : public model::CausalModel {
     ++passes;
     remembered.ids = tree.ids;
     remembered.allocator.grow(tree);
-    const auto slots = std::int64_t{remembered.allocator.num_blocks()} * model::slots_per_block;
+    const std::int64_t slots = remembered.allocator.end();
     EXPECT_LE(slots, model::whole_blocks(remembered.most_rows)) << "more than was announced";
     largest_memory = std::max(largest_memory, slots);
     return states(tree, layers, rows);
@@ -127,7 +129,7 @@ class PathModel : public model::CausalModel {
   struct Remembered : Memory {
     std::vector<query::TokenId> ids;
     std::int64_t most_rows = 0;
-    model::SlotAllocator allocator{model::Placement::by_branch};
+    model::RegionAllocator allocator{0, model::Placement::by_branch, model::slots_per_block};
     std::int64_t rows() const override { return std::ssize(ids); }
     void keep_only(std::span<const std::int32_t> rows) override {
       std::vector<query::TokenId> kept;
@@ -137,9 +139,7 @@ class PathModel : public model::CausalModel {
       ids = std::move(kept);
       allocator.keep_only(rows);
     }
-    std::int64_t slots_in_use() const override {
-      return std::int64_t{allocator.used_blocks()} * model::slots_per_block;
-    }
+    std::int64_t slots_in_use() const override { return allocator.slots_in_use(); }
   };
 
   at::Tensor states(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {

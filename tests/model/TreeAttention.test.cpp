@@ -25,6 +25,7 @@
 #include "model/PlantedBranch.hpp"
 #include "model/ProductRows.hpp"
 #include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/RegionAllocator.hpp"
 #include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
@@ -356,12 +357,12 @@ TEST(TreeAttention, EveryInstructionSetComputesTheSame) {
   const auto count = std::ssize(rows);
   constexpr std::int64_t width = 40;
   constexpr std::int64_t padded = 48;
-  SlotAllocator allocator;
+  RegionAllocator allocator(0, Placement::dense, slots_per_block);
   allocator.grow(tree);
   const auto tiles = cut_tiles(tree, allocator.slots(), rows, 0, 6);
   const auto numbers = at::randn({3, count, width}, at::kFloat);
-  const auto keys = at::zeros({allocator.num_blocks(), padded, lanes::width}, at::kFloat);
-  const auto values = at::zeros({allocator.num_blocks(), lanes::width, padded}, at::kFloat);
+  const auto keys = at::zeros({allocator.end() / slots_per_block, padded, lanes::width}, at::kFloat);
+  const auto values = at::zeros({allocator.end() / slots_per_block, lanes::width, padded}, at::kFloat);
   for (std::int64_t row = 0; row < count; ++row) {
     const auto slot = std::int64_t{allocator.slots()[static_cast<std::size_t>(row)]};
     const auto block = slot / slots_per_block;
@@ -400,7 +401,7 @@ TEST(TreeTiles, MasksShowWhatEveryRowSees) {
   for (const auto& tree : trees()) {
     const auto rows = all_rows(tree);
     for (const std::int64_t window : {0, 1, 5, 40}) {
-      SlotAllocator allocator;
+      RegionAllocator allocator(0, Placement::dense, slots_per_block);
       allocator.grow(tree);
       const auto slots = allocator.slots();
       const auto tiles = cut_tiles(tree, slots, rows, window, 6);
@@ -437,7 +438,7 @@ TEST(TreeTiles, MasksShowWhatEveryRowSees) {
 TEST(TreeTiles, SequencesKeepBlocksOfTheirOwn) {
   TokenTree tree;
   plant_branch(tree, -1, 20);
-  SlotAllocator allocator;
+  RegionAllocator allocator(0, Placement::dense, slots_per_block);
   allocator.grow(tree);
   std::vector<int> ends(5, 0);
   for (int step = 0; step < 64; ++step) {
@@ -458,7 +459,7 @@ TEST(TreeTiles, APromptIsReadOnceForItsTexts) {
   for (const auto& [prompt, own] : {std::pair{320, 70}, std::pair{16, 200}}) {
     TokenTree tree;
     plant_branch(tree, -1, prompt);
-    SlotAllocator allocator(Placement::by_branch);
+    RegionAllocator allocator(0, Placement::by_branch, slots_per_block);
     allocator.grow(tree);
     std::vector<std::int64_t> last;
     for (int text = 0; text < 12; ++text) {

@@ -117,65 +117,6 @@ class TileBuilder {
 
 }  // namespace
 
-void SlotAllocator::place_after(std::int32_t previous, std::int32_t length) {
-  for (std::int32_t i = 0; i < length; ++i) {
-    const auto block = previous / slots_per_block;
-    const bool fits =
-        previous >= 0 && taken_[block] < slots_per_block && taken_[block] == previous % slots_per_block + 1;
-    if (fits) {
-      taken_[block] += 1;
-      previous += 1;
-    } else {
-      previous = open_block() * slots_per_block;
-    }
-    slots_.push_back(previous);
-  }
-}
-
-// A block whose first slot is taken.
-std::int32_t SlotAllocator::open_block() {
-  if (free_.empty()) {
-    taken_.push_back(1);
-    return num_blocks() - 1;
-  }
-  const auto block = *free_.begin();
-  free_.erase(free_.begin());
-  taken_[block] = 1;
-  return block;
-}
-
-void SlotAllocator::keep_only(std::span<const std::int32_t> rows) {
-  std::vector<std::int32_t> slots;
-  slots.reserve(rows.size());
-  std::vector<char> is_used(taken_.size());
-  for (const auto row : rows) {
-    slots.push_back(slots_[row]);
-    is_used[slots.back() / slots_per_block] = 1;
-  }
-  slots_ = std::move(slots);
-  for (std::int32_t block = 0; block < num_blocks(); ++block) {
-    if (is_used[block] == 0) {
-      free_.insert(block);
-    }
-  }
-}
-
-void SlotAllocator::grow(const TokenTree& tree) {
-  if (slots_.empty() && taken_.empty() && placement_ == Placement::dense) {
-    place_after(-1, static_cast<std::int32_t>(tree.ids.size()));
-    return;
-  }
-  for (const auto& branch : tree.branches) {
-    if (branch.first < std::ssize(slots_)) {
-      STEREOSWEEP_ASSERT(branch.first + branch.length <= std::ssize(slots_), "new tokens form new branches");
-      continue;
-    }
-    const bool rooted = branch.parent < 0;
-    const auto* parent = rooted ? nullptr : &tree.branches[branch.parent];
-    place_after(rooted ? -1 : slots_[parent->first + parent->length - 1], branch.length);
-  }
-}
-
 std::int64_t longest_path(const TokenTree& tree) {
   std::int64_t longest = 0;
   for (const auto& branch : tree.branches) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -39,32 +38,6 @@ constexpr std::int64_t whole_blocks(std::int64_t rows) {
 
 /// Where the rows of the first call lie: as they come, or each branch in blocks of its own, as later ones do.
 enum class Placement { dense, by_branch };
-
-/// Gives every row of a growing tree its slot. A branch goes on in its parent's block while there is room and else
-/// opens a block of its own, so that what one sequence generates lies together however many sequences grow in turn. A
-/// block whose rows are all forgotten is used again.
-class SlotAllocator {
- public:
-  explicit SlotAllocator(Placement placement = Placement::dense) : placement_(placement) {}
-
-  /// Slots for the rows of `tree` from slots().size() on; they form whole branches.
-  void grow(const TokenTree& tree);
-  /// Row i is from now on what was row rows[i] (each at most once); the others are forgotten.
-  void keep_only(std::span<const std::int32_t> rows);
-  std::span<const std::int32_t> slots() const { return slots_; }  ///< [row]
-  /// There are slots of so many blocks, those included that wait to be used again.
-  std::int32_t num_blocks() const { return static_cast<std::int32_t>(taken_.size()); }
-  std::int32_t used_blocks() const { return num_blocks() - static_cast<std::int32_t>(free_.size()); }
-
- private:
-  void place_after(std::int32_t previous, std::int32_t length);
-  std::int32_t open_block();
-
-  Placement placement_;
-  std::vector<std::int32_t> slots_;
-  std::vector<std::int32_t> taken_;  ///< slots of each block that were given away: always the first ones
-  std::set<std::int32_t> free_;      ///< blocks without a row; the first one is opened next
-};
 
 struct TreeTiles {
   struct Tile {

@@ -24,7 +24,7 @@ void RegionAllocator::grow(const TokenTree& tree) {
       const auto& parent = tree.branches[static_cast<std::size_t>(branch.parent)];
       previous = slots_[static_cast<std::size_t>(parent.first + parent.length - 1)];
     }
-    place(previous, branch.length, branch.room);
+    place(previous, branch.length, unit_ > 1 ? 0 : branch.room);
   }
 }
 
@@ -51,7 +51,7 @@ RegionAllocator::Region* RegionAllocator::goes_on(std::int32_t previous) {
 
 // The first gap that takes all; else the largest one; else behind everything.
 RegionAllocator::Region& RegionAllocator::open(std::int32_t length, std::int32_t room) {
-  const auto wanted = length + room;
+  const auto wanted = whole_units(length + room);
   const auto last = end();
   std::pair<std::int32_t, std::int32_t> best{last, 0};  // begin and length
   std::int32_t begin = 0;
@@ -66,7 +66,7 @@ RegionAllocator::Region& RegionAllocator::open(std::int32_t length, std::int32_t
   }
   consider(static_cast<std::int32_t>(most_rows_ > 0 ? std::max<std::int64_t>(most_rows_, last)
                                                     : std::numeric_limits<std::int32_t>::max()));
-  const auto taken = best.second > 0 ? std::min(best.second, wanted) : length;
+  const auto taken = best.second > 0 ? std::min(best.second, wanted) : whole_units(length);
   return regions_.insert({best.first, {best.first, best.first + taken}}).first->second;
 }
 
@@ -89,10 +89,18 @@ void RegionAllocator::keep_only(std::span<const std::int32_t> rows) {
     auto& region = it->second;
     const auto taken = *std::prev(next) + 1;
     if (taken < region.taken) {  // whose room it was has ended
-      region = {taken, taken};
+      region.taken = region.end = whole_units(taken);
     }
     ++it;
   }
+}
+
+std::int64_t RegionAllocator::slots_in_use() const {
+  std::int64_t slots = 0;
+  for (const auto& [first, region] : regions_) {
+    slots += whole_units(region.taken - first);
+  }
+  return slots;
 }
 
 std::int32_t RegionAllocator::end() const { return regions_.empty() ? 0 : std::prev(regions_.end())->second.end; }

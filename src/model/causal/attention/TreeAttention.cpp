@@ -11,6 +11,7 @@
 
 #include "base/Error.hpp"
 #include "model/causal/attention/KeyValueStore.hpp"
+#include "model/causal/attention/RegionAllocator.hpp"
 #include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
@@ -40,13 +41,13 @@ class BlockAttention : public TreeAttention {
         options_(options),
         padded_width_(lanes::round_up(rule_.width)),
         most_blocks_(whole_blocks(size.most_rows) / slots_per_block),
-        allocator_(size.placement),
+        allocator_(whole_blocks(size.most_rows), size.placement, slots_per_block),
         layers_(static_cast<std::size_t>(size.layers)) {}
 
   void grow(const TokenTree& tree) override {
     const auto first = rows();
     allocator_.grow(tree);
-    reserve(allocator_.num_blocks());
+    reserve(allocator_.end() / slots_per_block);
     if (bias_.defined()) {
       update_bias(tree, first);
     }
@@ -56,7 +57,7 @@ class BlockAttention : public TreeAttention {
 
   void keep_only(std::span<const std::int32_t> rows) override { allocator_.keep_only(rows); }
 
-  std::int64_t slots_in_use() const override { return std::int64_t{allocator_.used_blocks()} * slots_per_block; }
+  std::int64_t slots_in_use() const override { return allocator_.slots_in_use(); }
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -187,7 +188,7 @@ class BlockAttention : public TreeAttention {
   std::int64_t padded_width_;
   std::int64_t most_blocks_ = 0;
   std::int64_t capacity_ = 0;  ///< blocks
-  SlotAllocator allocator_;
+  RegionAllocator allocator_;
   std::vector<Kept> layers_;
   at::Tensor bias_;  ///< [heads, capacity * 16]; undefined without alibi
 };
