@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -39,23 +38,8 @@ std::string value_in(const std::string& text, std::string_view key, std::string_
   return begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(ends, begin) - begin);
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 bool uses_gpu(const EngineSettings& settings, const base::FileSet& files) {
   return may_use_gpu(settings, files) && model::cuda_ready();
-}
-
-std::string gpu_name() {
-  std::error_code ignored;
-  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored)) {
-    if (const auto name = value_in(text_of(gpu.path() / "information"), "Model:", "\n"); !name.empty()) {
-      return name;
-    }
-  }
-  return "CUDA device";
 }
 
 /// Hidden state 0 is the embeddings' output.
@@ -170,9 +154,10 @@ std::string device_description(const EngineSettings& settings, const base::FileS
     return "fake";
   }
   if (uses_gpu(settings, files)) {
-    return gpu_name();
+    return parallel::current_gpu().name;
   }
-  auto name = value_in(text_of("/proc/cpuinfo"), "model name", "\n");
+  std::ifstream facts("/proc/cpuinfo");
+  auto name = value_in({std::istreambuf_iterator<char>(facts), {}}, "model name", "\n");
   name = name.empty() ? "unknown processor" : name;
   return model::kernels_on(c10::kCPU) == model::Kernels::own_kernels ? name : name + ", torch's operators";
 }
