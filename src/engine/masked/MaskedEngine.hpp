@@ -7,12 +7,13 @@
 #include <span>
 
 #include "engine/masked/MaskedPlan.hpp"
-#include "engine/readout/Readout.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine {
+
+struct MaskedParts;  ///< what an engine lends to its calls
 
 /// One call is one deduplicated, sorted, packed piece of work: its bits depend on the set of its queries and on the
 /// settings. A caller who wants answers that do not depend on neighbours asks one query a call.
@@ -25,11 +26,7 @@ class MaskedEngine : public query::Engine {
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
-  std::unique_ptr<model::MaskedModel> model_;
-  const tokenizer::Tokenizer& tokenizer_;
-  std::int64_t batch_tokens_;
-  InputLimits limits_;
-  std::optional<SlotsReader> slots_;  ///< of a model with a head
+  std::shared_ptr<const MaskedParts> parts_;
 };
 
 }  // namespace stereosweep::engine

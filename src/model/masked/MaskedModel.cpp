@@ -47,11 +47,13 @@ std::vector<std::int32_t> rows_before(std::span<const std::int32_t> borders, std
 // takes), so on the CPU all products have whole multiples of this many rows. Rows do not mix: those that fill up change
 // nothing.
 constexpr std::size_t rows_step = 32;
+constexpr std::size_t few_rows_step = 64;  // of the last layer alone, where those that fill up cost next to nothing
 
 template <class Number>
-std::vector<Number> filled_up(std::vector<Number> values, Number filler, const at::Device& device) {
+std::vector<Number> filled_up(std::vector<Number> values, Number filler, const at::Device& device,
+                              std::size_t step = rows_step) {
   if (kernels_on(device) == Kernels::own_kernels) {
-    values.resize((values.size() + rows_step - 1) / rows_step * rows_step, filler);
+    values.resize((values.size() + step - 1) / step * step, filler);
   }
   return values;
 }
@@ -158,7 +160,8 @@ class Encoder : public MaskedModel {
     const auto input_positions =
         staging.add(shared ? filled_up(shared->positions, std::int32_t{0}, device) : positions);
     const auto input_rows = staging.add(shared ? shared->rows : std::vector<std::int32_t>{});
-    const auto wanted = staging.add(filled_up(std::vector<std::int32_t>(rows.begin(), rows.end()), 0, device));
+    const auto wanted =
+        staging.add(filled_up(std::vector<std::int32_t>(rows.begin(), rows.end()), 0, device, few_rows_step));
     const auto all_begin = staging.add(borders);
     const auto few_begin = staging.add(few_borders);
     staging.send(device);
