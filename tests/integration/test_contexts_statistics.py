@@ -361,3 +361,22 @@ def test_means_and_contrasts_of_made_sentences_as_numpy(made):
         assert contrast["contrast_low"] < contrast["contrast_difference"] < contrast["contrast_high"]
         assert 0 < contrast["contrast_p"] <= 1
     assert "template" in out and "rephrasing" in out
+
+
+def test_intervals_stay_where_effect_sizes_can_be(tmp_path):
+    """Two templates leave an interval of many times the mean: it ends where no sample of so many words can pass."""
+    few = ["corpus.templates.only=[in_town, typical]", "corpus.rephrasings=[none, bus]", "samples=40"]
+    output = tmp_path / "run"
+    code, _, err = runs.run(runs.ROOT / "jobs/61_generated_contexts.yaml", output, *few)
+    assert code == 0, err
+    sides = "left: {subject: women}, right: {subject: men}"
+    tables, _ = statistics(output, "--means", f"statistics.contrasts=[{{name: gender, {sides}}}]")
+    raw = xr.open_dataset(output / "contexts.h5", engine="netcdf4")
+    counts = [[len(json.loads(str(words))) for words in raw[f"test_{side}_words"].values] for side in "ab"]
+    largest = max(np.sqrt((a + b) * (a + b - 1) / (a * b)) for a, b in zip(*counts, strict=True))
+    ends = [float(str(tables[f"measure_{end}"].sel(measure="effect_size").item())) for end in ("lowest", "highest")]
+    assert ends == pytest.approx([-largest, largest], rel=1e-12)
+    low, high = tables["mean_score_low"].values, tables["mean_score_high"].values
+    assert np.isfinite(low).any() and np.nanmin(low) >= ends[0] and np.nanmax(high) <= ends[1]
+    contrasts = tables["contrast_low"].values[(tables["contrast_measure"] == "effect_size").values]
+    assert np.isfinite(contrasts).any() and np.nanmin(contrasts) >= -2 * largest

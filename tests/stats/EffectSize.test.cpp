@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "base/Random.hpp"
 #include "stats/ContextGoldens.hpp"
 
 namespace stereosweep::stats {
@@ -39,10 +42,27 @@ TEST(EffectSize, DoesNotDependOnUnitOrOrigin) {
   EXPECT_NEAR(effect_size(x, y).value, -effect_size(y, x).value, 1e-15);
 }
 
-TEST(EffectSize, IsBoundedBySizes) {  // |d| <= 2 sqrt((2n - 1) / (2n)), reached by two constant sides
-  const std::vector<double> x(8, 1.0);
-  const std::vector<double> y(8, -1.0);
-  EXPECT_NEAR(effect_size(x, y).value, 2 * std::sqrt(15.0 / 16), 1e-15);
+TEST(EffectSize, IsBoundedBySizes) {  // reached by two constant sides
+  std::uint64_t draws = 0;
+  const auto uniform = [&] { return base::random_unit(5, 0, draws++); };
+  for (const std::size_t n : {1, 2, 5, 25}) {
+    for (const std::size_t m : {1, 3, 25}) {
+      const double largest = largest_effect_size(n, m);
+      if (n + m > 2) {
+        const auto closest = effect_size(std::vector<double>(n, 1.0), std::vector<double>(m, -1.0));
+        EXPECT_NEAR(closest.value, largest, 1e-12 * largest);
+      }
+      for (int draw = 0; draw < 200; ++draw) {
+        std::vector<double> x(n);
+        std::vector<double> y(m);
+        std::ranges::generate(x, [&] { return 1 + 0.01 * draw * uniform(); });
+        std::ranges::generate(y, [&] { return 0.01 * draw * uniform(); });
+        EXPECT_LE(effect_size(x, y).value, largest * (1 + 1e-12)) << n << " " << m;
+      }
+    }
+  }
+  EXPECT_NEAR(largest_effect_size(8, 8), 2 * std::sqrt(15.0 / 16), 1e-15);
+  EXPECT_NEAR(largest_effect_size(1, 1), std::sqrt(2.0), 1e-15);
 }
 
 TEST(EffectSize, SaysWhyThereIsNone) {

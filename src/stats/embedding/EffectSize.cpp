@@ -36,6 +36,10 @@ EffectSize effect_size(std::span<const double> x, std::span<const double> y) {
   return result;
 }
 
+double largest_effect_size(std::size_t n, std::size_t m) {
+  return std::sqrt(permutation_variance(n, m) * static_cast<double>(n + m - 1));
+}
+
 double permutation_variance(std::size_t n, std::size_t m) {
   return (static_cast<double>(n) + static_cast<double>(m)) / (static_cast<double>(n) * static_cast<double>(m));
 }

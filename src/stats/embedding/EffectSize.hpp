@@ -36,6 +36,10 @@ struct EffectSize {
 /// magnitude), the difference is set; `not_finite`.
 EffectSize effect_size(std::span<const double> x, std::span<const double> y);
 
+/// The largest |d| that n and m numbers can have, sqrt((n + m) (n + m - 1) / (n m)): all of a side are equal, and
+/// differ from those of the other. `n` and `m` at least 1.
+double largest_effect_size(std::size_t n, std::size_t m);
+
 /// Variance of d under relabelling: of all ways to cut the pool into n and m words, the variance of d is
 /// (n + m) / (n m) exactly, because the pooled deviation (n - 1) does not change.
 double permutation_variance(std::size_t n, std::size_t m);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/Lists.hpp"
+#include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
@@ -24,17 +25,29 @@ using Scores = std::array<double, num_measures>;  ///< effect_size, association,
 /// One value of the axis subject: label, then the coordinates kind, name, domain, first, second and further parts.
 using SubjectRow = std::vector<std::string>;
 
-AxisSchema measure_axis() {
-  return {
-      results::score_axis_names[0],
+/// Effect sizes end where no sample of any of the tests can pass, associations where cosines do.
+AxisSchema measure_axis(const std::vector<ContextsTest>& tests) {
+  double effect = 0;
+  double association = 0;
+  for (const auto& test : tests) {
+    const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
+    const auto& first = test.words[is_weat ? 0 : 2];
+    const auto& second = test.words[is_weat ? 1 : 3];
+    if (!first.empty() && !second.empty()) {
+      effect = std::max(effect, stats::largest_effect_size(first.size(), second.size()));
+      association = std::max(association, is_weat ? 4. : 2.);
+    }
+  }
+  effect *= 1 + stats::cosine_rounding;
+  return probes::measure_axis(
       "what is measured",
-      {"effect_size", "association", "deviation"},
-      {{"units", "unit of the score", {"1", "1", "1"}},
-       {"description",
-        "definition",
-        {"association / deviation: the effect size of the sample",
-         "WEAT: mean association of X minus that of Y; WEFAT: mean cosine of the word with A minus that with B",
-         "standard deviation (ddof 1). WEAT: of the associations in X and Y; WEFAT: of the cosines with A and B"}}}};
+      {{"effect_size", "1", "association / deviation: the effect size of the sample", base::format_double(-effect),
+        base::format_double(effect)},
+       {"association", "1",
+        "WEAT: mean association of X minus that of Y; WEFAT: mean cosine of the word with A minus that with B",
+        base::format_double(-association), base::format_double(association)},
+       {"deviation", "1",
+        "standard deviation (ddof 1). WEAT: of the associations in X and Y; WEFAT: of the cosines with A and B"}});
 }
 
 AxisSchema subject_axis(const std::vector<SubjectRow>& rows) {
@@ -189,7 +202,7 @@ results::ScoreTableAxes score_axes(const Contexts& job) {
     samples[1].labels = base::mapped(job.contextual().corpus.rephrasings, &sweep::Rephrasing::label);
   }
   const Subjects subjects(tests, job);
-  return {measure_axis(), subject_axis(subjects.rows()), samples[0], samples[1], samples[2], item_axis(tests)};
+  return {measure_axis(tests), subject_axis(subjects.rows()), samples[0], samples[1], samples[2], item_axis(tests)};
 }
 
 /// Adds the score table, some samples at a time. Measures (README.md): effect_size, association, deviation. Subjects:
@@ -202,7 +215,7 @@ void write_score_table(results::Layout& layout, const ContextsReader& reader, co
   if (subjects.rows().empty()) {
     return;
   }
-  const results::ScoreTableAxes axes = {measure_axis(),        subject_axis(subjects.rows()), reader.sample_axes[0],
+  const results::ScoreTableAxes axes = {measure_axis(tests),   subject_axis(subjects.rows()), reader.sample_axes[0],
                                         reader.sample_axes[1], reader.sample_axes[2],         item_axis(tests)};
   results::ScoreTableWriter writer(layout, axes);
   const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
