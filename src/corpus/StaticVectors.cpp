@@ -52,6 +52,9 @@ class Found {
   /// Takes the vector that `read` returns for every word that this row suits better than those before it.
   template <class Read>
   void offer(std::string_view word, const Read& read) {
+    if (num_rows_++ == 0) {
+      first_word_ = word;
+    }
     // putting marks in order takes the square of their number: no wanted word is longer
     const auto key = comparable(word.substr(0, max_word_bytes), Case::ignore, Accents::ignore);
     const auto [begin, end] = places_.equal_range(key);
@@ -63,8 +66,9 @@ class Found {
       }
     }
   }
-  StaticTable take(std::int64_t dimension, std::uint64_t num_rows) const {
-    StaticTable table{dimension, num_rows, {}, {}, {}, {}, {}};
+  std::uint64_t num_rows() const { return num_rows_; }
+  StaticTable take(std::int64_t dimension) const {
+    StaticTable table{dimension, num_rows_, {}, {}, {}, {}, first_word_};
     std::vector<std::string> remarks;
     for (const auto& row : rows_) {
       const bool is_zero = std::ranges::all_of(row.vector, [](float number) { return number == 0; });
@@ -113,6 +117,8 @@ class Found {
   const StaticVectors& source_;
   std::unordered_multimap<std::string, std::size_t> places_;  ///< in `rows_`, by what cannot differ
   std::vector<Row> rows_;                                     ///< in the order asked
+  std::uint64_t num_rows_ = 0;                                ///< of the file, so far
+  std::string first_word_;
 };
 
 class TextReader {
@@ -139,16 +145,15 @@ class TextReader {
         at = end + 1;
       }
     }
-    if (rows_ == 0 && !expects_header_) {
+    const auto rows = found_.num_rows();
+    if (rows == 0 && !expects_header_) {
       refuse("there are no vectors", "the file is empty");
     }
-    if (expects_header_ && (line_ == 0 || rows_ != header_.rows)) {
-      refuse("the file ends after " + base::counted(rows_, "row"),
+    if (expects_header_ && (line_ == 0 || rows != header_.rows)) {
+      refuse("the file ends after " + base::counted(rows, "row"),
              line_ == 0 ? "it is empty" : "its header says " + base::with_thousands(header_.rows));
     }
-    auto table = found_.take(dimension_, rows_);
-    table.first_word = first_word_;
-    return table;
+    return found_.take(dimension_);
   }
 
  private:
@@ -196,16 +201,12 @@ class TextReader {
       refuse("the row has " + base::counted(static_cast<std::uint64_t>(blanks), "number"),
              "its word and " + base::with_thousands(static_cast<std::uint64_t>(dimension_)) + " are needed");
     }
-    ++rows_;
-    if (expects_header_ && rows_ > header_.rows) {
+    if (expects_header_ && found_.num_rows() == header_.rows) {
       refuse("there are more rows", "the header says " + base::with_thousands(header_.rows));
     }
     auto border = row.find(' ');
     for (auto more = blanks - dimension_; more > 0; --more) {
       border = row.find(' ', border + 1);
-    }
-    if (rows_ == 1) {
-      first_word_ = row.substr(0, border);
     }
     found_.offer(row.substr(0, border), [&] { return read_numbers(row.substr(border + 1)); });
   }
@@ -228,9 +229,7 @@ class TextReader {
   bool expects_header_;
   Header header_;
   std::int64_t dimension_ = 0;
-  std::uint64_t rows_ = 0;
   std::uint64_t line_ = 0;
-  std::string first_word_;
 };
 
 // "rows dimension\n", then each word, a blank, the vector as little-endian float32, and from some writers a line feed.
@@ -247,16 +246,14 @@ class BinaryReader {
       refuse("no header of word2vec", "it is two integers, words and dimension (1 to 65,536)");
     }
     take(end + 1);
-    for (num_rows_ = header->rows; row_ < num_rows_; ++row_) {
+    for (num_rows_ = header->rows; found_.num_rows() < num_rows_;) {
       read_row(static_cast<std::size_t>(header->dimension) * sizeof(float));
     }
     const auto rest = ahead(2);
     if (!rest.empty() && rest != "\n") {
       refuse("bytes behind the last row", "the header says " + base::with_thousands(header->rows));
     }
-    auto table = found_.take(header->dimension, header->rows);
-    table.first_word = first_word_;
-    return table;
+    return found_.take(header->dimension);
   }
 
  private:
@@ -290,7 +287,7 @@ class BinaryReader {
   }
 
   std::string place() const {
-    return "row " + base::with_thousands(row_ + 1) + " of " + base::with_thousands(num_rows_);
+    return "row " + base::with_thousands(found_.num_rows() + 1) + " of " + base::with_thousands(num_rows_);
   }
 
   void read_row(std::size_t vector_bytes) {
@@ -304,9 +301,6 @@ class BinaryReader {
       refuse(place() + " has no word", "the file ends, or no blank comes within 4,096 bytes");
     }
     const std::string word(bytes.substr(0, size));
-    if (row_ == 0) {
-      first_word_ = word;
-    }
     take(size + 1);
     bytes = bytes.substr(size + 1, vector_bytes);
     if (bytes.size() < vector_bytes) {
@@ -360,9 +354,7 @@ class BinaryReader {
   std::string buffer_;
   std::size_t begin_ = 0;
   std::uint64_t offset_ = 0;
-  std::uint64_t row_ = 0;
   std::uint64_t num_rows_ = 0;
-  std::string first_word_;
   bool ended_ = false;
 };
 
