@@ -330,7 +330,7 @@ LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t en
       end_(end),
       long_line_(std::move(long_line)),
       hook_(std::move(hook)),
-      buffer_(capacity + padding),
+      buffer_(capacity),
       offset_(begin > 0 ? begin - 1 : 0),
       at_start_of_line_(begin == 0) {}
 

@@ -48,8 +48,7 @@ std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compre
 /// Longer lines are left out.
 constexpr std::size_t max_line_bytes = std::size_t{1} << 20;
 
-/// One or more whole lines; the last byte is a line feed, except at the end of the file. `LineReader::padding` bytes
-/// behind the text may be read (their values mean nothing).
+/// One or more whole lines; the last byte is a line feed, except at the end of the file.
 struct LineBlock {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of the first byte in the stream
@@ -58,7 +57,6 @@ struct LineBlock {
 /// Cuts a stream into blocks of whole lines. A line ends with a line feed or with the file.
 class LineReader {
  public:
-  static constexpr std::size_t padding = 64;
   /// Told the offset of a line that is longer than allowed, and how many bytes it takes with its end.
   using LongLine = std::function<void(std::uint64_t offset, std::uint64_t bytes)>;
   /// Told of every read, so that also a line of gigabytes can be interrupted: the place in the stored file, and the
