@@ -219,7 +219,7 @@ TEST(ContextsStatistics, WordsOfAllTestsAreOneFamilyUnlessDeclared) {
   const Synthetic run({wefat("traits", 6), wefat("others", 3), weat("sets", 4, 4)}, 5);
   const auto file = run.write();
   const auto check = [](const std::vector<const TestSummary*>& tests) {
-    std::vector<const WordSummary*> words;
+    std::vector<const EffectSummary*> words;
     std::vector<double> cited;
     for (const auto* test : tests) {
       for (const auto& word : test->words) {
@@ -491,13 +491,13 @@ TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {
       {"group", {"group against one", "group against two"}, {"axis"}, highest, {highest[0], "unheard"}}};
   const auto file = run.write();
   const auto result = compute_contexts(*file, options);
-  ASSERT_EQ(result.detections.size(), 1U);
+  ASSERT_EQ(result.detections.size(), 2U);  // of the intersection, and emergent
   const auto& detection = result.detections.front();
   EXPECT_EQ(detection.words, words);
-  EXPECT_EQ(detection.area.value, 1);  // the validated words are those with the largest scores
-  EXPECT_EQ(detection.curves[0].chance, 3.0 / 8);
-  EXPECT_EQ(detection.unknown[1], std::vector<std::string>{"unheard"});
-  for (const auto& point : detection.curves[0].points) {
+  EXPECT_EQ(detection.area, 1);  // the validated words are those with the largest scores
+  EXPECT_EQ(detection.curve.chance, 3.0 / 8);
+  EXPECT_EQ(result.detections.back().unknown, std::vector<std::string>{"unheard"});
+  for (const auto& point : detection.curve.points) {
     const auto above =
         std::count_if(words.begin(), words.end(), [&](const auto& word) { return largest[word] > point.threshold; });
     EXPECT_EQ(point.true_positives + point.false_positives, static_cast<std::size_t>(above));

@@ -8,10 +8,10 @@
 #include <set>
 #include <span>
 #include <tuple>
+#include <type_traits>
 
 #include "base/text/Text.hpp"
 #include "findings/Finding.hpp"
-#include "findings/Means.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/tables/TerminalTable.hpp"
@@ -32,16 +32,9 @@ constexpr const char* status_finding = "samples_by_status";
 constexpr const char* tests_heading = "Tests of word sets";
 constexpr const char* words_heading = "Single words";
 
-/// A weat test, a word of a wefat test, or a wefat test. Borrowed.
-struct Row {
-  const ContextsTest* test;
-  std::string word;  ///< of a wefat test
-  const EffectSummary* of;
-  double association = stats::nan;
-  std::string family;  ///< tests or words that are adjusted together; empty: none
-  std::size_t family_size = 0;
-  std::uint64_t contexts = 0;  ///< of the rarest word, or of the word
-  std::int32_t rank = 0;       ///< among the words of the test, by evidence
+/// A weat test, a word of a wefat test, or a wefat test.
+struct Row : EffectSummary {
+  const ContextsTest* test;  ///< borrowed
 };
 
 /// One vector per word: no samples of contexts.
@@ -50,30 +43,11 @@ bool is_static(const ContextsResult& result) {
          std::ranges::all_of(result.word_contexts, [](const auto& word) { return word.second <= 1; });
 }
 
-std::uint64_t fewest_contexts(const ContextsResult& result, const ContextsTest& test) {
-  auto fewest = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& word : test.words | std::views::join) {
-    fewest = std::min(fewest, result.word_contexts.at(word));
-  }
-  return fewest == std::numeric_limits<std::uint64_t>::max() ? 0 : fewest;
-}
-
-Row row_of(const ContextsResult& result, std::size_t test) {
-  const auto& summary = result.summaries[test];
-  Row row{.test = &result.tests[test], .word = "", .of = &summary, .family = ""};
-  row.contexts = fewest_contexts(result, *row.test);
-  if (summary.family) {
-    row.family = result.families[*summary.family].label;
-    row.family_size = result.families[*summary.family].num_effects;
-  }
-  return row;
-}
-
 std::vector<Row> tests_of(const ContextsResult& result, EmbeddingTest::Kind kind) {
   std::vector<Row> rows;
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     if (result.tests[test].kind == kind) {
-      rows.push_back(row_of(result, test));
+      rows.push_back({result.summaries[test], &result.tests[test]});
     }
   }
   return rows;
@@ -82,14 +56,8 @@ std::vector<Row> tests_of(const ContextsResult& result, EmbeddingTest::Kind kind
 std::vector<Row> words_of(const ContextsResult& result) {
   std::vector<Row> rows;
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
-    const auto& words = result.summaries[test].words;
-    const auto ranks =
-        findings::evidence_ranks(base::mapped(words, &EffectSummary::cited),
-                                 base::mapped(words, [](const auto& word) { return word.combined.effect; }));
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      auto& row = rows.emplace_back(row_of(result, test));
-      std::tie(row.word, row.of, row.association, row.contexts, row.rank) = std::tuple(
-          words[i].word, &words[i], words[i].association.mean, result.word_contexts.at(words[i].word), ranks[i]);
+    for (const auto& word : result.summaries[test].words) {
+      rows.push_back({word, &result.tests[test]});
     }
   }
   return rows;
@@ -138,19 +106,12 @@ Heads with_titles(const std::vector<Row>& rows, const std::string& heads) {
   return table_columns(heads + (has_titles ? ", title" : ""));
 }
 
-/// A column of what `member` of the effect says.
-template <class Member>
-findings::Column& add(Finding& finding, Role role, const std::vector<Row>& rows, const std::string& name,
-                      const std::string& what, Member member) {
-  return finding.add(role, rows, name, "1", what, [member](const Row& row) { return std::invoke(member, *row.of); });
-}
-
 void add_relabelling(Finding& finding, const std::vector<Row>& rows, const std::string& kind,
                      PermutationSummary EffectSummary::*of) {
   const auto name = "p_" + kind;
   const auto column = [&](Role role, const std::string& ending, const std::string& what, auto member) -> auto& {
-    return add(finding, role, rows, name + ending, what,
-               [of, member](const EffectSummary& effect) { return std::invoke(member, effect.*of); });
+    return finding.add(role, rows, name + ending, "1", what,
+                       [of, member](const Row& row) { return std::invoke(member, row.*of); });
   };
   const auto relabelled = kind == "targets" ? "X and Y" : "A and B";
   column(Role::p, "", std::string("two-sided p of relabelling the words of ") + relabelled,
@@ -168,7 +129,7 @@ void add_relabelling(Finding& finding, const std::vector<Row>& rows, const std::
 
 /// What a test, or a word, says.
 std::string claim_of(const Row& row) {
-  const auto& of = row.of->combined;
+  const auto& of = row.combined;
   const std::size_t near = of.effect < 0 ? 3 : 2;
   const auto name = [&](std::size_t set) { return set_name(*row.test, set); };
   if (row.word.empty()) {
@@ -183,22 +144,22 @@ std::string claim_of(const Row& row) {
 void add_effects(Finding& finding, const std::vector<Row>& rows) {
   finding.question = {
       {.claims = base::mapped(rows, claim_of), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
-  add(finding, Role::value, rows, "", "effect size d, combined over the samples of contexts",
-      [](const auto& effect) { return effect.combined.effect; });
-  add(finding, Role::n, rows, "samples", "samples with an effect size",
-      [](const auto& effect) { return effect.effect.num_used; });
-  add(finding, Role::p, rows, "p", "two-sided p to cite: the largest of those below", &EffectSummary::cited);
+  finding.add(Role::value, rows, "", "1", "effect size d, combined over the samples of contexts",
+              [](const auto& effect) { return effect.combined.effect; });
+  finding.add(Role::n, rows, "samples", "1", "samples with an effect size",
+              [](const auto& effect) { return effect.effect.num_used; });
+  finding.add(Role::p, rows, "p", "1", "two-sided p to cite: the largest of those below", &EffectSummary::cited);
   for (std::size_t way = 0; way < adjustment_names.size(); ++way) {
-    add(finding, Role::adjusted, rows, std::string("p_") + adjustment_names[way], "p adjusted in its family",
-        [way](const auto& effect) { return effect.adjusted[way]; });
+    finding.add(Role::adjusted, rows, std::string("p_") + adjustment_names[way], "1", "p adjusted in its family",
+                [way](const auto& effect) { return effect.adjusted[way]; });
   }
-  add(finding, Role::p, rows, "p_least", "smallest p to cite that so many words can have", &EffectSummary::least);
+  finding.add(Role::p, rows, "p_least", "1", "smallest p to cite that so many words can have", &EffectSummary::least);
   finding.add(Role::status, rows, "status", "", "why there is no effect size",
-              [](const Row& row) { return row.of->combined.reason; });
-  add(finding, Role::value, rows, "mean", "mean of the effect size over samples",
-      [](const auto& effect) { return effect.effect.mean; });
-  add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of the effect size over samples",
-      [](const auto& effect) { return effect.effect.deviation; });
+              [](const Row& row) { return row.combined.reason; });
+  finding.add(Role::value, rows, "mean", "1", "mean of the effect size over samples",
+              [](const auto& effect) { return effect.effect.mean; });
+  finding.add(Role::value, rows, "sd", "1", "standard deviation (n - 1) of the effect size over samples",
+              [](const auto& effect) { return effect.effect.deviation; });
   finding.add(Role::value, rows, "contexts", "1", "contexts with a vector of the word, of a test of its rarest word",
               &Row::contexts);
   finding.add(Role::value, rows, "family_size", "1", "effects in the family; 0: in none", &Row::family_size);
@@ -297,11 +258,11 @@ Finding finding_of_tests(const ContextsResult& result) {
   add_effects(finding, rows);
   add_relabelling(finding, rows, "targets", &EffectSummary::targets);
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
-  add(finding, Role::p, rows, "p_both", "two-sided p of Student's t over other words of both kinds",
-      &EffectSummary::crossed);
-  add(finding, Role::low, rows, "low", "lower end of the interval of d over other words of both kinds, as p both",
-      &EffectSummary::crossed_low);
-  add(finding, Role::high, rows, "high", "upper end of that interval", &EffectSummary::crossed_high);
+  finding.add(Role::p, rows, "p_both", "1", "two-sided p of Student's t over other words of both kinds",
+              &EffectSummary::crossed);
+  finding.add(Role::low, rows, "low", "1", "lower end of the interval of d over other words of both kinds, as p both",
+              &EffectSummary::crossed_low);
+  finding.add(Role::high, rows, "high", "1", "upper end of that interval", &EffectSummary::crossed_high);
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
        .columns = heads_of(result, "test: weat_test",
@@ -336,12 +297,12 @@ Finding finding_of_word_means(const ContextsResult& result) {
   Finding finding{.name = "wefat_mean_effect",
                   .heading = words_heading,
                   .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
-  add(finding, Role::value, rows, "", "mean over samples of the mean effect size of the test's words",
-      [](const auto& effect) { return effect.effect.mean; });
-  add(finding, Role::n, rows, "samples", "samples in which every word has an effect size",
-      [](const auto& effect) { return effect.effect.num_used; });
-  add(finding, Role::value, rows, "sd", "standard deviation (n - 1) of that mean over samples",
-      [](const auto& effect) { return effect.effect.deviation; });
+  finding.add(Role::value, rows, "", "1", "mean over samples of the mean effect size of the test's words",
+              [](const auto& effect) { return effect.effect.mean; });
+  finding.add(Role::n, rows, "samples", "1", "samples in which every word has an effect size",
+              [](const auto& effect) { return effect.effect.num_used; });
+  finding.add(Role::value, rows, "sd", "1", "standard deviation (n - 1) of that mean over samples",
+              [](const auto& effect) { return effect.effect.deviation; });
   finding.views = {{.title = "Mean effect of the words of each test",
                     .columns = with_titles(rows, "test: wefat_test, mean:, sd, samples, sizes")}};
   return finding;
@@ -354,7 +315,7 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
   Finding finding{
       .name = name + "_sampling", .heading = name == "weat" ? tests_heading : words_heading, .axes = {axis}};
   const auto column = [&](const char* of, const char* what, double Combined::*member) {
-    add(finding, Role::value, rows, of, what, [member](const auto& effect) { return effect.combined.*member; });
+    finding.add(Role::value, rows, of, "1", what, [member](const auto& effect) { return effect.combined.*member; });
   };
   column("error", "standard error of d over samples of contexts", &Combined::standard_error);
   column("low", "lower end of the interval of d over other samples", &Combined::low);
@@ -368,7 +329,7 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
   column("log10_p_one_sided", "log10 of the one-sided p of z (as the published code computes it)",
          &Combined::log10_p_one_sided);
   finding.add(Role::status, rows, "status", "", "why samples give no error",
-              [](const Row& row) { return row.of->combined.error_reason; });
+              [](const Row& row) { return row.combined.error_reason; });
   if (detail != Detail::everything) {
     return finding;
   }
@@ -384,39 +345,22 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
   return finding;
 }
 
-/// One kind of detection of one group.
-struct DetectionRow {
-  const DetectionSummary* of;
-  std::size_t kind;
-  const stats::DetectionCurve& curve() const { return of->curves[kind]; }
-  bool exists() const { return curve().reason == stats::Reason::ok; }
-  const stats::DetectionPoint& point() const { return curve().points[of->used]; }
-  /// Validated words among as many as are detected, were these drawn at random.
-  double expected() const {
-    return exists() ? static_cast<double>(point().num_detected()) * curve().chance : stats::nan;
+std::vector<results::AxisSchema> detection_axes(const std::vector<DetectionSummary>& rows) {
+  std::vector<std::string> labels;
+  for (const auto& row : rows) {
+    base::add_once(labels, row.label);
   }
-};
-
-std::vector<DetectionRow> rows_of(const std::vector<DetectionSummary>& detections) {
-  std::vector<DetectionRow> rows;
-  for (const auto& detection : detections) {
-    for (std::size_t kind = 0; kind < detection.curves.size(); ++kind) {
-      rows.push_back({&detection, kind});
-    }
-  }
-  return rows;
-}
-
-std::vector<results::AxisSchema> detection_axes(const std::vector<DetectionSummary>& detections) {
   return {
-      axis_of("detection", "intersectional group", detections, &DetectionSummary::label),
+      {"detection", "intersectional group", labels, {}},
       {"detection_kind", "words of the intersection (IBD), or of it and of neither part (EIBD)", {"IBD", "EIBD"}, {}}};
 }
 
-std::string name_of(const DetectionRow& row) { return row.of->label + ", " + (row.kind == 0 ? "IBD" : "EIBD"); }
+std::string name_of(const DetectionSummary& row) {
+  return row.label + ", " + (row.is_intersectional() ? "IBD" : "EIBD");
+}
 
 /// Those that find most beyond what chance would.
-std::vector<findings::Sentence> answers_of(std::vector<DetectionRow> rows) {
+std::vector<findings::Sentence> answers_of(std::vector<DetectionSummary> rows) {
   constexpr std::size_t most = 3;
   const auto all = rows.size();
   std::erase_if(rows, [](const auto& row) { return !row.exists() || row.point().num_detected() == 0; });
@@ -426,13 +370,13 @@ std::vector<findings::Sentence> answers_of(std::vector<DetectionRow> rows) {
   std::vector<findings::Sentence> answers;
   for (const auto& row : std::span(rows).first(std::min(most, rows.size()))) {
     const auto& point = row.point();
-    const auto num_words = row.of->words.size();
-    answers.push_back(
-        {"", name_of(row) + ": " + std::to_string(point.num_detected()) + " of " + base::counted(num_words, "word") +
-                 (row.kind == 0 ? " detected" : " detected as emergent") + " at d > " +
-                 results::fixed(point.threshold, 2) + ", " + std::to_string(point.true_positives) + " of " +
-                 std::to_string(std::lround(row.curve().chance * static_cast<double>(num_words))) +
-                 " validated ones, expected by chance " + results::significant(row.expected()) + "."});
+    const auto num_words = row.words.size();
+    answers.push_back({"", name_of(row) + ": " + std::to_string(point.num_detected()) + " of " +
+                               base::counted(num_words, "word") +
+                               (row.is_intersectional() ? " detected" : " detected as emergent") + " at d > " +
+                               results::fixed(point.threshold, 2) + ", " + std::to_string(point.true_positives) +
+                               " of " + std::to_string(std::lround(row.curve.chance * static_cast<double>(num_words))) +
+                               " validated ones, expected by chance " + results::significant(row.expected()) + "."});
   }
   answers.push_back(
       {"", "Of " + base::counted(all, "list") + " " + std::to_string(rows.size()) +
@@ -441,14 +385,15 @@ std::vector<findings::Sentence> answers_of(std::vector<DetectionRow> rows) {
   return answers;
 }
 
-Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
-  const auto rows = rows_of(detections);
-  Finding finding{.name = "detection", .heading = "Detected words", .axes = detection_axes(detections)};
+Finding finding_of_detections(const std::vector<DetectionSummary>& rows) {
+  Finding finding{.name = "detection", .heading = "Detected words", .axes = detection_axes(rows)};
   const auto point = [&](const std::string& name, const std::string& what, std::size_t stats::DetectionCurve::*place,
                          auto member) {
-    finding.add(Role::value, rows, name, "1", what, [=](const DetectionRow& row) {
-      const auto at = place == nullptr ? row.of->used : row.curve().*place;
-      return row.exists() ? static_cast<double>(std::invoke(member, row.curve().points[at])) : stats::nan;
+    finding.add(Role::value, rows, name, "1", what, [=](const DetectionSummary& row) {
+      using Value = std::decay_t<std::invoke_result_t<decltype(member), const stats::DetectionPoint&>>;
+      const auto at = place == nullptr ? row.used : row.curve.*place;
+      // of counts 0
+      return row.exists() ? Value{std::invoke(member, row.curve.points[at])} : std::numeric_limits<Value>::quiet_NaN();
     });
   };
   using Curve = stats::DetectionCurve;
@@ -456,30 +401,22 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
   point("accuracy", "words that are detected or not as validated, at IBD's threshold of highest accuracy", nullptr,
         &Point::accuracy);
   finding.add(Role::n, rows, "words", "1", "words with all scores",
-              [](const DetectionRow& row) { return row.of->words.size(); });
+              [](const DetectionSummary& row) { return row.words.size(); });
   finding.add(Role::status, rows, "status", "", "why there are no numbers",
-              [](const DetectionRow& row) { return row.curve().reason; });
+              [](const DetectionSummary& row) { return row.curve.reason; });
   point("threshold", "IBD's threshold of highest accuracy", nullptr, &Point::threshold);
-  const auto count = [&](const char* name, std::size_t stats::DetectionCurve::*place) {
-    finding.add(Role::value, rows, name, "1", "words detected there", [=](const DetectionRow& row) {
-      const auto& points = row.curve().points;
-      const auto at = place == nullptr ? row.of->used : row.curve().*place;
-      return row.exists() ? points[at].num_detected() : 0;
-    });
-  };
-  count("detected", nullptr);
+  point("detected", "words detected there", nullptr, &Point::num_detected);
   point("true_positive_rate", "validated words that are detected there", nullptr, &Point::true_positive_rate);
   point("false_positive_rate", "other words that are detected there", nullptr, &Point::false_positive_rate);
-  finding.add(Role::value, rows, "area", "1", "area under the curve of IBD",
-              [](const DetectionRow& row) { return row.kind == 0 ? row.of->area.value : stats::nan; });
+  finding.add(Role::value, rows, "area", "1", "area under the curve of IBD", &DetectionSummary::area);
   finding.add(Role::value, rows, "chance", "1", "validated words / words",
-              [](const DetectionRow& row) { return row.exists() ? row.curve().chance : stats::nan; });
+              [](const DetectionSummary& row) { return row.exists() ? row.curve.chance : stats::nan; });
   finding.add(Role::value, rows, "expected", "1", "validated words among as many drawn at random",
-              &DetectionRow::expected);
+              &DetectionSummary::expected);
   point("best_threshold", "own threshold of highest accuracy, the lowest of several", &Curve::most_accurate,
         &Point::threshold);
   point("best_accuracy", "accuracy there", &Curve::most_accurate, &Point::accuracy);
-  count("best_detected", &Curve::most_accurate);
+  point("best_detected", "words detected there", &Curve::most_accurate, &Point::num_detected);
   point("split_threshold", "threshold of highest true minus false positive rate", &Curve::most_separating,
         &Point::threshold);
   finding.views = {{.title = "Detected words against validated ones, at IBD's threshold of highest accuracy",
@@ -493,36 +430,34 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& detections) {
   finding.answers = answers_of(rows);
   for (const auto& row : rows) {
     const auto name = name_of(row);
-    const auto& found = row.of->detected[row.kind];
+    const auto& found = row.detected;
     if (row.exists()) {
       finding.sentences.push_back(
           {"",
            name + (found.empty() ? " detects nothing" : " detects at IBD's threshold: " + base::join(found, ", "))});
     }
-    if (row.exists() && !row.of->unknown[row.kind].empty()) {
-      finding.warnings.push_back(name +
-                                 ": validation words without scores: " + base::join(row.of->unknown[row.kind], ", "));
+    if (row.exists() && !row.unknown.empty()) {
+      finding.warnings.push_back(name + ": validation words without scores: " + base::join(row.unknown, ", "));
     }
   }
   return finding;
 }
 
 /// Rates over thresholds, and which words are detected at IBD's.
-std::vector<Finding> curves_of(const std::vector<DetectionSummary>& detections) {
-  const auto rows = rows_of(detections);
+std::vector<Finding> curves_of(const std::vector<DetectionSummary>& rows) {
   const auto thresholds =
       base::mapped(stats::published_thresholds(), [](double threshold) { return results::fixed(threshold, 2); });
   std::set<std::string> words;
-  for (const auto& detection : detections) {
-    words.insert(detection.words.begin(), detection.words.end());
+  for (const auto& row : rows) {
+    words.insert(row.words.begin(), row.words.end());
   }
-  Finding curves{.name = "detection_curve", .axes = detection_axes(detections)};
+  Finding curves{.name = "detection_curve", .axes = detection_axes(rows)};
   curves.axes.push_back({"threshold", "effect size above which a word counts", thresholds, {}});
   const auto add_rate = [&](const char* name, const char* what, double stats::DetectionPoint::*rate) {
     std::vector<double> values;
     for (const auto& row : rows) {
       for (std::size_t place = 0; place < thresholds.size(); ++place) {
-        values.push_back(row.exists() ? row.curve().points[place].*rate : stats::nan);
+        values.push_back(row.exists() ? row.curve.points[place].*rate : stats::nan);
       }
     }
     curves.columns.push_back({Role::value, name, "1", what, "", "", std::move(values)});
@@ -530,13 +465,13 @@ std::vector<Finding> curves_of(const std::vector<DetectionSummary>& detections) 
   add_rate("accuracy", "words that are detected or not as validated", &stats::DetectionPoint::accuracy);
   add_rate("true_positive_rate", "validated words that are detected", &stats::DetectionPoint::true_positive_rate);
   add_rate("false_positive_rate", "other words that are detected", &stats::DetectionPoint::false_positive_rate);
-  Finding lists{.name = "detection_of_word", .axes = detection_axes(detections)};
+  Finding lists{.name = "detection_of_word", .axes = detection_axes(rows)};
   lists.axes.push_back({"detection_word", "word of the tests", {words.begin(), words.end()}, {}});
   findings::Flags flags{{}, {"not_detected", "detected", "not_scored"}};
   for (const auto& row : rows) {
     for (const auto& word : words) {
-      const bool is_scored = row.exists() && base::contains(row.of->words, word);
-      flags.places.push_back(!is_scored ? 2 : base::contains(row.of->detected[row.kind], word) ? 1 : 0);
+      const bool is_scored = row.exists() && base::contains(row.words, word);
+      flags.places.push_back(!is_scored ? 2 : base::contains(row.detected, word) ? 1 : 0);
     }
   }
   lists.columns.push_back({Role::value, "", "", "whether the word is detected at IBD's threshold", "", "", flags});

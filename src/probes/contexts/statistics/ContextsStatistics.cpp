@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Means.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
@@ -133,17 +134,26 @@ stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptio
   });
 }
 
-/// `name`: of the draws.
-PermutationSummary permute(const Sides& sides, bool exact, const std::string& name, const ContextsOptions& options) {
+/// One set of labels that is relabelled for one effect.
+struct Relabelled {
+  EffectSummary* effect = nullptr;  ///< borrowed
+  PermutationSummary EffectSummary::*of = nullptr;
+  std::optional<Sides> sides;  ///< nothing: no effect
+  bool exact = false;          ///< all ways are counted
+  std::string name;            ///< of the draws
+};
+
+PermutationSummary permute(const Relabelled& way, const ContextsOptions& options) {
   PermutationSummary summary;
   const auto& settings = options.settings;
-  const auto pool = sides.x.size() + sides.y.size();
+  const auto& [x, y] = *way.sides;
+  const auto pool = x.size() + y.size();
   // with sets of one size, changed places are as far from zero
-  const stats::PartitionCount fewest = sides.x.size() == sides.y.size() ? 2 : 1;
-  const auto partitions = pool <= stats::max_exact_pool ? stats::num_subsets(pool, sides.x.size()) : 0;
+  const stats::PartitionCount fewest = x.size() == y.size() ? 2 : 1;
+  const auto partitions = pool <= stats::max_exact_pool ? stats::num_subsets(pool, x.size()) : 0;
   summary.least = partitions > 0 ? stats::exact_p(fewest, partitions) : 0;
-  if (exact) {
-    const auto count = count_reaching(sides, options);
+  if (way.exact) {
+    const auto count = count_reaching(*way.sides, options);
     summary.method = PermutationSummary::Method::exact;
     summary.relabellings = static_cast<double>(partitions);
     summary.one_sided = stats::exact_p(count.one_sided, partitions);
@@ -151,9 +161,9 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
     summary.interval = {summary.two_sided, summary.two_sided};
     return summary;
   }
-  const auto result = stats::monte_carlo_permutation(sides.x, sides.y,
+  const auto result = stats::monte_carlo_permutation(x, y,
                                                      {.seed = options.seed,
-                                                      .test = draw_name(name),
+                                                      .test = draw_name(way.name),
                                                       .draws = static_cast<std::uint64_t>(settings.draws),
                                                       .exceedances = static_cast<std::uint64_t>(settings.exceedances),
                                                       .confidence = settings.confidence,
@@ -166,15 +176,6 @@ PermutationSummary permute(const Sides& sides, bool exact, const std::string& na
   summary.interval = result.two_sided.interval;
   return summary;
 }
-
-/// One set of labels that is relabelled for one effect.
-struct Relabelled {
-  EffectSummary* effect = nullptr;  ///< borrowed
-  PermutationSummary EffectSummary::*of = nullptr;
-  std::optional<Sides> sides;  ///< nothing: no effect
-  bool exact = false;          ///< all ways are counted
-  std::string name;            ///< of the draws
-};
 
 std::vector<Relabelled> summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
@@ -211,7 +212,7 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
     }
     auto& word = summary.words[target];
     word.word = test.words[0][target];
-    word.association = summarise(associations);
+    word.association = summarise(associations).mean;
     word.effect = summarise(effects.values);
     word.combined = effects.combined(settings);
     const auto part = [&](auto sample, auto attribute) { return samples.cosine(sample, target, attribute); };
@@ -227,27 +228,41 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
 /// of the test, or the attribute words of each of its words; `summary` is borrowed by it.
 std::vector<Relabelled> summarise_test(const ContextsTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
-  return (test.kind == EmbeddingTest::Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
+  auto relabelled =
+      (test.kind == EmbeddingTest::Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
+  std::erase_if(relabelled, [](const auto& way) { return !way.sides; });
+  return relabelled;
 }
 
-/// The largest p of an effect whose words were relabelled, and the largest of their smallest.
-void cite(const std::vector<Relabelled>& relabelled, double confidence) {
-  std::map<EffectSummary*, std::vector<std::vector<double>>> sets;
+/// Cites of every effect the largest p, and the largest of their smallest.
+void test_effects(const std::vector<Relabelled>& relabelled, const ContextsOptions& options) {
   for (const auto& way : relabelled) {
-    const auto& found = way.effect->*way.of;
-    if (way.sides && found.method != PermutationSummary::Method::none) {
-      way.effect->cited = std::fmax(way.effect->cited, found.two_sided);
-      way.effect->least = std::fmax(way.effect->least, found.least);
-      sets[way.effect].insert(sets[way.effect].end(), {way.sides->x, way.sides->y});
-    }
+    const auto& found = way.effect->*way.of = permute(way, options);
+    way.effect->cited = std::fmax(way.effect->cited, found.two_sided);
+    way.effect->least = std::fmax(way.effect->least, found.least);
   }
-  for (const auto& [effect, words] : sets) {
-    if (words.size() == 4) {  // a weat test: both kinds of words are samples
-      const auto error = stats::error_of_group_means(words);
-      const auto test = stats::test_mean(effect->combined.effect, error, confidence);
-      std::tie(effect->crossed, effect->crossed_low, effect->crossed_high) = std::tie(test.p, test.low, test.high);
-      effect->cited = std::fmax(effect->cited, effect->crossed);
-    }
+  if (relabelled.size() == 2 && relabelled[0].effect == relabelled[1].effect) {  // a weat test: both kinds are samples
+    auto& effect = *relabelled[0].effect;
+    const auto& [targets, attributes] = std::tie(*relabelled[0].sides, *relabelled[1].sides);
+    const auto error = stats::error_of_group_means(std::vector{targets.x, targets.y, attributes.x, attributes.y});
+    const auto test = stats::test_mean(effect.combined.effect, error, options.settings.confidence);
+    std::tie(effect.crossed, effect.crossed_low, effect.crossed_high) = std::tie(test.p, test.low, test.high);
+    effect.cited = std::fmax(effect.cited, effect.crossed);
+  }
+}
+
+/// What is told of the effects beside their numbers.
+void describe_effects(const ContextsTest& test, const ContextsAxes& axes, TestSummary& summary) {
+  const auto contexts =
+      base::mapped(base::joined(test.words), [&](const auto& word) { return axes.word_contexts.at(word); });
+  summary.contexts = contexts.empty() ? 0 : std::ranges::min(contexts);
+  auto& words = summary.words;
+  const auto ranks =
+      findings::evidence_ranks(base::mapped(words, &EffectSummary::cited),
+                               base::mapped(words, [](const auto& word) { return word.combined.effect; }));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i].contexts = axes.word_contexts.at(words[i].word);
+    words[i].rank = ranks[i];
   }
 }
 
@@ -256,65 +271,61 @@ using WordEffects = std::map<std::string, double>;
 
 WordEffects effects_of(const ContextsResult& result, const std::string& detection, const std::string& label) {
   WordEffects effects;
-  for (std::size_t i = 0; i < result.tests.size(); ++i) {
-    if (result.tests[i].label == label && result.tests[i].kind == EmbeddingTest::Kind::wefat) {
-      for (const auto& word : result.summaries[i].words) {
-        if (word.combined.defined()) {
-          effects.emplace(word.word, word.combined.effect);
-        }
-      }
-      return effects;
+  const auto test = std::ranges::find(result.tests, label, &ContextsTest::label);
+  base::refuse_if(test == result.tests.end() || test->kind != EmbeddingTest::Kind::wefat,
+                  "the detection '" + detection + "' names a test that the result does not have",
+                  "no wefat test is called '" + label + "'");
+  for (const auto& word : result.summaries[static_cast<std::size_t>(test - result.tests.begin())].words) {
+    if (word.combined.defined()) {
+      effects.emplace(word.word, word.combined.effect);
     }
   }
-  base::refuse("the detection '" + detection + "' names a test that the result does not have",
-               "no wefat test is called '" + label + "'");
+  return effects;
 }
 
-/// Detects the words that every named test has an effect of.
-DetectionSummary detect(const ContextsResult& result, const BiasDetection& detection) {
+/// Detects the words that every named test has an effect of: IBD, then EIBD.
+std::vector<DetectionSummary> detect(const ContextsResult& result, const BiasDetection& detection) {
   std::vector<WordEffects> tests;
   for (const auto* labels : {&detection.against, &detection.single_axis}) {
     for (const auto& label : *labels) {
       tests.push_back(effects_of(result, detection.label, label));
     }
   }
-  DetectionSummary summary;
-  summary.label = detection.label;
+  std::vector<std::string> words;
   for (const auto& [word, effect] : tests.front()) {
     if (std::ranges::all_of(tests, [&](const auto& effects) { return effects.contains(word); })) {
-      summary.words.push_back(word);
+      words.push_back(word);
     }
   }
-  stats::DetectionScores scores{summary.words.size(), {}, {}};
+  stats::DetectionScores scores{words.size(), {}, {}};
   for (std::size_t test = 0; test < tests.size(); ++test) {
     auto& rows = test < detection.against.size() ? scores.against : scores.single_axis;
-    rows.push_back(base::mapped(summary.words, [&](const auto& word) { return tests[test].at(word); }));
+    rows.push_back(base::mapped(words, [&](const auto& word) { return tests[test].at(word); }));
   }
-  for (std::size_t kind = 0; kind < summary.curves.size(); ++kind) {
-    const auto& truth = kind == 0 ? detection.intersectional : detection.emergent;
-    const auto validated = base::mapped(
-        summary.words, [&](const auto& word) { return static_cast<std::uint8_t>(base::contains(truth, word)); });
-    std::ranges::copy_if(truth, std::back_inserter(summary.unknown[kind]),
-                         [&](const auto& word) { return !std::ranges::binary_search(summary.words, word); });
-    auto& curve = summary.curves[kind];
-    curve = stats::detection_curve(scores, static_cast<stats::DetectionKind>(kind), validated,
-                                   stats::published_thresholds());
-    if (kind == 0) {
-      summary.used = curve.most_accurate;
-      summary.area = stats::intersectional_area(scores, validated);
+  std::vector<DetectionSummary> both;
+  for (const auto kind : {stats::DetectionKind::intersectional, stats::DetectionKind::emergent}) {
+    auto& summary = both.emplace_back(DetectionSummary{.label = detection.label, .kind = kind, .words = words});
+    const auto& truth = summary.is_intersectional() ? detection.intersectional : detection.emergent;
+    const auto validated =
+        base::mapped(words, [&](const auto& word) { return static_cast<std::uint8_t>(base::contains(truth, word)); });
+    std::ranges::copy_if(truth, std::back_inserter(summary.unknown),
+                         [&](const auto& word) { return !std::ranges::binary_search(words, word); });
+    summary.curve = stats::detection_curve(scores, kind, validated, stats::published_thresholds());
+    summary.used = both.front().curve.most_accurate;
+    if (summary.is_intersectional()) {
+      summary.area = stats::intersectional_area(scores, validated).value;
     }
-    if (curve.reason == stats::Reason::ok) {
-      const double threshold = curve.points[summary.used].threshold;
-      const auto found =
-          kind == 0 ? stats::detect_intersectional(scores, threshold) : stats::detect_emergent(scores, threshold);
+    if (summary.exists()) {
+      const auto find = summary.is_intersectional() ? stats::detect_intersectional : stats::detect_emergent;
+      const auto found = find(scores, summary.point().threshold);
       for (std::size_t word = 0; word < found.size(); ++word) {
         if (found[word] == 1) {
-          summary.detected[kind].push_back(summary.words[word]);
+          summary.detected.push_back(words[word]);
         }
       }
     }
   }
-  return summary;
+  return both;
 }
 
 /// The declared families; of a kind of tests of which none is declared, one of all its tests. Throws InputError if a
@@ -362,13 +373,16 @@ void adjust_tests(ContextsResult& result) {
     std::vector<EffectSummary*> members;
     for (const auto test : family.tests) {
       auto& summary = result.summaries[test];
-      summary.family = static_cast<std::size_t>(&family - result.families.data());
+      summary.family = family.label;  // of a wefat test, too, which is no effect of its own
       if (result.tests[test].kind == EmbeddingTest::Kind::weat) {
         members.push_back(&summary);
       }
       std::ranges::transform(summary.words, std::back_inserter(members), [](auto& word) { return &word; });
     }
     family.num_effects = members.size();
+    for (auto* member : members) {
+      std::tie(member->family, member->family_size) = std::tie(family.label, family.num_effects);
+    }
     const auto cited = base::mapped(members, &EffectSummary::cited);
     for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
       const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
@@ -394,17 +408,15 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
       ++summary.samples_by_status.at(samples.status(sample));
     }
-    for (const auto& way : relabelled) {
-      if (way.sides && options.depth == ContextsDepth::everything) {
-        way.effect->*way.of = permute(*way.sides, way.exact, way.name, options);
-      }
+    if (options.depth == ContextsDepth::everything) {
+      test_effects(relabelled, options);
     }
-    cite(relabelled, options.settings.confidence);
+    describe_effects(result.tests[i], result, summary);
   }
   adjust_tests(result);
   if (options.depth == ContextsDepth::everything) {
-    result.detections =
-        base::mapped(options.settings.detections, [&](const auto& detection) { return detect(result, detection); });
+    result.detections = base::joined(
+        base::mapped(options.settings.detections, [&](const auto& detection) { return detect(result, detection); }));
   }
   return result;
 }
@@ -435,7 +447,7 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
   for (std::size_t i = 0; i < reader.tests.size(); ++i) {
     TestSummary summary;
     for (const auto& way : summarise_test(reader.tests[i], reader.read(i), options.settings, summary)) {
-      if (way.sides && way.exact) {
+      if (way.exact) {
         count_reaching(*way.sides, options);
       }
     }

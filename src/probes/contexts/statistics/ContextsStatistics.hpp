@@ -136,8 +136,13 @@ struct PermutationSummary {
   stats::ProbabilityInterval interval{stats::nan, stats::nan};  ///< of the exact two-sided p
 };
 
-/// Of a weat test or of a word of a wefat test.
+/// Of a weat test or of a word of a wefat test. Of a wefat test `effect` alone: the mean effect of its words (the
+/// variant of cao2022 for a group's words).
 struct EffectSummary {
+  std::string word;                 ///< of a wefat test; empty: of the test
+  std::uint64_t contexts = 0;       ///< with a vector of the word, of a test of its rarest word
+  std::int32_t rank = 0;            ///< of a word, among those of its test, by evidence
+  double association = stats::nan;  ///< of a word: mean over samples
   SampleSummary effect;
   stats::RandomEffects combined;  ///< by the chosen variance and estimator
   PermutationSummary targets;     ///< of a weat test: X and Y relabelled
@@ -151,30 +156,32 @@ struct EffectSummary {
   double crossed_high = stats::nan;
   double cited = stats::nan;  ///< the largest of the p above, of a word that of the attributes
   double least = stats::nan;  ///< smallest value of `cited` that so many words can have
-  /// `cited` by `adjustment_names`, in the test's family; NaN without one.
+  std::string family;         ///< tests and words that are adjusted together; empty: not adjusted
+  std::size_t family_size = 0;
+  /// `cited` by `adjustment_names`, in the family; NaN without one.
   std::array<double, adjustment_names.size()> adjusted = {stats::nan, stats::nan, stats::nan};
 };
 
-struct WordSummary : EffectSummary {
-  std::string word;
-  SampleSummary association;
-};
-
-/// Of a wefat test `effect` alone: the mean effect of its words (the variant of cao2022 for a group's words).
 struct TestSummary : EffectSummary {
   std::vector<std::uint64_t> samples_by_status;
-  std::optional<std::size_t> family;  ///< index; nothing: the test is not adjusted
-  std::vector<WordSummary> words;     ///< of a wefat test
+  std::vector<EffectSummary> words;  ///< of a wefat test
 };
 
+/// One kind of detection of one group.
 struct DetectionSummary {
   std::string label;
-  std::vector<std::string> words;                    ///< that all its tests have
-  std::array<stats::DetectionCurve, 2> curves;       ///< IBD, EIBD
-  stats::Value area;                                 ///< IBD
-  std::size_t used = 0;                              ///< point of both curves: IBD's most accurate threshold
-  std::array<std::vector<std::string>, 2> detected;  ///< there, as the paper's appendix (8.2) has it for EIBD, too
-  std::array<std::vector<std::string>, 2> unknown;   ///< validation words that are not among `words`
+  stats::DetectionKind kind = stats::DetectionKind::intersectional;
+  std::vector<std::string> words;  ///< that all its tests have
+  stats::DetectionCurve curve = {};
+  double area = stats::nan;                ///< of IBD
+  std::size_t used = 0;                    ///< point of both kinds' curves: IBD's most accurate threshold
+  std::vector<std::string> detected = {};  ///< there, as the paper's appendix (8.2) has it for EIBD, too
+  std::vector<std::string> unknown = {};   ///< validation words that are not among `words`
+  bool is_intersectional() const { return kind == stats::DetectionKind::intersectional; }
+  bool exists() const { return curve.reason == stats::Reason::ok; }
+  const stats::DetectionPoint& point() const { return curve.points[used]; }
+  /// Validated words among as many as are detected, were these drawn at random.
+  double expected() const { return exists() ? static_cast<double>(point().num_detected()) * curve.chance : stats::nan; }
 };
 
 /// Effects that are adjusted together: of weat tests, and of the words of wefat tests.
@@ -188,8 +195,8 @@ struct ContextsResult : ContextsAxes {
   ContextsDepth depth = ContextsDepth::everything;
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
-  std::vector<FamilyInUse> families;  ///< disjoint
-  std::vector<DetectionSummary> detections;
+  std::vector<FamilyInUse> families;         ///< disjoint
+  std::vector<DetectionSummary> detections;  ///< IBD and EIBD of each group
 };
 
 /// Throws InputError if a detection or a family names a test that `file` has not.
