@@ -36,53 +36,41 @@ constexpr std::string_view table_magic = "stereosweep-vectors/1";
 
 // Sentences made of templates.
 
-/// A template in a rephrasing.
-struct Frame {
-  const sweep::Template* sentence;
-  const sweep::Rephrasing* rephrasing;
-  std::string label;
-  std::uint32_t name;
-};
-
-/// A word as it stands in a frame, beside a word of the other kind.
-enum class Place : std::uint8_t { group, trait };
-struct Sentence {
-  std::uint64_t key = 0;
-  Place place = Place::group;
-  std::uint32_t frame = 0;
-  std::uint32_t partner = 0;  ///< index in the list of words
-};
-
 class Generator {
  public:
-  Generator(const Contexts& settings, std::uint64_t seed)
-      : settings_(settings), seed_(seed), words_(list_words(settings.tests)), partners_(words_.size()) {
-    const auto& corpus = settings.contextual().corpus;
-    for (const auto& label : frame_labels(corpus)) {
+  Generator(const Contexts& settings, std::uint64_t seed) : corpus_(settings.contextual().corpus), seed_(seed) {
+    for (const auto& label : frame_labels(corpus_)) {
       const auto place = frames_.size();
-      frames_.push_back({&corpus.templates[place / corpus.rephrasings.size()],
-                         &corpus.rephrasings[place % corpus.rephrasings.size()], label, draw_name(label)});
+      frames_.push_back({corpus_.templates[place / corpus_.rephrasings.size()],
+                         corpus_.rephrasings[place % corpus_.rephrasings.size()], label, draw_name(label)});
     }
-    for (std::uint32_t place = 0; place < words_.size(); ++place) {
-      places_.emplace(words_[place], place);
-      names_.push_back(draw_name(words_[place]));
-      subjects_.push_back(subject_of(words_[place]));
+    std::unordered_map<std::string, std::uint32_t> places;
+    for (const auto& text : list_words(settings.tests)) {
+      places.emplace(text, static_cast<std::uint32_t>(words_.size()));
+      words_.push_back({text, draw_name(text), subject_of(text, settings.subjects)});
     }
     for (const auto& test : settings.tests) {
-      pair_words(test);
+      std::array<std::vector<std::uint32_t>, 2> kinds;
+      for (std::size_t set = 0; set < test.sets().size(); ++set) {
+        std::ranges::transform(test.sets()[set]->words, std::back_inserter(kinds[set < 2 ? group : trait]),
+                               [&](const auto& word) { return places.at(word); });
+      }
+      for (const auto place : {group, trait}) {
+        const auto& partners = kinds[place == group ? trait : group];
+        for (const auto word : kinds[place]) {
+          words_[word].partners[place].insert(partners.begin(), partners.end());
+        }
+      }
     }
   }
 
-  corpus::Sample take() {
+  corpus::Sample take() const {
     corpus::Sample sample;
-    sample.max_contexts = static_cast<std::uint64_t>(settings_.contextual().corpus.max_contexts);
-    for (std::uint32_t word = 0; word < words_.size(); ++word) {
+    sample.max_contexts = static_cast<std::uint64_t>(corpus_.max_contexts);
+    for (const auto& word : words_) {
       auto sentences = sentences_of(word);
-      auto& found = sample.words.emplace_back();
-      found.word = words_[word];
-      found.occurrences = sentences.size();
-      sample.lines += static_cast<std::uint64_t>(
-          std::ranges::count(sentences, Place::group, [](const auto& sentence) { return sentence.place; }));
+      sample.lines += static_cast<std::uint64_t>(std::ranges::count(sentences, group, &Sentence::place));
+      auto& found = sample.words.emplace_back(corpus::WordSample{word.text, sentences.size(), {}});
       deal(sentences);
       sentences.resize(std::min<std::uint64_t>(sentences.size(), sample.max_contexts));
       found.contexts = base::mapped(sentences, [&](const auto& sentence) { return compose(word, sentence); });
@@ -92,6 +80,30 @@ class Generator {
   }
 
  private:
+  /// A template in a rephrasing.
+  struct Frame {
+    const sweep::Template& sentence;
+    const sweep::Rephrasing& rephrasing;
+    std::string label;
+    std::uint32_t name;  ///< in draws
+  };
+
+  /// Where a word stands in a frame, beside a word of the other kind.
+  enum Place : std::uint8_t { group, trait };
+  struct Sentence {
+    std::uint64_t key = 0;
+    Place place = group;
+    std::uint32_t frame = 0;
+    std::uint32_t partner = 0;  ///< index in the list of words
+  };
+
+  struct Word {
+    std::string text;
+    std::uint32_t name;  ///< in draws
+    sweep::Subject subject;
+    std::array<std::set<std::uint32_t>, 2> partners = {};  ///< by the word's place
+  };
+
   /// Sorts them; keys then begin with the place among those of the frame, so that frames have equally many in a sample.
   static void deal(std::vector<Sentence>& sentences) {
     const auto order = [](const auto& sentence) {
@@ -105,63 +117,33 @@ class Generator {
     std::ranges::sort(sentences, {}, order);
   }
 
-  struct Partners {
-    std::set<std::uint32_t> attributes;  ///< beside the word as a target
-    std::set<std::uint32_t> targets;     ///< beside the word as an attribute
-  };
-
   /// As the composer wants it; any other word stands as it is, whatever form a template asks for.
-  sweep::Subject subject_of(const std::string& word) const {
-    const auto known = std::ranges::find(settings_.subjects, word, &TargetSubject::word);
+  static sweep::Subject subject_of(const std::string& word, const std::vector<TargetSubject>& subjects) {
+    const auto known = std::ranges::find(subjects, word, &TargetSubject::word);
+    const bool is_known = known != subjects.end();
     sweep::Subject subject;
     subject.label = word;
-    if (known == settings_.subjects.end()) {
-      subject.singular = subject.plural = word;
-      subject.article = sweep::indefinite_article(word);
-    } else if (known->form == sweep::NounForm::singular) {
+    if (!is_known || known->form == sweep::NounForm::singular) {
       subject.singular = word;
-      subject.article = known->article;
-    } else {
+      subject.article = is_known ? known->article : sweep::indefinite_article(word);
+    }
+    if (!is_known || known->form == sweep::NounForm::plural) {
       subject.plural = word;
     }
     return subject;
   }
 
-  bool fits(std::uint32_t target, const Frame& frame) const {
-    const bool is_singular = frame.sentence->form == sweep::NounForm::singular;
-    return !(is_singular ? subjects_[target].singular : subjects_[target].plural).empty();
-  }
-
-  void pair_words(const EmbeddingTest& test) {
-    const auto places_of = [&](const WordSet& first, const WordSet& second) {
-      std::set<std::uint32_t> places;
-      for (const auto* words : {&first.words, &second.words}) {
-        std::ranges::transform(*words, std::inserter(places, places.end()),
-                               [&](const auto& word) { return places_.at(word); });
-      }
-      return places;
-    };
-    const auto targets = places_of(test.x, test.y);
-    const auto attributes = places_of(test.a, test.b);
-    for (const auto target : targets) {
-      partners_[target].attributes.insert(attributes.begin(), attributes.end());
-    }
-    for (const auto attribute : attributes) {
-      partners_[attribute].targets.insert(targets.begin(), targets.end());
-    }
-  }
-
   /// With the keys of the draw.
-  std::vector<Sentence> sentences_of(std::uint32_t word) const {
+  std::vector<Sentence> sentences_of(const Word& word) const {
     std::vector<Sentence> sentences;
     for (std::uint32_t frame = 0; frame < frames_.size(); ++frame) {
-      for (const auto place : {Place::group, Place::trait}) {
-        const bool is_target = place == Place::group;
-        const auto own =
-            base::random_bits(seed_, std::uint64_t{names_[word]} << 1U | (is_target ? 0U : 1U), frames_[frame].name);
-        for (const auto partner : is_target ? partners_[word].attributes : partners_[word].targets) {
-          if (fits(is_target ? word : partner, frames_[frame])) {
-            sentences.push_back({base::mix_bits(own ^ names_[partner]), place, frame, partner});
+      const bool is_singular = frames_[frame].sentence.form == sweep::NounForm::singular;
+      for (const auto place : {group, trait}) {
+        const auto own = base::random_bits(seed_, std::uint64_t{word.name} << 1U | place, frames_[frame].name);
+        for (const auto partner : word.partners[place]) {
+          const auto& subject = (place == group ? word : words_[partner]).subject;
+          if (!(is_singular ? subject.singular : subject.plural).empty()) {
+            sentences.push_back({base::mix_bits(own ^ words_[partner].name), place, frame, partner});
           }
         }
       }
@@ -169,12 +151,12 @@ class Generator {
     return sentences;
   }
 
-  corpus::Context compose(std::uint32_t word, const Sentence& sentence) const {
+  corpus::Context compose(const Word& word, const Sentence& sentence) const {
     const auto& frame = frames_[sentence.frame];
-    const bool is_target = sentence.place == Place::group;
-    const auto& subject = subjects_[is_target ? word : sentence.partner];
-    const auto context = sweep::compose(subject, *frame.sentence, *frame.rephrasing, "");
-    auto text = sweep::with_trait(context, words_[is_target ? sentence.partner : word]);
+    const auto& partner = words_[sentence.partner];
+    const bool is_target = sentence.place == group;
+    const auto context = sweep::compose((is_target ? word : partner).subject, frame.sentence, frame.rephrasing, "");
+    auto text = sweep::with_trait(context, (is_target ? partner : word).text);
     const auto after_trait = text.size() - context.after.size();
     base::Span span{context.before.size(), after_trait};
     if (is_target) {
@@ -184,14 +166,10 @@ class Generator {
     return {std::move(text), span, sentence.key, frame.label, sentence.partner};
   }
 
-  const Contexts& settings_;
+  const Corpus& corpus_;
   std::uint64_t seed_;
-  std::vector<std::string> words_;
-  std::vector<Partners> partners_;
   std::vector<Frame> frames_;
-  std::unordered_map<std::string, std::uint32_t> places_;
-  std::vector<std::uint32_t> names_;  ///< of words, in draws
-  std::vector<sweep::Subject> subjects_;
+  std::vector<Word> words_;
 };
 
 // Samples of a run.
@@ -293,78 +271,43 @@ std::vector<std::byte> scan_corpus(const StageRequest& job) {
   });
 }
 
-ContextSource source_of(corpus::Sample sample, std::span<const std::byte> bytes, const sweep::Job& job,
-                        const base::FileSet& files) {
-  return {std::make_shared<const corpus::Sample>(std::move(sample)),
-          nullptr,
-          engine::vector_width(job.execution.engine, files, asked_of(job.settings<Contexts>())),
-          base::Sha256().update(bytes).finish(),
-          {}};
-}
+/// Vectors of a file as OUT/contexts.sample keeps them, behind a magic text and the dimension.
+struct TableRow {
+  std::string word;
+  std::vector<float> vector;  ///< empty: none
+};
+auto fields_of(base::Either<TableRow> auto& row) { return std::tie(row.word, row.vector); }
 
-/// Nothing where files are read.
-std::optional<ContextSource> make_source(const sweep::Job& job, const base::FileSet& files) {
-  auto made = make_sample(job);
-  if (!made) {
-    return std::nullopt;
-  }
-  const auto bytes = corpus::encode(*made);
-  return source_of(std::move(*made), bytes, job, files);
-}
-
-/// Vectors of a file as OUT/contexts.sample keeps them: magic, dimension, then word and vector (empty: none).
-std::vector<std::byte> encode(const std::vector<std::string>& words, const corpus::StaticTable& table) {
-  base::ByteWriter out;
-  out.text(table_magic).number(static_cast<std::uint64_t>(table.dimension)).number(std::uint64_t{words.size()});
-  std::size_t row = 0;
-  for (const auto& word : words) {
-    const bool found = row < table.words.size() && table.words[row] == word;
-    const auto dimension = static_cast<std::size_t>(table.dimension);
-    out.text(word).array(found ? std::span(table.vectors).subspan(row * dimension, dimension)
-                               : std::span<const float>());
-    row += found ? 1 : 0;
-  }
-  return out.take();
-}
-
-/// Nothing where the bytes are not of the job's words.
-std::optional<ContextSource> table_source(std::span<const std::byte> bytes, const sweep::Job& job) {
-  const auto words = list_words(job.settings<Contexts>().tests);
-  base::ByteReader in(bytes);
-  if (in.text() != table_magic) {
-    return std::nullopt;
-  }
-  const auto dimension = in.number<std::uint64_t>();
-  if (in.number<std::uint64_t>() != words.size()) {
-    return std::nullopt;
-  }
-  auto table = std::make_shared<StaticTable>();
-  for (const auto& word : words) {
-    if (in.text() != word) {
-      return std::nullopt;
-    }
-    table->push_back(in.array<float>());
-    if (!table->back().empty() && table->back().size() != dimension) {
-      return std::nullopt;
-    }
-  }
-  auto sample = std::make_shared<const corpus::Sample>(static_sample(words, table.get()));
-  return ContextSource{std::move(sample), std::move(table), dimension, base::Sha256().update(bytes).finish(), {}};
-}
-
-/// What OUT/contexts.sample holds; nothing where it is not of this job.
+/// What OUT/contexts.sample holds, or what was made; nothing where it is not of this job.
 std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const sweep::Job& job,
                                          const base::FileSet& files) {
   const auto& settings = job.settings<Contexts>();
-  if (settings.is_static()) {
-    return table_source(bytes, job);
+  ContextSource source;
+  source.digest = base::Sha256().update(bytes).finish();
+  corpus::Sample sample;
+  bool fits = true;
+  if (settings.needs_model()) {
+    sample = corpus::decode_sample(bytes);
+    source.dimension = engine::vector_width(job.execution.engine, files, asked_of(settings));
+    fits = settings.is_static() ||
+           sample.max_contexts == static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts);
+  } else {
+    base::ByteReader in(bytes);
+    if (in.text() != table_magic) {
+      return std::nullopt;
+    }
+    std::vector<TableRow> rows;
+    base::unpack(in, std::tie(source.dimension, rows));
+    fits = std::ranges::all_of(
+        rows, [&](const auto& row) { return row.vector.empty() || row.vector.size() == source.dimension; });
+    source.table = std::make_shared<const StaticTable>(base::mapped(rows, &TableRow::vector));
+    sample = static_sample(base::mapped(rows, &TableRow::word), source.table.get());
   }
-  auto sample = corpus::decode_sample(bytes);
-  if (sample.max_contexts != static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) ||
-      !std::ranges::equal(sample.words, list_words(settings.tests), {}, &corpus::WordSample::word)) {
+  if (!fits || !std::ranges::equal(sample.words, list_words(settings.tests), {}, &corpus::WordSample::word)) {
     return std::nullopt;
   }
-  return source_of(std::move(sample), bytes, job, files);
+  source.sample = std::make_shared<const corpus::Sample>(std::move(sample));
+  return source;
 }
 
 /// Rank zero reads the file of vectors.
@@ -387,7 +330,15 @@ std::vector<std::byte> read_table(const sweep::Job& job) {
                  base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid),
                  table.remark);
   }
-  return encode(words, table);
+  const auto dimension = static_cast<std::uint64_t>(table.dimension);
+  std::size_t found = 0;
+  const auto rows = base::mapped(words, [&](const auto& word) {
+    const bool has_vector = found < table.words.size() && table.words[found] == word;
+    const auto vector = std::span(table.vectors).subspan(found * dimension, has_vector ? dimension : 0);
+    found += has_vector ? 1 : 0;
+    return TableRow{word, {vector.begin(), vector.end()}};
+  });
+  return base::packed(std::tie(table_magic, dimension, rows));
 }
 
 /// What differs; empty where nothing does, or where that cannot be told any more.
@@ -490,8 +441,8 @@ std::vector<corpus::FileState> input_states(const Contexts& settings) {
 
 std::optional<ContextSource> read_source(const std::filesystem::path& directory, const sweep::Job& job,
                                          const base::FileSet& files) {
-  if (auto made = make_source(job, files)) {
-    return made;
+  if (const auto made = make_sample(job)) {
+    return open_source(corpus::encode(*made), job, files);
   }
   const auto kept = read_source_file(directory / sample_file);
   return kept ? open_source(kept->content, job, files) : std::nullopt;
@@ -506,11 +457,13 @@ ContextSource collect_contexts(const StageRequest& job) {
     if (settings.needs_model()) {  // what the model cannot answer is refused before the corpus is read
       engine::vector_width(job.job.execution.engine, job.files, asked_of(settings));
     }
-    made = make_source(job.job, job.files);
-    if (job.leads() && !made) {
+    if (const auto sample = make_sample(job.job)) {
+      made = open_source(corpus::encode(*sample), job.job, job.files);
+    } else if (job.leads()) {
       kept = read_kept(job);
       changes = kept ? changes_since(*kept, settings) : "";
-    } else if (job.leads() && settings.is_generated()) {
+    }
+    if (job.leads() && settings.is_generated()) {
       log_counts(*made->sample);
     }
   });
