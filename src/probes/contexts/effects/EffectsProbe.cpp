@@ -369,7 +369,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
   }
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
-  if (test.impossible.empty()) {
+  if (test.is_possible) {
     Sampler sampler(test, *store_);
     const auto test_name = draw_name(draws_ == SampleDraws::shared ? "" : test.test.label);
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {

@@ -44,56 +44,47 @@ void match(TestInUse& test, SetRole first, SetRole second, std::uint64_t seed, s
   trim(test, second, wanted, seed, words);
 }
 
-std::string why_impossible(const TestInUse& test) {
-  const bool is_weat = test.test.kind == EmbeddingTest::Kind::weat;
-  for (const auto role : {SetRole::x, SetRole::y, SetRole::a, SetRole::b}) {
-    if (test.places(role).empty() && (is_weat || role != SetRole::y)) {
-      return std::string("set ") + set_role_names[static_cast<std::size_t>(role)] + " has no word with a vector";
-    }
-  }
-  return "";
-}
-
-bool lost_most(const TestInUse& test, std::size_t set) {
-  return 2 * test.sets[set].size() < test.test.sets()[set]->words.size();
-}
-
-/// The deviation of two numbers is their difference.
-bool compares_two_words(const TestInUse& test) {
-  return test.test.kind == EmbeddingTest::Kind::weat && test.places(SetRole::x).size() == 1 &&
-         test.places(SetRole::y).size() == 1;
-}
-
 /// A p of relabelling few words cannot be small, whatever the effect.
-void add_least_p(std::vector<std::string>& parts, const TestInUse& test) {
+void add_least_p(TestInUse& test) {
   constexpr std::uint64_t few = 20;  // no p below 0.05
   const auto n = test.places(SetRole::x).size();
   const auto m = test.places(SetRole::y).size();
   if (test.test.kind == EmbeddingTest::Kind::weat && n + m <= few && n > 0 && m > 0) {
     const auto partitions = stats::num_subsets(n + m, n);
     if (partitions <= few) {
-      parts.push_back("no p of relabelling below 1/" + stats::to_text(partitions) + " is possible");
+      test.remarks.push_back("no p of relabelling below 1/" + stats::to_text(partitions) + " is possible");
     }
   }
 }
 
-void add_losses(std::vector<std::string>& parts, const TestInUse& test) {
+/// Remarks on the sets that are left; of a test that cannot be computed why.
+void add_losses(TestInUse& test, const Contexts& settings, std::span<const WordVectors> words) {
+  const bool is_weat = test.test.kind == EmbeddingTest::Kind::weat;
   std::vector<std::string> left;
   for (std::size_t set = 0; set < test.sets.size(); ++set) {
-    if (lost_most(test, set)) {
-      left.push_back(std::to_string(test.sets[set].size()) + " of " +
-                     base::counted(test.test.sets()[set]->words.size(), "word") + " in " + set_role_names[set]);
+    const auto num_words = test.test.sets()[set]->words.size();
+    if (test.sets[set].empty() && (is_weat || set != static_cast<std::size_t>(SetRole::y))) {
+      test.is_possible = false;
+      test.remarks.push_back(std::string("cannot be computed: set ") + set_role_names[set] +
+                             " has no word with a vector");
+      return;
+    }
+    if (2 * test.sets[set].size() < num_words) {
+      left.push_back(std::to_string(test.sets[set].size()) + " of " + base::counted(num_words, "word") + " in " +
+                     set_role_names[set]);
     }
   }
   if (!left.empty()) {
-    parts.push_back("only " + base::join(left, ", ") + ": the effect says little about the whole set");
-    add_least_p(parts, test);
+    test.remarks.push_back("only " + base::join(left, ", ") + ": the effect says little about the whole set");
+    add_least_p(test);
   }
-  if (test.has_one_sample) {
-    parts.emplace_back("every word has one context: all samples are the same, and the combined error means nothing");
+  const auto has_one_vector = [&](auto place) { return words[place].usable == 1; };
+  if (!settings.is_static() && settings.samples > 1 && std::ranges::all_of(base::joined(test.sets), has_one_vector)) {
+    test.remarks.emplace_back(
+        "every word has one context: all samples are the same, and the combined error means nothing");
   }
-  if (compares_two_words(test)) {
-    parts.emplace_back("one word against one: every effect is 1.41 or -1.41");
+  if (is_weat && test.places(SetRole::x).size() == 1 && test.places(SetRole::y).size() == 1) {
+    test.remarks.emplace_back("one word against one: every effect is 1.41 or -1.41");
   }
 }
 
@@ -156,20 +147,7 @@ std::string TestInUse::consequence() const {
     add_list(trimmed[set], set_role_names[set], "trimmed to the size of the other set");
   }
   parts.insert(parts.end(), remarks.begin(), remarks.end());
-  if (impossible.empty()) {
-    add_losses(parts, *this);
-  } else {
-    parts.push_back("cannot be computed: " + impossible);
-  }
   return parts.empty() ? "all words" : base::join(parts, "; ");
-}
-
-bool TestInUse::is_doubtful() const {
-  bool doubtful = !remarks.empty() || !impossible.empty() || compares_two_words(*this) || has_one_sample;
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    doubtful = doubtful || lost_most(*this, set);
-  }
-  return doubtful;
 }
 
 std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed, std::span<const WordVectors> words) {
@@ -213,11 +191,7 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
       }
       match(used, SetRole::a, SetRole::b, seed, words);
     }
-    used.impossible = why_impossible(used);
-    used.has_one_sample = !settings.is_static() && settings.samples > 1 && used.impossible.empty() &&
-                          std::ranges::all_of(used.sets, [&](const auto& set) {
-                            return std::ranges::all_of(set, [&](auto place) { return words[place].usable == 1; });
-                          });
+    add_losses(used, settings, words);
   }
   return tests;
 }

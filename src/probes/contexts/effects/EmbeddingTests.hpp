@@ -43,15 +43,14 @@ struct TestInUse {
   std::array<std::vector<std::uint32_t>, 4> sets;   ///< places in the list of words, in the order of the job
   std::array<std::vector<std::string>, 4> missing;  ///< words without a vector
   std::array<std::vector<std::string>, 4> trimmed;  ///< words that the draw left out (UnequalSets::trim)
-  std::vector<std::string> remarks;                 ///< of contexts without a vector, of targets that are attributes
-  std::string impossible;                           ///< why no effect can be computed; empty: it can
-  bool has_one_sample = false;                      ///< every word has one context: all samples are the same
+  std::vector<std::string> remarks;                 ///< why its numbers are not to be taken as they stand
+  bool is_possible = true;                          ///< whether an effect can be computed
   const std::vector<std::uint32_t>& places(SetRole role) const { return sets[static_cast<std::size_t>(role)]; }
   /// "without aster, clover (no vector); ..." or "all words"; one line for people.
   std::string consequence() const;
   /// Whether contexts were lost, sets share words, less than half of a set takes part, samples cannot differ, or
   /// nothing can be computed.
-  bool is_doubtful() const;
+  bool is_doubtful() const { return !remarks.empty(); }
 };
 
 /// `words` runs parallel to list_words(settings.tests). The draw of a trimmed set is keyed by seed, test, set and word.
