@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -113,37 +114,27 @@ BiasDetection read_detection(const config::Node& node, const std::string& key, b
 }
 
 /// The tests, for the statistics that name them.
-class NamedTests {
- public:
-  NamedTests(const std::vector<EmbeddingTest>& tests, base::Problems& problems) : problems_(problems) {
-    for (const auto& test : tests) {
-      tests_.emplace(test.label, &test);
-      labels_[static_cast<std::size_t>(test.kind)].push_back(test.label);
-      all_labels_.push_back(test.label);
-    }
-  }
+struct NamedTests {
+  const std::vector<EmbeddingTest>& tests;
+  base::Problems& problems;
   /// Null after a report that there is none of the kind (nothing: of any), or in silence where no test could be read.
   /// `why`: what the statistic does with it; `why_kind`: why no other kind will do.
   const EmbeddingTest* find(const base::Place& place, const std::string& name, std::optional<EmbeddingTest::Kind> kind,
                             const char* why, const char* why_kind) const {
-    const auto found = tests_.find(name);
-    if (found != tests_.end() && found->second->kind == kind.value_or(found->second->kind)) {
-      return found->second;
+    const auto is_fit = [&](const EmbeddingTest& test) { return !kind || test.kind == *kind; };
+    const auto found = std::ranges::find(tests, name, &EmbeddingTest::label);
+    if (found != tests.end() && is_fit(*found)) {
+      return &*found;
     }
-    if (found != tests_.end()) {
-      problems_.add(place, "the test '" + name + "' is no " + name_of(*kind) + " test", why_kind);
-    } else if (!tests_.empty()) {
-      problems_.add(place, "no test is called '" + base::excerpt(name, 60) + "'", why,
-                    config::suggest(name, kind ? labels_[static_cast<std::size_t>(*kind)] : all_labels_, problems_));
+    if (found != tests.end()) {
+      problems.add(place, "the test '" + name + "' is no " + name_of(*kind) + " test", why_kind);
+    } else if (!tests.empty()) {
+      auto fit = tests | std::views::filter(is_fit);
+      problems.add(place, "no test is called '" + base::excerpt(name, 60) + "'", why,
+                   config::suggest(name, base::mapped(fit, &EmbeddingTest::label), problems));
     }
     return nullptr;
   }
-
- private:
-  base::Problems& problems_;
-  std::map<std::string, const EmbeddingTest*> tests_;
-  std::array<std::vector<std::string>, 2> labels_;  ///< by kind
-  std::vector<std::string> all_labels_;
 };
 
 /// Every named test exists, scores words one by one, and has the known words among its targets.
@@ -219,7 +210,7 @@ std::vector<TestFamily> read_families(const config::Node& node, const NamedTests
 }
 
 void read_named_tests(const config::ProbeReading& job, Contexts& settings) {
-  const NamedTests tests(settings.tests, job.problems);
+  const NamedTests tests{settings.tests, job.problems};
   if (const config::Node* families = job.statistics.optional("families")) {
     settings.statistics.families = read_families(*families, tests, job.problems);
   }
