@@ -48,32 +48,24 @@ std::string_view text_of(std::span<const Value> values) {
 
 VectorStoreWriter::VectorStoreWriter(const std::filesystem::path& path, std::vector<WordVectors> words,
                                      std::uint64_t dimension)
-    : pending_(path), words_(std::move(words)), dimension_(dimension) {
+    : pending_(path), words_(std::move(words)), dimension_(dimension), hashes_(words_.size()) {
   for (auto& word : words_) {
     word.usable = 0;
   }
 }
 
-void VectorStoreWriter::end_word() {
-  words_[word_].digest = hash_.finish();
-  hash_ = base::Sha256();
-  ++word_;
-}
-
 void VectorStoreWriter::add(std::uint64_t word, std::span<const float> vector) {
-  STEREOSWEEP_ASSERT(word >= word_ && word < words_.size() && vector.size() == dimension_, "rows out of order");
-  while (word_ < word) {
-    end_word();
-  }
+  STEREOSWEEP_ASSERT(word >= last_ && word < words_.size() && vector.size() == dimension_, "rows out of order");
+  last_ = word;
   ++words_[word].usable;
-  hash_.update(std::as_bytes(vector));
+  hashes_[word].update(std::as_bytes(vector));
   inverse_lengths_.push_back(inverse_length_of(vector));
   pending_.write(text_of(vector));
 }
 
 std::vector<WordVectors> VectorStoreWriter::finish() {
-  while (word_ < words_.size()) {
-    end_word();
+  for (std::size_t word = 0; word < words_.size(); ++word) {
+    words_[word].digest = hashes_[word].finish();
   }
   const auto rows = inverse_lengths_.size();
   pending_.write(std::string(bytes_of_rows(rows, dimension_) - rows * dimension_ * sizeof(float), '\0'));

@@ -30,12 +30,11 @@ class VectorStoreWriter {
   std::vector<WordVectors> finish();
 
  private:
-  void end_word();
   base::PendingFile pending_;
   std::vector<WordVectors> words_;
   std::uint64_t dimension_;
-  std::uint64_t word_ = 0;
-  base::Sha256 hash_;
+  std::uint64_t last_ = 0;  ///< word that has got a row
+  std::vector<base::Sha256> hashes_;
   std::vector<double> inverse_lengths_;
 };
 
