@@ -302,15 +302,12 @@ class ContextsKind final : public KindOf<Contexts> {
   }
   std::vector<std::pair<std::string, std::string>> inputs(const sweep::Job& job) const override {
     const auto& settings = job.settings<Contexts>();
-    std::vector<std::pair<std::string, std::string>> files;
-    if (!settings.is_static()) {
-      for (const auto& file : settings.contextual().corpus.files) {
-        files.emplace_back("corpus", file);
-      }
-    } else if (!settings.needs_model()) {
-      files.emplace_back("file of vectors", settings.from_table().file);
+    using Files = std::vector<std::pair<std::string, std::string>>;
+    if (settings.is_static()) {
+      return settings.needs_model() ? Files() : Files{{"file of vectors", settings.from_table().file}};
     }
-    return files;
+    return base::mapped(settings.contextual().corpus.files,
+                        [](const auto& file) { return Files::value_type("corpus", file); });
   }
   void check_inputs(const sweep::Job& job) const override { input_states(job.settings<Contexts>()); }
 

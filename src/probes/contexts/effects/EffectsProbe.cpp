@@ -290,12 +290,8 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std
 }
 
 std::vector<std::string> words_of_coordinate(const std::string& json) {
-  const auto parsed = base::parse_json(json, "a coordinate of axis test");
-  try {
-    return parsed.get<std::vector<std::string>>();
-  } catch (const base::Json::exception& error) {
-    base::refuse("a coordinate of axis test is no list of words", error.what());
-  }
+  const std::string name = "a coordinate of axis test";
+  return base::json_texts(base::parse_json(json, name), name);
 }
 
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,

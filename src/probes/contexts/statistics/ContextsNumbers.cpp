@@ -78,33 +78,27 @@ ContextsReader::ContextsReader(const results::ResultFile& result, std::int64_t w
 }
 
 void ContextsReader::place_samples(const results::AxisSchema& samples) {
-  const bool is_made = !samples.coordinates.empty();
   auto& [templates, rephrasings, replicates] = sample_axes;
   templates = results::ScoreTable::no_axis(2);
   rephrasings = results::ScoreTable::no_axis(3);
-  const auto place_in = [&](results::AxisSchema& axis, const char* name, std::size_t sample) -> std::size_t {
-    if (!is_made) {
-      return 0;
+  cells.resize(num_samples);
+  const auto place = [&](results::AxisSchema& axis, const char* name, std::size_t SampleCell::*place_of_cell) {
+    axis = {axis.name, std::string(name) + " that the sentences were made of", {}, {}};
+    for (std::size_t sample = 0; sample < num_samples; ++sample) {
+      const auto& label = coordinate_of(samples, name)[sample];
+      base::add_once(axis.labels, label);
+      cells[sample].*place_of_cell = *results::place_of(axis.labels, label);
     }
-    const auto& label = coordinate_of(samples, name)[sample];
-    const auto found = std::ranges::find(axis.labels, label);
-    const auto place = static_cast<std::size_t>(found - axis.labels.begin());
-    if (found == axis.labels.end()) {
-      axis.labels.push_back(label);
-    }
-    return place;
   };
-  if (is_made) {
-    templates = {templates.name, "template that the sentences were made of", {}, {}};
-    rephrasings = {rephrasings.name, "rephrasing that the sentences were made of", {}, {}};
+  if (!samples.coordinates.empty()) {
+    place(templates, "template", &SampleCell::template_place);
+    place(rephrasings, "rephrasing", &SampleCell::rephrasing);
   }
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts;
   std::size_t most = 1;
-  for (std::size_t sample = 0; sample < num_samples; ++sample) {
-    SampleCell cell{place_in(templates, "template", sample), place_in(rephrasings, "rephrasing", sample), 0};
+  for (auto& cell : cells) {
     cell.replicate = counts[{cell.template_place, cell.rephrasing}]++;
     most = std::max(most, cell.replicate + 1);
-    cells.push_back(cell);
   }
   replicates = numbered_axis(results::score_axis_names[4], "sample: a draw of one context per word", most);
 }
