@@ -86,6 +86,9 @@ TEST(ContextsStatistics, RefusesFilesWhoseTestsDoNotFitTheirCubes) {
   text_of_test(halved, "kind", 1) = "weat";
   halved.schema().cubes.at(halved.schema().find_cube("association_deviation").value()).name = "another";
   EXPECT_THAT(refusal(halved), ::testing::HasSubstr("no cube 'association_deviation' of this version"));
+  Synthetic flat({weat("one", 3, 3)}, 1);
+  flat.schema().outer_axes.pop_back();
+  EXPECT_THAT(refusal(flat), ::testing::HasSubstr("its contexts are not samples of tests"));
 }
 
 /// Relabels the target words in all samples together and recomputes the weighted mean effect, weights held fixed.

@@ -29,6 +29,7 @@ const results::CubeSchema& require_cube(const results::ResultFile& file, const s
 
 ContextsReader::ContextsReader(const results::ResultFile& result, std::int64_t wanted_samples) : file_(result) {
   const auto& axes = file_.schema().outer_axes;
+  refuse_if(axes.size() != 2, file_, "its contexts are not samples of tests");
   const auto num_in_file = axes[1].labels.size();
   num_samples = wanted_samples == 0 ? num_in_file : static_cast<std::size_t>(wanted_samples);
   base::refuse_if(
