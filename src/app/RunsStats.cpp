@@ -118,13 +118,13 @@ std::string compare_results(std::span<const StatsSource> sources, const RunsRequ
   }
   const findings::JoinedRuns joined(std::move(runs));
   const auto& job = sources.front().job;
-  const auto compared = findings::compare_runs(joined, {.run_axis = axis,
-                                                        .comparison = job.comparison,
-                                                        .seed = job.seed,
-                                                        .against = place_of(request.against, axis.labels),
-                                                        .people = std::move(people)});
-  findings::write_runs(request.target, compared, job.comparison);
-  return warnings(sources, axis) + findings::runs_text(compared, job.comparison, request.top, request.shown) +
+  const auto found = findings::compare_runs(joined, {.run_axis = axis,
+                                                     .comparison = job.comparison,
+                                                     .seed = job.seed,
+                                                     .against = place_of(request.against, axis.labels),
+                                                     .people = std::move(people)});
+  findings::write_runs(request.target, joined, axis, found);
+  return warnings(sources, axis) + findings::runs_text(joined, found, request.top, request.shown) +
          results::wrapped(differing_keys(axis));
 }
 

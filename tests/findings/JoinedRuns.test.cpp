@@ -114,8 +114,8 @@ TEST(JoinedRuns, differences_of_ratings_stay_between_their_ends) {
   const auto interval = [&] {
     const JoinedRuns joined({run_of_table("left", left), run_of_table("right", right)});
     const results::AxisSchema axis{"run", "", {"left", "right"}, {}};
-    const auto row = compare_runs(joined, {.run_axis = axis, .comparison = {}}).differences.at(0);
-    return std::vector{row.low, row.high};
+    const auto found = compare_runs(joined, {.run_axis = axis, .comparison = {}});
+    return std::vector{found.front().find_column("low")->number(0), found.front().find_column("high")->number(0)};
   };
   const auto wide = interval();
   ASSERT_LT(wide[0], -4);

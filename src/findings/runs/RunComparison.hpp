@@ -12,9 +12,7 @@
 
 #include "config/yaml/Yaml.hpp"
 #include "findings/Cells.hpp"
-#include "findings/contrasts/Contrasts.hpp"
-#include "findings/people/Agreement.hpp"
-#include "findings/variance/Variance.hpp"
+#include "findings/Finding.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/measures/Glossary.hpp"
@@ -62,8 +60,6 @@ class JoinedRuns {
   const results::AxisSchema& measures() const { return measures_; }
   const results::AxisSchema& subjects() const { return axes_[subject_axis]; }
   const results::AxisSchema& items() const { return axes_[item_axis]; }
-  /// Length 0 where cells are not paired.
-  std::size_t num_shared(std::size_t axis) const { return axes_[axis].labels.size(); }
   const results::AxisSchema& axis(std::size_t axis) const { return axes_[axis]; }
   bool is_paired() const { return why_unpaired_.empty(); }
   const std::string& why_unpaired() const { return why_unpaired_; }
@@ -98,57 +94,6 @@ class JoinedRuns {
 /// Up to so many runs every pair is compared; of more, each with one.
 constexpr std::size_t most_runs_in_pairs = 4;
 
-/// Left minus right: places on the axis `run`.
-struct RunPair {
-  std::size_t left = 0;
-  std::size_t right = 0;
-};
-
-/// A measure of a run, or people's means.
-struct RunSeries {
-  std::string run;  ///< its label, or `people_label`
-  std::string measure;
-  std::string label() const { return run + " | " + measure; }
-};
-
-/// Of two series, over (subject, item) where both have a mean. No p: means of one run are not independent of each
-/// other.
-struct SeriesCorrelation {
-  RunSeries left;
-  RunSeries right;
-  std::string items;  ///< "all", or a dimension of them
-  Agreement agreement;
-};
-
-struct RunComparison {
-  results::AxisSchema runs;
-  results::AxisSchema measures;
-  results::AxisSchema subjects;
-  results::AxisSchema items;
-  std::size_t num_templates = 0;  ///< that all runs share, as the next two; 0: cells are not paired
-  std::size_t num_rephrasings = 0;
-  std::size_t num_replicates = 0;
-  std::string why_unpaired;  ///< "": cells are paired
-  std::vector<NotShared> not_shared;
-  std::vector<std::uint64_t> num_shared;   ///< [measure]: cells that all runs with the measure have
-  std::vector<std::uint64_t> num_dropped;  ///< [measure]: cells that only some of them have
-  std::vector<CellMean> means;             ///< [run, measure, subject, item]
-  std::vector<std::int32_t> num_answers;   ///< sampled answers that were read in these
-  std::vector<VarianceShares> variance;    ///< [measure], over the shared cells; empty where cells are not paired
-  std::vector<RunPair> pairs;              ///< empty where cells are not paired
-  std::vector<ContrastRow> differences;    ///< [pair, measure, subject, item]
-  /// Of different runs, or a run and people: the same measure; where cells are not paired, any.
-  std::vector<SeriesCorrelation> correlations;
-
-  std::string pair_label(const RunPair& pair) const {
-    return runs.labels[pair.left] + " minus " + runs.labels[pair.right];
-  }
-  std::size_t cell(std::size_t outermost, std::size_t measure, std::size_t subject, std::size_t item) const {
-    return ((outermost * measures.labels.size() + measure) * subjects.labels.size() + subject) * items.labels.size() +
-           item;
-  }
-};
-
 /// What is asked of the runs; borrowed.
 struct RunQuestion {
   results::AxisSchema run_axis;         ///< as run_axis() gives it
@@ -158,14 +103,17 @@ struct RunQuestion {
   std::optional<results::PeoplesMeans> people{};
 };
 
-/// Differences are those of `compare` (Contrasts.hpp), one contrast for each pair of runs and subject.
-RunComparison compare_runs(const JoinedRuns& joined, const RunQuestion& question);
+/// What was asked first: differences, those of `compare` (Contrasts.hpp), one contrast for each pair of runs and
+/// subject (none where cells are not paired); correlations of the means of different runs, or of a run and people, in
+/// the same measure (where cells are not paired, in any); means; numbers of cells; variance of the shared cells.
+std::vector<Finding> compare_runs(const JoinedRuns& joined, const RunQuestion& question);
 
-/// A file of its own. Throws base::Error (full disk, ...); an old file stays then.
-void write_runs(const std::filesystem::path& target, const RunComparison& runs, const sweep::Comparison& comparison);
+/// A file of its own, of what `compare_runs` found. Throws base::Error (full disk, ...); an old file stays then.
+void write_runs(const std::filesystem::path& target, const JoinedRuns& joined, const results::AxisSchema& run_axis,
+                const std::vector<Finding>& found);
 
-/// The differences first. `top`: rows of each table; `shown`: measures, or all where the runs share none of them.
-std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, std::size_t top,
+/// `top`: rows of each table; `shown`: measures, or all where the runs share none of them.
+std::string runs_text(const JoinedRuns& joined, const std::vector<Finding>& found, std::size_t top,
                       const results::ShownMeasures& shown);
 
 // What tells results apart: the keys in which their resolved jobs differ.
