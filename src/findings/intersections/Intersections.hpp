@@ -6,9 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "findings/Cells.hpp"
@@ -90,14 +93,10 @@ std::vector<EmergenceRow> emergence_of(const Cells& cells, const std::optional<s
 // Emergent traits held against a user's table of known stereotypes (cao2022 §5.2: precision and recall against the
 // traits that Ghavami and Peplau found). Knows no probe.
 
-/// Entries of the table about items, or about poles. The universe: each intersection of an entry with each item of an
-/// entry, higher and lower.
-struct KnownTraits {
-  std::vector<std::size_t> intersections;  ///< places in IntersectionParts, each once
-  std::vector<std::size_t> items;          ///< places on the axis of items (poles), each once
-  std::vector<bool> higher;                ///< [intersection, item] of these lists: known to be higher
-  std::vector<bool> lower;
-};
+/// Of an intersection (its place in IntersectionParts) and an item or pole (its place on the axis): 0: known to be
+/// higher, 1: lower, 2: in the universe, and known for nothing. The universe: each intersection of an entry with each
+/// item of an entry, higher and lower.
+using KnownTraits = std::map<std::pair<std::size_t, std::size_t>, std::set<std::size_t>>;
 
 struct KnownTable {
   KnownTraits items;
