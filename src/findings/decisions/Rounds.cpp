@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"
@@ -31,60 +31,52 @@ constexpr double least_mixture = 1e-12;   // where nothing is uncertain any more
 
 /// In which order the cells of one row are visited, and when they are looked at.
 struct CellOrder {
-  std::vector<bool> is_applicable;          ///< [block, column]
   std::vector<std::size_t> blocks;          ///< of the plan, in the order of visits
   std::vector<std::size_t> columns;         ///< those, too
   std::vector<stats::PlannedLook> planned;  ///< [round]; empty: no cell is applicable
-  std::vector<std::size_t> looks;           ///< [row, column] in that order: the round of the visit
-  std::size_t num_columns;                  ///< of the plan
+  std::vector<std::uint8_t> visited;        ///< [block, column]: the round; never_visited: not applicable
+  std::vector<stats::PartEstimate>
+      full_parts{};         ///< [round]: the part with all scores that can be, once it is asked for
+  std::size_t num_columns;  ///< of the plan
 
-  CellOrder(const ContrastPlan& plan, const DealtOrder& order, std::vector<bool> applicable)
-      : is_applicable(std::move(applicable)), num_columns(plan.num_columns) {
-    std::vector<bool> used_blocks(plan.num_blocks, false);
-    std::vector<bool> used_columns(plan.num_columns, false);
-    for (std::size_t cell = 0; cell < plan.num_cells(); ++cell) {
-      if (is_applicable[cell]) {
-        used_blocks[cell / plan.num_columns] = used_columns[cell % plan.num_columns] = true;
-      }
+  CellOrder(const ContrastPlan& plan, const DealtOrder& order, const std::vector<bool>& applicable)
+      : blocks(dealt_lines(plan.num_blocks, plan.blocks, order.templates)),
+        columns(dealt_lines(plan.num_columns, plan.columns, order.rephrasings)),
+        visited(plan.num_cells(), never_visited),
+        num_columns(plan.num_columns) {
+    const auto is_unused = [&](const std::vector<std::size_t>& others, auto cell_with) {
+      return std::ranges::none_of(others, [&](std::size_t other) { return applicable[cell_with(other)]; });
+    };
+    std::erase_if(blocks, [&](std::size_t block) {
+      return is_unused(columns, [&](std::size_t column) { return block * num_columns + column; });
+    });
+    std::erase_if(columns, [&](std::size_t column) {
+      return is_unused(blocks, [&](std::size_t block) { return block * num_columns + column; });
+    });
+    if (blocks.empty()) {
+      return;
     }
-    blocks = dealt_lines(plan.num_blocks, plan.blocks, order.templates);
-    columns = dealt_lines(plan.num_columns, plan.columns, order.rephrasings);
-    std::erase_if(blocks, [&](std::size_t block) { return !used_blocks[block]; });
-    std::erase_if(columns, [&](std::size_t column) { return !used_columns[column]; });
-    if (!blocks.empty()) {
-      planned = stats::planned_looks(blocks.size(), columns.size());
-      looks = stats::looks_of_cells(blocks.size(), columns.size(), planned);
+    planned = stats::planned_looks(blocks.size(), columns.size());
+    const auto looks = stats::looks_of_cells(blocks.size(), columns.size(), planned);
+    for (std::size_t place = 0; place < num_places(); ++place) {
+      visited[cell_at(place)] = applicable[cell_at(place)] ? static_cast<std::uint8_t>(looks[place]) : never_visited;
     }
   }
 
+  /// Places are [row, column] in the order of visits.
+  std::size_t num_places() const { return blocks.size() * columns.size(); }
   std::size_t cell_at(std::size_t place) const {
     return blocks[place / columns.size()] * num_columns + columns[place % columns.size()];
   }
-  /// Of a place [row, column] in the order of visits.
-  bool is_taken(std::size_t place, std::size_t round) const {
-    return looks[place] <= round && is_applicable[cell_at(place)];
-  }
-  /// [round]: the part with all scores that can be.
-  std::vector<stats::PartEstimate> full_parts() const {
-    std::vector<stats::PartEstimate> parts;
+  bool is_taken(std::size_t place, std::size_t round) const { return visited[cell_at(place)] <= round; }
+  void fill_full_parts() {
     for (std::size_t round = 0; round < planned.size(); ++round) {
-      std::vector<double> zeros(looks.size(), stats::nan);
-      for (std::size_t place = 0; place < looks.size(); ++place) {
+      std::vector<double> zeros(num_places(), stats::nan);
+      for (std::size_t place = 0; place < zeros.size(); ++place) {
         zeros[place] = is_taken(place, round) ? 0 : stats::nan;
       }
-      parts.push_back(stats::estimate_part(zeros, columns.size()));
+      full_parts.push_back(stats::estimate_part(zeros, columns.size()));
     }
-    return parts;
-  }
-  /// [block, column]: the round, or never_visited.
-  std::vector<std::uint8_t> visited() const {
-    std::vector<std::uint8_t> rounds(is_applicable.size(), never_visited);
-    for (std::size_t place = 0; place < looks.size(); ++place) {
-      if (is_applicable[cell_at(place)]) {
-        rounds[cell_at(place)] = static_cast<std::uint8_t>(looks[place]);
-      }
-    }
-    return rounds;
   }
 };
 
@@ -101,21 +93,22 @@ class ContrastCells {
       sides_.push_back(Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]));
     }
     for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
-      orders_.push_back(order_of(applicable_cells(item), order));
-      visited_.push_back(orders_.back()->visited());
-      lacking_.emplace_back(plan.num_cells(), false);
-      for (std::size_t side = 0; side < sides_.size(); ++side) {
-        each_subject(side, [&](std::size_t subject) { look_at(side, subject, item); });
+      const auto applicable = applicable_cells(item);
+      const auto [known, is_new] = orders_.try_emplace(applicable, plan, order, applicable);
+      if (is_new) {
+        known->second.fill_full_parts();
       }
+      order_of_item_.push_back(&known->second);
+      find_lacking(item);
     }
-    means_.emplace_back(scores, all_, masked_.empty() ? values : std::span<const double>(masked_));
+    means_.emplace(scores, all_, masked_.empty() ? values : std::span<const double>(masked_));
   }
+  ContrastCells(const ContrastCells&) = delete;  // its means borrow `all_`
 
-  const CellOrder& order(std::size_t item) const { return *orders_[item]; }
-  const std::vector<std::uint8_t>& visited(std::size_t item) const { return visited_[item]; }
+  const CellOrder& order(std::size_t item) const { return *order_of_item_[item]; }
   /// [block, column]; NaN: a side lacks a score.
   std::vector<double> differences(std::size_t item) const {
-    auto found = means_.front().of(item).differences;
+    auto found = means_->of(item).differences;
     for (std::size_t cell = 0; cell < found.size(); ++cell) {
       found[cell] = lacking_[item][cell] ? stats::nan : found[cell];
     }
@@ -124,74 +117,66 @@ class ContrastCells {
   std::int32_t passes(std::size_t cell) const { return static_cast<std::int32_t>(contexts_[cell].size()); }
 
  private:
-  /// Most items have one.
-  std::shared_ptr<const CellOrder> order_of(std::vector<bool> applicable, const DealtOrder& order) const {
-    const auto known = std::ranges::find(
-        orders_, applicable, [](const auto& one) -> const auto& { return one->is_applicable; });
-    return known != orders_.end() ? *known : std::make_shared<CellOrder>(plan_, order, std::move(applicable));
-  }
-
-  /// A side is asked there: of one of its subjects at least.
-  std::vector<bool> applicable_cells(std::size_t item) const {
-    std::vector<bool> applicable(plan_.num_cells(), true);
+  /// `use(side, context, cell, state)` of what the sides ask of an item; a context is subject x sentences + sentence.
+  void each_state(std::size_t item, const auto& use) const {
     for (std::size_t side = 0; side < sides_.size(); ++side) {
-      std::vector<bool> has_any(plan_.num_cells(), false);
-      each_subject(side, [&](std::size_t subject) {
-        each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
-          has_any[cell] = has_any[cell] || state != CellState::not_applicable;
-        });
-      });
-      for (std::size_t cell = 0; cell < has_any.size(); ++cell) {
-        applicable[cell] = applicable[cell] && has_any[cell];
+      const auto& takes = plan_.sides[side].takes[0];
+      for (std::size_t subject = 0; subject < takes.size(); ++subject) {
+        if (takes[subject]) {
+          plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t cell) {
+            use(side, subject * num_sentences() + sentence, cell, sides_[side].state(subject, sentence, item));
+          });
+        }
       }
+    }
+  }
+  std::size_t num_sentences() const { return sides_.front().num_sentences(); }
+
+  /// Each side is asked there: of one of its subjects at least.
+  std::vector<bool> applicable_cells(std::size_t item) const {
+    std::vector<std::vector<bool>> has_any(sides_.size(), std::vector<bool>(plan_.num_cells(), false));
+    each_state(item, [&](std::size_t side, std::size_t /*context*/, std::size_t cell, CellState state) {
+      has_any[side][cell] = has_any[side][cell] || state != CellState::not_applicable;
+    });
+    std::vector<bool> applicable(plan_.num_cells(), true);
+    for (const auto& of_side : has_any) {
+      std::transform(applicable.begin(), applicable.end(), of_side.begin(), applicable.begin(), std::logical_and());
     }
     return applicable;
   }
 
-  void each_subject(std::size_t side, const auto& use) const {
-    const auto& takes = plan_.sides[side].takes[0];
-    for (std::size_t subject = 0; subject < takes.size(); ++subject) {
-      if (takes[subject]) {
-        use(subject);
+  void find_lacking(std::size_t item) {
+    const auto num_subjects = scores_.length(subject_axis);
+    std::vector<bool> is_compared(sides_.size() * num_subjects, false);
+    const auto subject_on = [&](std::size_t side, std::size_t context) {
+      return side * num_subjects + context / num_sentences();
+    };
+    each_state(item, [&](std::size_t side, std::size_t context, std::size_t cell, CellState state) {
+      if (order(item).visited[cell] == 0 && state == CellState::scored) {
+        is_compared[subject_on(side, context)] = true;
       }
-    }
-  }
-  /// `use(cell, state)`
-  void each_cell_of(std::size_t side, std::size_t subject, std::size_t item, const auto& use) const {
-    plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t cell) {
-      use(cell, sides_[side].state(subject, sentence, item));
+    });
+    auto& lacking = lacking_.emplace_back(plan_.num_cells(), false);
+    each_state(item, [&](std::size_t side, std::size_t context, std::size_t cell, CellState state) {
+      if (is_compared[subject_on(side, context)]) {
+        lacking[cell] = lacking[cell] || (state != CellState::scored && state != CellState::not_applicable);
+      } else {
+        leave_out(context, item);
+      }
     });
   }
 
-  void look_at(std::size_t side, std::size_t subject, std::size_t item) {
-    bool is_left_out = true;
-    each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
-      is_left_out = is_left_out && (visited_[item][cell] != 0 || state != CellState::scored);
-    });
-    if (is_left_out) {
-      leave_out(side, subject, item);
-      return;
-    }
-    each_cell_of(side, subject, item, [&](std::size_t cell, CellState state) {
-      const bool lacks = state != CellState::scored && state != CellState::not_applicable;
-      lacking_[item][cell] = lacking_[item][cell] || lacks;
-    });
-  }
-
-  void leave_out(std::size_t side, std::size_t subject, std::size_t item) {
+  void leave_out(std::size_t context, std::size_t item) {
     const auto num_replicates = scores_.length(replicate_axis);
-    plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t /*cell*/) {
-      for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
-        const auto context = subject * sides_[side].num_sentences() + sentence;
-        const auto place = (context * num_replicates + replicate) * scores_.length(item_axis) + item;
-        if (!std::isnan(values_[place])) {
-          if (masked_.empty()) {
-            masked_.assign(values_.begin(), values_.end());
-          }
-          masked_[place] = stats::nan;
+    for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
+      const auto place = (context * num_replicates + replicate) * scores_.length(item_axis) + item;
+      if (!std::isnan(values_[place])) {
+        if (masked_.empty()) {
+          masked_.assign(values_.begin(), values_.end());
         }
+        masked_[place] = stats::nan;
       }
-    });
+    }
   }
 
   const Scores& scores_;
@@ -201,23 +186,22 @@ class ContrastCells {
   std::vector<double> masked_;  ///< empty: `values_` is taken
   std::vector<std::vector<std::size_t>> contexts_;
   std::vector<Cells> sides_;
-  std::vector<std::shared_ptr<const CellOrder>> orders_;  ///< [item]
-  std::vector<std::vector<std::uint8_t>> visited_;        ///< [item]
-  std::vector<std::vector<bool>> lacking_;                ///< [item][cell]: a side lacks a score
-  std::vector<ComparedMeans> means_;                      // one; borrows `all_`
+  std::map<std::vector<bool>, CellOrder> orders_;  ///< by the applicable cells; most items have one
+  std::vector<const CellOrder*> order_of_item_;
+  std::vector<std::vector<bool>> lacking_;  ///< [item][cell]: a side lacks a score
+  std::optional<ComparedMeans> means_;
 };
 
 /// The cells of one row, round by round.
 class RowDealer {
  public:
-  RowDealer(const ContrastCells& cells, std::size_t item, const std::vector<stats::PartEstimate>& full_parts,
-            const DecideRequest& request)
+  RowDealer(const ContrastCells& cells, std::size_t item, const DecideRequest& request)
       : cells_(cells),
         order_(cells.order(item)),
         differences_(cells.differences(item)),
         request_(request),
-        row_{.rounds = {}, .visited = cells.visited(item)},
-        planned_(full_parts) {}
+        row_{.rounds = {}, .visited = order_.visited},
+        planned_(order_.full_parts) {}
 
   RowRounds deal() {
     for (std::size_t round = 0; round < planned_.size(); ++round) {
@@ -235,8 +219,8 @@ class RowDealer {
   RoundNumbers numbers(std::size_t round) {
     RoundNumbers found;
     std::int32_t num_taken = 0;
-    std::vector<double> values(order_.looks.size(), stats::nan);
-    for (std::size_t place = 0; place < order_.looks.size(); ++place) {
+    std::vector<double> values(order_.num_places(), stats::nan);
+    for (std::size_t place = 0; place < order_.num_places(); ++place) {
       if (order_.is_taken(place, round)) {
         values[place] = differences_[order_.cell_at(place)];
         ++num_taken;
@@ -430,7 +414,7 @@ std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrd
     });
     std::transform(applicable.begin(), applicable.end(), has_any.begin(), applicable.begin(), std::logical_and());
   }
-  return CellOrder(plan, order, std::move(applicable)).visited();
+  return CellOrder(plan, order, applicable).visited;
 }
 
 std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
@@ -474,14 +458,9 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
   const bool is_whole =
       !scores.num_rounds && !base::contains(statuses, static_cast<std::uint8_t>(results::ScoreStatus::unscored));
   const auto ends = ends_of(*scores.axes[measure_axis], measure);
-  std::map<const CellOrder*, std::vector<stats::PartEstimate>> full_parts;
   std::vector<RowRounds> rows;
   for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
-    auto [parts, is_new] = full_parts.try_emplace(&contrast.order(item));
-    if (is_new) {
-      parts->second = contrast.order(item).full_parts();
-    }
-    rows.push_back(RowDealer(contrast, item, parts->second, request).deal());
+    rows.push_back(RowDealer(contrast, item, request).deal());
     rows.back().is_whole = is_whole ? 1 : 0;
   }
   if (is_whole) {
