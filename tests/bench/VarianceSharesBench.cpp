@@ -87,7 +87,7 @@ Counts counts_of(const Kind& kind, int sets, Normals& random) {
     const auto cells = centred(drawn_table(kind, random));
     const auto row = shares_of(cells, RunsCompared::one, 0.95);
     for (std::size_t source = 0; source < shown.size(); ++source) {
-      const auto& [value, low, high] = row.components[source];
+      const auto& [value, low, high] = row.sources[source].component;
       counts.held[source] += low <= truth[source] * truth[source] && truth[source] * truth[source] <= high ? 1 : 0;
     }
     counts.none += squares_of(cells.table).component(effect::subject, 0.95, effect::item).low > 0 ? 0 : 1;

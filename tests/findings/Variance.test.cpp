@@ -126,23 +126,29 @@ void expect_variance(const VarianceRow& row, RandomScores& random, std::size_t m
   const double total = std::accumulate(squares.begin(), squares.end(), 0.0);
   if (cells.empty() || total < 1e-20) {
     EXPECT_EQ(row.shares.status, cells.empty() ? VarianceStatus::no_values : VarianceStatus::constant);
-    EXPECT_TRUE(std::ranges::all_of(row.shares.shares, [](double share) { return std::isnan(share); }));
+    EXPECT_TRUE(std::ranges::all_of(row.shares.sources, [](const auto& one) { return std::isnan(one.share); }));
     return;
   }
   EXPECT_EQ(row.shares.status, cells.size() == all.size() ? VarianceStatus::ok : VarianceStatus::unbalanced);
   for (std::size_t source = 0; source < squares.size(); ++source) {
-    EXPECT_NEAR(row.shares.shares[source], squares[source] / total, 1e-9) << source;
+    EXPECT_NEAR(row.shares.sources[source].share, squares[source] / total, 1e-9) << source;
   }
   double direct = 0;  // the total by itself
   for (const auto& cell : cells) {
     direct += std::pow(cell.value - mean_like(cells, cell, {}), 2);
   }
   EXPECT_NEAR(total, direct, 1e-9 * direct);
-  EXPECT_NEAR(std::accumulate(row.shares.shares.begin(), row.shares.shares.end(), 0.0), 1, 1e-12);
-  EXPECT_EQ(std::accumulate(row.shares.degrees.begin(), row.shares.degrees.end(), 0), std::ssize(cells) - 1);
+  double sum_of_shares = 0;
+  std::int32_t sum_of_degrees = 0;
+  for (const auto& source : row.shares.sources) {
+    sum_of_shares += source.share;
+    sum_of_degrees += source.degrees;
+  }
+  EXPECT_NEAR(sum_of_shares, 1, 1e-12);
+  EXPECT_EQ(sum_of_degrees, std::ssize(cells) - 1);
   const auto degrees = [&](std::size_t axis) { return static_cast<std::int32_t>(plain_length(cells, axis)) - 1; };
-  EXPECT_EQ(row.shares.degrees[2], degrees(0) * degrees(4));
-  EXPECT_EQ(row.shares.degrees[4], degrees(2));
+  EXPECT_EQ(row.shares.sources[2].degrees, degrees(0) * degrees(4));
+  EXPECT_EQ(row.shares.sources[4].degrees, degrees(2));
 }
 
 /// Mean squares of subjects, subjects x templates, ..., by residuals within items: [template bit 1, rephrasing bit 2].
@@ -235,7 +241,7 @@ TEST(Variance, AMeasureOfOneSourceHasAllOfItThere) {
     const auto row = variance_of(random.scores(), asked_variance()).rows.at(0);
     const std::array<std::size_t, 5> source_of = {0, 3, 4, 5, 1};
     for (std::size_t source = 0; source < 7; ++source) {
-      EXPECT_NEAR(row.shares.shares[source], source == source_of[axis - 1] ? 1 : 0, 1e-9) << axis;
+      EXPECT_NEAR(row.shares.sources[source].share, source == source_of[axis - 1] ? 1 : 0, 1e-9) << axis;
     }
   }
 }
@@ -291,7 +297,7 @@ TEST(Variance, OfNoiseHasNoSubjectsAndNoEnoughTemplates) {
     const auto row = variance_of(with_subjects(0, set, {1, 8, 10, 1, 1, 4}).scores(), asked_variance()).rows.at(0);
     none += row.status == ReliabilityStatus::none && std::isnan(row.enough_templates) ? 1 : 0;
     const auto holds = [&](std::size_t source) {
-      return row.shares.components[source].low <= 0 && 0 <= row.shares.components[source].high ? 1 : 0;
+      return row.shares.sources[source].component.low <= 0 && 0 <= row.shares.sources[source].component.high ? 1 : 0;
     };
     subjects_hold += holds(0);
     pairs_hold += holds(2);

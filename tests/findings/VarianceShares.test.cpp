@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "findings/variance/Variance.hpp"
 #include "stats/Summary.hpp"
@@ -70,11 +71,13 @@ TEST(VarianceShares, OfSeveralRunsAreThoseOfTheirDefinition) {
     const auto table = random_cells(lengths, seed);
     const auto row = shares_of(centred(table), RunsCompared::several, 0.95);
     const auto plain = plain_shares(table);
-    ASSERT_EQ(row.shares.size(), plain.size());
+    ASSERT_EQ(row.sources.size(), plain.size());
+    std::int32_t degrees = 0;
     for (std::size_t source = 0; source < plain.size(); ++source) {
-      EXPECT_NEAR(row.shares[source], plain[source], 1e-12) << seed << " " << source;
+      EXPECT_NEAR(row.sources[source].share, plain[source], 1e-12) << seed << " " << source;
+      degrees += row.sources[source].degrees;
     }
-    EXPECT_EQ(std::accumulate(row.degrees.begin(), row.degrees.end(), 0), std::ssize(table.values) - 1);
+    EXPECT_EQ(degrees, std::ssize(table.values) - 1);
   }
 }
 
@@ -103,15 +106,15 @@ TEST(VarianceShares, ComponentsSumUpToExpectedMeanSquares) {
 
 TEST(VarianceShares, OneTemplateAndOneRephrasingLeaveNoError) {
   const auto row = shares_of(centred(random_cells({1, 3, 1, 1, 1, 2}, 1)), RunsCompared::one, 0.95);
-  EXPECT_TRUE(std::isnan(row.components[0].value) && std::isnan(row.components[2].low));
-  EXPECT_GT(row.shares[0], 0);
+  EXPECT_TRUE(std::isnan(row.sources[0].component.value) && std::isnan(row.sources[2].component.low));
+  EXPECT_GT(row.sources[0].share, 0);
 }
 
 TEST(VarianceShares, SayWhyThereAreNone) {
   EXPECT_EQ(shares_of(centred({}), RunsCompared::several, 0.95).status, VarianceStatus::no_values);
   const auto row = shares_of(centred({{1, 2, 1, 1, 1, 1}, {3, 3}}), RunsCompared::one, 0.95);
   EXPECT_EQ(row.status, VarianceStatus::constant);
-  EXPECT_THAT(row.shares, Each(IsNan()));
+  EXPECT_THAT(base::mapped(row.sources, &VarianceSource::share), Each(IsNan()));
 }
 
 TEST(VarianceShares, TheMeanOfReplicatesCountsOnlyByItself) {

@@ -14,9 +14,8 @@ namespace stereosweep::findings {
 /// What the ranks tell each other.
 auto fields_of(base::Either<VarianceRow> auto& row) {
   auto& shares = row.shares;
-  return std::tie(shares.shares, shares.components, shares.degrees, shares.num_cells, shares.num_left_out,
-                  shares.status, row.subjects, row.status, row.own, row.projected, row.enough_templates,
-                  row.enough_rephrasings);
+  return std::tie(shares.sources, shares.num_cells, shares.num_left_out, shares.status, row.subjects, row.status,
+                  row.own, row.projected, row.enough_templates, row.enough_rephrasings);
 }
 
 namespace {
@@ -36,18 +35,22 @@ std::vector<std::size_t> counts_with(std::size_t own) {
 /// Variances within items, each at least 0; 0 for an effect of an axis with one label.
 class Generalizability {
  public:
-  Generalizability(const MeanSquares& squares, double confidence) : squares_(squares), confidence_(confidence) {}
-
-  stats::VarianceComponent subjects() const { return component(effect::subject); }
+  explicit Generalizability(const MeanSquares& squares) {
+    for (AxisSet of = 1; of < values_.size(); ++of) {
+      const double found = squares.component(of, any_confidence, effect::item).value;
+      values_[of] = std::isnan(found) ? 0 : std::max(found, 0.0);
+    }
+  }
 
   /// With k templates and m rephrasings.
   Reliability with(double k, double m) const {
     using effect::rephrasing;
     using effect::subject;
     using effect::template_;
-    const double own = value(subject);
+    const double own = values_[subject];
     const auto error_of = [&](AxisSet of) {
-      return value(of | template_) / k + value(of | rephrasing) / m + value(of | template_ | rephrasing) / (k * m);
+      return values_[of | template_] / k + values_[of | rephrasing] / m +
+             values_[of | template_ | rephrasing] / (k * m);
     };
     const double relative = error_of(subject);
     const double absolute = relative + error_of(0);
@@ -55,20 +58,8 @@ class Generalizability {
   }
 
  private:
-  stats::VarianceComponent component(AxisSet of) const { return squares_.component(of, confidence_, effect::item); }
-  double value(AxisSet of) const {
-    auto& known = values_.at(of);
-    if (std::isnan(known)) {
-      const double found = component(of).value;
-      known = std::isnan(found) ? 0 : std::max(found, 0.0);
-    }
-    return known;
-  }
-
-  const MeanSquares& squares_;
-  double confidence_;
-  mutable std::array<double, 8> values_ = {stats::nan, stats::nan, stats::nan, stats::nan,
-                                           stats::nan, stats::nan, stats::nan, stats::nan};
+  static constexpr double any_confidence = 0.95;  ///< the variances do not depend on it
+  std::array<double, 8> values_{};
 };
 
 /// Fewest with enough reliability, which rises with the number; NaN: none.
@@ -97,8 +88,8 @@ void add_reliability(VarianceRow& row, const CellTable& cells, const std::vector
   if ((squares.present() & effect::subject) == 0 || (!has_templates && !has_rephrasings)) {
     return;
   }
-  const Generalizability variances(squares, confidence);
-  row.subjects = variances.subjects();
+  const Generalizability variances(squares);
+  row.subjects = squares.component(effect::subject, confidence, effect::item);
   row.status = row.subjects.low > 0 ? ReliabilityStatus::ok : ReliabilityStatus::none;
   const auto templates = static_cast<double>(cells.length(CellAxis::template_));
   const auto rephrasings = static_cast<double>(cells.length(CellAxis::rephrasing));

@@ -106,23 +106,25 @@ enum class VarianceStatus : std::uint8_t {
 enum class RunsCompared { one, several };
 std::vector<std::string> variance_sources(RunsCompared runs);
 
-/// [source]
-struct VarianceShares {
+struct VarianceSource {
   /// Of the total sum of squares; their sum is 1. Pure noise has shares too, by degrees of freedom: read components.
-  std::vector<double> shares;
+  double share = stats::nan;
   /// MeanSquares::component over subjects, items, templates and rephrasings, replicates averaged; of the residual its
   /// mean square. NaN: one label, a replicate, or one template and one rephrasing, which leave no error.
-  std::vector<stats::VarianceComponent> components;
-  std::vector<std::int32_t> degrees;  ///< of freedom
-  std::int32_t num_cells = 0;         ///< computed on
-  std::int32_t num_left_out = 0;      ///< with a score, not computed on
+  stats::VarianceComponent component = {};
+  std::int32_t degrees = 0;  ///< of freedom
+};
+
+struct VarianceShares {
+  std::vector<VarianceSource> sources;  ///< those of variance_sources
+  std::int32_t num_cells = 0;           ///< computed on
+  std::int32_t num_left_out = 0;        ///< with a score, not computed on
   VarianceStatus status = VarianceStatus::no_values;
 };
 
 /// What shares are computed of: a complete table, its mean taken off.
 struct CentredTable {
   CellTable table;
-  double largest = 0;  ///< absolute value of a score before that
   std::int32_t num_left_out = 0;
   VarianceStatus status = VarianceStatus::no_values;
 };
