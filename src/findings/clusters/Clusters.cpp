@@ -198,26 +198,16 @@ void add_rows(Clusters& clusters, ClusterRequest::Across across) {
   const auto column_part = across == ClusterRequest::Across::first ? 0 : 1;
   const auto* kinds = clusters.subjects.find_coordinate("kind");
   auto parts = part_labels(clusters.subjects);
-  const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
-    base::add_once(names, name);
-    return *results::place_of(names, name);
-  };
-  std::vector<std::string> labels;
-  std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cells;
   for (std::size_t subject = 0; subject < parts.size(); ++subject) {
     auto& others = parts[subject];
     if (others.size() > 1 && (kinds == nullptr || (*kinds)[subject] == "intersection")) {
       const auto column = others[column_part];
+      base::add_once(clusters.columns, column);
       others.erase(others.begin() + column_part);
-      const auto row = place_in(labels, base::join(others, " x "));
-      cells.try_emplace({row, place_in(clusters.columns, column)}, static_cast<std::int32_t>(subject));
-    }
-  }
-  for (std::size_t row = 0; row < labels.size(); ++row) {
-    clusters.rows.push_back({labels[row], std::vector<std::int32_t>(clusters.columns.size(), -1)});
-    for (std::size_t column = 0; column < clusters.columns.size(); ++column) {
-      const auto found = cells.find({row, column});
-      clusters.rows.back().subjects[column] = found == cells.end() ? -1 : found->second;
+      const auto label = base::join(others, " x ");
+      auto row = std::ranges::find(clusters.rows, label, &Clusters::Row::label);
+      row = row == clusters.rows.end() ? clusters.rows.insert(row, {label, {}}) : row;
+      row->subjects.try_emplace(column, subject);
     }
   }
   base::refuse_if(clusters.rows.empty(), "statistics.clusters.across: nothing stands side by side",
@@ -637,12 +627,12 @@ std::string Clusters::type_of(std::size_t source, std::size_t subject) const {
 
 Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row) {
   std::set<std::string> types;
-  for (const auto subject : row.subjects) {
-    types.insert(subject < 0 ? "" : clusters.type_of(source, static_cast<std::size_t>(subject)));
+  for (const auto& [column, subject] : row.subjects) {
+    types.insert(clusters.type_of(source, subject));
   }
-  return types.contains("") ? Clusters::Agreement::none
-         : types.size() > 1 ? Clusters::Agreement::differs
-                            : Clusters::Agreement::agrees;
+  return row.subjects.size() < clusters.columns.size() || types.contains("") ? Clusters::Agreement::none
+         : types.size() > 1                                                  ? Clusters::Agreement::differs
+                                                                             : Clusters::Agreement::agrees;
 }
 
 Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::uint64_t seed) {
@@ -671,22 +661,20 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
       });
   const auto* units = scores.axes[measure_axis]->find_coordinate("units");
   for (std::size_t place = 0; place < points.size(); ++place) {
+    const auto measure = clusters.measures[place];
     const std::vector<double> spreads(points[place].end() - std::ssize(dimensions), points[place].end());
     points[place].resize(points[place].size() - dimensions.size());
-    clusters.sources.push_back(
-        find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));
-    clusters.sources.back().spread_p = spreads;
-    clusters.sources.back().unit = units == nullptr ? "" : (*units)[clusters.measures[place]];
-  }
-  for (std::size_t place = 0; place < clusters.measures.size(); ++place) {
-    const auto measure = clusters.measures[place];
+    auto& source =
+        clusters.sources.emplace_back(find(scores.axes[measure_axis]->labels[measure], std::move(points[place])));
+    source.spread_p = spreads;
+    source.unit = units == nullptr ? "" : (*units)[measure];
     const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], measure) : -1;
     if (in_score > 0) {
       const auto values = scores.read(measure);
       const auto statuses = scores.read_statuses(measure);
       const Cells cells(scores, values, statuses);
-      for (std::size_t point = 0; point < clusters.sources[place].points.size(); ++point) {
-        clusters.sources[place].answers.push_back(
+      for (std::size_t point = 0; point < source.points.size(); ++point) {
+        source.answers.push_back(
             cells.num_answers(point / dimensions.size(), dimensions[point % dimensions.size()].items, in_score));
       }
     }

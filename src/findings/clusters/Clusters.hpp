@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ struct Clusters {
   /// Intersections of one group with each of `columns`.
   struct Row {
     std::string label;
-    std::vector<std::int32_t> subjects;  ///< [column]; -1: none
+    std::map<std::string, std::size_t> subjects;  ///< by their columns
   };
   std::vector<std::string> columns;
   std::vector<Row> rows;
@@ -88,7 +89,7 @@ struct Clusters {
 /// faults of the people's table.
 Clusters clusters_of(const Scores& scores, const sweep::ClusterRequest& request, std::uint64_t seed);
 
-/// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster.
+/// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster, or missing.
 Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row);
 
 /// Variables `cluster...` and `elbow...`; without tables where nobody asked for clusters.
