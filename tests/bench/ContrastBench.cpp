@@ -341,7 +341,7 @@ bool measure_power(Simulation& simulation, const PowerKind& power, std::size_t n
     num_reached += findings::compare(scores, comparison_of(scores), set).front().p <= nominal ? 1 : 0;
     simulation.fill(pilot, pilot_kind);
     const auto pilot_scores = scores_of(pilot);
-    const auto planned = findings::plan_contrasts(pilot_scores, comparison_of(pilot_scores)).front();
+    const auto planned = findings::spreads_of(pilot_scores, comparison_of(pilot_scores)).front();
     for (const auto variance : {findings::PilotVariance::estimate, findings::PilotVariance::cautious}) {
       const auto enough = findings::enough_templates(planned, goal, size.rephrasings, variance);
       const bool reaches = !enough || stats::crossed_power(truth, *enough) >= wanted_power;  // none promised: no harm

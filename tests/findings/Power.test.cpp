@@ -66,37 +66,38 @@ TEST(Power, TakesThePilotsVariancesApart) {
       pilot.at({0, 0, t, r, 0, 0}) += static_cast<double>(t * t);
     }
   }
-  const auto rows = plan_contrasts(pilot.scores(), first_against_second());
+  const auto rows = spreads_of(pilot.scores(), first_against_second());
   ASSERT_EQ(rows.size(), 1U);
   const auto& row = rows.front();
   const auto plain = plain_variances(pilot);
-  EXPECT_EQ(row.reason, stats::Reason::ok);
-  EXPECT_EQ(row.num_templates, 9U);
-  EXPECT_EQ(row.num_rephrasings, 4U);
-  EXPECT_NEAR(row.variances.rest, plain.cells, 1e-11 * plain.cells);
-  EXPECT_EQ(row.degrees, compare(pilot.scores(), first_against_second(), 1).front().degrees);
-  EXPECT_NEAR(std::pow(row.deviation(4), 2), plain.template_means, 1e-11 * plain.template_means);
-  EXPECT_NEAR(std::pow(row.deviation(1), 2), plain.template_means + 0.75 * plain.cells, 1e-11 * plain.template_means);
+  EXPECT_EQ(reason_of(row), stats::Reason::ok);
+  EXPECT_EQ(row.squares.num_rows, 9U);
+  EXPECT_EQ(row.squares.num_columns, 4U);
+  EXPECT_NEAR(row.squares.variances().rest, plain.cells, 1e-11 * plain.cells);
+  EXPECT_EQ(row.squares.error().degrees, compare(pilot.scores(), first_against_second(), 1).front().degrees);
+  EXPECT_NEAR(std::pow(deviation_of(row, 4), 2), plain.template_means, 1e-11 * plain.template_means);
+  EXPECT_NEAR(std::pow(deviation_of(row, 1), 2), plain.template_means + 0.75 * plain.cells,
+              1e-11 * plain.template_means);
   // the effect that the contrast itself has is the observed difference over the same deviation
   const auto contrast = compare(pilot.scores(), first_against_second(), 1).front();
   const PowerGoal goal{.size = std::abs(contrast.difference), .unit = PowerGoal::Unit::score};
-  EXPECT_NEAR(difference_of(row, goal) / row.deviation(4), std::abs(contrast.effect), 1e-11);
+  EXPECT_NEAR(difference_of(row, goal) / deviation_of(row, 4), std::abs(contrast.effect), 1e-11);
   EXPECT_LT(enough_templates(row, goal, 20), enough_templates(row, goal, 1));
   EXPECT_LT(enough_templates(row, goal, 4), enough_templates(row, goal, 4, PilotVariance::cautious));
 }
 
 TEST(Power, AnEffectHoldsWithThePilotsRephrasings) {
   const auto pilot = pilot_of(12, 3);
-  const auto rows = plan_contrasts(pilot.scores(), first_against_second());
+  const auto rows = spreads_of(pilot.scores(), first_against_second());
   const PowerGoal goal{.size = 0.5};
-  EXPECT_DOUBLE_EQ(difference_of(rows[0], goal), 0.5 * rows[0].deviation(3));
-  EXPECT_LE(rows[0].deviation(20), rows[0].deviation(3));
+  EXPECT_DOUBLE_EQ(difference_of(rows[0], goal), 0.5 * deviation_of(rows[0], 3));
+  EXPECT_LE(deviation_of(rows[0], 20), deviation_of(rows[0], 3));
   const auto enough = enough_templates(rows[0], goal, 3);
   ASSERT_TRUE(enough);
   EXPECT_GE(stats::crossed_power(planned_mean(rows[0], goal, 3), *enough), 0.8);
-  const double factor = stats::upper_variance_factor(rows[0].degrees, 0.8);
-  EXPECT_NEAR(planned_mean(rows[0], goal, 3, PilotVariance::cautious).variances.rest, factor * rows[0].variances.rest,
-              1e-12);
+  const double factor = stats::upper_variance_factor(rows[0].squares.error().degrees, 0.8);
+  EXPECT_NEAR(planned_mean(rows[0], goal, 3, PilotVariance::cautious).variances.rest,
+              factor * rows[0].squares.variances().rest, 1e-12);
   const auto text = power_text(rows, goal, 5);
   EXPECT_THAT(text, ::testing::StartsWith(std::to_string(*enough) + " templates (or pairs) with 3 rephrasings"));
   EXPECT_THAT(text, HasSubstr("12 x 3"));
@@ -104,10 +105,10 @@ TEST(Power, AnEffectHoldsWithThePilotsRephrasings) {
 
 TEST(Power, OneRephrasingSaysNothingOfMore) {
   auto pilot = pilot_of(10, 1);
-  const auto rows = plan_contrasts(pilot.scores(), first_against_second());
-  EXPECT_NEAR(std::pow(rows[0].deviation(1), 2), plain_variances(pilot).template_means,
+  const auto rows = spreads_of(pilot.scores(), first_against_second());
+  EXPECT_NEAR(std::pow(deviation_of(rows[0], 1), 2), plain_variances(pilot).template_means,
               1e-11 * plain_variances(pilot).template_means);
-  EXPECT_EQ(rows[0].deviation(1), rows[0].deviation(20));
+  EXPECT_EQ(deviation_of(rows[0], 1), deviation_of(rows[0], 20));
   const auto text = power_text(rows, {.size = 0.5}, 5);
   EXPECT_THAT(text, HasSubstr("what more would save is not known"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("x 20")));
@@ -116,12 +117,12 @@ TEST(Power, OneRephrasingSaysNothingOfMore) {
 TEST(Power, WithoutAVarianceItSaysWhy) {
   auto pilot = pilot_of(5, 2);
   const auto scores = pilot.scores();
-  const auto reason = [&] { return plan_contrasts(scores, first_against_second()).front().reason; };
+  const auto reason = [&] { return reason_of(spreads_of(scores, first_against_second()).front()); };
   for (std::size_t t = 1; t < 5; ++t) {
     pilot.at({0, 0, t, 0, 0, 0}) = pilot.at({0, 0, t, 1, 0, 0}) = nan;
   }
   EXPECT_EQ(reason(), stats::Reason::too_few);
-  EXPECT_THAT(power_text(plan_contrasts(scores, first_against_second()), {.size = 0.5}, 5),
+  EXPECT_THAT(power_text(spreads_of(scores, first_against_second()), {.size = 0.5}, 5),
               ::testing::StartsWith("Nothing can be planned"));
   pilot.at({0, 0, 0, 0, 0, 0}) = pilot.at({0, 0, 0, 1, 0, 0}) = nan;
   EXPECT_EQ(reason(), stats::Reason::no_values);

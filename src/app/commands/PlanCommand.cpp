@@ -119,7 +119,7 @@ void print_power(std::span<const sweep::Job> jobs, const PowerRequest& request, 
                     "power is that of a contrast's p",
                     "Add statistics.contrasts to the job, or 'statistics.contrasts=[{name: ..., left: {...}}]' here.");
     const auto file = kind.open_pilot(*request.pilot);
-    const auto contrasts = findings::plan_contrasts(findings::scores_of(file), comparison);
+    const auto contrasts = findings::spreads_of(findings::scores_of(file), comparison);
     std::cout << (last ? "\n" : "") << findings::power_text(contrasts, request.goal, top)
               << results::wrapped("the job: " + kind.summary(job) + '\n', 2);
     last = comparison;

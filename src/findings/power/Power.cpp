@@ -13,26 +13,7 @@ namespace stereosweep::findings {
 namespace {
 
 constexpr double cautious_probability = 0.8;
-constexpr double variance_rounding =
-    1e-24;  // of a variance, relative to the squared mean: what varies by less is equal
-
-PlannedContrast planned(const ContrastSpread& spread) {
-  const auto& squares = spread.squares;
-  PlannedContrast row{.contrast = spread.contrast,
-                      .measure = spread.measure,
-                      .item = spread.item,
-                      .num_templates = squares.num_rows,
-                      .num_rephrasings = squares.num_columns,
-                      .variances = squares.variances()};
-  if (squares.num_rows < 2) {
-    row.reason = squares.num_rows == 0 ? stats::Reason::no_values : stats::Reason::too_few;
-    return row;
-  }
-  row.degrees = squares.error().degrees;
-  const bool varies = std::pow(row.deviation(1), 2) > variance_rounding * spread.difference * spread.difference;
-  row.reason = varies ? stats::Reason::ok : stats::Reason::constant;
-  return row;
-}
+constexpr double variance_rounding = 1e-24;  // of the squared mean: a variance that is not above it is none
 
 using Counted = std::optional<std::size_t>;
 
@@ -60,21 +41,21 @@ std::string assumptions(const PowerGoal& goal) {
 }
 
 struct Row {
-  const PlannedContrast* contrast;
+  const ContrastSpread* contrast;
   Counted enough;  ///< with the pilot's number of rephrasings
 };
 
-std::vector<Row> rows_of(std::span<const PlannedContrast> contrasts, const PowerGoal& goal) {
+std::vector<Row> rows_of(std::span<const ContrastSpread> contrasts, const PowerGoal& goal) {
   std::vector<Row> rows;
   for (const auto& contrast : contrasts) {
-    const bool has_variance = contrast.reason == stats::Reason::ok;
+    const bool has_variance = reason_of(contrast) == stats::Reason::ok;
     rows.push_back(
-        {&contrast, has_variance ? enough_templates(contrast, goal, contrast.num_rephrasings) : std::nullopt});
+        {&contrast, has_variance ? enough_templates(contrast, goal, contrast.squares.num_columns) : std::nullopt});
   }
   return rows;
 }
 
-bool is_planned(const Row& row) { return row.contrast->reason == stats::Reason::ok; }
+bool is_planned(const Row& row) { return reason_of(*row.contrast) == stats::Reason::ok; }
 
 /// "9 to 43 templates with 4 rephrasings (in 12 of 16 rows)"
 std::string answer_text(const std::vector<Row>& rows) {
@@ -83,7 +64,7 @@ std::string answer_text(const std::vector<Row>& rows) {
   for (const auto& row : rows) {
     if (is_planned(row)) {
       counts.push_back(row.enough);
-      rephrasings.insert(row.contrast->num_rephrasings);
+      rephrasings.insert(row.contrast->squares.num_columns);
     }
   }
   if (counts.empty()) {
@@ -107,7 +88,7 @@ std::string answer_text(const std::vector<Row>& rows) {
 std::vector<std::size_t> columns_of(const std::vector<Row>& rows) {
   std::set<std::size_t> columns;
   for (const auto& row : rows) {
-    columns.insert(row.contrast->num_rephrasings);
+    columns.insert(row.contrast->squares.num_columns);
   }
   columns.erase(0);
   if (!columns.empty() && *columns.rbegin() > 1) {
@@ -120,18 +101,18 @@ std::vector<std::string> cells_of(const Row& row, const PowerGoal& goal, const s
   const auto& contrast = *row.contrast;
   std::vector<std::string> cells = {
       contrast.contrast, contrast.item,
-      std::to_string(contrast.num_templates) + " x " + std::to_string(contrast.num_rephrasings)};
+      std::to_string(contrast.squares.num_rows) + " x " + std::to_string(contrast.squares.num_columns)};
   if (!is_planned(row)) {
-    cells.emplace_back(stats::name_of(contrast.reason));
+    cells.emplace_back(stats::name_of(reason_of(contrast)));
     cells.resize(cells.size() + 3 + columns.size(), "-");
     return cells;
   }
-  const auto own = contrast.num_rephrasings;
+  const auto own = contrast.squares.num_columns;
   const auto difference = difference_of(contrast, goal);
-  cells.push_back(results::significant(contrast.deviation(own)));
-  cells.push_back(goal.unit == PowerGoal::Unit::score ? results::fixed(difference / contrast.deviation(own), 2)
+  cells.push_back(results::significant(deviation_of(contrast, own)));
+  cells.push_back(goal.unit == PowerGoal::Unit::score ? results::fixed(difference / deviation_of(contrast, own), 2)
                                                       : results::significant(difference));
-  cells.push_back(power_percent(stats::crossed_power(planned_mean(contrast, goal, own), contrast.num_templates)));
+  cells.push_back(power_percent(stats::crossed_power(planned_mean(contrast, goal, own), contrast.squares.num_rows)));
   for (const auto column : columns) {
     const auto enough = enough_templates(contrast, goal, column);
     cells.push_back(own == 1 && column > 1 ? "-" : enough ? std::to_string(*enough) : "none");
@@ -168,23 +149,29 @@ std::string table_text(std::vector<Row> rows, const PowerGoal& goal, std::size_t
 
 }  // namespace
 
-double PlannedContrast::deviation(std::size_t count) const {
-  return std::sqrt(variances.rows + variances.rest / static_cast<double>(count));
+stats::Reason reason_of(const ContrastSpread& contrast) {
+  if (contrast.squares.num_rows < 2) {
+    return contrast.squares.num_rows == 0 ? stats::Reason::no_values : stats::Reason::too_few;
+  }
+  const bool varies = std::pow(deviation_of(contrast, 1), 2) > variance_rounding * std::pow(contrast.difference, 2);
+  return varies ? stats::Reason::ok : stats::Reason::constant;
 }
 
-std::vector<PlannedContrast> plan_contrasts(const Scores& pilot, const sweep::Comparison& comparison) {
-  return base::mapped(spreads_of(pilot, comparison), planned);
+double deviation_of(const ContrastSpread& contrast, std::size_t num_rephrasings) {
+  const auto variances = contrast.squares.variances();
+  return std::sqrt(variances.rows + variances.rest / static_cast<double>(num_rephrasings));
 }
 
-double difference_of(const PlannedContrast& contrast, const PowerGoal& goal) {
-  return goal.unit == PowerGoal::Unit::score ? goal.size : goal.size * contrast.deviation(contrast.num_rephrasings);
+double difference_of(const ContrastSpread& contrast, const PowerGoal& goal) {
+  return goal.unit == PowerGoal::Unit::score ? goal.size
+                                             : goal.size * deviation_of(contrast, contrast.squares.num_columns);
 }
 
-stats::PlannedMean planned_mean(const PlannedContrast& contrast, const PowerGoal& goal, std::size_t num_rephrasings,
+stats::PlannedMean planned_mean(const ContrastSpread& contrast, const PowerGoal& goal, std::size_t num_rephrasings,
                                 PilotVariance variance) {
-  stats::PlannedMean planned{difference_of(contrast, goal), contrast.variances, num_rephrasings, goal.level};
+  stats::PlannedMean planned{difference_of(contrast, goal), contrast.squares.variances(), num_rephrasings, goal.level};
   if (variance == PilotVariance::cautious) {
-    const double factor = stats::upper_variance_factor(contrast.degrees, cautious_probability);
+    const double factor = stats::upper_variance_factor(contrast.squares.error().degrees, cautious_probability);
     for (auto* part : {&planned.variances.rows, &planned.variances.columns, &planned.variances.rest}) {
       *part *= factor;
     }
@@ -192,7 +179,7 @@ stats::PlannedMean planned_mean(const PlannedContrast& contrast, const PowerGoal
   return planned;
 }
 
-std::optional<std::size_t> enough_templates(const PlannedContrast& contrast, const PowerGoal& goal,
+std::optional<std::size_t> enough_templates(const ContrastSpread& contrast, const PowerGoal& goal,
                                             std::size_t num_rephrasings, PilotVariance variance) {
   return stats::enough_rows(planned_mean(contrast, goal, num_rephrasings, variance), goal.chance,
                             most_planned_templates);
@@ -218,7 +205,7 @@ std::string power_text(const PowerGoal& goal) {
              assumptions(goal) + '\n');
 }
 
-std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGoal& goal, std::size_t top) {
+std::string power_text(std::span<const ContrastSpread> contrasts, const PowerGoal& goal, std::size_t top) {
   const auto rows = rows_of(contrasts, goal);
   const bool in_score = goal.unit == PowerGoal::Unit::score;
   std::string text =
@@ -235,7 +222,7 @@ std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGo
     first = last;
   }
   const bool knows_rephrasings =
-      std::ranges::any_of(contrasts, [](const PlannedContrast& contrast) { return contrast.num_rephrasings > 1; });
+      std::ranges::any_of(contrasts, [](const ContrastSpread& contrast) { return contrast.squares.num_columns > 1; });
   return text + '\n' +
          results::wrapped(
              std::string("pilot: templates x rephrasings with a difference. deviation: of templates' differences "
