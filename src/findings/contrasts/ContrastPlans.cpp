@@ -17,51 +17,26 @@ using results::AxisSchema;
 using sweep::Contrast;
 using sweep::Selection;
 
-/// Resolves names, collecting every fault.
-class Resolver {
- public:
-  explicit Resolver(const Scores& scores) : scores_(scores), names_(scores, subject_axis, replicate_axis) {}
+/// Where the names of one contrast are looked up; every fault is collected.
+struct Lookup {
+  const Scores& scores;
+  const AxisNames& names;
+  std::string key;  ///< of the contrast, for messages
+  std::vector<std::string>& faults;
 
-  std::optional<NamedAxis> find(const std::string& contrast, const std::string& name) {
-    return names_.find(name, key_of(contrast), faults_);
-  }
-
-  Side side(const std::string& contrast, const std::vector<Selection>& selections) {
-    Side side = everything();
+  Side side(const std::vector<Selection>& selections) const {
+    Side side;
+    for (std::size_t axis = 0; axis < side.size(); ++axis) {
+      side[axis].assign(scores.length(subject_axis + axis), true);
+    }
     for (const auto& selection : selections) {
-      if (const auto selected = names_.select(selection, key_of(contrast), faults_)) {
+      if (const auto selected = names.select(selection, key, faults)) {
         auto& mask = side[selected->axis - subject_axis];
         std::transform(mask.begin(), mask.end(), selected->takes.begin(), mask.begin(), std::logical_and());
       }
     }
     return side;
   }
-
-  std::vector<std::size_t> measures(const Contrast& contrast) {
-    return chosen_measures(scores_, contrast.measures, key_of(contrast.name), faults_);
-  }
-
-  Side everything() const {
-    Side side;
-    for (std::size_t i = 0; i < side.size(); ++i) {
-      side[i].assign(scores_.axes[subject_axis + i]->labels.size(), true);
-    }
-    return side;
-  }
-
-  /// Told once, however many labels of `each` meet it.
-  void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
-                 const std::string& suggestion) {
-    faults_.push_back(base::describe(key_of(contrast) + ": " + problem, why, suggestion));
-  }
-  void require_none() const { require_no_faults(faults_); }
-
- private:
-  static std::string key_of(const std::string& contrast) { return "statistics.contrasts '" + contrast + "'"; }
-
-  const Scores& scores_;
-  AxisNames names_;
-  std::vector<std::string> faults_;
 };
 
 /// All sides take the same labels of this axis.
@@ -71,25 +46,26 @@ bool sides_agree(const ContrastPlan& plan, std::size_t axis) {
 }
 
 /// Templates are blocks by themselves, or those with one value of the coordinate `paired` together.
-void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resolver, ContrastPlan& plan) {
+void plan_blocks(const Contrast& contrast, const Lookup& lookup, ContrastPlan& plan) {
   constexpr std::size_t axis = template_axis - subject_axis;
   const auto& sides = plan.sides;
   plan.blocks.assign(sides.front().takes[axis].size(), no_block);
-  std::vector<std::string> labels = scores.axes[template_axis]->labels;
+  std::vector<std::string> labels = lookup.scores.axes[template_axis]->labels;
   if (!contrast.paired.empty()) {
-    const auto named = resolver.find(contrast.name, contrast.paired);
+    const auto named = lookup.names.find(contrast.paired, lookup.key, lookup.faults);
     if (!named) {
       return;
     }
     if (named->axis != template_axis) {
-      resolver.add_fault(contrast.name, "'paired: " + contrast.paired + "' names no templates",
-                         "what is paired are sentences", "Give 'paired: template.COORDINATE'.");
+      lookup.faults.push_back(base::describe(lookup.key + ": 'paired: " + contrast.paired + "' names no templates",
+                                             "what is paired are sentences", "Give 'paired: template.COORDINATE'."));
       return;
     }
     labels = *named->values;
   } else if (!sides_agree(plan, axis)) {
-    resolver.add_fault(contrast.name, "left and right are of different templates",
-                       "nothing says which of them belong together", "Give 'paired: template.COORDINATE'.");
+    lookup.faults.push_back(base::describe(lookup.key + ": left and right are of different templates",
+                                           "nothing says which of them belong together",
+                                           "Give 'paired: template.COORDINATE'."));
     return;
   }
   std::map<std::string, std::vector<bool>> on_sides;
@@ -194,7 +170,7 @@ SideWords words_of(const Contrast& contrast, const std::optional<Selection>& eac
 }
 
 /// `each`: its label, where there is one.
-void plan_one(const Contrast& contrast, const std::optional<Selection>& each, const Scores& scores, Resolver& resolver,
+void plan_one(const Contrast& contrast, const std::optional<Selection>& each, const Lookup& lookup,
               std::vector<ContrastPlan>& plans) {
   ContrastPlan plan;
   plan.name = contrast.name + (each ? ": " + each->values.front() : "");
@@ -208,25 +184,25 @@ void plan_one(const Contrast& contrast, const std::optional<Selection>& each, co
     plan.sides.push_back({std::move(takes), to_left, to_right});
   };
   plan.words = words_of(contrast, each, left, right);
-  add(resolver.side(contrast.name, left), 1, 0);
+  add(lookup.side(left), 1, 0);
   if (each && is_contradictory(plan.sides.front().takes)) {
     return;
   }
   const double right_to_left = contrast.minus ? -1 : 0;  // left of an interaction is the whole first difference
   if (contrast.against == Contrast::Against::selected) {
-    add(resolver.side(contrast.name, right), right_to_left, 1 + right_to_left);
+    add(lookup.side(right), right_to_left, 1 + right_to_left);
   } else if (contrast.against == Contrast::Against::rest) {
-    add(rest_of(plan.sides.front().takes, *scores.axes[subject_axis]), right_to_left, 1 + right_to_left);
+    add(rest_of(plan.sides.front().takes, *lookup.scores.axes[subject_axis]), right_to_left, 1 + right_to_left);
   }
   if (contrast.minus) {
-    add(resolver.side(contrast.name, narrowed(contrast.minus->left, each)), 0, 1);
+    add(lookup.side(narrowed(contrast.minus->left, each)), 0, 1);
     if (contrast.minus->against == Contrast::Against::selected) {
-      add(resolver.side(contrast.name, narrowed(contrast.minus->right, each)), 0, -1);
+      add(lookup.side(narrowed(contrast.minus->right, each)), 0, -1);
     }
   }
-  plan_blocks(contrast, scores, resolver, plan);
+  plan_blocks(contrast, lookup, plan);
   plan_columns(plan);
-  plan.measures = resolver.measures(contrast);
+  plan.measures = chosen_measures(lookup.scores, contrast.measures, lookup.key, lookup.faults);
   plan.cells = contrast.cells;
   plans.push_back(std::move(plan));
 }
@@ -246,22 +222,24 @@ std::string family_of(const std::string& contrast, const std::string& measure, s
 }
 
 std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison) {
-  Resolver resolver(scores);
+  const AxisNames names(scores, subject_axis, replicate_axis);
+  std::vector<std::string> faults;
   std::vector<ContrastPlan> plans;
   for (const auto& contrast : comparison.contrasts) {
-    const auto named = contrast.each.empty() ? std::nullopt : resolver.find(contrast.name, contrast.each);
+    const Lookup lookup{scores, names, "statistics.contrasts '" + contrast.name + "'", faults};
+    const auto named = contrast.each.empty() ? std::nullopt : names.find(contrast.each, lookup.key, faults);
     if (!named) {
-      plan_one(contrast, std::nullopt, scores, resolver, plans);
+      plan_one(contrast, std::nullopt, lookup, plans);
       continue;
     }
     std::vector<std::string> labels;
     std::ranges::for_each(*named->values, [&](const auto& label) { base::add_once(labels, label); });
     std::erase(labels, "");
     for (const auto& label : labels) {
-      plan_one(contrast, Selection{contrast.each, {label}}, scores, resolver, plans);
+      plan_one(contrast, Selection{contrast.each, {label}}, lookup, plans);
     }
   }
-  resolver.require_none();
+  require_no_faults(faults);
   return plans;
 }
 
