@@ -43,15 +43,15 @@ RatedNames names_of(const Scores& scores) {
   return names;
 }
 
-/// Which of the labels that these places have of a coordinate each place has, counted from 0; an empty label is one of
-/// its own. Empty without the coordinate.
+/// Which of the labels that these `members` of `places` have of a coordinate each of them has, counted from 0; an empty
+/// label is one of its own. Empty without the coordinate.
 std::vector<std::size_t> blocks_of(const results::AxisSchema& axis, const char* coordinate,
-                                   const std::vector<std::size_t>& places) {
+                                   const std::vector<std::size_t>& places, const std::vector<std::size_t>& members) {
   const auto* labels = axis.find_coordinate(coordinate);
   std::vector<std::size_t> blocks;
   std::map<std::string, std::size_t> known;
-  for (std::size_t place = 0; labels != nullptr && place < places.size(); ++place) {
-    const auto& label = (*labels)[places[place]];
+  for (std::size_t place = 0; labels != nullptr && place < members.size(); ++place) {
+    const auto& label = (*labels)[places[members[place]]];
     blocks.push_back(
         known.try_emplace(label.empty() ? "\n" + std::to_string(place) : label, known.size()).first->second);
   }
@@ -65,7 +65,6 @@ struct Answers {
   std::vector<std::string> annotators;  ///< in alphabetical order; none: means
   std::vector<std::string> subgroups;
   std::vector<PlacedAnswer> rows;
-  std::vector<std::string> row_subgroups;  ///< parallel to `rows`
   AnswerScale scale;
 
   AnswerTable table(std::span<const PlacedAnswer> some) const { return {some, subjects.size(), items.size(), scale}; }
@@ -112,7 +111,6 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
                   .annotators = {annotators.begin(), annotators.end()},
                   .subgroups = {subgroups.begin(), subgroups.end()},
                   .rows = {},
-                  .row_subgroups = {},
                   .scale = {people.low, people.high}};
   const auto annotator_places = places_of(answers.annotators);
   for (const auto& row : ratings.rows) {
@@ -122,8 +120,7 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
       };
       answers.rows.push_back({place(answers.subjects, subject_places.at(row.group)),
                               place(answers.items, item_places.at(row.pair)),
-                              row.annotator.empty() ? 0 : annotator_places.at(row.annotator), row.mean});
-      answers.row_subgroups.push_back(row.subgroup);
+                              row.annotator.empty() ? 0 : annotator_places.at(row.annotator), row.mean, row.subgroup});
     }
   }
   return answers;
@@ -161,16 +158,6 @@ struct PlannedRow {
     return list;
   }
 };
-
-/// The blocks of these members alone, counted from 0.
-std::vector<std::size_t> some_of(const std::vector<std::size_t>& blocks, const std::vector<std::size_t>& members) {
-  std::vector<std::size_t> some;
-  std::map<std::size_t, std::size_t> known;
-  for (const auto member : blocks.empty() ? std::vector<std::size_t>() : members) {
-    some.push_back(known.try_emplace(blocks[member], known.size()).first->second);
-  }
-  return some;
-}
 
 std::vector<std::size_t> all_of(std::size_t count) {
   std::vector<std::size_t> places(count);
@@ -330,8 +317,6 @@ class PeopleComparer {
     const auto ratings = read_ratings(people_, names_of(scores));
     answers_ = place_answers(ratings, scores, people_);
     rows_ = plan_rows(scores, answers_);
-    dimensions_ = blocks_of(*scores.axes[item_axis], "dimension", answers_.items);
-    domains_ = blocks_of(*scores.axes[subject_axis], "domain", answers_.subjects);
     result_.source = source_of_ratings(people_.ratings);
     result_.bootstrap = bootstrap_of(scores, answers_, comparison, seed);
     result_.shuffles = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
@@ -350,11 +335,8 @@ class PeopleComparer {
     add_group("all", answers_.rows);
     for (const auto& subgroup : answers_.subgroups) {
       std::vector<PlacedAnswer> some;
-      for (std::size_t row = 0; row < answers_.rows.size(); ++row) {
-        if (answers_.row_subgroups[row] == subgroup) {
-          some.push_back(answers_.rows[row]);
-        }
-      }
+      std::ranges::copy_if(answers_.rows, std::back_inserter(some),
+                           [&](const PlacedAnswer& answer) { return answer.subgroup == subgroup; });
       add_group(people_.subgroups + ": " + subgroup, some);
     }
   }
@@ -453,8 +435,9 @@ class PeopleComparer {
       });
     }
     if (cell.agreement.tau.defined()) {
-      cell.shuffled =
-          shuffled_p(table, some_of(dimensions_, planned.items), some_of(domains_, planned.subjects), result_.shuffles);
+      const auto dimensions = blocks_of(result_.item_axis, "dimension", answers_.items, planned.items);
+      const auto domains = blocks_of(result_.subject_axis, "domain", answers_.subjects, planned.subjects);
+      cell.shuffled = shuffled_p(table, dimensions, domains, result_.shuffles);
     }
     return cell;
   }
@@ -476,9 +459,7 @@ class PeopleComparer {
   const People& people_;
   Answers answers_;
   std::vector<PlannedRow> rows_;
-  std::vector<std::size_t> dimensions_;  ///< [rated item]
-  std::vector<std::size_t> domains_;     ///< [rated subject]
-  std::vector<AnswerTable> tables_;      ///< [group]
+  std::vector<AnswerTable> tables_;  ///< [group]
   PeopleAgreement result_;
 };
 

@@ -25,7 +25,8 @@ struct PlacedAnswer {
   std::size_t subject = 0;
   std::size_t item = 0;
   std::size_t annotator = 0;
-  double value = 0;  ///< on the table's scale
+  double value = 0;           ///< on the table's scale
+  std::string subgroup = {};  ///< of annotators; "": none
 };
 
 struct AnswerScale {
