@@ -175,27 +175,21 @@ void write_attributes(hdf5::DataSet& dataset, const Finding& finding, const Colu
   if (&column != &finding.columns.front()) {
     return;
   }
-  if (!finding.heading.empty()) {
-    dataset.write_attribute("heading", finding.heading);
-  }
-  if (!finding.views.empty()) {
-    dataset.write_attribute("views", views_json(finding));
-  }
-  if (!finding.named.empty()) {
-    dataset.write_attribute("named_measures", base::join(finding.named, "\n"));
-  }
-  for (const auto& [name, sentences] :
-       {std::pair("answers", &finding.answers), std::pair("sentences", &finding.sentences)}) {
-    if (!sentences->empty()) {
-      const auto lines = base::mapped(*sentences, [](const Sentence& one) { return one.measure + '\t' + one.text; });
-      dataset.write_attribute(name, base::join(lines, "\n"));
+  const auto lines = [](const std::vector<Sentence>& sentences) {
+    return base::join(base::mapped(sentences, [](const Sentence& one) { return one.measure + '\t' + one.text; }), "\n");
+  };
+  const std::vector<std::pair<const char*, std::string>> texts = {
+      {"heading", finding.heading},
+      {"views", finding.views.empty() ? "" : views_json(finding)},
+      {"named_measures", base::join(finding.named, "\n")},
+      {"answers", lines(finding.answers)},
+      {"sentences", lines(finding.sentences)},
+      {"notes", finding.notes},
+      {"warnings", base::join(finding.warnings, "\n")}};
+  for (const auto& [name, text] : texts) {
+    if (!text.empty()) {
+      dataset.write_attribute(name, text);
     }
-  }
-  if (!finding.notes.empty()) {
-    dataset.write_attribute("notes", finding.notes);
-  }
-  if (!finding.warnings.empty()) {
-    dataset.write_attribute("warnings", base::join(finding.warnings, "\n"));
   }
 }
 
