@@ -116,7 +116,7 @@ std::int32_t Cells::num_answers(std::size_t subject, std::span<const std::size_t
 std::int32_t Cells::num_answers(std::size_t subject, std::size_t sentence, std::size_t item,
                                 std::int32_t in_score) const {
   std::int32_t count = 0;
-  const bool is_mean = replicates_.front() == mean_replicate_;  // of all others
+  const bool is_mean = base::contains(replicates_, mean_replicate_);  // of all others
   for (std::size_t replicate = 0; replicate < num_replicates_ && in_score > 0 && !statuses_.empty(); ++replicate) {
     const auto row = (subject * num_sentences() + sentence) * num_replicates_ + replicate;
     const auto status = static_cast<ScoreStatus>(statuses_[row * lengths_[item_axis] + item]);

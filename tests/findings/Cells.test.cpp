@@ -36,6 +36,19 @@ TEST(Cells, the_mean_of_the_replicates_is_not_one_more_run) {
   EXPECT_EQ(cell_values(scores, values), cells.values());
 }
 
+TEST(Cells, without_replicates_no_answer_is_counted) {
+  auto random = with_mean_replicate();
+  random.table.statuses.assign(6, results::ScoreStatus::ok);
+  const auto scores = random.scores();
+  const auto values = scores.read(0);
+  const auto statuses = scores.read_statuses(0);
+  const Cells cells(scores, values, statuses);
+  const std::vector<std::size_t> items = {0};
+  EXPECT_EQ(cells.num_answers(0, items, 1), 4);
+  EXPECT_EQ(cells.of_replicates({true, false, false}).num_answers(0, items, 1), 2);
+  EXPECT_EQ(cells.of_replicates({false, false, false}).num_answers(0, items, 1), 0);
+}
+
 TEST(Cells, say_why_a_cell_has_no_number) {
   RandomScores random({1, 1, 4, 1, 2, 1});
   random.table.values = {nan, 1, nan, -HUGE_VAL, nan, nan, nan, nan};
