@@ -317,7 +317,8 @@ TEST(FindingsClusters, says_what_is_missing) {
   EXPECT_THROW(clusters_of(random.scores(), {}, 1), base::InputError);
   random.table.axes[item_axis].coordinates = {{"dimension", "", {"", "a"}}};
   EXPECT_THROW(clusters_of(random.scores(), {.measures = {"no such"}}, 1), base::InputError);
-  EXPECT_THROW(clusters_of(random.scores(), {.across = Across::first}, 1), base::InputError);
+  EXPECT_THROW(clusters_of(scores_of(random.table.axes), {.across = Across::first}, 1), base::InputError)
+      << "before there are scores, too";
   const auto none = clusters_of(random.scores(), {}, 1);  // no scores at all
   EXPECT_EQ(none.sources[0].number, 0U);
   EXPECT_EQ(none.rand[0].reason, stats::Reason::no_values);

@@ -650,6 +650,7 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   const auto& path = request.human_ratings;
   auto ratings = path.empty() ? DimensionMeans()
                               : read_dimension_means(path, clusters.subjects.labels, clusters.dimensions.labels);
+  add_rows(clusters, request.across);
   const ClusterFinder find(request, dimensions.size(), seed, scores.ranks);
   clusters.num_curve = find.num_curve();
   auto points =
@@ -689,7 +690,6 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   add_rand(clusters);
   add_agreements(clusters);
   add_tests(clusters);
-  add_rows(clusters, request.across);
   return clusters;
 }
 
