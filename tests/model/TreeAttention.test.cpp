@@ -479,44 +479,5 @@ TEST(TreeTiles, APromptIsReadOnceForItsTexts) {
   }
 }
 
-// What flash attention takes: for every segment, query i of n sees its keys but the last n - 1 - i, in the window.
-TEST(TreePaths, SegmentsShowWhatEveryRowSees) {
-  for (const auto& tree : trees()) {
-    std::vector<std::int64_t> some;
-    for (std::int64_t row = 0; row < std::ssize(tree.ids); ++row) {
-      if (row % 5 != 2) {
-        some.push_back(row);
-      }
-    }
-    for (const auto& rows : {all_rows(tree), some}) {
-      for (const std::int64_t window : {0, 1, 5, 40}) {
-        for (const PathLimits limits : {PathLimits{1000, 100000}, PathLimits{4, 90}}) {
-          std::int64_t query = 0;
-          for (const auto& group : cut_paths(tree, rows, window, limits)) {
-            EXPECT_EQ(group.first_query, query);
-            ASSERT_EQ(group.query_begin.size(), group.key_begin.size());
-            EXPECT_TRUE(group.key_begin.size() == 2 || std::ssize(group.key_rows) <= limits.keys);
-            for (std::size_t segment = 0; segment + 1 < group.key_begin.size(); ++segment) {
-              const auto count = group.query_begin[segment + 1] - group.query_begin[segment];
-              const auto keys = group.key_begin[segment + 1] - group.key_begin[segment];
-              EXPECT_GT(count, 0);
-              EXPECT_LE(count, limits.queries);
-              EXPECT_GE(keys, count);
-              for (int i = 0; i < count; ++i, ++query) {
-                const int end = keys - (count - 1 - i);
-                const int begin = window > 0 ? std::max<int>(0, end - static_cast<int>(window)) : 0;
-                const auto from = group.key_rows.begin() + group.key_begin[segment];
-                const std::vector<std::int64_t> seen(from + begin, from + end);
-                EXPECT_EQ(seen, visible(tree, rows[query], window));
-              }
-            }
-          }
-          EXPECT_EQ(query, std::ssize(rows));
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace stereosweep::model

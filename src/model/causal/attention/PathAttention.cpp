@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -31,37 +31,35 @@ std::int64_t filled_keys(std::int64_t count) {
   return (count + step - 1) / step * step;
 }
 
-// Segments of one filled shape, as lists for the device.
+// Segments of one filled shape, as lists for the device: neighbouring rows of a branch are the queries of a segment,
+// the last rows of their path are its keys, and query i of n sees all keys but the last n - 1 - i.
 struct FilledPaths {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
-  std::vector<std::int32_t> query_places;  // [segments * queries] in the list of queries
-  std::vector<std::int32_t> key_slots;     // [segments * keys]
-  std::vector<std::int32_t> first_hidden;  // [segments * queries] keys from here on are not seen
-  std::vector<std::int32_t> first_seen;    // [segments * queries] keys before are not seen
+  std::vector<std::int32_t> query_places = {};  // [segments * queries] in the list of queries
+  std::vector<std::int32_t> key_slots = {};     // [segments * keys]
+  std::vector<std::int32_t> first_hidden = {};  // [segments * queries] keys from here on are not seen
+  std::vector<std::int32_t> first_seen = {};    // [segments * queries] keys before are not seen
 
   std::int64_t segments() const { return std::ssize(query_places) / queries; }
-};
 
-// Adds segment number `index` of `paths`; what fills up repeats a row that is there.
-void add_path(FilledPaths& filled, const TreePaths& paths, std::size_t index, std::int64_t window,
-              std::span<const std::int32_t> slots) {
-  const auto queries = paths.query_begin[index + 1] - paths.query_begin[index];
-  const auto keys = paths.key_begin[index + 1] - paths.key_begin[index];
-  const auto first_query = static_cast<std::int32_t>(paths.first_query) + paths.query_begin[index];
-  for (std::int32_t i = 0; i < filled.queries; ++i) {
-    const auto query = std::min(i, queries - 1);
-    const auto end = keys - (queries - 1 - query);
-    filled.query_places.push_back(first_query + query);
-    filled.first_hidden.push_back(end);
-    filled.first_seen.push_back(window > 0 ? std::max(0, end - static_cast<std::int32_t>(window)) : 0);
+  // What fills up repeats a row that is there.
+  void add(std::int32_t first_query, std::int32_t num_queries, std::span<const std::int32_t> key_rows,
+           std::int64_t window, std::span<const std::int32_t> slots) {
+    const auto num_keys = static_cast<std::int32_t>(key_rows.size());
+    for (std::int32_t i = 0; i < queries; ++i) {
+      const auto query = std::min(i, num_queries - 1);
+      const auto end = num_keys - (num_queries - 1 - query);
+      query_places.push_back(first_query + query);
+      first_hidden.push_back(end);
+      first_seen.push_back(window > 0 ? std::max(0, end - static_cast<std::int32_t>(window)) : 0);
+    }
+    for (std::int32_t i = 0; i < keys; ++i) {
+      key_slots.push_back(
+          slots[static_cast<std::size_t>(key_rows[static_cast<std::size_t>(std::min(i, num_keys - 1))])]);
+    }
   }
-  for (std::int32_t i = 0; i < filled.keys; ++i) {
-    const auto key = std::min(i, keys - 1);
-    const auto row = paths.key_rows[static_cast<std::size_t>(paths.key_begin[index] + key)];
-    filled.key_slots.push_back(slots[static_cast<std::size_t>(row)]);
-  }
-}
+};
 
 class PathAttention : public KeyValueStore {
  public:
@@ -72,11 +70,7 @@ class PathAttention : public KeyValueStore {
                                   std::int64_t window) const override {
     auto queries = std::make_unique<PathQueries>();
     queries->count = std::ssize(rows);
-    std::vector<FilledPaths> shapes;
-    for (const auto& paths :
-         cut_paths(tree, rows, window, {most_path_queries, std::numeric_limits<std::int32_t>::max()})) {
-      fill(paths, window, shapes);
-    }
+    const auto shapes = filled_paths(tree, rows, window);
     Staging staging;
     std::vector<std::int32_t> places(rows.size());  // of each query in what the shapes put out
     std::int32_t place = 0;
@@ -122,25 +116,42 @@ class PathAttention : public KeyValueStore {
     std::int64_t count = 0;
   };
 
-  // Shapes in ascending order, each cut where its scores would take too much room.
-  void fill(const TreePaths& paths, std::int64_t window, std::vector<FilledPaths>& shapes) const {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> by_shape;
-    for (std::size_t i = 0; i + 1 < paths.key_begin.size(); ++i) {
-      by_shape[{filled_keys(paths.key_begin[i + 1] - paths.key_begin[i]),
-                filled_queries(paths.query_begin[i + 1] - paths.query_begin[i])}]
-          .push_back(i);
-    }
-    for (const auto& [shape, segments] : by_shape) {
-      const auto [keys, queries] = shape;
-      const auto bytes = std::max(4 * rule_.num_heads * queries * keys, 16 * rule_.num_key_heads * rule_.width * keys);
-      const auto most = std::max<std::int64_t>(1, most_scores_bytes / bytes);
-      for (std::size_t i = 0; i < segments.size(); ++i) {
-        if (i % static_cast<std::size_t>(most) == 0) {
-          shapes.push_back({queries, keys, {}, {}, {}, {}});
-        }
-        add_path(shapes.back(), paths, segments[i], window, slots());
+  // Shapes in ascending order, each cut where its scores would take too much room. With a window the keys that no query
+  // of a segment sees are left out.
+  std::vector<FilledPaths> filled_paths(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                        std::int64_t window) const {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<FilledPaths>> by_shape;
+    const auto branches = branches_of(tree, rows);
+    std::vector<std::int32_t> path;
+    for (std::size_t first = 0; first < rows.size();) {
+      if (first == 0 || branches[first] != branches[first - 1]) {
+        path = path_of(tree, branches[first]);
       }
+      auto last = first + 1;
+      while (last < rows.size() && branches[last] == branches[first] && rows[last] == rows[last - 1] + 1 &&
+             static_cast<std::int64_t>(last - first) < most_path_queries) {
+        ++last;
+      }
+      const auto count = static_cast<std::int64_t>(last - first);
+      const auto& branch = tree.branches[branches[first]];
+      const auto position = branch.depth + rows[first] - branch.first;
+      const auto begin = window > 0 ? std::max<std::int64_t>(0, position + 1 - window) : 0;
+      const auto key_rows = std::span(path).subspan(begin, position + count - begin);
+      const auto queries = filled_queries(count);
+      const auto keys = filled_keys(std::ssize(key_rows));
+      const auto bytes = std::max(4 * rule_.num_heads * queries * keys, 16 * rule_.num_key_heads * rule_.width * keys);
+      auto& filled = by_shape[{keys, queries}];
+      if (filled.empty() || filled.back().segments() >= std::max<std::int64_t>(1, most_scores_bytes / bytes)) {
+        filled.push_back({queries, keys});
+      }
+      filled.back().add(static_cast<std::int32_t>(first), static_cast<std::int32_t>(count), key_rows, window, slots());
+      first = last;
     }
+    std::vector<FilledPaths> shapes;
+    for (auto& [shape, filled] : by_shape) {
+      std::ranges::move(filled, std::back_inserter(shapes));
+    }
+    return shapes;
   }
 
   // The lists from number `first` on are those of `filled`. What no layer changes is made here.
