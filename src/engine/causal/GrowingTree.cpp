@@ -10,49 +10,38 @@
 namespace stereosweep::engine {
 namespace {
 
-// Finds texts in a tree. One that stands there more than once is found at its first place.
-class Finder {
- public:
-  explicit Finder(const model::TokenTree& tree) : tree_(tree) {
-    for (std::size_t i = 0; i < tree.branches.size(); ++i) {
-      below_[tree.branches[i].parent].push_back(static_cast<std::int32_t>(i));
+using BranchesBelow = std::map<std::int32_t, std::vector<std::int32_t>>;  // by branch
+
+BranchesBelow branches_below(const model::TokenTree& tree) {
+  BranchesBelow below;
+  for (std::size_t i = 0; i < tree.branches.size(); ++i) {
+    below[tree.branches[i].parent].push_back(static_cast<std::int32_t>(i));
+  }
+  return below;
+}
+
+// Rows of the longest beginning of `ids` that stands below a branch; what stands there more than once is found at its
+// first place.
+std::vector<std::int32_t> find_below(std::int32_t parent, std::span<const query::TokenId> ids,
+                                     const model::TokenTree& tree, const BranchesBelow& below) {
+  std::vector<std::int32_t> longest;
+  const auto found = below.find(parent);
+  for (const auto number : found == below.end() ? std::span<const std::int32_t>() : std::span(found->second)) {
+    const auto& branch = tree.branches[static_cast<std::size_t>(number)];
+    const auto own =
+        std::span(tree.ids).subspan(static_cast<std::size_t>(branch.first), static_cast<std::size_t>(branch.length));
+    std::vector<std::int32_t> path(common_prefix(own, ids));
+    std::iota(path.begin(), path.end(), branch.first);
+    if (path.size() == own.size()) {
+      const auto behind = find_below(number, ids.subspan(own.size()), tree, below);
+      path.insert(path.end(), behind.begin(), behind.end());
+    }
+    if (path.size() > longest.size()) {
+      longest = std::move(path);
     }
   }
-
-  // Rows of the longest beginning of `ids` that stands there.
-  std::vector<std::int32_t> find(std::span<const query::TokenId> ids) const {
-    std::vector<std::int32_t> longest;
-    std::vector<std::int32_t> path;
-    look(GrowingTree::root, ids, path, longest);
-    return longest;
-  }
-
- private:
-  void look(std::int32_t parent, std::span<const query::TokenId> ids, std::vector<std::int32_t>& path,
-            std::vector<std::int32_t>& longest) const {
-    const auto found = below_.find(parent);
-    for (const auto number : found == below_.end() ? std::span<const std::int32_t>() : std::span(found->second)) {
-      const auto& branch = tree_.branches[static_cast<std::size_t>(number)];
-      const auto length = path.size();
-      const auto own =
-          std::span(tree_.ids).subspan(static_cast<std::size_t>(branch.first), static_cast<std::size_t>(branch.length));
-      const auto common = common_prefix(own, ids);
-      for (std::size_t i = 0; i < common; ++i) {
-        path.push_back(branch.first + static_cast<std::int32_t>(i));
-      }
-      if (path.size() > longest.size()) {
-        longest = path;
-      }
-      if (common == own.size()) {
-        look(number, ids.subspan(common), path, longest);
-      }
-      path.resize(length);
-    }
-  }
-
-  const model::TokenTree& tree_;
-  std::map<std::int32_t, std::vector<std::int32_t>> below_;  // by branch
-};
+  return longest;
+}
 
 }  // namespace
 
@@ -61,14 +50,14 @@ GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> pro
   TreeBuilder builder;
   std::vector<std::int32_t> last_rows;
   std::span<const query::TokenId> before;
-  const Finder finder(kept);
+  const auto below = branches_below(kept);
   std::vector<std::int32_t> kept_as;  // [row of the builder] row of `kept`; -1: none
   std::vector<char> is_taken(kept.ids.size());
   for (const auto* prompt : prompts) {
     const auto beginning = std::span(*prompt).first(prompt->size() - 1);
     auto common = common_prefix(before, beginning);
     common = common < least_shared ? 0 : common;
-    const auto found = finder.find(beginning);
+    const auto found = find_below(root, beginning, kept, below);
     auto known = common;  // tokens that are there, where all before them are
     if (common == 0 || kept_as[static_cast<std::size_t>(builder.path()[common - 1])] >= 0) {
       while (known < found.size() && is_taken[static_cast<std::size_t>(found[known])] == 0) {
@@ -105,11 +94,10 @@ GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> pro
 
 std::int32_t GrowingTree::put(std::int32_t number, std::int32_t parent, std::int32_t room) {
   const auto& part = beginnings_.branches[static_cast<std::size_t>(number)];
-  const auto branch = static_cast<std::int32_t>(tree_.branches.size());
-  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, parent, part.depth, room});
-  tree_.ids.insert(tree_.ids.end(), beginnings_.ids.begin() + part.first,
-                   beginnings_.ids.begin() + part.first + part.length);
-  part_of_.push_back(number);
+  const auto ids = std::span(beginnings_.ids);
+  const auto branch =
+      add(parent, ids.subspan(static_cast<std::size_t>(part.first), static_cast<std::size_t>(part.length)), room);
+  part_of_.back() = number;
   return branch_of_[static_cast<std::size_t>(number)] = branch;
 }
 
