@@ -158,8 +158,7 @@ class MatrixDraws {
   // there is one, and the sums of the rows' weights where a nucleus needs them.
   struct Restricted {
     std::vector<std::size_t> tasks;
-    std::vector<std::int64_t> rows;  // sorted, distinct
-    std::vector<Heated> heated;      // likewise; empty: no sums
+    std::vector<Heated> heated;  // sorted, distinct; empty: no sums
     std::ptrdiff_t num_parts = 0;
   };
 
@@ -174,24 +173,14 @@ class MatrixDraws {
   double unit(std::size_t task) const { return unit_of(*tasks_[task].asked, tasks_[task].step); }
   Heated heated(std::size_t task) const { return {tasks_[task].row, tasks_[task].asked->temperature}; }
 
-  std::vector<std::int64_t> rows_of(const std::vector<std::size_t>& some) const {
-    return sorted_distinct(base::mapped(some, [this](std::size_t task) { return tasks_[task].row; }));
-  }
-
   std::vector<Heated> heated_of(const std::vector<std::size_t>& some) const {
     return sorted_distinct(base::mapped(some, [this](std::size_t task) { return heated(task); }));
   }
 
-  at::Tensor picked(const std::vector<std::int64_t>& rows) const {
-    return std::ssize(rows) == matrix_.size(0) ? matrix_ : model::rows_of(matrix_, narrowed(rows));
-  }
-
   // [tasks] int32
   at::Tensor largest_ids() const {
-    const auto rows = rows_of(largest_);
-    const auto places =
-        base::mapped(largest_, [&](std::size_t task) -> std::int32_t { return place_in(rows, tasks_[task].row); });
-    return at::argmax(picked(rows), 1).to(at::kInt).index_select(0, model::on_device(places, device()));
+    const auto rows = base::mapped(largest_, [this](std::size_t task) { return tasks_[task].row; });
+    return at::argmax(matrix_, 1).to(at::kInt).index_select(0, model::on_device(narrowed(rows), device()));
   }
 
   Weights weigh(const std::vector<Heated>& all) const {
@@ -253,15 +242,14 @@ class MatrixDraws {
 
   void start_restricted(std::int64_t kept, Restricted& some, std::vector<at::Tensor>& parts) const {
     const auto before = parts.size();
-    some.rows = rows_of(some.tasks);
     const auto wanted = kept == nucleus ? static_cast<std::int64_t>(usual_nucleus) : kept;
-    const auto [values, columns] = at::topk(picked(some.rows), std::min(wanted, width()), 1);
+    const auto [values, columns] = at::topk(matrix_, std::min(wanted, width()), 1);
     parts.push_back(values);
     parts.push_back(columns.to(at::kInt));
     if (!plain_.is_same(matrix_)) {
-      std::vector<std::int32_t> begins(some.rows.size());
+      std::vector<std::int32_t> begins(static_cast<std::size_t>(matrix_.size(0)));
       for (const auto task : some.tasks) {
-        begins[static_cast<std::size_t>(place_in(some.rows, tasks_[task].row))] = begin_of(plain_, plain_rows_[task]);
+        begins[static_cast<std::size_t>(tasks_[task].row)] = begin_of(plain_, plain_rows_[task]);
       }
       const auto places = parts.back().add(model::on_device(begins, device()).unsqueeze(1));
       parts.push_back(numbers_at(plain_, places.flatten()).view(columns.sizes()));
@@ -277,7 +265,7 @@ class MatrixDraws {
   Choice draw_restricted(const Restricted& some, std::size_t i, Parts part) const {
     const auto task = some.tasks[i];
     const auto& asked = *tasks_[task].asked;
-    const auto place = place_in(some.rows, tasks_[task].row);
+    const auto place = tasks_[task].row;
     const auto numbers = row_of(part[0], place);
     if (!all_finite(numbers)) {
       return {};  // a NaN is among the largest
