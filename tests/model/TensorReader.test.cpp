@@ -231,7 +231,7 @@ TEST(TensorReader, ASliceOfAModelTakesTheMemoryOfASlice) {
       most = counting.most() - before;
     }
     EXPECT_GT(most, 2 * largest);
-    EXPECT_LE(most, slice + largest + Upload::usual_bytes + small);
+    EXPECT_LE(most, slice + largest + TensorReader::piece_bytes + small);
     EXPECT_LT(most, all / 2);
   }
 }

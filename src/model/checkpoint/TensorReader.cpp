@@ -5,34 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::model {
-
-at::Tensor Upload::next(std::int64_t count, at::ScalarType type) {
-  current_ = (current_ + 1) % buffers_.size();
-  auto& buffer = buffers_[current_];
-  if (buffer.copied) {
-    buffer.copied->synchronize();
-  }
-  const auto bytes = count * static_cast<std::int64_t>(c10::elementSize(type));
-  if (!buffer.bytes.defined() || buffer.bytes.numel() < bytes) {
-    buffer.bytes = at::empty({std::max(usual_bytes, bytes)}, at::TensorOptions(at::kByte).pinned_memory(true));
-  }
-  filled_ = buffer.bytes.slice(0, 0, bytes).view(type);
-  return filled_;
-}
-
-void Upload::send(const at::Tensor& destination) {
-  auto& buffer = buffers_[current_];
-  destination.copy_(filled_.view(destination.sizes()), /*non_blocking=*/true);
-  if (!buffer.copied) {
-    buffer.copied.emplace(device_.type());
-  }
-  buffer.copied->record(c10::impl::VirtualGuardImpl(device_.type()).getStream(destination.device()));
-}
 
 namespace {
 
@@ -93,95 +71,44 @@ std::int64_t first_not_finite(const at::Tensor& tensor) {
   }
 }
 
-/// A stored tensor as a matrix, and what is taken of it.
-struct Selection {
-  std::int64_t columns = 1;   // of the stored matrix
-  std::vector<Range> rows;    // taken, in their order
-  std::vector<Range> parts;   // taken of each row
-  std::int64_t width = 1;     // numbers that these are
-  std::int64_t num_rows = 0;  // taken
-
-  /// Where number `index` of the rows from `first` on is stored.
-  std::int64_t place(std::int64_t first, std::int64_t index) const {
-    auto left = index % width;
-    auto part = parts.begin();
-    for (; left >= part->count; ++part) {
-      left -= part->count;
-    }
-    return (first + index / width) * columns + part->first + left;
-  }
-};
-
-/// Ranges that follow on each other become one.
-std::vector<Range> joined(const std::vector<Range>& ranges) {
-  std::vector<Range> all;
-  for (const auto& range : ranges) {
-    if (!all.empty() && all.back().first + all.back().count == range.first) {
-      all.back().count += range.count;
-    } else {
-      all.push_back(range);
-    }
-  }
-  return all;
-}
-
-/// Whole rows become one column, so that they are read at once.
-Selection select(const StoredTensor& stored, const Cut& cut) {
-  std::int64_t numbers = 1;
-  for (const auto size : stored.shape) {
-    numbers *= size;
-  }
+/// The cut of a stored tensor as numbers that lie behind each other, stretch after stretch.
+std::vector<Range> stretches_of(const StoredTensor& stored, const Cut& cut) {
   const auto columns = stored.shape.size() < 2 ? 1 : stored.shape.back();
-  Selection selection;
-  selection.rows = cut.rows.empty() ? std::vector<Range>{{0, columns == 0 ? 0 : numbers / columns}} : joined(cut.rows);
-  const auto parts = joined(cut.columns);
-  if (parts.empty() || (parts.size() == 1 && parts.front().count == columns)) {
-    for (auto& range : selection.rows) {
-      range = {range.first * columns, range.count * columns};
+  const auto rows = columns == 0 ? 0 : stored.count() / columns;
+  std::vector<Range> stretches;
+  const auto add = [&](Range next) {
+    if (!stretches.empty() && stretches.back().first + stretches.back().count == next.first) {
+      stretches.back().count += next.count;
+    } else {
+      stretches.push_back(next);
     }
-    selection.parts = {{0, 1}};
-  } else {
-    selection.columns = columns;
-    selection.parts = parts;
-    selection.width = total(parts);
-  }
-  selection.num_rows = total(selection.rows);
-  return selection;
-}
-
-/// The selected numbers of some stored rows, one after the other.
-void read_rows(const StoredTensor& stored, const Selection& selection, Range rows, const at::Tensor& out) {
-  const auto bytes = static_cast<std::int64_t>(bytes_per_number(stored.type));
-  auto* to = static_cast<std::byte*>(out.mutable_data_ptr());
-  const auto read = [&](std::int64_t first, std::int64_t count) {
-    const auto size = static_cast<std::size_t>(count * bytes);
-    if (stored.source) {
-      stored.source->read(first, {reinterpret_cast<float*>(to), static_cast<std::size_t>(count)});
-      to += size;
-      return;
-    }
-    stored.content.read(stored.offset + static_cast<std::uint64_t>(first * bytes), {to, size});
-    to += size;
   };
-  if (selection.columns == 1) {
-    read(rows.first, rows.count);
-    return;
-  }
-  for (auto row = rows.first; row < rows.first + rows.count; ++row) {
-    for (const auto& part : selection.parts) {
-      read(row * selection.columns + part.first, part.count);
+  for (const auto& range : cut.rows.empty() ? std::vector<Range>{{0, rows}} : cut.rows) {
+    if (cut.columns.empty()) {
+      add({range.first * columns, range.count * columns});
+    }
+    for (auto row = range.first; !cut.columns.empty() && row < range.first + range.count; ++row) {
+      for (const auto& part : cut.columns) {
+        add({row * columns + part.first, part.count});
+      }
     }
   }
+  return stretches;
 }
 
-// `numbers`: what is stored as `raw` in another type; number `index` of them is stored at place(index).
+// `numbers`: what is stored as `raw`, in another type, at these stretches.
 void check_finite(const at::Tensor& numbers, const at::Tensor& raw, const StoredTensor& stored, const std::string& name,
-                  const auto& place) {
+                  const std::vector<Range>& stretches) {
   const auto index = first_not_finite(numbers);
   if (index < 0) {
     return;
   }
-  const auto at = std::to_string(place(index));
+  auto left = index;
+  auto stretch = stretches.begin();
+  for (; left >= stretch->count; ++stretch) {
+    left -= stretch->count;
+  }
+  const auto at = std::to_string(stretch->first + left);
   const double number = raw[index].item<double>();
   base::refuse_if(
       numbers.scalar_type() == at::kHalf && std::isfinite(number),
@@ -210,7 +137,7 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 }
 
 TensorReader::TensorReader(StoredTensors stored, std::string place, at::TensorOptions options)
-    : stored_(std::move(stored)), place_(std::move(place)), options_(options), upload_(options.device()) {
+    : stored_(std::move(stored)), place_(std::move(place)), options_(options) {
   for (auto it = stored_.begin(); it != stored_.end();) {
     if (it->second.absent) {
       absent_[it->first] = it->second.file;
@@ -258,8 +185,7 @@ at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<
 
 at::Tensor TensorReader::take_cut(const std::string& name, std::initializer_list<std::int64_t> shape, const Cut& cut) {
   const auto& stored = find_to_take(name, shape);
-  const auto selection = select(stored, cut);
-  const auto count = selection.num_rows * selection.width;
+  const auto count = total(stretches_of(stored, cut));
   std::vector<std::int64_t> sizes{count};
   if (stored.shape.size() > 1) {
     const auto columns = cut.columns.empty() ? stored.shape.back() : total(cut.columns);
@@ -277,52 +203,78 @@ void TensorReader::take_cut_into(const at::Tensor& destination, const std::strin
 
 void TensorReader::read_into(const at::Tensor& destination, const StoredTensor& stored, const std::string& name,
                              const Cut& cut) {
-  if (options_.device().is_meta()) {
-    return;
+  if (!options_.device().is_meta()) {
+    read_pieces(stored, name, cut, destination.scalar_type(), destination.view({-1}));
   }
-  const auto flat = destination.view({-1});
-  const auto type = destination.scalar_type();
-  const auto part = [&](std::int64_t begin, std::int64_t count) { return flat.slice(0, begin, begin + count); };
-  if (options_.device().is_cpu()) {
-    read_pieces(stored, name, cut, type, part, [](std::int64_t, std::int64_t) {});
-    return;
-  }
-  read_pieces(
-      stored, name, cut, type, [&](std::int64_t, std::int64_t count) { return upload_.next(count, type); },
-      [&](std::int64_t begin, std::int64_t count) { upload_.send(part(begin, count)); });
 }
 
 void TensorReader::read_pieces(const StoredTensor& stored, const std::string& name, const Cut& cut, at::ScalarType type,
-                               const Target& target, const Done& done) {
+                               const at::Tensor& destination) {
   const auto stored_type = torch_type(stored, name);
-  const auto selection = select(stored, cut);
-  const auto widest = static_cast<std::int64_t>(std::max(c10::elementSize(stored_type), c10::elementSize(type)));
-  const auto most_rows = std::max<std::int64_t>(1, Upload::usual_bytes / widest / selection.width);
+  const auto bytes = static_cast<std::int64_t>(c10::elementSize(stored_type));
+  const auto most = piece_bytes / std::max(bytes, static_cast<std::int64_t>(c10::elementSize(type)));
+  std::vector<Range> piece;
   std::int64_t begin = 0;
-  for (const auto& range : selection.rows) {
-    const auto end = range.first + range.count;
-    for (auto first = range.first; first < end; first += most_rows) {
-      const auto rows = std::min(most_rows, end - first);
-      const auto count = rows * selection.width;
-      const auto numbers = target(begin, count);
-      const auto raw = stored_type == type ? numbers : scratch(count, stored_type);
-      read_rows(stored, selection, {first, rows}, raw);
-      if (stored_type != type) {
-        numbers.copy_(raw);
+  std::int64_t count = 0;  // numbers of the piece
+  const auto finish = [&] {
+    if (count == 0) {
+      return;
+    }
+    const auto own = destination.defined() ? destination.slice(0, begin, begin + count) : destination;
+    const auto numbers = own.defined() && own.is_cpu()
+                             ? own
+                             : at::empty({piece_bytes}, at::TensorOptions(at::kByte).pinned_memory(own.defined()))
+                                   .view(type)
+                                   .slice(0, 0, count);
+    if (stored_type != type && !scratch_.defined()) {
+      scratch_ = at::empty({piece_bytes}, at::TensorOptions(at::kByte));
+    }
+    const auto raw = stored_type == type ? numbers : scratch_.view(stored_type).slice(0, 0, count);
+    auto* to = static_cast<std::byte*>(raw.mutable_data_ptr());
+    for (const auto& stretch : piece) {
+      const std::span into(to, static_cast<std::size_t>(stretch.count * bytes));
+      if (stored.source) {
+        stored.source->read(stretch.first, {reinterpret_cast<float*>(to), static_cast<std::size_t>(stretch.count)});
+      } else {
+        stored.content.read(stored.offset + static_cast<std::uint64_t>(stretch.first * bytes), into);
       }
-      check_finite(numbers, raw, stored, name, [&](std::int64_t index) { return selection.place(first, index); });
-      done(begin, count);
-      begin += count;
+      to += into.size();
+    }
+    if (stored_type != type) {
+      numbers.copy_(raw);
+    }
+    check_finite(numbers, raw, stored, name, piece);
+    if (own.defined() && !own.is_cpu()) {
+      send(numbers, own);
+    }
+    begin += count;
+    count = 0;
+    piece.clear();
+  };
+  for (auto left : stretches_of(stored, cut)) {
+    while (left.count > 0) {
+      if (left.count > most - count) {
+        finish();
+      }
+      const auto some = std::min(left.count, most);
+      piece.push_back({left.first, some});
+      count += some;
+      left = {left.first + some, left.count - some};
     }
   }
+  finish();
 }
 
-at::Tensor TensorReader::scratch(std::int64_t count, at::ScalarType type) {
-  const auto bytes = count * static_cast<std::int64_t>(c10::elementSize(type));
-  if (!scratch_.defined() || scratch_.numel() < bytes) {
-    scratch_ = at::empty({std::max(Upload::usual_bytes, bytes)}, at::TensorOptions(at::kByte));
+// Torch gives pinned memory out again once the copies of it have ended.
+void TensorReader::send(const at::Tensor& numbers, const at::Tensor& destination) {
+  destination.copy_(numbers, /*non_blocking=*/true);
+  const auto device = destination.device();
+  c10::Event copied(device.type());
+  copied.record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  if (last_copy_) {
+    last_copy_->synchronize();
   }
-  return scratch_.slice(0, 0, bytes).view(type);
+  last_copy_.emplace(std::move(copied));
 }
 
 bool TensorReader::has_any(const std::string& beginning) const {
@@ -343,8 +295,7 @@ void TensorReader::check_left(const std::function<bool(const std::string& name)>
   for (const auto& [name, stored] : stored_) {
     if (!checked_.contains(name) && is_floating(stored.type) && !options_.device().is_meta()) {
       const auto type = stored.type == StoredType::float64 ? at::kFloat : torch_type(stored, name);
-      const auto fresh = [&](std::int64_t, std::int64_t count) { return at::empty({count}, at::TensorOptions(type)); };
-      read_pieces(stored, name, {}, type, fresh, [](std::int64_t, std::int64_t) {});
+      read_pieces(stored, name, {}, type, {});
     }
   }
 }

@@ -1,14 +1,13 @@
 // Takes stored tensors by name and turns them, or the parts of them that a rank needs, into torch's.
 //
 // Numbers pass piece by piece: on the CPU they are read to where they belong, other types through a piece of memory; to
-// a device they go through two pinned buffers. So beside the tensors themselves little memory is taken, and bytes that
-// are not needed are not read.
+// a device they go through pinned memory, where one piece is read while another is copied. So beside the tensors
+// themselves little memory is taken, and bytes that are not needed are not read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -21,32 +20,6 @@
 #include "model/checkpoint/Safetensors.hpp"
 
 namespace stereosweep::model {
-
-/// Numbers on their way from the host to a device: two pinned buffers, of which one is filled while the other is
-/// copied.
-class Upload {
- public:
-  /// Of one buffer, unless more is asked for at once.
-  static constexpr std::int64_t usual_bytes = std::int64_t{4} << 20;
-
-  /// Takes no memory yet.
-  explicit Upload(c10::Device device) : device_(device) {}
-
-  /// Pinned memory of the host for `count` numbers, free to be written: waits for the copy that last read it.
-  at::Tensor next(std::int64_t count, at::ScalarType type);
-  /// Enqueues the copy of what `next` returned last to `destination`, on the current stream; does not wait.
-  void send(const at::Tensor& destination);
-
- private:
-  struct Buffer {
-    at::Tensor bytes;
-    std::optional<c10::Event> copied;
-  };
-  c10::Device device_;
-  std::array<Buffer, 2> buffers_;
-  std::size_t current_ = 0;
-  at::Tensor filled_;
-};
 
 /// "[2, 3]", as messages write it.
 std::string text_of(const std::vector<std::int64_t>& shape);
@@ -67,6 +40,9 @@ struct Cut {
 
 class TensorReader {
  public:
+  /// Of what passes at once.
+  static constexpr std::int64_t piece_bytes = std::int64_t{4} << 20;
+
   /// `place` stands in messages about tensors that are missing; `options` is what the tensors become.
   TensorReader(StoredTensors stored, std::string place, at::TensorOptions options);
 
@@ -98,29 +74,24 @@ class TensorReader {
   void check_left(const std::function<bool(const std::string& name)>& is_harmless);
 
  private:
-  /// Memory of the host for `count` numbers of a tensor, which are number `begin` and the next of those taken.
-  using Target = std::function<at::Tensor(std::int64_t begin, std::int64_t count)>;
-  /// What becomes of them once they lie there.
-  using Done = std::function<void(std::int64_t begin, std::int64_t count)>;
-
   const StoredTensor& find(const std::string& name) const;
   /// Checked and marked as taken.
   const StoredTensor& find_to_take(const std::string& name, std::initializer_list<std::int64_t> shape);
   void read_into(const at::Tensor& destination, const StoredTensor& stored, const std::string& name, const Cut& cut);
-  /// Piece by piece, converted and checked.
+  /// Piece by piece, converted to the type and checked; to the destination, where there is one.
   void read_pieces(const StoredTensor& stored, const std::string& name, const Cut& cut, at::ScalarType type,
-                   const Target& target, const Done& done);
-  /// At least as large as asked for.
-  at::Tensor scratch(std::int64_t count, at::ScalarType type);
+                   const at::Tensor& destination);
+  /// Enqueues the copy to a device, and waits for the one before, so that one piece is read while another is copied.
+  void send(const at::Tensor& numbers, const at::Tensor& destination);
 
   StoredTensors stored_;
   std::map<std::string, std::string> absent_;  // tensors that the index lists for a file which lacks them
   std::string place_;
   at::TensorOptions options_;
-  Upload upload_;
-  at::Tensor scratch_;             // stored numbers of another type, before they are converted
-  std::set<std::string> taken_;    // known: taken or ignored
-  std::set<std::string> checked_;  // taken
+  at::Tensor scratch_;                   // stored numbers of another type, before they are converted
+  std::optional<c10::Event> last_copy_;  // to a device
+  std::set<std::string> taken_;          // known: taken or ignored
+  std::set<std::string> checked_;        // taken
 };
 
 }  // namespace stereosweep::model
