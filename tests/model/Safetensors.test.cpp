@@ -46,7 +46,7 @@ TEST(Safetensors, ReadsWhatTheFormatAllows) {
   const auto tensors = parse_safetensors(file, "x");
   ASSERT_EQ(tensors.size(), 4U);
   EXPECT_EQ(tensors.at("a").shape, (std::vector<std::int64_t>{2, 1}));
-  EXPECT_EQ(tensors.at("a").type, StoredType::float32);
+  EXPECT_EQ(tensors.at("a").type, at::kFloat);
   EXPECT_EQ(tensors.at("b").offset, file.size() - 14);
   EXPECT_EQ(tensors.at("c").num_bytes, 8U);
   EXPECT_EQ(tensors.at("none").num_bytes, 0U);
@@ -122,7 +122,7 @@ void check_one(const std::string& file) {
       for (const auto size : tensor.shape) {
         numbers *= static_cast<std::size_t>(size);
       }
-      ASSERT_EQ(tensor.num_bytes, numbers * bytes_per_number(tensor.type));
+      ASSERT_EQ(tensor.num_bytes, numbers * c10::elementSize(tensor.type));
       ASSERT_LE(tensor.offset, content.size());
       ASSERT_LE(tensor.num_bytes, content.size() - tensor.offset);
       sum += tensor.num_bytes;

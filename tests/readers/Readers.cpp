@@ -59,7 +59,7 @@ void read_safetensors(std::string_view bytes) {
     for (const auto size : tensor.shape) {
       numbers *= static_cast<std::uint64_t>(size);
     }
-    require(numbers * model::bytes_per_number(tensor.type) == tensor.num_bytes, "a shape without its bytes");
+    require(numbers * c10::elementSize(tensor.type) == tensor.num_bytes, "a shape without its bytes");
   }
 }
 

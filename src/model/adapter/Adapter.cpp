@@ -274,7 +274,7 @@ class Merger {
     if (magnitude != nullptr) {
       change.magnitude = *magnitude;
     }
-    StoredTensor merged{StoredType::float32, stored.shape, {}, 0, 0, weights_file};
+    StoredTensor merged{at::kFloat, stored.shape, {}, 0, 0, weights_file};
     merged.source = std::make_shared<MergedNumbers>(stored, std::move(change));
     stored = std::move(merged);
   }

@@ -28,30 +28,22 @@ constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader
 constexpr std::size_t max_rank = 8;
 constexpr std::size_t max_header_depth = 4;
 
-struct TypeRow {
-  StoredType type;
-  const char* name;
-  std::size_t bytes;
-};
-constexpr std::array<TypeRow, 15> type_rows = {{{StoredType::boolean, "BOOL", 1},
-                                                {StoredType::int8, "I8", 1},
-                                                {StoredType::uint8, "U8", 1},
-                                                {StoredType::int16, "I16", 2},
-                                                {StoredType::uint16, "U16", 2},
-                                                {StoredType::int32, "I32", 4},
-                                                {StoredType::uint32, "U32", 4},
-                                                {StoredType::int64, "I64", 8},
-                                                {StoredType::uint64, "U64", 8},
-                                                {StoredType::float8_e4m3, "F8_E4M3", 1},
-                                                {StoredType::float8_e5m2, "F8_E5M2", 1},
-                                                {StoredType::float16, "F16", 2},
-                                                {StoredType::bfloat16, "BF16", 2},
-                                                {StoredType::float32, "F32", 4},
-                                                {StoredType::float64, "F64", 8}}};
-
-const TypeRow& row_of(StoredType type) {
-  return *std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& row) { return row.type == type; });
-}
+/// As the format writes the types that a checkpoint may hold.
+constexpr std::array<std::pair<at::ScalarType, const char*>, 15> type_names = {{{at::kBool, "BOOL"},
+                                                                                {at::kChar, "I8"},
+                                                                                {at::kByte, "U8"},
+                                                                                {at::kShort, "I16"},
+                                                                                {at::kUInt16, "U16"},
+                                                                                {at::kInt, "I32"},
+                                                                                {at::kUInt32, "U32"},
+                                                                                {at::kLong, "I64"},
+                                                                                {at::kUInt64, "U64"},
+                                                                                {at::kFloat8_e4m3fn, "F8_E4M3"},
+                                                                                {at::kFloat8_e5m2, "F8_E5M2"},
+                                                                                {at::kHalf, "F16"},
+                                                                                {at::kBFloat16, "BF16"},
+                                                                                {at::kFloat, "F32"},
+                                                                                {at::kDouble, "F64"}}};
 
 [[noreturn]] void refuse(const std::string& file, std::string_view problem, std::string_view why) {
   base::refuse(file + ": " + std::string(problem), why);
@@ -66,7 +58,7 @@ void refuse_if(bool is_wrong, const std::string& file, std::string_view problem,
 // What the JSON says of one tensor, before it is held against the data.
 struct Entry {
   std::string name;
-  StoredType type;
+  at::ScalarType type;
   std::vector<std::int64_t> shape;
   std::uint64_t begin;
   std::uint64_t end;
@@ -124,11 +116,11 @@ class HeaderReader {
     return out;
   }
 
-  StoredType type(const std::string& whose, const base::Json& value) const {
+  at::ScalarType type(const std::string& whose, const base::Json& value) const {
     if (value.is_string()) {
-      for (const auto& row : type_rows) {
-        if (value.get_ref<const std::string&>() == row.name) {
-          return row.type;
+      for (const auto& [type, name] : type_names) {
+        if (value.get_ref<const std::string&>() == name) {
+          return type;
         }
       }
     }
@@ -146,7 +138,7 @@ class HeaderReader {
 };
 
 std::uint64_t expected_bytes(const Entry& entry, const std::string& file) {
-  std::uint64_t bytes = bytes_per_number(entry.type);
+  std::uint64_t bytes = c10::elementSize(entry.type);
   for (const auto size : entry.shape) {
     refuse_if(__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes), file,
               "tensor " + json_quote(entry.name) + ": the shape overflows", "its bytes do not fit 64 bits");
@@ -284,9 +276,13 @@ StoredTensors read_weight_files(const base::FileSet& files) {
 
 }  // namespace
 
-bool is_floating(StoredType type) { return type >= StoredType::float16; }
-std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
-const char* name_of(StoredType type) { return row_of(type).name; }
+bool is_floating(at::ScalarType type) {
+  return type == at::kHalf || type == at::kBFloat16 || type == at::kFloat || type == at::kDouble;
+}
+
+const char* name_of(at::ScalarType type) {
+  return std::ranges::find(type_names, type, &std::pair<at::ScalarType, const char*>::first)->second;
+}
 
 std::int64_t StoredTensor::count() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -306,11 +302,11 @@ void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<floa
     read(numbers.data());
     std::ranges::transform(numbers, out.begin(), [](auto one) { return static_cast<float>(one); });
   };
-  if (stored.type == StoredType::float32) {
+  if (stored.type == at::kFloat) {
     read(out.data());
-  } else if (stored.type == StoredType::float16) {
+  } else if (stored.type == at::kHalf) {
     widen(c10::Half());
-  } else if (stored.type == StoredType::bfloat16) {
+  } else if (stored.type == at::kBFloat16) {
     widen(c10::BFloat16());
   } else {
     widen(double());

@@ -4,6 +4,8 @@
 // (source: github.com/huggingface/safetensors, README «Format» and the checks of its reference reader)
 #pragma once
 
+#include <c10/core/ScalarType.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,29 +19,10 @@
 
 namespace stereosweep::model {
 
-/// Number types of the format that a checkpoint may hold; only the floating ones can be weights.
-enum class StoredType {
-  boolean,
-  int8,
-  uint8,
-  int16,
-  uint16,
-  int32,
-  uint32,
-  int64,
-  uint64,
-  float8_e4m3,
-  float8_e5m2,
-  float16,
-  bfloat16,
-  float32,
-  float64
-};
-
-bool is_floating(StoredType type);
-std::size_t bytes_per_number(StoredType type);
+/// Whether weights can have the type: float16, bfloat16, float32 or float64.
+bool is_floating(at::ScalarType type);
 /// As the format writes it: "F32", "BF16", ...
-const char* name_of(StoredType type);
+const char* name_of(at::ScalarType type);
 
 /// Numbers of a tensor that no file holds as they are: they are made while they are read, of blocks of few bits, of
 /// several stored tensors, of a tensor and what an adapter adds.
@@ -63,7 +46,7 @@ void by_rows(std::int64_t first, std::span<float> out, std::int64_t columns, con
 
 /// One tensor inside a file: C order, little-endian, not necessarily aligned.
 struct StoredTensor {
-  StoredType type = StoredType::float32;
+  at::ScalarType type = at::kFloat;
   std::vector<std::int64_t> shape;
   base::SharedBytes content;  ///< of the whole file
   std::uint64_t offset = 0;   ///< of the tensor in it

@@ -16,22 +16,6 @@ namespace {
 
 using base::json_quote;
 
-at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
-  switch (stored.type) {
-    case StoredType::float16:
-      return at::kHalf;
-    case StoredType::bfloat16:
-      return at::kBFloat16;
-    case StoredType::float32:
-      return at::kFloat;
-    case StoredType::float64:
-      return at::kDouble;
-    default:
-      base::refuse(stored.file + ": tensor " + json_quote(name) + " is stored as " + name_of(stored.type),
-                   "weights are floating-point numbers");
-  }
-}
-
 /// GPTQ's first writers gave one to every matrix.
 bool is_bias_of_zeros(const std::string& name, const StoredTensor& stored) {
   const bool is_bias = name.ends_with(".bias") && is_floating(stored.type);
@@ -169,7 +153,9 @@ void TensorReader::expect(const std::string& name, std::initializer_list<std::in
 const StoredTensor& TensorReader::find_to_take(const std::string& name, std::initializer_list<std::int64_t> shape) {
   expect(name, shape);
   const auto& stored = find(name);
-  torch_type(stored, name);  // refuses what is no weight
+  base::refuse_if(!is_floating(stored.type),
+                  stored.file + ": tensor " + json_quote(name) + " is stored as " + name_of(stored.type),
+                  "weights are floating-point numbers");
   taken_.insert(name);
   checked_.insert(name);
   return stored;
@@ -210,8 +196,7 @@ void TensorReader::read_into(const at::Tensor& destination, const StoredTensor& 
 
 void TensorReader::read_pieces(const StoredTensor& stored, const std::string& name, const Cut& cut, at::ScalarType type,
                                const at::Tensor& destination) {
-  const auto stored_type = torch_type(stored, name);
-  const auto bytes = static_cast<std::int64_t>(c10::elementSize(stored_type));
+  const auto bytes = static_cast<std::int64_t>(c10::elementSize(stored.type));
   const auto most = piece_bytes / std::max(bytes, static_cast<std::int64_t>(c10::elementSize(type)));
   std::vector<Range> piece;
   std::int64_t begin = 0;
@@ -226,10 +211,10 @@ void TensorReader::read_pieces(const StoredTensor& stored, const std::string& na
                              : at::empty({piece_bytes}, at::TensorOptions(at::kByte).pinned_memory(own.defined()))
                                    .view(type)
                                    .slice(0, 0, count);
-    if (stored_type != type && !scratch_.defined()) {
+    if (stored.type != type && !scratch_.defined()) {
       scratch_ = at::empty({piece_bytes}, at::TensorOptions(at::kByte));
     }
-    const auto raw = stored_type == type ? numbers : scratch_.view(stored_type).slice(0, 0, count);
+    const auto raw = stored.type == type ? numbers : scratch_.view(stored.type).slice(0, 0, count);
     auto* to = static_cast<std::byte*>(raw.mutable_data_ptr());
     for (const auto& stretch : piece) {
       const std::span into(to, static_cast<std::size_t>(stretch.count * bytes));
@@ -240,7 +225,7 @@ void TensorReader::read_pieces(const StoredTensor& stored, const std::string& na
       }
       to += into.size();
     }
-    if (stored_type != type) {
+    if (stored.type != type) {
       numbers.copy_(raw);
     }
     check_finite(numbers, raw, stored, name, piece);
@@ -294,7 +279,7 @@ void TensorReader::check_left(const std::function<bool(const std::string& name)>
   }
   for (const auto& [name, stored] : stored_) {
     if (!checked_.contains(name) && is_floating(stored.type) && !options_.device().is_meta()) {
-      const auto type = stored.type == StoredType::float64 ? at::kFloat : torch_type(stored, name);
+      const auto type = stored.type == at::kDouble ? at::kFloat : stored.type;
       read_pieces(stored, name, {}, type, {});
     }
   }

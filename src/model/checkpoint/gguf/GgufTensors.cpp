@@ -140,13 +140,13 @@ void decode_q6_k(const Byte* block, float* out) {
 /// How the numbers of a type are made: stored as they are, or by a function from each block.
 struct Decoding {
   std::uint32_t id;  ///< of the type in the format
-  StoredType plain = StoredType::float32;
+  at::ScalarType plain = at::kFloat;
   void (*block)(const Byte* block, float* out) = nullptr;
 };
 constexpr std::array<Decoding, 13> decodings = {
-    {{0, StoredType::float32},
-     {1, StoredType::float16},
-     {30, StoredType::bfloat16},
+    {{0, at::kFloat},
+     {1, at::kHalf},
+     {30, at::kBFloat16},
      {2, {}, decode_small<SmallBlock{.middle = 8}>},
      {3, {}, decode_small<SmallBlock{.codes = 4, .least = 2}>},
      {6, {}, decode_small<SmallBlock{.codes = 6, .fifth_bits = 2, .middle = 16}>},
@@ -334,7 +334,7 @@ class TensorMaker {
     StoredTensor stored{decoding.plain, tensor.shape, content_, tensor.offset, tensor.num_bytes, file_.name};
     if (decoding.block != nullptr || change.turned_heads > 0 || change.added != 0) {
       auto source = std::make_shared<GgufNumbers>(stored, tensor.type, decoding, change);
-      stored.type = StoredType::float32;
+      stored.type = at::kFloat;
       stored.source = std::move(source);
     }
     base::refuse_if(!made_.emplace(name, std::move(stored)).second, file_.name + ": two tensors are " + name,

@@ -79,9 +79,9 @@ class QuantizedMatrix final : public NumberSource {
       const auto byte = static_cast<std::uint8_t>(code);
       values_[byte] = parts_.packing == Packing::along_rows ? static_cast<float>(code - middle)
                       : parts_.packing != Packing::whole    ? static_cast<float>(code)
-                      : parts_.codes.type == StoredType::float8_e4m3
+                      : parts_.codes.type == at::kFloat8_e4m3fn
                           ? static_cast<float>(c10::Float8_e4m3fn(byte, c10::Float8_e4m3fn::from_bits()))
-                      : parts_.codes.type == StoredType::float8_e5m2
+                      : parts_.codes.type == at::kFloat8_e5m2
                           ? static_cast<float>(c10::Float8_e5m2(byte, c10::Float8_e5m2::from_bits()))
                           : static_cast<float>(static_cast<std::int8_t>(byte));
     }
@@ -162,7 +162,7 @@ class QuantizedMatrix final : public NumberSource {
     const auto& zeros = *parts_.zeros;
     ready_->zeros.resize(static_cast<std::size_t>(parts_.scale_rows * parts_.scale_columns));
     if (parts_.packing == Packing::whole) {
-      if (zeros.type == StoredType::int8) {
+      if (zeros.type == at::kChar) {
         std::ranges::copy(raw<std::int8_t>(zeros), ready_->zeros.begin());
       } else {
         read_numbers(zeros, 0, ready_->zeros);
@@ -313,7 +313,7 @@ class Decoder {
     return std::move(*taken);
   }
 
-  void check(const std::string& module, const StoredTensor& part, StoredType type,
+  void check(const std::string& module, const StoredTensor& part, at::ScalarType type,
              std::initializer_list<std::int64_t> shape) const {
     const std::vector<std::int64_t> sizes(shape);
     refuse_if(part.shape != sizes || part.type != type, module,
@@ -322,7 +322,7 @@ class Decoder {
   }
 
   void put(const std::string& module, Parts parts) {
-    StoredTensor made{StoredType::float32, {parts.out, parts.in}, {}, 0, 0, parts.codes.file};
+    StoredTensor made{at::kFloat, {parts.out, parts.in}, {}, 0, 0, parts.codes.file};
     made.source = std::make_shared<QuantizedMatrix>(std::move(parts), ready_);
     tensors_.insert_or_assign(module + ".weight", std::move(made));
   }
@@ -334,10 +334,10 @@ class Decoder {
     refuse_if(codes.shape.size() != 4, module, "has blocks of shape " + text_of(codes.shape),
               "[experts, out, blocks, 16] is needed");
     const auto& shape = codes.shape;
-    check(module, codes, StoredType::uint8, {shape[0], shape[1], shape[2], FourBitBlocks::numbers / 2});
-    check(module, scales, StoredType::uint8, {shape[0], shape[1], shape[2]});
+    check(module, codes, at::kByte, {shape[0], shape[1], shape[2], FourBitBlocks::numbers / 2});
+    check(module, scales, at::kByte, {shape[0], shape[1], shape[2]});
     const auto in = shape[2] * static_cast<std::int64_t>(FourBitBlocks::numbers);
-    StoredTensor made{StoredType::float32, {shape[0], shape[1], in}, {}, 0, 0, codes.file};
+    StoredTensor made{at::kFloat, {shape[0], shape[1], in}, {}, 0, 0, codes.file};
     made.source = std::make_shared<FourBitBlocks>(std::move(codes), std::move(scales));
     tensors_.insert_or_assign(module + "_blocks", std::move(made));
   }
@@ -361,11 +361,11 @@ class Decoder {
     parts.scale_columns = parts.scales.shape[0];
     parts.scale_rows = parts.out;
     parts.column_block = parts.groups ? 1 : width_of(module, 1, parts.in, parts.scale_columns);
-    check(module, parts.codes, StoredType::int32, {parts.codes.shape[0], parts.codes.shape[1]});
+    check(module, parts.codes, at::kInt, {parts.codes.shape[0], parts.codes.shape[1]});
     check(module, parts.scales, parts.scales.type, {parts.scale_columns, parts.out});
-    check(module, *parts.zeros, StoredType::int32, {parts.scale_columns, (parts.out + in_word - 1) / in_word});
+    check(module, *parts.zeros, at::kInt, {parts.scale_columns, (parts.out + in_word - 1) / in_word});
     if (parts.groups) {
-      check(module, *parts.groups, StoredType::int32, {parts.in});
+      check(module, *parts.groups, at::kInt, {parts.in});
     }
     // The first form of GPTQ stores one less than each zero.
     const auto form = settings_.text("checkpoint_format", settings_.text("format", "gptq").c_str());
@@ -379,7 +379,7 @@ class Decoder {
     parts.packing = Packing::along_rows;
     parts.codes = needed(module, ".weight_packed");
     const auto shape = needed(module, ".weight_shape");
-    refuse_if(shape.num_bytes != 16 || shape.type != StoredType::int64 || parts.codes.shape.size() != 2, module,
+    refuse_if(shape.num_bytes != 16 || shape.type != at::kLong || parts.codes.shape.size() != 2, module,
               "has a weight_shape of another form", "two numbers of 64 bits are needed");
     const auto sizes = raw<std::int64_t>(shape);
     parts.out = sizes[0];
@@ -390,12 +390,12 @@ class Decoder {
       parts.bits = fits ? bits : parts.bits;
     }
     refuse_if(parts.bits == 0, module, "has words of shape " + text_of(parts.codes.shape), "2, 4 and 8 bits are read");
-    check(module, parts.codes, StoredType::int32, {parts.out, parts.codes.shape[1]});
+    check(module, parts.codes, at::kInt, {parts.out, parts.codes.shape[1]});
     place_scales(module, parts, needed(module, ".weight_scale"));
     parts.zeros = take(module + ".weight_zero_point");
     if (parts.zeros) {
       const auto in_word = std::int64_t{32} / parts.bits;
-      check(module, *parts.zeros, StoredType::int32, {(parts.scale_rows + in_word - 1) / in_word, parts.scale_columns});
+      check(module, *parts.zeros, at::kInt, {(parts.scale_rows + in_word - 1) / in_word, parts.scale_columns});
     }
     take_others(module, parts);
     put(module, std::move(parts));
@@ -404,8 +404,8 @@ class Decoder {
   /// A byte for each number, where its type says so.
   void decode_bytes(const std::string& module) {
     const auto& stored = tensors_.at(module + ".weight");
-    const bool is_byte = stored.type == StoredType::int8 || stored.type == StoredType::float8_e4m3 ||
-                         stored.type == StoredType::float8_e5m2;
+    const bool is_byte =
+        stored.type == at::kChar || stored.type == at::kFloat8_e4m3fn || stored.type == at::kFloat8_e5m2;
     if (!is_byte || stored.shape.size() != 2) {
       return;  // a plain tensor, or one that the reader of weights refuses by its name
     }
@@ -417,7 +417,7 @@ class Decoder {
     place_scales(module, parts, scales ? std::move(*scales) : needed(module, ".weight_scale"));
     parts.zeros = take(module + ".weight_zero_point");
     if (parts.zeros) {
-      const auto type = is_floating(parts.zeros->type) ? parts.zeros->type : StoredType::int8;
+      const auto type = is_floating(parts.zeros->type) ? parts.zeros->type : at::kChar;
       refuse_if(parts.zeros->count() != parts.scales.count() || parts.zeros->type != type, module,
                 "has zeros of shape " + text_of(parts.zeros->shape), "one for each scale is needed");
     }
@@ -444,7 +444,7 @@ class Decoder {
   void take_others(const std::string& module, Parts& parts) {
     parts.groups = take(module + ".weight_g_idx");
     if (parts.groups) {
-      check(module, *parts.groups, StoredType::int32, {parts.in});
+      check(module, *parts.groups, at::kInt, {parts.in});
     }
     refuse_if(has_zeros_ && !parts.zeros, module, "lacks weight_zero_point", "config.json says symmetric: false");
     for (const auto* part : {".activation_scale", ".input_scale", ".input_zero_point", ".output_scale"}) {
