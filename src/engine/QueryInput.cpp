@@ -7,6 +7,18 @@
 
 namespace stereosweep::engine {
 
+std::vector<RowReader> readers_of(std::span<const Use> uses) {
+  std::vector<RowReader> readers;
+  while (!uses.empty()) {
+    const auto other =
+        std::ranges::find_if(uses, [&](const Use& use) { return use.position != uses.front().position; });
+    const auto count = static_cast<std::size_t>(other - uses.begin());
+    readers.push_back({uses.front().position, uses.first(count)});
+    uses = uses.subspan(count);
+  }
+  return readers;
+}
+
 void refuse_query(const std::string& problem, const std::string& why) { base::refuse(problem, why); }
 
 void check_id(query::TokenId id, std::int64_t count) {
@@ -46,11 +58,12 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
   return encoding;
 }
 
-EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+                       std::uint32_t query) {
   if (asked.source == query::VectorSource::sum_of_states) {
     refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
   }
-  EmbedInput input;
+  Sequence input;
   auto own_limits = limits;
   if (asked.source == query::VectorSource::input_embedding) {
     own_limits.max_tokens = std::numeric_limits<std::int64_t>::max();
@@ -60,12 +73,26 @@ EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& 
   auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_limits);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     if (overlaps(encoding.offsets[i], asked.span)) {
-      input.positions.push_back(static_cast<std::int32_t>(i));
+      input.uses.push_back({static_cast<std::int32_t>(i), Use::whole_vector, query});
     }
   }
-  keep_pooled(input.positions, asked, "token");
+  keep_pooled(input.uses, asked, "token");
   input.ids = std::move(encoding.ids);
   return input;
+}
+
+query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+                          InputPlan& plan) {
+  auto input = prepare_embed(asked, tokenizer, limits, plan.query());
+  if (asked.source == query::VectorSource::input_embedding) {
+    auto& rows = plan.input_rows.emplace_back(QueryTokens{{}, plan.query()});
+    for (const auto& use : input.uses) {
+      rows.ids.push_back(input.ids[static_cast<std::size_t>(use.position)]);
+    }
+  } else {
+    plan.sequences.push_back(std::move(input));
+  }
+  return query::EmbedAnswer{};
 }
 
 query::QueryError to_query_error(const base::InputError& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,25 +33,56 @@ struct BatchRange {
   std::size_t last = 0;
 };
 
+/// One reason to read one row of a sequence.
+struct Use {
+  std::int32_t position = 0;  ///< token of the sequence
+  query::TokenId token = 0;   ///< of a continuation: whose log-probability is wanted after it; `whole_vector` for embed
+  std::uint32_t query = 0;
+  std::uint32_t part = 0;   ///< slot of a fill, or number of a continuation
+  std::uint32_t place = 0;  ///< token of the continuation
+
+  static constexpr query::TokenId whole_vector = -1;
+  bool is_vector() const { return token == whole_vector; }
+  auto operator<=>(const Use&) const = default;
+};
+
+/// A use and the row of the logits that answers it.
+using UseAtRow = std::pair<std::int64_t, const Use*>;
+
+/// One distinct forward input.
+struct Sequence {
+  std::vector<query::TokenId> ids;  ///< what runs: a continuation's last token does not
+  int layer = 0;                    ///< hidden state that is read, from 0
+  std::vector<Use> uses;            ///< sorted
+  std::size_t shared = 0;  ///< causal: tokens at its beginning that the sequence before it in the plan has, too
+};
+
+/// Tokens that belong to one query alone.
+struct QueryTokens {
+  std::vector<query::TokenId> ids;  ///< never empty
+  std::uint32_t query = 0;
+};
+
+/// What queries are turned into before a model is asked.
+struct InputPlan {
+  std::vector<query::Answer> answers;  ///< errors, and answers with room for their numbers
+  std::vector<Sequence> sequences;
+  std::vector<QueryTokens> openings;    ///< prompts of texts that will grow, in the order of the queries
+  std::vector<QueryTokens> input_rows;  ///< whose rows of the input embedding matrix are pooled, likewise
+  std::uint64_t naive_tokens = 0;       ///< causal: of a forward pass for every continuation and embed query
+
+  /// Of the query that is being planned.
+  std::uint32_t query() const { return static_cast<std::uint32_t>(answers.size()); }
+};
+
 /// Who reads one row of the hidden states of a forward pass.
-template <class Use>
 struct RowReader {
   std::int64_t row = 0;
   std::span<const Use> uses;  ///< never empty
 };
 
-/// One reader for each run of neighbours in `uses` that have the same `place`; row: that place.
-template <class Use>
-std::vector<RowReader<Use>> readers_of(std::span<const Use> uses, std::int32_t Use::*place) {
-  std::vector<RowReader<Use>> readers;
-  while (!uses.empty()) {
-    const auto other = std::ranges::find_if(uses, [&](const Use& use) { return use.*place != uses.front().*place; });
-    const auto count = static_cast<std::size_t>(other - uses.begin());
-    readers.push_back({uses.front().*place, uses.first(count)});
-    uses = uses.subspan(count);
-  }
-  return readers;
-}
+/// One reader for each run of neighbours in `uses` that have the same position; row: that position.
+std::vector<RowReader> readers_of(std::span<const Use> uses);
 
 /// A text beyond the model's positions, which callers tell apart.
 class TooLong : public base::InputError {
@@ -97,94 +129,41 @@ void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const st
   }
 }
 
-/// What an embed query reads: a forward input and the tokens to pool.
-struct EmbedInput {
-  std::vector<query::TokenId> ids;
-  int layer = 0;                        ///< from 0; of no meaning for rows of the input embedding matrix
-  std::vector<std::int32_t> positions;  ///< ascending; never empty
-};
-/// Throws as `encode_input`, and InputError for unknown layers and spans that no token overlaps. For rows of the input
-/// embedding matrix texts may have any length: there is no forward pass.
-EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits);
+/// What an embed query of this number reads: a forward input with a use for each token to pool. Throws as
+/// `encode_input`, and InputError for unknown layers and spans that no token overlaps. For rows of the input embedding
+/// matrix texts may have any length, and the layer has no meaning: there is no forward pass.
+Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+                       std::uint32_t query = 0);
 
-/// Tokens whose rows of the input embedding matrix an embed query pools.
-struct InputRows {
-  std::vector<query::TokenId> ids;  ///< never empty
-  std::uint32_t query = 0;
-};
+/// Adds what an embed query reads to the plan.
+query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+                          InputPlan& plan);
 
 /// The answer that stands for an exception of the functions above.
 query::QueryError to_query_error(const base::InputError& error);
 
-/// What one query adds to a plan.
-template <class Sequence>
-struct Task {
-  std::vector<Sequence> sequences;
-  std::vector<query::TokenId> input_rows;  ///< as InputRows; mostly empty
-  std::vector<query::TokenId> opening;     ///< the prompt of a text that will grow; mostly empty
-  query::Answer answer;                    ///< with room for the numbers
-};
-
-/// The task of an embed query. `Sequence` has `ids`, `layer` and `uses`; a use is made by `vector_at(position)`.
-template <class Sequence>
-Task<Sequence> task_of(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
-  Task<Sequence> task;
-  auto input = prepare_embed(asked, tokenizer, limits);
-  task.answer = query::EmbedAnswer{};
-  if (asked.source == query::VectorSource::input_embedding) {
-    for (const auto position : input.positions) {
-      task.input_rows.push_back(input.ids[static_cast<std::size_t>(position)]);
-    }
-    return task;
-  }
-  auto& sequence = task.sequences.emplace_back();
-  sequence.layer = input.layer;
-  for (const auto position : input.positions) {
-    sequence.uses.push_back(decltype(sequence.uses)::value_type::vector_at(position));
-  }
-  sequence.ids = std::move(input.ids);
-  return task;
-}
-
-/// Tasks of all queries: their answers, or what is wrong with them, go into the plan with all that belongs to a query
-/// alone; the sequences come back. `prepare(query)` gives a Task<Sequence> or throws InputError.
-template <class Sequence, class Plan, class Prepare>
-std::vector<Sequence> plan_queries(std::span<const query::Query> queries, const Prepare& prepare, Plan& plan) {
-  std::vector<Sequence> sequences;
-  plan.answers.reserve(queries.size());
+/// The answers of all queries: what prepare(query) gives, which adds to the sequences, or why it throws InputError;
+/// then its sequences go.
+template <class AnySequence>
+void plan_queries(std::span<const query::Query> queries, const auto& prepare, std::vector<query::Answer>& answers,
+                  std::vector<AnySequence>& sequences) {
+  answers.reserve(queries.size());
   for (const auto& asked : queries) {
-    const auto number = static_cast<std::uint32_t>(plan.answers.size());
+    const auto before = sequences.size();
     try {
-      Task<Sequence> task = std::visit(prepare, asked);
-      for (auto& sequence : task.sequences) {
-        for (auto& use : sequence.uses) {
-          use.query = number;
-        }
-        sequences.push_back(std::move(sequence));
-      }
-      if constexpr (requires { plan.input_rows; }) {
-        if (!task.input_rows.empty()) {
-          plan.input_rows.push_back({std::move(task.input_rows), number});
-        }
-      }
-      if constexpr (requires { plan.openings; }) {
-        if (!task.opening.empty()) {
-          plan.openings.push_back({std::move(task.opening), number});
-        }
-      }
-      plan.answers.push_back(std::move(task.answer));
+      answers.push_back(std::visit(prepare, asked));
     } catch (const base::InputError& error) {
-      plan.answers.emplace_back(to_query_error(error));
+      sequences.resize(before);
+      answers.emplace_back(to_query_error(error));
     }
   }
-  return sequences;
 }
 
-/// The distinct sequences, sorted, each with the uses of all that equal it, sorted.
-template <class Sequence>
-std::vector<Sequence> merged(std::vector<Sequence> all, bool (*comes_before)(const Sequence&, const Sequence&)) {
+/// Leaves the distinct sequences, sorted, each with the uses of all that equal it, sorted.
+template <class AnySequence>
+void merge(std::vector<AnySequence>& all, bool (*comes_before)(const AnySequence&, const AnySequence&)) {
   std::sort(all.begin(), all.end(), comes_before);
-  std::vector<Sequence> distinct;
+  std::vector<AnySequence> distinct;
   for (auto& next : all) {
     if (distinct.empty() || comes_before(distinct.back(), next)) {
       distinct.push_back(std::move(next));
@@ -195,7 +174,7 @@ std::vector<Sequence> merged(std::vector<Sequence> all, bool (*comes_before)(con
   for (auto& sequence : distinct) {
     std::sort(sequence.uses.begin(), sequence.uses.end());
   }
-  return distinct;
+  all = std::move(distinct);
 }
 
 // Where a continuation begins among the tokens of prompt and continuation together.

@@ -94,18 +94,18 @@ class CausalEngineTest : public ::testing::Test {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
       const auto input = prepare_embed(*embed, tokenizer, {PathModel::layers, 270, 64});
       std::vector<double> mean(PathModel::width);
-      for (const auto position : input.positions) {
+      for (const auto& use : input.uses) {
         const auto state =
             embed->source == query::VectorSource::input_embedding
-                ? PathModel::state_of({input.ids[static_cast<std::size_t>(position)]}, PathModel::input_layer)
-                : PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + position + 1), input.layer);
+                ? PathModel::state_of({input.ids[static_cast<std::size_t>(use.position)]}, PathModel::input_layer)
+                : PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + use.position + 1), input.layer);
         for (std::size_t i = 0; i < mean.size(); ++i) {
           mean[i] += state[i];
         }
       }
       const auto& vector = std::get<query::EmbedAnswer>(answer).vector;
       for (std::size_t i = 0; i < mean.size(); ++i) {
-        EXPECT_EQ(vector.at(i), static_cast<float>(mean[i] / static_cast<double>(input.positions.size())));
+        EXPECT_EQ(vector.at(i), static_cast<float>(mean[i] / static_cast<double>(input.uses.size())));
       }
     } else if (const auto* generate = std::get_if<query::Generate>(&asked)) {
       expect_right(*generate, std::get<query::GenerateAnswer>(answer));

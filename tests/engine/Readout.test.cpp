@@ -56,9 +56,12 @@ TEST(Readout, LogProbabilitiesOfRowsThatLieApart) {
   stereosweep::testing::draw_from(2);
   const auto logits = drawn_logits();
   const LogitsReader reader(logits.size(1), model::Kernels::operators);
-  std::vector<TokenAtRow> wanted;
-  for (std::int64_t row = 0; row < logits.size(0); ++row) {
-    wanted.push_back({logits.size(0) - 1 - row, static_cast<query::TokenId>(row * 75)});
+  std::vector<Use> uses(static_cast<std::size_t>(logits.size(0)));
+  std::vector<UseAtRow> wanted;
+  for (auto& use : uses) {
+    const auto number = std::ssize(wanted);
+    use.token = static_cast<query::TokenId>(number * 75);
+    wanted.emplace_back(logits.size(0) - 1 - number, &use);
   }
   const auto expected = reader.log_probabilities(logits, logits.size(0), wanted)();
   for (const float between : {0.0F, std::numeric_limits<float>::quiet_NaN()}) {

@@ -24,7 +24,7 @@ constexpr int layers = 3;
 
 class TokenTreePlanTest : public ::testing::Test {
  protected:
-  TokenTreePlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, limits); }
+  InputPlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, limits); }
 
   // Prompts that share beginnings, one to three continuations each, some of several tokens; embeds of two layers.
   static std::vector<query::Query> random_queries(int count, unsigned seed) {
@@ -61,7 +61,7 @@ class TokenTreePlanTest : public ::testing::Test {
     return queries;
   }
 
-  static std::span<const CausalSequence> part(const TokenTreePlan& plan, const BatchRange& batch) {
+  static std::span<const Sequence> part(const InputPlan& plan, const BatchRange& batch) {
     return std::span(plan.sequences).subspan(batch.first, batch.last - batch.first);
   }
 
@@ -108,16 +108,17 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
       const auto packed = pack_tree(part(made, batch));
       const auto paths = paths_of(packed.tree);
       std::int64_t last_row = -1;
-      for (const auto& [row, uses] : packed.readers) {
+      for (const auto& [place, uses] : packed.readers) {
+        const auto row = packed.rows[static_cast<std::size_t>(place)];
         EXPECT_GT(row, last_row);
         last_row = row;
         const auto& path = paths[static_cast<std::size_t>(row)];
         for (const auto& use : uses) {
           EXPECT_EQ(std::ssize(path), use.position + 1);
-          if (use.token == CausalUse::whole_vector) {
+          if (use.token == Use::whole_vector) {
             EXPECT_TRUE(vectors[use.query].insert(path).second);
           } else {
-            EXPECT_TRUE(reads.try_emplace({use.query, use.continuation, use.place}, path, use.token).second);
+            EXPECT_TRUE(reads.try_emplace({use.query, use.part, use.place}, path, use.token).second);
           }
         }
       }
@@ -127,9 +128,9 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
     for (std::uint32_t number = 0; number < queries.size(); ++number) {
       if (const auto* embed = std::get_if<query::Embed>(&queries[number])) {
         const auto input = prepare_embed(*embed, tokenizer, limits);
-        ASSERT_EQ(vectors[number].size(), input.positions.size());
-        for (const auto position : input.positions) {
-          EXPECT_TRUE(vectors[number].contains(Path(input.ids.begin(), input.ids.begin() + position + 1)));
+        ASSERT_EQ(vectors[number].size(), input.uses.size());
+        for (const auto& use : input.uses) {
+          EXPECT_TRUE(vectors[number].contains(Path(input.ids.begin(), input.ids.begin() + use.position + 1)));
         }
         continue;
       }
@@ -163,7 +164,7 @@ TEST_F(TokenTreePlanTest, CountsAreThoseOfWhatRuns) {
   for (const auto& asked : queries) {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
       auto input = prepare_embed(*embed, tokenizer, limits);
-      input.ids.resize(static_cast<std::size_t>(input.positions.back()) + 1);
+      input.ids.resize(static_cast<std::size_t>(input.uses.back().position) + 1);
       add(input.layer, input.ids);
       continue;
     }
@@ -207,7 +208,7 @@ TEST_F(TokenTreePlanTest, OrderAndRepeatsDoNotShow) {
     EXPECT_EQ(first.sequences[i].ids, second.sequences[i].ids);
     EXPECT_EQ(first.sequences[i].layer, second.sequences[i].layer);
     EXPECT_EQ(first.sequences[i].shared, second.sequences[i].shared);
-    const auto rows = [](const CausalSequence& sequence) {
+    const auto rows = [](const Sequence& sequence) {
       std::set<std::pair<std::int32_t, TokenId>> found;
       for (const auto& use : sequence.uses) {
         found.insert({use.position, use.token});
@@ -219,7 +220,7 @@ TEST_F(TokenTreePlanTest, OrderAndRepeatsDoNotShow) {
 }
 
 // Least repetition of all cuts, by trying them.
-std::int64_t least_cost(std::span<const CausalSequence> sequences, std::int64_t budget) {
+std::int64_t least_cost(std::span<const Sequence> sequences, std::int64_t budget) {
   auto least = std::numeric_limits<std::int64_t>::max();
   const auto n = sequences.size();
   for (std::uint32_t cuts = 0; cuts < (1U << (n - 1)); ++cuts) {

@@ -29,23 +29,6 @@ namespace {
 
 using base::profile::timed;
 
-// One forward pass.
-struct CausalBatch {
-  model::TokenTree tree;
-  int layer = 0;
-  std::vector<std::int64_t> rows;             // whose hidden states come out: sorted, distinct
-  std::vector<RowReader<CausalUse>> readers;  // by row of these
-};
-
-CausalBatch make_causal_batch(std::span<const CausalSequence> sequences) {
-  auto [tree, readers] = pack_tree(sequences);
-  CausalBatch batch{std::move(tree), sequences.front().layer, {}, std::move(readers)};
-  for (auto& reader : batch.readers) {  // from rows of the tree to rows of the result
-    batch.rows.push_back(std::exchange(reader.row, std::ssize(batch.rows)));
-  }
-  return batch;
-}
-
 /// At the first text that is asked for.
 void warn_of_generation(const base::Json& settings, std::span<const query::Query> queries) {
   const auto is_text = [](const query::Query& query) { return std::holds_alternative<query::Generate>(query); };
@@ -67,12 +50,13 @@ class CausalCall : public query::Call {
         queries_(queries),
         kept_(kept),
         plan_(plan_causal(queries, parts.tokenizer, parts.limits)),
-        queue_(parts.model->shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }),
+        queue_(parts.model->shape(), queries.size(),
+               [this](ReaderQueue::Rows rows) { return project(std::move(rows)); }),
         reader_(parts.model->shape().vocabulary, parts.model->shape().kernels) {
     cost_.queries = queries.size();
-    const std::span<const CausalSequence> all = plan_.sequences;
+    const std::span<const Sequence> all = plan_.sequences;
     for (const auto& range : cut_trees(all, parts.settings.batch_tokens)) {
-      batches_.push_back(make_causal_batch(all.subspan(range.first, range.last - range.first)));
+      batches_.push_back(pack_tree(all.subspan(range.first, range.last - range.first)));
       cost_.distinct_sequences += range.last - range.first;
       cost_.distinct_tokens += batches_.back().tree.ids.size();
     }
@@ -102,8 +86,6 @@ class CausalCall : public query::Call {
   query::EngineCounts cost() const override { return cost_; }
 
  private:
-  using Queue = ReaderQueue<CausalUse>;
-
   void run_batches() {
     for (const auto& [tree, layer, rows, readers] : batches_) {
       queue_.add(timed("body", [&] { return parts_.model->hidden(tree, layer, rows); }), readers);
@@ -111,15 +93,11 @@ class CausalCall : public query::Call {
     queue_.close(plan_.input_rows, [this](auto ids) { return parts_.model->input_embeddings(ids); });
   }
 
-  Later<void> project(Queue::Rows rows) {
+  Later<void> project(ReaderQueue::Rows rows) {
     cost_.head_rows += static_cast<std::uint64_t>(rows.count);
     const auto logits = timed("head", [&] { return parts_.model->logits(rows.hidden); });
     const base::profile::Span span("reading");
-    std::vector<TokenAtRow> wanted;
-    for (const auto& [row, use] : rows.uses) {
-      wanted.push_back({row, use->token});
-    }
-    auto values = reader_.log_probabilities(logits, rows.count, wanted);
+    auto values = reader_.log_probabilities(logits, rows.count, rows.uses);
     return [this, uses = std::move(rows.uses), values = std::move(values)] {
       const auto numbers = values();
       for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -128,7 +106,7 @@ class CausalCall : public query::Call {
     };
   }
 
-  void note(const CausalUse& use, double value) {
+  void note(const Use& use, double value) {
     auto* answer = std::get_if<query::ContinueAnswer>(&plan_.answers[use.query]);
     if (answer == nullptr) {
       return;  // another token of this query already failed
@@ -137,16 +115,16 @@ class CausalCall : public query::Call {
       plan_.answers[use.query] = not_finite_error(parts_.model->shape().dtype);
       return;
     }
-    answer->logprob[use.continuation][use.place] = value;
+    answer->logprob[use.part][use.place] = value;
   }
 
   const CausalParts& parts_;
   std::span<const query::Query> queries_;
   KeptTexts* kept_;
-  TokenTreePlan plan_;
-  std::vector<CausalBatch> batches_;  // their readers lie in the plan
+  InputPlan plan_;
+  std::vector<PackedTree> batches_;  // their readers lie in the plan
   query::EngineCounts cost_;
-  Queue queue_;
+  ReaderQueue queue_;
   LogitsReader reader_;
 };
 

@@ -27,7 +27,7 @@ using query::TokenId;
 
 // Queries with equal prompts and fields: one text.
 struct Request {
-  const Opening* opening;
+  const QueryTokens* opening;
   const query::Generate* asked;
   std::vector<std::uint32_t> queries;
 };
@@ -39,7 +39,7 @@ auto fields_of(const Request& request) {
 }
 
 // By prompt, so that neighbours begin alike.
-std::vector<Request> distinct_requests(std::span<const query::Query> queries, std::span<const Opening> openings) {
+std::vector<Request> distinct_requests(std::span<const query::Query> queries, std::span<const QueryTokens> openings) {
   std::vector<Request> requests;
   for (const auto& opening : openings) {
     requests.push_back({&opening, &std::get<query::Generate>(queries[opening.query]), {opening.query}});
@@ -374,7 +374,7 @@ class Texts {
 
 }  // namespace
 
-model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
+model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const QueryTokens> openings,
                                std::int64_t wave_rows, model::Kernels kernels) {
   const auto requests = distinct_requests(queries, openings);
   const GrowingTree tree(prompts_of(requests), least_shared_by(kernels));
@@ -390,8 +390,9 @@ model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<
   return {std::min(prompts, all), all};
 }
 
-void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
-              std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept) {
+void generate(const GenerationParts& parts, std::span<const query::Query> queries,
+              std::span<const QueryTokens> openings, std::span<query::Answer> answers, query::EngineCounts& counts,
+              KeptTexts* kept) {
   if (openings.empty()) {
     return;
   }

@@ -28,7 +28,7 @@ constexpr std::int64_t batches_per_wave = 16;
 
 /// What is remembered of these queries at once, at most: every different beginning once, and each text as long as it
 /// may become, up to `wave_rows` or what one text takes. Known without a model; `kernels`: who will compute.
-model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
+model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const QueryTokens> openings,
                                std::int64_t wave_rows, model::Kernels kernels);
 
 /// Texts of earlier calls whose keys and values are remembered.
@@ -42,7 +42,8 @@ struct KeptTexts {
 /// later); the room of a finished text is used again. Who grows with whom depends on the set of queries alone.
 /// `kept`: what it holds of the prompts does not run again, and afterwards it holds texts of this call, as many as have
 /// room, if all can enter at once; null: nothing is kept.
-void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
-              std::span<query::Answer> answers, query::EngineCounts& counts, KeptTexts* kept = nullptr);
+void generate(const GenerationParts& parts, std::span<const query::Query> queries,
+              std::span<const QueryTokens> openings, std::span<query::Answer> answers, query::EngineCounts& counts,
+              KeptTexts* kept = nullptr);
 
 }  // namespace stereosweep::engine

@@ -58,52 +58,49 @@ namespace {
 
 using query::TokenId;
 
-using CausalTask = Task<CausalSequence>;
-
 class CausalPreparer {
  public:
-  CausalPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits)
-      : tokenizer_(tokenizer), limits_(limits) {}
+  CausalPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits, InputPlan& plan)
+      : tokenizer_(tokenizer), limits_(limits), plan_(plan) {}
 
   // These throw InputError where the query is at fault.
-  CausalTask operator()(const query::Fill&) const {
+  query::Answer operator()(const query::Fill&) const {
     refuse_query("this model cannot answer 'fill'",
                  "it is a causal language model, which sees the text before a token");
   }
 
-  CausalTask operator()(const query::Continue& asked) const {
+  query::Answer operator()(const query::Continue& asked) const {
     need_head("continue");
-    CausalTask task;
     query::ContinueAnswer room;
     const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
     for (const auto& continuation : asked.continuations) {
       auto [ids, begin] = border.join(continuation);
       check_input(ids, limits_);
-      auto& sequence = task.sequences.emplace_back();
+      auto& sequence = plan_.sequences.emplace_back();
       sequence.layer = limits_.num_layers;
       const auto part = static_cast<std::uint32_t>(room.logprob.size());
       for (std::size_t i = begin; i < ids.size(); ++i) {
         check_id(ids[i], limits_.vocabulary);
         sequence.uses.push_back(
-            {static_cast<std::int32_t>(i - 1), ids[i], 0, part, static_cast<std::uint32_t>(i - begin)});
+            {static_cast<std::int32_t>(i - 1), ids[i], plan_.query(), part, static_cast<std::uint32_t>(i - begin)});
       }
       room.logprob.emplace_back(ids.size() - begin);
       ids.pop_back();
       sequence.ids = std::move(ids);
     }
-    task.answer = std::move(room);
-    return task;
+    return room;
   }
 
-  CausalTask operator()(const query::Embed& asked) const {
-    auto task = task_of<CausalSequence>(asked, tokenizer_, limits_);
-    for (auto& sequence : task.sequences) {  // what follows is not seen
+  query::Answer operator()(const query::Embed& asked) const {
+    const auto before = plan_.sequences.size();
+    auto answer = plan_vector(asked, tokenizer_, limits_, plan_);
+    for (auto& sequence : std::span(plan_.sequences).subspan(before)) {  // what follows is not seen
       sequence.ids.resize(static_cast<std::size_t>(sequence.uses.back().position) + 1);
     }
-    return task;
+    return answer;
   }
 
-  CausalTask operator()(const query::Generate& asked) const {
+  query::Answer operator()(const query::Generate& asked) const {
     need_head("generate");
     query::check_sampling(asked);
     if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
@@ -114,7 +111,6 @@ class CausalPreparer {
       refuse_query("the closing text " + base::json_quote(asked.thought->closing_text) + " has no tokens",
                    "a thought that is too long cannot be closed with it");
     }
-    CausalTask task;
     auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_).ids;
     if (ids.empty()) {
       refuse_query("nothing stands before the first new token",
@@ -126,9 +122,8 @@ class CausalPreparer {
                                        std::to_string(asked.max_new_tokens) + ", the model takes " +
                                        std::to_string(limits_.max_tokens)));
     }
-    task.opening = std::move(ids);
-    task.answer = query::GenerateAnswer{};
-    return task;
+    plan_.openings.push_back({std::move(ids), plan_.query()});
+    return query::GenerateAnswer{};
   }
 
  private:
@@ -140,15 +135,16 @@ class CausalPreparer {
 
   const tokenizer::Tokenizer& tokenizer_;
   const InputLimits& limits_;
+  InputPlan& plan_;
 };
 
-bool comes_before(const CausalSequence& left, const CausalSequence& right) {
+bool comes_before(const Sequence& left, const Sequence& right) {
   return left.layer != right.layer ? left.layer < right.layer : left.ids < right.ids;
 }
 
 // Of sorted sequences keeps those that no other one begins with; these take over what the others read.
-std::vector<CausalSequence> leaves_of(std::vector<CausalSequence> sorted) {
-  std::vector<CausalSequence> leaves;
+std::vector<Sequence> leaves_of(std::vector<Sequence> sorted) {
+  std::vector<Sequence> leaves;
   for (auto& next : sorted) {
     const bool continues = !leaves.empty() && leaves.back().layer == next.layer;
     const auto shared = continues ? common_prefix(leaves.back().ids, next.ids) : 0;
@@ -165,7 +161,7 @@ std::vector<CausalSequence> leaves_of(std::vector<CausalSequence> sorted) {
 }
 
 // Every row is read in the first sequence that has it.
-void move_reads_forward(std::vector<CausalSequence>& leaves) {
+void move_reads_forward(std::vector<Sequence>& leaves) {
   for (auto i = leaves.size(); i-- > 0;) {
     auto& uses = leaves[i].uses;
     std::sort(uses.begin(), uses.end());
@@ -180,20 +176,20 @@ void move_reads_forward(std::vector<CausalSequence>& leaves) {
 
 }  // namespace
 
-TokenTreePlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                          const InputLimits& limits) {
-  TokenTreePlan plan;
-  auto sequences = plan_queries<CausalSequence>(queries, CausalPreparer(tokenizer, limits), plan);
-  for (const auto& sequence : sequences) {
+InputPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                      const InputLimits& limits) {
+  InputPlan plan;
+  plan_queries(queries, CausalPreparer(tokenizer, limits, plan), plan.answers, plan.sequences);
+  for (const auto& sequence : plan.sequences) {
     plan.naive_tokens += sequence.ids.size();
   }
-  std::sort(sequences.begin(), sequences.end(), comes_before);
-  plan.sequences = leaves_of(std::move(sequences));
+  std::sort(plan.sequences.begin(), plan.sequences.end(), comes_before);
+  plan.sequences = leaves_of(std::move(plan.sequences));
   move_reads_forward(plan.sequences);
   return plan;
 }
 
-std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std::int64_t budget) {
+std::vector<BatchRange> cut_trees(std::span<const Sequence> sequences, std::int64_t budget) {
   // cost[i]: of the best cut of the first i sequences. A batch [j, i) runs ends[i] - ends[j] + shared[j] tokens, so as
   // i grows, a j that is too far away stays so: a heap whose top is thrown away then finds the best j.
   constexpr std::int64_t tokens_per_batch = 16;  // what starting a batch costs, roughly
@@ -231,21 +227,22 @@ std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std
   return batches;
 }
 
-PackedTree pack_tree(std::span<const CausalSequence> sequences) {
-  PackedTree packed;
+PackedTree pack_tree(std::span<const Sequence> sequences) {
+  PackedTree packed{{}, sequences.front().layer, {}, {}};
   TreeBuilder builder;
   for (std::size_t number = 0; number < sequences.size(); ++number) {
     const auto& sequence = sequences[number];
     builder.add(sequence.ids, number == 0 ? 0 : sequence.shared);
-    for (const auto& [position, uses] : readers_of<CausalUse>(sequence.uses, &CausalUse::position)) {
-      packed.readers.push_back({builder.path()[static_cast<std::size_t>(position)], uses});
+    for (const auto& [position, uses] : readers_of(sequence.uses)) {
+      packed.readers.push_back({std::ssize(packed.rows), uses});
+      packed.rows.push_back(builder.path()[static_cast<std::size_t>(position)]);
     }
   }
   packed.tree = builder.take();
   return packed;
 }
 
-CausalCounts count_causal(const TokenTreePlan& plan, std::int64_t budget) {
+CausalCounts count_causal(const InputPlan& plan, std::int64_t budget) {
   CausalCounts counts;
   counts.sequences = plan.sequences.size();
   counts.naive_tokens = plan.naive_tokens;
@@ -254,7 +251,7 @@ CausalCounts count_causal(const TokenTreePlan& plan, std::int64_t budget) {
     for (std::size_t i = 0; i < sequence.uses.size(); ++i) {
       // Vectors sort before tokens: the last use of a position tells whether its row is projected.
       const bool is_last = i + 1 == sequence.uses.size() || sequence.uses[i + 1].position != sequence.uses[i].position;
-      counts.head_rows += is_last && sequence.uses[i].token != CausalUse::whole_vector ? 1 : 0;
+      counts.head_rows += is_last && sequence.uses[i].token != Use::whole_vector ? 1 : 0;
     }
   }
   for (const auto& batch : cut_trees(plan.sequences, budget)) {

@@ -4,7 +4,6 @@
 // What comes out is a function of the set of queries: neither their order nor their repeats show in the sequences.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,60 +22,28 @@ inline InputLimits limits_of(const model::CausalSpecification& model) {
   return {static_cast<int>(model.layers.size()), model.vocabulary, model.max_tokens, model.vocabulary, true};
 }
 
-/// One reason to read one row of a sequence.
-struct CausalUse {
-  std::int32_t position = 0;  ///< token of the sequence
-  query::TokenId token = 0;   ///< whose log-probability is wanted after it; `whole_vector` for embed
-  std::uint32_t query = 0;
-  std::uint32_t continuation = 0;  ///< of the query
-  std::uint32_t place = 0;         ///< token of the continuation
-
-  static constexpr query::TokenId whole_vector = -1;
-  static CausalUse vector_at(std::int32_t position) { return {position, whole_vector}; }
-  bool is_vector() const { return token == whole_vector; }
-  auto operator<=>(const CausalUse&) const = default;
-};
-
-/// A leaf of the trie: no other sequence of its layer begins with it, and its last token is read.
-struct CausalSequence {
-  std::vector<query::TokenId> ids;  ///< what runs: a continuation's last token does not
-  int layer = 0;                    ///< hidden state that is read, from 0
-  std::size_t shared = 0;           ///< tokens at its beginning that the sequence before it in the plan has, too
-  /// By position. A row that several sequences have is read in the first of them.
-  std::vector<CausalUse> uses;
-};
-
 /// Tokens at the beginning that both have.
 std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const query::TokenId> right);
 
-/// The prompt of a generate query.
-struct Opening {
-  std::vector<query::TokenId> ids;
-  std::uint32_t query = 0;
-};
-
-struct TokenTreePlan {
-  std::vector<query::Answer> answers;     ///< errors, and answers with room for their numbers
-  std::vector<CausalSequence> sequences;  ///< by layer, then lexicographically
-  std::vector<Opening> openings;          ///< in the order of the queries
-  std::vector<InputRows> input_rows;      ///< in the order of the queries
-  std::uint64_t naive_tokens = 0;         ///< of a forward pass for every continuation and embed query
-};
-
-TokenTreePlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                          const InputLimits& limits);
+/// Sequences by layer, then lexicographically. Each is a leaf of the trie: no other one of its layer begins with it,
+/// and its last token is read. A row that several have is read in the first of them.
+InputPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                      const InputLimits& limits);
 
 /// Runs of sequences of one layer whose trees have at most `budget` tokens; a longer sequence is a batch of its own.
 /// Of all such cuts one with the least repetition of shared beginnings, a batch counting as some tokens more.
-std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std::int64_t budget);
+std::vector<BatchRange> cut_trees(std::span<const Sequence> sequences, std::int64_t budget);
 
+/// One forward pass.
 struct PackedTree {
   model::TokenTree tree;
-  std::vector<RowReader<CausalUse>> readers;  ///< by row of the tree, each once; the sequences must outlive them
+  int layer = 0;
+  std::vector<std::int64_t> rows;  ///< whose hidden states come out: sorted, distinct
+  std::vector<RowReader> readers;  ///< by row of these; the sequences must outlive them
 };
 
 /// One tree of consecutive sequences of a plan, every shared prefix once.
-PackedTree pack_tree(std::span<const CausalSequence> sequences);
+PackedTree pack_tree(std::span<const Sequence> sequences);
 
 /// What running costs, known without a model.
 struct CausalCounts {
@@ -89,7 +56,7 @@ struct CausalCounts {
 };
 
 /// Of a plan's sequences; openings grow with what is generated and are not counted.
-CausalCounts count_causal(const TokenTreePlan& plan, std::int64_t budget);
+CausalCounts count_causal(const InputPlan& plan, std::int64_t budget);
 
 // Sequences in lexicographic order -> one tree of tokens, every shared beginning once.
 

@@ -3,7 +3,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,16 +26,17 @@ int layer_of(const query::Embed& asked, int num_layers) {
 
 class ElmoPreparer {
  public:
-  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers)
-      : tokenizer_(tokenizer), num_layers_(num_layers) {}
+  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers, ElmoPlan& plan)
+      : tokenizer_(tokenizer), num_layers_(num_layers), plan_(plan) {}
 
-  Task<Sentence> operator()(const query::Embed& asked) const {
+  query::Answer operator()(const query::Embed& asked) const {
     const auto layer = layer_of(asked, num_layers_);
     Sentence sentence;
     for (const auto& piece : tokenizer_.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
       const bool is_asked = overlaps(piece, asked.span);
       if (is_asked) {
-        sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()), 0, layer});
+        sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()),
+                                 static_cast<std::uint32_t>(plan_.answers.size()), layer});
       }
       if (is_asked || layer != WordUse::own_vector) {  // words that a static vector does not need are left out
         sentence.words.push_back(std::string_view(asked.text).substr(piece.begin, piece.end - piece.begin));
@@ -47,16 +47,18 @@ class ElmoPreparer {
                                                                std::to_string(max_sentence_words) + " are taken"));
     }
     keep_pooled(sentence.uses, asked, "word");
-    return {{std::move(sentence)}, {}, {}, query::EmbedAnswer{}};
+    plan_.sentences.push_back(std::move(sentence));
+    return query::EmbedAnswer{};
   }
 
-  Task<Sentence> operator()(const auto& /*asked*/) const {
+  query::Answer operator()(const auto& /*asked*/) const {
     refuse_query("this model answers 'embed' alone", "ELMo's published files hold no layer for probabilities of words");
   }
 
  private:
   const tokenizer::Tokenizer& tokenizer_;
   int num_layers_;
+  ElmoPlan& plan_;
 };
 
 bool sentence_comes_before(const Sentence& left, const Sentence& right) {
@@ -68,60 +70,51 @@ constexpr std::int64_t max_pass_tokens = 2048;
 
 // The sentences of one forward pass, and which of its words are read.
 struct Batch {
-  model::WordBatch input;
-  std::vector<std::int64_t> tokens;
-  std::vector<std::span<const WordUse>> readers;  // of each of these tokens
+  model::Sentences sentences;
+  std::vector<std::int64_t> words;                // counted over all sentences
+  std::map<int, std::vector<PooledRow>> readers;  // by WordUse::layer; rows: of these words
   int last_layer = 0;
 };
 
 Batch make_batch(std::span<const Sentence> sentences, int num_layers) {
   Batch batch;
-  std::map<std::string_view, std::int32_t> numbers;
+  std::int64_t first_word = 0;
   for (const auto& sentence : sentences) {
-    for (const auto word : sentence.words) {
-      numbers.emplace(word, 0);
-    }
-  }
-  for (auto& [word, number] : numbers) {
-    number = static_cast<std::int32_t>(batch.input.words.size());
-    batch.input.words.push_back(word);
-  }
-  for (const auto& sentence : sentences) {
-    for (const auto& [word, uses] : readers_of<WordUse>(sentence.uses, &WordUse::word)) {
-      for (const auto& use : uses) {
-        const auto layer = use.layer == WordUse::sum_of_states ? num_layers : use.layer;
-        batch.last_layer = std::max(batch.last_layer, layer);
+    for (const auto& use : sentence.uses) {
+      const auto word = first_word + use.position;
+      if (batch.words.empty() || batch.words.back() != word) {
+        batch.words.push_back(word);
       }
-      batch.tokens.push_back(std::ssize(batch.input.numbers) + word);
-      batch.readers.push_back(uses);
+      batch.readers[use.layer].push_back({use.query, std::ssize(batch.words) - 1});
+      batch.last_layer = std::max(batch.last_layer, use.layer == WordUse::sum_of_states ? num_layers : use.layer);
     }
-    for (const auto word : sentence.words) {
-      batch.input.numbers.push_back(numbers.at(word));
-    }
-    batch.input.lengths.push_back(static_cast<std::int32_t>(sentence.words.size()));
+    batch.sentences.emplace_back(sentence.words);
+    first_word += std::ssize(sentence.words);
   }
   return batch;
 }
 
-std::vector<float> vector_of(const std::vector<at::Tensor>& states, std::int64_t row, int layer) {
-  if (layer == WordUse::sum_of_states) {
-    std::vector<double> sums(row_of(states.front(), row).size());
-    for (const auto& state : states) {
-      const auto numbers = row_of(state, row);
-      std::transform(numbers.begin(), numbers.end(), sums.begin(), sums.begin(), std::plus<>());
-    }
-    return {sums.begin(), sums.end()};
+// [words, width], as WordUse::layer says.
+at::Tensor vectors_of(const std::vector<at::Tensor>& states, int layer) {
+  if (layer == WordUse::own_vector) {
+    return states.front().narrow(1, 0, states.front().size(1) / 2);
   }
-  const auto numbers = row_of(states[static_cast<std::size_t>(std::max(layer, 0))], row);
-  return {numbers.begin(), layer == WordUse::own_vector ? numbers.begin() + std::ssize(numbers) / 2 : numbers.end()};
+  if (layer != WordUse::sum_of_states) {
+    return states[static_cast<std::size_t>(layer)];
+  }
+  auto sums = states.front().to(at::kDouble);
+  for (const auto& state : std::span(states).subspan(1)) {
+    sums.add_(state);
+  }
+  return sums.to(at::kFloat);
 }
 
 }  // namespace
 
 ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers) {
   ElmoPlan plan;
-  auto all = plan_queries<Sentence>(queries, ElmoPreparer(tokenizer, num_layers), plan);
-  plan.sentences = merged(std::move(all), sentence_comes_before);
+  plan_queries(queries, ElmoPreparer(tokenizer, num_layers, plan), plan.answers, plan.sentences);
+  merge(plan.sentences, sentence_comes_before);
   return plan;
 }
 
@@ -148,7 +141,9 @@ class ElmoCall : public query::Call {
       const auto count = count_batch(left, batch_tokens);
       batches_.push_back(make_batch(left.first(count), model_.num_layers()));
       cost_.distinct_sequences += count;
-      cost_.distinct_tokens += batches_.back().input.numbers.size() + 2 * count;
+      for (const auto& sentence : left.first(count)) {
+        cost_.distinct_tokens += static_cast<std::uint64_t>(tokens_of(sentence));
+      }
       left = left.subspan(count);
     }
   }
@@ -157,11 +152,9 @@ class ElmoCall : public query::Call {
     const c10::InferenceMode guard;
     VectorPools pools(plan_.answers.size());
     for (const auto& batch : batches_) {
-      const auto states = model_.hidden(batch.input, batch.last_layer, batch.tokens);
-      for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
-        for (const auto& use : batch.readers[i]) {
-          pools.add<float>(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
-        }
+      const auto states = model_.hidden(batch.sentences, batch.last_layer, batch.words);
+      for (const auto& [layer, rows] : batch.readers) {
+        pool_rows(vectors_of(states, layer), rows, pools)();
       }
     }
     pools.finish(plan_.answers, query::Dtype::float32);  // bfloat16 has the same range
@@ -173,7 +166,7 @@ class ElmoCall : public query::Call {
  private:
   const model::ElmoModel& model_;
   ElmoPlan plan_;
-  std::vector<Batch> batches_;  // their readers lie in the plan
+  std::vector<Batch> batches_;  // their sentences lie in the plan
   query::EngineCounts cost_;
 };
 

@@ -22,7 +22,7 @@ namespace stereosweep::engine {
 
 /// One reason to read one word of a sentence.
 struct WordUse {
-  std::int32_t word = 0;
+  std::int32_t position = 0;  ///< of the word
   std::uint32_t query = 0;
   int layer = 0;  ///< a hidden state from 0, or one of:
   static constexpr int sum_of_states = -1;

@@ -28,15 +28,15 @@ using base::profile::timed;
 struct MaskedBatch {
   model::Packed input;
   int layer = 0;
-  std::vector<std::int64_t> rows;       // whose hidden states come out: sorted, distinct
-  std::vector<RowReader<Use>> readers;  // by row of these
+  std::vector<std::int64_t> rows;  // whose hidden states come out: sorted, distinct
+  std::vector<RowReader> readers;  // by row of these
 };
 
 MaskedBatch make_masked_batch(std::span<const Sequence> sequences) {
   MaskedBatch batch;
   auto& input = batch.input;
   for (const auto& sequence : sequences) {
-    for (const auto& [position, uses] : readers_of<Use>(sequence.uses, &Use::position)) {
+    for (const auto& [position, uses] : readers_of(sequence.uses)) {
       batch.readers.push_back({std::ssize(batch.rows), uses});
       batch.rows.push_back(std::ssize(input.ids) + position);
     }
@@ -54,7 +54,7 @@ class MaskedCall : public query::Call {
         model_(*parts.model),
         queries_(queries),
         plan_(plan_masked(queries, parts.tokenizer, parts.limits)),
-        queue_(model_.shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }) {
+        queue_(model_.shape(), queries.size(), [this](ReaderQueue::Rows rows) { return project(std::move(rows)); }) {
     cost_.queries = queries.size();
     const std::span<const Sequence> all = plan_.sequences;
     for (const auto& range : cut_batches(all, parts.batch_tokens)) {
@@ -84,9 +84,7 @@ class MaskedCall : public query::Call {
   query::EngineCounts cost() const override { return cost_; }
 
  private:
-  using Queue = ReaderQueue<Use>;
-
-  Later<void> project(Queue::Rows rows) {
+  Later<void> project(ReaderQueue::Rows rows) {
     const auto head_input = model_.head_input(rows.hidden);
     cost_.head_rows += static_cast<std::uint64_t>(rows.count);
     const auto logits = timed("head", [&] { return model_.logits(head_input); });
@@ -94,13 +92,13 @@ class MaskedCall : public query::Call {
     std::vector<SlotAtRow> asked;
     for (const auto& [row, use] : rows.uses) {
       const auto& fill = std::get<query::Fill>(queries_[use->query]);
-      asked.push_back({row, &fill, &fill.slots[static_cast<std::size_t>(use->slot)]});
+      asked.push_back({row, &fill, &fill.slots[use->part]});
     }
     auto slots = parts_.slots->read(logits, head_input, std::move(asked));
     return [this, uses = std::move(rows.uses), slots = std::move(slots)] { write(uses, slots()); };
   }
 
-  void write(const std::vector<std::pair<std::int64_t, const Use*>>& uses, SlotsReader::Answers slots) {
+  void write(const std::vector<UseAtRow>& uses, SlotsReader::Answers slots) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const auto& use = *uses[i].second;
       auto* answer = std::get_if<query::FillAnswer>(&plan_.answers[use.query]);
@@ -108,7 +106,7 @@ class MaskedCall : public query::Call {
         continue;  // another slot of this query already failed
       }
       if (slots[i]) {
-        answer->slots[static_cast<std::size_t>(use.slot)] = std::move(*slots[i]);
+        answer->slots[use.part] = std::move(*slots[i]);
       } else {
         plan_.answers[use.query] = not_finite_error(model_.shape().dtype);
       }
@@ -118,10 +116,10 @@ class MaskedCall : public query::Call {
   const MaskedParts& parts_;
   const model::MaskedModel& model_;
   std::span<const query::Query> queries_;
-  MaskedPlan plan_;
+  InputPlan plan_;
   std::vector<MaskedBatch> batches_;  // their readers lie in the plan
   query::EngineCounts cost_;
-  Queue queue_;
+  ReaderQueue queue_;
 };
 
 }  // namespace

@@ -14,11 +14,11 @@ using query::TokenId;
 
 class MaskedPreparer {
  public:
-  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits)
-      : tokenizer_(tokenizer), limits_(limits), mask_(tokenizer.mask_id()) {}
+  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits, InputPlan& plan)
+      : tokenizer_(tokenizer), limits_(limits), plan_(plan) {}
 
   // Throws InputError where the query is at fault.
-  Task<Sequence> operator()(const query::Fill& fill) const {
+  query::Answer operator()(const query::Fill& fill) const {
     if (const auto why = lacks_masks(tokenizer_, limits_)) {
       refuse_query("this model cannot fill masks", *why);
     }
@@ -44,22 +44,21 @@ class MaskedPreparer {
         sequence.ids[masks[slot]] = *asked.filled;
       }
       if (!asked.targets.empty()) {
-        sequence.uses.push_back({static_cast<std::int32_t>(masks[slot]), 0, static_cast<std::int32_t>(slot)});
+        sequence.uses.push_back(
+            {static_cast<std::int32_t>(masks[slot]), 0, plan_.query(), static_cast<std::uint32_t>(slot)});
       }
     }
     query::FillAnswer room;
     room.slots.resize(fill.slots.size());
-    Task<Sequence> task;
-    task.answer = std::move(room);
     if (!sequence.uses.empty()) {
-      task.sequences.push_back(std::move(sequence));
+      plan_.sequences.push_back(std::move(sequence));
     }
-    return task;
+    return room;
   }
 
-  Task<Sequence> operator()(const query::Embed& asked) const { return task_of<Sequence>(asked, tokenizer_, limits_); }
-  Task<Sequence> operator()(const query::Continue&) const { refuse_causal("continue"); }
-  Task<Sequence> operator()(const query::Generate&) const { refuse_causal("generate"); }
+  query::Answer operator()(const query::Embed& asked) const { return plan_vector(asked, tokenizer_, limits_, plan_); }
+  query::Answer operator()(const query::Continue&) const { refuse_causal("continue"); }
+  query::Answer operator()(const query::Generate&) const { refuse_causal("generate"); }
 
  private:
   [[noreturn]] static void refuse_causal(const std::string& kind) {
@@ -67,9 +66,10 @@ class MaskedPreparer {
   }
 
   std::vector<std::size_t> places_of_masks(std::span<const TokenId> ids) const {
+    const auto mask = tokenizer_.mask_id();
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] == *mask_) {
+      if (ids[i] == mask) {
         places.push_back(i);
       }
     }
@@ -78,7 +78,7 @@ class MaskedPreparer {
 
   const tokenizer::Tokenizer& tokenizer_;
   const InputLimits& limits_;
-  std::optional<TokenId> mask_;
+  InputPlan& plan_;
 };
 
 bool sequence_comes_before(const Sequence& left, const Sequence& right) {
@@ -96,11 +96,11 @@ std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, co
   return tokenizer.mask_id() ? std::nullopt : std::optional<std::string>("its tokenizer has no mask token");
 }
 
-MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const InputLimits& limits) {
-  MaskedPlan plan;
-  auto all = plan_queries<Sequence>(queries, MaskedPreparer(tokenizer, limits), plan);
-  plan.sequences = merged(std::move(all), sequence_comes_before);
+InputPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                      const InputLimits& limits) {
+  InputPlan plan;
+  plan_queries(queries, MaskedPreparer(tokenizer, limits, plan), plan.answers, plan.sequences);
+  merge(plan.sequences, sequence_comes_before);
   return plan;
 }
 

@@ -82,6 +82,13 @@ query::QueryError not_finite_error(query::Dtype dtype) {
           query::QueryFault::other};
 }
 
+void VectorPools::add(std::size_t query, std::span<const double> sums, std::int64_t count) {
+  auto& pool = pools_[query];
+  pool.sums.resize(sums.size());
+  pool.count += static_cast<double>(count);
+  std::ranges::transform(sums, pool.sums, pool.sums.begin(), std::plus<>());
+}
+
 void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) const {
   for (std::size_t query = 0; query < pools_.size(); ++query) {
     const auto& pool = pools_[query];
@@ -103,7 +110,7 @@ void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) c
   }
 }
 
-Later<void> pool_on_device(const at::Tensor& hidden, std::span<const PooledRow> rows, VectorPools& pools) {
+Later<void> pool_rows(const at::Tensor& hidden, std::span<const PooledRow> rows, VectorPools& pools) {
   struct Span {
     std::size_t query = 0;
     std::vector<std::int32_t> rows = {};
@@ -147,22 +154,81 @@ Later<void> pool_on_device(const at::Tensor& hidden, std::span<const PooledRow> 
   };
 }
 
-Later<void> fetch_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools) {
-  std::vector<query::TokenId> ids;
-  for (const auto& rows : wanted) {
-    ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
-  }
-  ids = sorted_distinct(std::move(ids));
-  Download numbers({fetch(ids).to(at::kFloat)});
-  return [wanted, &pools, ids = std::move(ids), numbers = std::move(numbers)]() mutable {
-    const auto vectors = numbers.parts().front();
-    for (const auto& rows : wanted) {
-      for (const auto id : rows.ids) {
-        const auto place = std::lower_bound(ids.begin(), ids.end(), id) - ids.begin();
-        pools.add(rows.query, row_of(vectors, place));
+void ReaderQueue::add(const at::Tensor& hidden, std::span<const RowReader> readers) {
+  std::vector<std::int64_t> projected;
+  std::vector<PooledRow> pooled;
+  for (const auto& [row, uses] : readers) {
+    for (const auto& use : uses) {
+      if (use.is_vector()) {
+        pooled.push_back({use.query, row});
       }
     }
-  };
+    if (!std::ranges::all_of(uses, &Use::is_vector)) {
+      projected.push_back(row);
+      waiting_.push_back(uses);
+    }
+  }
+  pool(hidden, pooled);
+  projection_.add(hidden, projected);
+  while (projection_.is_full()) {
+    project_oldest();
+  }
+}
+
+void ReaderQueue::close(std::span<const QueryTokens> input_rows, const FetchRows& fetch) {
+  while (!waiting_.empty()) {
+    project_oldest();
+  }
+  std::vector<query::TokenId> ids;
+  for (const auto& tokens : input_rows) {
+    ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+  }
+  ids = sorted_distinct(std::move(ids));
+  std::vector<PooledRow> rows;
+  for (const auto& tokens : input_rows) {
+    for (const auto id : tokens.ids) {
+      rows.push_back({tokens.query, std::ranges::lower_bound(ids, id) - ids.begin()});
+    }
+  }
+  if (!rows.empty()) {
+    pool(fetch(ids), rows);
+  }
+}
+
+void ReaderQueue::read(std::span<query::Answer> answers) {
+  read_all_but(0);
+  pools_.finish(answers, dtype_);
+}
+
+void ReaderQueue::pool(const at::Tensor& hidden, std::span<const PooledRow> rows) {
+  if (!rows.empty()) {
+    read_later(pool_rows(hidden, rows, pools_));
+  }
+}
+
+void ReaderQueue::project_oldest() {
+  auto [hidden, count] = projection_.take();
+  Rows rows{std::move(hidden), count, {}};
+  for (std::int64_t row = 0; row < count; ++row) {
+    for (const auto& use : waiting_[static_cast<std::size_t>(row)]) {
+      if (!use.is_vector()) {
+        rows.uses.emplace_back(row, &use);
+      }
+    }
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  read_later(project_(std::move(rows)));
+}
+
+void ReaderQueue::read_later(Later<void> reading) {
+  unread_.push_back(std::move(reading));
+  read_all_but(most_unread_);
+}
+
+void ReaderQueue::read_all_but(std::size_t count) {
+  for (; unread_.size() > count; unread_.pop_front()) {
+    unread_.front()();
+  }
 }
 
 }  // namespace stereosweep::engine

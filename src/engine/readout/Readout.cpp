@@ -263,19 +263,19 @@ Later<SlotsReader::Answers> SlotsReader::read(const at::Tensor& logits, const at
 }
 
 Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                                           const std::vector<TokenAtRow>& wanted) const {
+                                                           const std::vector<UseAtRow>& wanted) const {
   if (kernels_ == model::Kernels::operators) {
     std::vector<std::int32_t> places;
-    for (const auto& [row, token] : wanted) {
-      places.push_back(static_cast<std::int32_t>(row * logits.stride(0) + token));
+    for (const auto& [row, use] : wanted) {
+      places.push_back(static_cast<std::int32_t>(row * logits.stride(0) + use->token));
     }
     const auto picked = numbers_at(logits, model::on_device(places, logits.device()));
     return [wanted, numbers = Download({checked_sums(logits), picked})]() mutable {
       const auto* const sums = numbers.parts()[0].const_data_ptr<float>();
       const auto* own = numbers.parts()[1].const_data_ptr<float>();
       std::vector<double> values;
-      for (const auto& one : wanted) {
-        values.push_back(static_cast<double>(*own++) - static_cast<double>(sums[one.row]));
+      for (const auto& [row, use] : wanted) {
+        values.push_back(static_cast<double>(*own++) - static_cast<double>(sums[row]));
       }
       return values;
     };
@@ -288,8 +288,8 @@ Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& log
   }
   std::vector<double> values;
   values.reserve(wanted.size());
-  for (const auto& [row, token] : wanted) {
-    const double logit = row_of(logits, row)[static_cast<std::size_t>(token)];
+  for (const auto& [row, use] : wanted) {
+    const double logit = row_of(logits, row)[static_cast<std::size_t>(use->token)];
     values.push_back(logit - totals[static_cast<std::size_t>(row)]);
   }
   return [values = std::move(values)]() mutable { return std::move(values); };

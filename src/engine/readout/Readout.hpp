@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/QueryInput.hpp"
 #include "engine/readout/Download.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -51,22 +52,17 @@ class SlotsReader {
   std::vector<float> host_bias_;
 };
 
-/// One number that is wanted.
-struct TokenAtRow {
-  std::int64_t row = 0;
-  query::TokenId token = 0;
-};
-
 class LogitsReader {
  public:
   /// `vocabulary`: width of the logits; `kernels`: who reads them.
   LogitsReader(std::int64_t vocabulary, model::Kernels kernels)
       : no_classes_({}, static_cast<std::size_t>(vocabulary)), kernels_(kernels) {}
-  /// Starts to read; what comes back waits for the device: natural logarithms of softmax over the whole width, for
-  /// `wanted` (any order) in its order; NaN where a logit of the row is not finite. `logits` [row, vocabulary] float32;
-  /// the first `rows` count. By our own kernels as `log_sums`, by operators in float32.
+  /// Starts to read; what comes back waits for the device: natural logarithms of softmax over the whole width, of the
+  /// tokens of `wanted` (any order; what they point to must stay) in its order; NaN where a logit of the row is not
+  /// finite. `logits` [row, vocabulary] float32; the first `rows` count. By our own kernels as `log_sums`, by operators
+  /// in float32.
   Later<std::vector<double>> log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                               const std::vector<TokenAtRow>& wanted) const;
+                                               const std::vector<UseAtRow>& wanted) const;
 
  private:
   ClassMask no_classes_;

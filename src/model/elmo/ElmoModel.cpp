@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -166,29 +167,37 @@ class CharacterEncoder {
   Linear projection_;
 };
 
-/// Where the words of a batch stand once every sentence has its two marks.
+/// Where the words of sentences stand once each has its two marks.
 struct Layout {
+  std::vector<std::string_view> words;  // distinct
   Sequences sequences;
   std::vector<std::int64_t> rows;    // of the character encoder: one for each token
   std::vector<std::int64_t> places;  // token of each word
 };
 
-Layout lay_out(const WordBatch& batch) {
+Layout lay_out(const Sentences& sentences) {
   Layout layout;
-  std::size_t word = 0;
-  for (const auto length : batch.lengths) {
-    STEREOSWEEP_ASSERT(length > 0 && word + static_cast<std::size_t>(length) <= batch.numbers.size(),
-                       "an empty sentence");
+  std::map<std::string_view, std::int64_t> row_of;
+  for (const auto sentence : sentences) {
+    for (const auto word : sentence) {
+      row_of.emplace(word, 0);
+    }
+  }
+  for (auto& [word, row] : row_of) {
+    row = CharacterEncoder::first_word_row + std::ssize(layout.words);
+    layout.words.push_back(word);
+  }
+  for (const auto sentence : sentences) {
+    STEREOSWEEP_ASSERT(!sentence.empty(), "an empty sentence");
     layout.sequences.begins.push_back(std::ssize(layout.rows));
-    layout.sequences.lengths.push_back(length + 2);
+    layout.sequences.lengths.push_back(std::ssize(sentence) + 2);
     layout.rows.push_back(CharacterEncoder::begin_row);
-    for (std::int32_t i = 0; i < length; ++i, ++word) {
+    for (const auto word : sentence) {
       layout.places.push_back(std::ssize(layout.rows));
-      layout.rows.push_back(CharacterEncoder::first_word_row + batch.numbers[word]);
+      layout.rows.push_back(row_of.at(word));
     }
     layout.rows.push_back(CharacterEncoder::end_row);
   }
-  STEREOSWEEP_ASSERT(word == batch.numbers.size(), "lengths do not sum to the words");
   layout.sequences.tokens = std::ssize(layout.rows);
   return layout;
 }
@@ -206,24 +215,24 @@ class BidirectionalModel final : public ElmoModel {
 
   int num_layers() const override { return static_cast<int>(options_.num_layers); }
 
-  std::vector<at::Tensor> hidden(const WordBatch& batch, int last_layer,
-                                 std::span<const std::int64_t> tokens) const override {
+  std::vector<at::Tensor> hidden(const Sentences& sentences, int last_layer,
+                                 std::span<const std::int64_t> words) const override {
     const c10::InferenceMode guard;
     STEREOSWEEP_ASSERT(last_layer >= 0 && last_layer <= num_layers(), "layer " + std::to_string(last_layer));
-    const auto layout = lay_out(batch);
+    const auto layout = lay_out(sentences);
     std::vector<std::int64_t> places;
     std::vector<std::int64_t> rows;
-    for (const auto token : tokens) {
-      places.push_back(layout.places.at(static_cast<std::size_t>(token)));
+    for (const auto word : words) {
+      places.push_back(layout.places.at(static_cast<std::size_t>(word)));
       rows.push_back(layout.rows[static_cast<std::size_t>(places.back())]);
     }
-    const auto words = encoder_.encode(batch.words);
+    const auto encoded = encoder_.encode(layout.words);
     const auto read = at::tensor(places);
-    const auto vectors = words.index_select(0, at::tensor(rows)).to(at::kFloat);
+    const auto vectors = encoded.index_select(0, at::tensor(rows)).to(at::kFloat);
     std::vector<at::Tensor> states{at::cat({vectors, vectors}, 1)};
     std::vector<at::Tensor> forwards;
     for (const auto direction : {Direction::forwards, Direction::backwards}) {
-      const auto outputs = run(words, layout, direction, last_layer, read);
+      const auto outputs = run(encoded, layout, direction, last_layer, read);
       for (std::size_t layer = 0; layer < outputs.size(); ++layer) {
         if (direction == Direction::forwards) {
           forwards.push_back(outputs[layer]);

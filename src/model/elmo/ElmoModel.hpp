@@ -19,12 +19,8 @@
 
 namespace stereosweep::model {
 
-/// Sentences one after the other, none empty, no longer one after a shorter one.
-struct WordBatch {
-  std::vector<std::string_view> words;  ///< distinct
-  std::vector<std::int32_t> numbers;    ///< of the words of all sentences
-  std::vector<std::int32_t> lengths;    ///< words of each sentence
-};
+/// Words of sentences, none empty, no longer one after a shorter one.
+using Sentences = std::vector<std::span<const std::string_view>>;
 
 /// Immutable after loading; safe to use from several threads.
 class ElmoModel {
@@ -34,10 +30,10 @@ class ElmoModel {
   virtual ~ElmoModel() = default;
 
   virtual int num_layers() const = 0;
-  /// Hidden states 0 to `last_layer` of the given tokens (positions in `numbers`): each [tokens, width] float32, the
+  /// Hidden states 0 to `last_layer` of the given words (counted over all sentences): each [words, width] float32, the
   /// width being twice that of a word's vector.
-  virtual std::vector<at::Tensor> hidden(const WordBatch& batch, int last_layer,
-                                         std::span<const std::int64_t> tokens) const = 0;
+  virtual std::vector<at::Tensor> hidden(const Sentences& sentences, int last_layer,
+                                         std::span<const std::int64_t> words) const = 0;
 };
 
 }  // namespace stereosweep::model
