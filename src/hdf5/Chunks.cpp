@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <new>
 #include <utility>
@@ -106,34 +105,14 @@ class Stream {
 
 static_assert(std::endian::native == std::endian::little, "numbers lie in files as they lie in memory");
 
-/// Copies `from` out of `source`, which holds `source_box`, to the start of `target`, whose axes have `lengths`. All
-/// in coordinates of the array. What is contiguous in all three is copied at once.
-void copy_box(const Rectangle& source_box, std::span<const std::uint8_t> source, const Rectangle& from,
-              const Shape& lengths, std::uint64_t element_bytes, std::span<std::uint8_t> target) {
-  auto last = lengths.size() - 1;
-  auto run_bytes = element_bytes;
-  for (; last > 0 && from.count[last] == source_box.count[last] && from.count[last] == lengths[last]; --last) {
-    run_bytes *= lengths[last];
-  }
-  const std::function<void(std::size_t, std::uint64_t, std::uint64_t)> copy = [&](auto axis, auto read, auto written) {
-    const auto first = read * source_box.count[axis] + from.start[axis] - source_box.start[axis];
-    const auto place = written * lengths[axis];
-    if (axis == last) {
-      std::memcpy(target.data() + place * run_bytes, source.data() + first * run_bytes, from.count[axis] * run_bytes);
-      return;
-    }
-    for (std::uint64_t index = 0; index < from.count[axis]; ++index) {
-      copy(axis + 1, first + index, place + index);
-    }
-  };
-  copy(0, 0, 0);
-}
-
-/// Bytes of one weight together: HDF5's filter "shuffle".
+/// Bytes of one weight together: HDF5's filter "shuffle". Values that are missing at the end of a chunk are zero.
 void shuffle(std::span<const std::uint8_t> values, std::uint64_t element_bytes, std::span<std::uint8_t> planes) {
   const auto count = values.size() / element_bytes;
+  if (values.size() < planes.size()) {
+    std::ranges::fill(planes, std::uint8_t{0});
+  }
   for (std::uint64_t byte = 0; byte < element_bytes; ++byte) {
-    auto* plane = planes.data() + byte * count;
+    auto* plane = planes.data() + byte * (planes.size() / element_bytes);
     const auto* value = values.data() + byte;
     for (std::uint64_t index = 0; index < count; ++index) {
       plane[index] = value[index * element_bytes];
@@ -159,59 +138,6 @@ bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk) {
   return filter(0) == H5Z_FILTER_SHUFFLE && filter(1) == H5Z_FILTER_DEFLATE;
 }
 
-/// Rectangles of `whole` outside of `inner`, which lies in it and is not empty.
-std::vector<Rectangle> around(const Rectangle& whole, const Rectangle& inner) {
-  std::vector<Rectangle> found;
-  auto rest = whole;
-  for (std::size_t axis = 0; axis < whole.start.size(); ++axis) {
-    const auto end = rest.start[axis] + rest.count[axis];
-    const auto inner_end = inner.start[axis] + inner.count[axis];
-    const auto add = [&](std::uint64_t first, std::uint64_t last) {
-      if (first < last) {
-        found.push_back(rest);
-        found.back().start[axis] = first;
-        found.back().count[axis] = last - first;
-      }
-    };
-    add(rest.start[axis], inner.start[axis]);
-    add(inner_end, end);
-    rest.start[axis] = inner.start[axis];
-    rest.count[axis] = inner.count[axis];
-  }
-  return found;
-}
-
-/// The whole chunks inside of `where`, as one rectangle; some count is 0 where there is none.
-Rectangle covered_by(const Rectangle& where, const Shape& shape, const Shape& chunk) {
-  Rectangle covered = where;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const auto first = (where.start[axis] + chunk[axis] - 1) / chunk[axis] * chunk[axis];
-    const auto end = where.start[axis] + where.count[axis];
-    const auto last = end == shape[axis] ? end : end / chunk[axis] * chunk[axis];
-    covered.start[axis] = first;
-    covered.count[axis] = last > first ? last - first : 0;
-  }
-  return covered;
-}
-
-/// The chunks of `covered`, in canonical order; those at an edge end there.
-std::vector<Rectangle> chunks_of(const Rectangle& covered, const Shape& chunk) {
-  std::vector<Rectangle> found = {covered};
-  for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-    std::vector<Rectangle> cut;
-    for (const auto& part : found) {
-      const auto end = part.start[axis] + part.count[axis];
-      for (auto first = part.start[axis]; first < end; first += chunk[axis]) {
-        cut.push_back(part);
-        cut.back().start[axis] = first;
-        cut.back().count[axis] = std::min(chunk[axis], end - first);
-      }
-    }
-    found = std::move(cut);
-  }
-  return found;
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::size_t plane) {
@@ -223,13 +149,6 @@ std::vector<std::uint8_t> deflated(std::span<const std::uint8_t> bytes, std::siz
   return stream.finish();
 }
 
-std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::uint8_t> values, const Rectangle& from,
-                                  std::uint64_t element_bytes) {
-  std::vector<std::uint8_t> part(product(from.count) * element_bytes);
-  copy_box(whole, values, from, from.count, element_bytes, part);
-  return part;
-}
-
 ChunkCompressor::ChunkCompressor(const DataSet& dataset) : shape_(dataset.shape()), type_(dataset.type()) {
   if (shape_.empty() || product(shape_) == 0 || type_ == ElementType::text) {
     return;
@@ -237,43 +156,37 @@ ChunkCompressor::ChunkCompressor(const DataSet& dataset) : shape_(dataset.shape(
   const auto chunk = canonical_chunk(shape_, element_size(type_), chunk_bytes);
   if (is_shuffled_and_deflated(dataset, chunk)) {
     chunk_ = chunk;
+    const auto cut = std::ranges::find_if(chunk, [](auto length) { return length > 1; }) - chunk.begin();
+    row_ = product(std::span(shape_).subspan(std::min<std::size_t>(cut, chunk.size() - 1)));
   }
 }
 
-CompressedPart ChunkCompressor::compress(const Rectangle& where, const ConstElements& values) const {
+CompressedPart ChunkCompressor::compress(std::uint64_t first, const ConstElements& values) const {
+  const auto count = std::visit([](auto elements) { return elements.size(); }, values);
   if (chunk_.empty() || static_cast<ElementType>(values.index()) != type_) {
-    return {{}, {where}};
-  }
-  const auto covered = covered_by(where, shape_, chunk_);
-  if (product(covered.count) == 0) {
-    return {{}, {where}};
+    return {{}, {{first, count}}};
   }
   const auto element_bytes = element_size(type_);
   const auto chunk_elements = product(chunk_);
-  std::vector<std::uint8_t> elements(chunk_elements * element_bytes);
-  std::vector<std::uint8_t> planes(elements.size());
-  CompressedPart part{{}, around(where, covered)};
-  for (const auto& chunk : chunks_of(covered, chunk_)) {
-    if (chunk.count != chunk_) {
-      std::ranges::fill(elements, std::uint8_t{0});
+  std::vector<std::uint8_t> planes(chunk_elements * element_bytes);
+  CompressedPart part;
+  for (auto place = first; place < first + count;) {
+    const auto begin = last_border(place);
+    const auto end = std::min(begin + chunk_elements, (place / row_ + 1) * row_);
+    const auto length = std::min(end, first + count) - place;
+    if (place == begin && length == end - begin) {
+      shuffle(bytes_of(values).subspan((place - first) * element_bytes, length * element_bytes), element_bytes, planes);
+      part.chunks.push_back({coordinates_of(place, shape_), deflated(planes, chunk_elements)});
+    } else {
+      part.rest.push_back({place, length});
     }
-    copy_box(where, bytes_of(values), chunk, chunk_, element_bytes, elements);
-    shuffle(elements, element_bytes, planes);
-    part.chunks.push_back({chunk.start, deflated(planes, chunk_elements)});
+    place += length;
   }
   return part;
 }
 
 std::uint64_t ChunkCompressor::last_border(std::uint64_t end) const {
-  std::uint64_t inner = 1;
-  for (auto axis = chunk_.size(); axis-- > 0;) {
-    if (chunk_[axis] < shape_[axis]) {
-      const auto over = end / inner % shape_[axis] % chunk_[axis];
-      return (end / inner - over) * inner;
-    }
-    inner *= shape_[axis];
-  }
-  return chunk_.empty() || end == inner ? end : 0;
+  return chunk_.empty() ? end : end - end % row_ % product(chunk_);
 }
 
 std::span<const std::uint8_t> bytes_of(const ConstElements& values) {

@@ -25,22 +25,29 @@ struct CompressedChunk {
   std::vector<std::uint8_t> bytes;
 };
 
-/// A rectangle's whole chunks, in canonical order, and the rectangles that are left of it, for HDF5's ordinary way.
-struct CompressedPart {
-  std::vector<CompressedChunk> chunks;
-  std::vector<Rectangle> rest;
+/// Elements of an array's canonical order.
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
 };
 
-/// Compresses whole chunks of one array. What it has to know of the array it reads when it is made (it throws
-/// base::Error with HDF5's reason); `compress` needs no HDF5, and several threads may call it at once.
+/// A range's whole chunks and what is left of it, for HDF5's ordinary way; both in canonical order.
+struct CompressedPart {
+  std::vector<CompressedChunk> chunks;
+  std::vector<Range> rest;
+};
+
+/// Compresses whole chunks of one array, which are ranges of its canonical order. What it has to know of the array it
+/// reads when it is made (it throws base::Error with HDF5's reason); `compress` needs no HDF5, and several threads may
+/// call it at once.
 class ChunkCompressor {
  public:
   explicit ChunkCompressor(const DataSet& dataset);
 
-  /// The chunks that `where` covers, up to the array's edges; `values` holds its elements. All is left where the array
-  /// is not one of `Group::create_dataset` (its chunks, shuffled and deflated) or has elements of another type. What
-  /// lies outside of the array in a chunk at its edge is zero.
-  CompressedPart compress(const Rectangle& where, const ConstElements& values) const;
+  /// The chunks among the elements from `first` on; `values` holds them. All is left where the array is not one of
+  /// `Group::create_dataset` (its chunks, shuffled and deflated) or has elements of another type. What lies outside of
+  /// the array in a chunk at its edge is zero.
+  CompressedPart compress(std::uint64_t first, const ConstElements& values) const;
 
   /// The last place at or before `end` in canonical order where no chunk is cut; `end` where nothing is compressed
   /// here.
@@ -48,15 +55,12 @@ class ChunkCompressor {
 
  private:
   Shape shape_;
-  Shape chunk_;  ///< empty: nothing is compressed here
+  Shape chunk_;            ///< empty: nothing is compressed here
+  std::uint64_t row_ = 0;  ///< elements of the axis that chunks cut, and of all inside of it: a chunk ends at its end
   ElementType type_ = ElementType::text;
 };
 
 /// Numbers as bytes; no texts.
 std::span<const std::uint8_t> bytes_of(const ConstElements& values);
-
-/// Copies a rectangle out of the elements of `whole`: `from` lies inside of it, and both are parts of one array.
-std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::uint8_t> values, const Rectangle& from,
-                                  std::uint64_t element_bytes);
 
 }  // namespace stereosweep::hdf5

@@ -26,30 +26,42 @@ void write_raw_attribute(Id object, const std::string& name, Id type, std::uint6
   attribute.close("cannot close " + where);
 }
 
-/// Dataspaces of a transfer: the rectangle in the file, and one of the same shape in memory. Of other shapes HDF5 walks
-/// through the elements one by one, which takes longer than all else.
-struct Spaces {
-  Handle memory;
-  Handle file;
+/// The rectangle [start, start + count) of an array.
+struct Rectangle {
+  Shape start;
+  Shape count;
 };
 
-Spaces select(Id dataset, const Rectangle& where, std::uint64_t count, const std::string& name) {
-  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name + "'");
-  const std::vector<hsize_t> start(where.start.begin(), where.start.end());
-  std::vector<hsize_t> lengths(where.count.begin(), where.count.end());
-  if (lengths.empty()) {
-    lengths.push_back(1);
+/// A range cut into the fewest rectangles, in order.
+std::vector<Rectangle> rectangles_of(const Shape& shape, std::uint64_t first, std::uint64_t count) {
+  std::vector<Rectangle> rectangles;
+  if (shape.empty()) {
+    rectangles.resize(count);
+    return rectangles;
   }
-  Spaces spaces{
-      Handle(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), H5Sclose,
-             "cannot shape a part of '" + name + "'"),
-      Handle(H5Dget_space(dataset), H5Sclose, "cannot read the shape of '" + name + "'"),
-  };
-  if (!start.empty() && count > 0) {
-    checked(H5Sselect_hyperslab(spaces.file.id(), H5S_SELECT_SET, start.data(), nullptr, lengths.data(), nullptr),
-            "cannot select a part of '" + name + "'");
+  const auto inner_shape = Shape(shape.begin() + 1, shape.end());
+  const auto inner = product(inner_shape);
+  while (count > 0) {
+    const auto row = first / inner;
+    const auto offset = first % inner;
+    const auto rows = offset == 0 ? count / inner : 0;
+    const auto taken = rows > 0 ? rows * inner : std::min(inner - offset, count);
+    if (rows > 0) {
+      Rectangle full{Shape(shape.size(), 0), shape};
+      full.start[0] = row;
+      full.count[0] = rows;
+      rectangles.push_back(std::move(full));
+    } else {
+      for (auto& part : rectangles_of(inner_shape, offset, taken)) {
+        part.start.insert(part.start.begin(), row);
+        part.count.insert(part.count.begin(), 1);
+        rectangles.push_back(std::move(part));
+      }
+    }
+    first += taken;
+    count -= taken;
   }
-  return spaces;
+  return rectangles;
 }
 
 herr_t take_scale_name(hid_t /*dataset*/, unsigned /*axis*/, hid_t scale, void* data) {
@@ -136,38 +148,13 @@ std::uint64_t product(std::span<const std::uint64_t> lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count) {
-  STEREOSWEEP_ASSERT(!shape.empty() && first + count <= product(shape), "range outside of the array");
-  std::vector<Rectangle> rectangles;
-  const auto inner_shape = Shape(shape.begin() + 1, shape.end());
-  const auto inner = product(inner_shape);
-  while (count > 0) {
-    const auto row = first / inner;
-    const auto offset = first % inner;
-    const auto rows = offset == 0 ? count / inner : 0;
-    const auto taken = rows > 0 ? rows * inner : std::min(inner - offset, count);
-    if (rows > 0) {
-      Rectangle full{Shape(shape.size(), 0), shape};
-      full.start[0] = row;
-      full.count[0] = rows;
-      rectangles.push_back(std::move(full));
-    } else {
-      for (auto& part : rectangles_of_range(inner_shape, offset, taken)) {
-        part.start.insert(part.start.begin(), row);
-        part.count.insert(part.count.begin(), 1);
-        rectangles.push_back(std::move(part));
-      }
-    }
-    first += taken;
-    count -= taken;
+Shape coordinates_of(std::uint64_t element, const Shape& shape) {
+  Shape place(shape.size());
+  for (auto axis = shape.size(); axis-- > 0;) {
+    place[axis] = element % shape[axis];
+    element /= shape[axis];
   }
-  return rectangles;
-}
-
-std::vector<Rectangle> rectangles_of_rows(const Shape& shape, std::size_t num_outer, std::uint64_t first,
-                                          std::uint64_t count) {
-  const auto inner = product(std::span(shape).subspan(num_outer));
-  return rectangles_of_range(shape, first * inner, count * inner);
+  return place;
 }
 
 Shape canonical_chunk(const Shape& shape, std::uint64_t element_bytes, std::uint64_t max_bytes) {
@@ -204,30 +191,48 @@ Shape DataSet::shape() const {
   return {lengths.begin(), lengths.end()};
 }
 
-Rectangle DataSet::all() const {
-  auto lengths = shape();
-  return {Shape(lengths.size(), 0), lengths};
+/// Calls `transfer` for each rectangle of the range, with its place in there and HDF5's spaces: the rectangle in the
+/// file, and one of the same shape in memory. Of other shapes HDF5 walks through the elements one by one, which takes
+/// longer than all else.
+void DataSet::each_rectangle(std::uint64_t first, std::uint64_t count, auto&& transfer) const {
+  const auto lengths = shape();
+  STEREOSWEEP_ASSERT(first + count <= product(lengths), "a range outside of '" + name() + "'");
+  std::uint64_t place = 0;
+  for (const auto& part : rectangles_of(lengths, first, count)) {
+    const std::vector<hsize_t> start(part.start.begin(), part.start.end());
+    const std::vector<hsize_t> size(part.count.begin(), part.count.end());
+    const Handle file(H5Dget_space(id()), H5Sclose, "cannot read the shape of '" + name() + "'");
+    const Handle memory(
+        size.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+        H5Sclose, "cannot shape a part of '" + name() + "'");
+    if (!start.empty()) {
+      checked(H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr),
+              "cannot select a part of '" + name() + "'");
+    }
+    transfer(place, memory.id(), file.id());
+    place += product(part.count);
+  }
 }
 
-void DataSet::write_raw(const Rectangle& where, ElementType type, const void* values) {
-  const auto spaces = select(id(), where, product(where.count), name());
-  checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
-          "cannot write '" + name() + "'");
+void DataSet::write_raw(std::uint64_t first, ElementType type, std::uint64_t count, const void* values) {
+  each_rectangle(first, count, [&](std::uint64_t place, Id memory, Id file) {
+    const auto* from = static_cast<const std::byte*>(values) + place * element_size(type);
+    checked(H5Dwrite(id(), memory_type(type).id(), memory, file, H5P_DEFAULT, from), "cannot write '" + name() + "'");
+  });
 }
 
-void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_t count, void* values) const {
-  const auto spaces = select(id(), where, count, name());
-  checked(H5Dread(id(), memory_type(element).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
-          "cannot read '" + name() + "'");
+void DataSet::read_raw(std::uint64_t first, ElementType type, std::uint64_t count, void* values) const {
+  each_rectangle(first, count, [&](std::uint64_t place, Id memory, Id file) {
+    auto* to = static_cast<std::byte*>(values) + place * element_size(type);
+    checked(H5Dread(id(), memory_type(type).id(), memory, file, H5P_DEFAULT, to), "cannot read '" + name() + "'");
+  });
 }
 
-void DataSet::write(const Rectangle& where, ConstElements values) {
-  write(where, values, ChunkCompressor(*this).compress(where, values));
+void DataSet::write(std::uint64_t first, ConstElements values) {
+  write(first, values, ChunkCompressor(*this).compress(first, values));
 }
 
-void DataSet::write(const Rectangle& where, ConstElements values, const CompressedPart& compressed) {
-  const auto count = std::visit([](auto elements) { return elements.size(); }, values);
-  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name() + "'");
+void DataSet::write(std::uint64_t first, ConstElements values, const CompressedPart& compressed) {
   const auto type = static_cast<ElementType>(values.index());
   if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
     std::vector<const char*> pointers;
@@ -236,7 +241,7 @@ void DataSet::write(const Rectangle& where, ConstElements values, const Compress
       require_no_zero_byte(text, "'" + name() + "'");
       pointers.push_back(text.c_str());
     }
-    write_raw(where, type, pointers.data());
+    write_raw(first, type, pointers.size(), pointers.data());
     return;
   }
   for (const auto& chunk : compressed.chunks) {
@@ -245,23 +250,23 @@ void DataSet::write(const Rectangle& where, ConstElements values, const Compress
             "cannot write '" + name() + "'");
   }
   for (const auto& part : compressed.rest) {
-    write_raw(part, type, part_of(where, bytes_of(values), part, element_size(type)).data());
+    write_raw(part.first, type, part.count, bytes_of(values).data() + (part.first - first) * element_size(type));
   }
 }
 
-void DataSet::read(const Rectangle& where, Elements values) const {
+void DataSet::read(std::uint64_t first, Elements values) const {
   const auto wanted = static_cast<ElementType>(values.index());
   if (wanted == ElementType::text) {
-    read_texts(where, std::get<std::span<std::string>>(values));
+    read_texts(first, std::get<std::span<std::string>>(values));
   } else {
-    std::visit([&](const auto& numbers) { read_raw(where, wanted, numbers.size(), numbers.data()); }, values);
+    std::visit([&](const auto& numbers) { read_raw(first, wanted, numbers.size(), numbers.data()); }, values);
   }
 }
 
-void DataSet::read_texts(const Rectangle& where, std::span<std::string> values) const {
+void DataSet::read_texts(std::uint64_t first, std::span<std::string> values) const {
   base::fail_if(type() != ElementType::text, "cannot read '" + name() + "'", "it does not hold texts");
   std::vector<char*> pointers(values.size(), nullptr);
-  read_raw(where, ElementType::text, values.size(), pointers.data());
+  read_raw(first, ElementType::text, values.size(), pointers.data());
   for (std::size_t index = 0; index < values.size(); ++index) {
     values[index] = pointers[index] != nullptr ? pointers[index] : "";
   }

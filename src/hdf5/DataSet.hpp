@@ -1,5 +1,5 @@
-// What a file holds: objects with attributes, and arrays among them, read and written in rectangles. Shapes are
-// outermost axis first.
+// What a file holds: objects with attributes, and arrays among them, read and written in ranges of their canonical
+// order. Shapes are outermost axis first.
 #pragma once
 
 #include <cstdint>
@@ -43,21 +43,11 @@ class Object {
 
 using Shape = std::vector<std::uint64_t>;
 
-/// The rectangle [start, start + count) of an array.
-struct Rectangle {
-  Shape start;
-  Shape count;
-};
-
 /// Elements of a shape.
 std::uint64_t product(std::span<const std::uint64_t> lengths);
 
-/// A contiguous range of an array's canonical (row-major) order, cut into the fewest rectangles, in order.
-std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count);
-
-/// The same of the first `num_outer` axes alone; the others are taken whole.
-std::vector<Rectangle> rectangles_of_rows(const Shape& shape, std::size_t num_outer, std::uint64_t first,
-                                          std::uint64_t count);
+/// Coordinates of an element that is counted in canonical order.
+Shape coordinates_of(std::uint64_t element, const Shape& shape);
 
 /// A chunk shape that is contiguous in canonical order and at most `max_bytes`, so that writing in that order
 /// compresses every chunk once.
@@ -80,18 +70,17 @@ using ConstElements = std::variant<std::span<const double>, std::span<const std:
 
 struct CompressedPart;
 
-/// All functions throw base::Error with HDF5's reason; spans hold exactly the rectangle's elements.
+/// Elements are counted in canonical (row-major) order: `first` and those behind it, as many as there are values. All
+/// functions throw base::Error with HDF5's reason.
 class DataSet : public Object {
  public:
   using Object::Object;
   ElementType type() const;
   Shape shape() const;
-  void write(const Rectangle& where, ConstElements values);
+  void write(std::uint64_t first, ConstElements values);
   /// The same, of whose chunks this part (hdf5/Chunks.hpp) was compressed before.
-  void write(const Rectangle& where, ConstElements values, const CompressedPart& compressed);
-  void read(const Rectangle& where, Elements values) const;
-  /// The whole array.
-  Rectangle all() const;
+  void write(std::uint64_t first, ConstElements values, const CompressedPart& compressed);
+  void read(std::uint64_t first, Elements values) const;
 
   /// Makes this one-dimensional array the scale of an axis with its own name.
   void make_scale();
@@ -101,9 +90,10 @@ class DataSet : public Object {
   std::string scale_name(unsigned axis) const;
 
  private:
-  void write_raw(const Rectangle& where, ElementType type, const void* values);
-  void read_texts(const Rectangle& where, std::span<std::string> values) const;
-  void read_raw(const Rectangle& where, ElementType type, std::uint64_t count, void* values) const;
+  void each_rectangle(std::uint64_t first, std::uint64_t count, auto&& transfer) const;
+  void read_raw(std::uint64_t first, ElementType type, std::uint64_t count, void* values) const;
+  void write_raw(std::uint64_t first, ElementType type, std::uint64_t count, const void* values);
+  void read_texts(std::uint64_t first, std::span<std::string> values) const;
 };
 
 }  // namespace stereosweep::hdf5

@@ -129,13 +129,13 @@ DataSet Group::open_dataset(const std::string& name) const {
 
 DataSet Group::create_texts(const std::string& name, std::span<const std::string> values) {
   auto dataset = create_dataset(name, {ElementType::text, {values.size()}, {}});
-  dataset.write({{0}, {values.size()}}, values);
+  dataset.write(0, values);
   return dataset;
 }
 
 void Group::create_text(const std::string& name, const std::string& value) {
   auto dataset = create_dataset(name, {ElementType::text, {}, {}});
-  dataset.write({{}, {}}, std::span<const std::string>(&value, 1));
+  dataset.write(0, std::span<const std::string>(&value, 1));
 }
 
 bool Group::contains(const std::string& name) const {

@@ -123,10 +123,10 @@ class SlabWriter {
     RawColumn held;
     std::uint64_t num_written = 0;  ///< values of the array that is being written, before those held
   };
-  /// A rectangle of an array and its values in a slab.
+  /// What a slab has of an array.
   struct Part {
     Array* array = nullptr;
-    hdf5::Rectangle where;
+    std::uint64_t first = 0;
     hdf5::ConstElements values;
     hdf5::CompressedPart compressed;
   };
@@ -146,12 +146,16 @@ class SlabWriter {
     auto slab = std::make_unique<Slab>();
     slab->values = std::make_shared<const RawBlock>(std::move(whole));
     for (std::size_t index = 0; index < cubes_.size(); ++index) {
-      std::visit([&](const auto& values) { add_parts(*slab, cubes_[index], std::span(values)); },
-                 slab->values->columns[index]);
+      auto& cube = cubes_[index];
+      const auto add = [&](const auto& values) {
+        slab->parts.push_back({&array_of(cube), cube.num_written, std::span(values), {}});
+        cube.num_written += values.size();
+      };
+      std::visit(add, slab->values->columns[index]);
     }
     slab->work = beside("compression", [&slab = *slab] {
       for (auto& part : slab.parts) {
-        part.compressed = part.array->compressor.compress(part.where, part.values);
+        part.compressed = part.array->compressor.compress(part.first, part.values);
       }
     });
     wait_for_digest();
@@ -165,17 +169,6 @@ class SlabWriter {
   /// Of the contexts that are held.
   Array& array_of(Cube& cube) const {
     return cube.prior && num_contexts_ <= num_prior_contexts_ ? *cube.prior : cube.group;
-  }
-
-  template <class T>
-  void add_parts(Slab& slab, Cube& cube, std::span<const T> values) {
-    auto& array = array_of(cube);
-    for (auto& where : hdf5::rectangles_of_range(array.dataset.shape(), cube.num_written, values.size())) {
-      const auto length = hdf5::product(where.count);
-      slab.parts.push_back({&array, std::move(where), values.first(length), {}});
-      values = values.subspan(length);
-      cube.num_written += length;
-    }
   }
 
   /// In a thread of its own; where there is one thread, or none more can be started, as soon as it is waited for.
@@ -196,7 +189,7 @@ class SlabWriter {
     base::profile::timed("waiting for compression", [&] { slab.work.get(); });
     const base::profile::Span span("writing HDF5");
     for (const auto& part : slab.parts) {
-      part.array->dataset.write(part.where, part.values, part.compressed);
+      part.array->dataset.write(part.first, part.values, part.compressed);
     }
     slabs_.pop_front();
   }

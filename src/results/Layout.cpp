@@ -141,7 +141,7 @@ hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::st
 
 std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
   std::vector<std::string> values(hdf5::product(dataset.shape()));
-  dataset.read(dataset.all(), std::span<std::string>(values));
+  dataset.read(0, std::span<std::string>(values));
   return values;
 }
 

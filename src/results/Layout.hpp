@@ -28,7 +28,7 @@ class Layout {
   hdf5::DataSet write(CubeSchema cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
     cube.type = std::is_same_v<T, std::int32_t> ? hdf5::ElementType::int32 : cube.type;
     auto dataset = add_cube(cube, axes);
-    dataset.write(dataset.all(), std::span<const T>(values));
+    dataset.write(0, std::span<const T>(values));
     return dataset;
   }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }

@@ -29,15 +29,15 @@ constexpr const char* remedy = "write it anew with 'stereosweep export'";
 /// Appends contexts [first, first + count) of an array.
 void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
                    RawColumn& column) {
-  for (const auto& rectangle : hdf5::rectangles_of_rows(dataset.shape(), num_outer, first, count)) {
-    std::visit(
-        [&](auto& values) {
-          const auto before = values.size();
-          values.resize(before + hdf5::product(rectangle.count));
-          dataset.read(rectangle, std::span(values).subspan(before));
-        },
-        column);
-  }
+  const auto shape = dataset.shape();
+  const auto inner = hdf5::product(std::span(shape).subspan(num_outer));
+  std::visit(
+      [&](auto& values) {
+        const auto before = values.size();
+        values.resize(before + count * inner);
+        dataset.read(first * inner, std::span(values).subspan(before));
+      },
+      column);
 }
 
 constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;  ///< that are read at a time

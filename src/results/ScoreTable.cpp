@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
 
@@ -96,87 +97,69 @@ ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, c
       statuses_(
           layout.add_cube(flag_cube(name + "_status", "whether the score exists, and why not", score_status_names),
                           add_axes(layout, axes))),
-      shape_(scores_.shape()) {
-  const auto subject_bytes = shape_[2] * shape_[3] * shape_[4] * shape_[5] * sizeof(double);
+      shape_(scores_.shape()),
+      kept_values_(shape_[0]),
+      kept_statuses_(shape_[0]) {
+  const auto subject_bytes = hdf5::product(std::span(shape_).subspan(2)) * sizeof(double);
   subjects_together_ = std::clamp<std::uint64_t>(hdf5::chunk_bytes / subject_bytes, 1, shape_[1]);
 }
 
-void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const double> values,
+void ScoreTableWriter::write(std::uint64_t first, std::span<const double> values,
                              std::span<const ScoreStatus> statuses) {
   std::vector<std::uint8_t> flags(statuses.size());
   std::ranges::transform(statuses, flags.begin(), [](auto status) { return static_cast<std::uint8_t>(status); });
-  const auto of_sentence = where.count[4] * where.count[5];
   for (std::size_t place = 0; !left_out_.empty() && place < flags.size(); ++place) {
-    const auto sentence = place / of_sentence;
-    const auto line = where.start[2] + sentence / where.count[3] % where.count[2];
     const bool exists = statuses[place] == ScoreStatus::ok || statuses[place] == ScoreStatus::partial;
-    if (!exists && left_out_.at(line * shape_[3] + where.start[3] + sentence % where.count[3])) {
+    if (!exists && left_out_.at((first + place) / (shape_[4] * shape_[5]) % (shape_[2] * shape_[3]))) {
       flags[place] = static_cast<std::uint8_t>(ScoreStatus::not_applicable);
     }
   }
-  scores_.write(where, values);
-  statuses_.write(where, std::span<const std::uint8_t>(flags));
-}
-
-void ScoreTableWriter::write_sentences(std::span<const Part> parts, std::uint64_t done, std::uint64_t length,
-                                       const hdf5::Rectangle& where) {
-  std::vector<double> values;
-  std::vector<ScoreStatus> statuses;
-  for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
-    for (const auto& part : parts) {
-      const auto first = static_cast<std::ptrdiff_t>(measure * part.values.size() / shape_[0] + done);
-      const auto last = first + static_cast<std::ptrdiff_t>(length);
-      values.insert(values.end(), part.values.begin() + first, part.values.begin() + last);
-      statuses.insert(statuses.end(), part.statuses.begin() + first, part.statuses.begin() + last);
-    }
-  }
-  write(where, values, statuses);
+  scores_.write(first, values);
+  statuses_.write(first, std::span<const std::uint8_t>(flags));
 }
 
 void ScoreTableWriter::add(const Part& part) {
-  const auto num_sentences = shape_[2] * shape_[3];
-  STEREOSWEEP_ASSERT(part.values.size() == shape_[0] * part.num_sentences * shape_[4] * shape_[5] &&
-                         part.statuses.size() == part.values.size(),
-                     "a part over all measures and items");
-  if (subjects_together_ == 1 || part.num_sentences != num_sentences) {
+  const auto of_sentence = shape_[4] * shape_[5];
+  const auto of_subject = shape_[2] * shape_[3] * of_sentence;
+  const auto first = part.subject * of_subject + part.first_sentence * of_sentence;
+  const auto length = static_cast<std::ptrdiff_t>(part.num_sentences * of_sentence);
+  STEREOSWEEP_ASSERT(
+      part.values.size() == shape_[0] * part.num_sentences * of_sentence && part.statuses.size() == part.values.size(),
+      "a part over all measures and items");
+  if (first != first_kept_ + kept_values_.front().size()) {
     flush();
-    std::uint64_t done = 0;
-    for (const auto& sentences :
-         hdf5::rectangles_of_range({shape_[2], shape_[3]}, part.first_sentence, part.num_sentences)) {
-      const auto length = sentences.count[0] * sentences.count[1] * shape_[4] * shape_[5];
-      write_sentences({&part, 1}, done, length,
-                      {{0, part.subject, sentences.start[0], sentences.start[1], 0, 0},
-                       {shape_[0], 1, sentences.count[0], sentences.count[1], shape_[4], shape_[5]}});
-      done += length;
-    }
-    return;
+    first_kept_ = first;
   }
-  if (!kept_.empty() && kept_.back().subject + 1 != part.subject) {
-    flush();
+  for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
+    const auto begin = static_cast<std::ptrdiff_t>(measure) * length;
+    const auto take = [&](auto& kept, const auto& all) {
+      kept.insert(kept.end(), all.begin() + begin, all.begin() + begin + length);
+    };
+    take(kept_values_[measure], part.values);
+    take(kept_statuses_[measure], part.statuses);
   }
-  kept_.push_back(part);
-  if ((part.subject + 1) % subjects_together_ == 0) {
+  const auto end = first_kept_ + kept_values_.front().size();
+  if (subjects_together_ == 1 || end % (subjects_together_ * of_subject) == 0) {
     flush();
   }
 }
 
 void ScoreTableWriter::flush() {
-  if (!kept_.empty()) {
-    write_sentences(kept_, 0, shape_[2] * shape_[3] * shape_[4] * shape_[5],
-                    {{0, kept_.front().subject, 0, 0, 0, 0},
-                     {shape_[0], kept_.size(), shape_[2], shape_[3], shape_[4], shape_[5]}});
-    kept_.clear();
+  const auto of_measure = hdf5::product(std::span(shape_).subspan(1));
+  const auto length = kept_values_.front().size();
+  if (length == of_measure) {  // measures that are whole follow each other, and a chunk may hold several
+    write(0, base::joined(kept_values_), base::joined(kept_statuses_));
   }
+  for (std::uint64_t measure = 0; length > 0 && length < of_measure && measure < shape_[0]; ++measure) {
+    write(measure * of_measure + first_kept_, kept_values_[measure], kept_statuses_[measure]);
+  }
+  kept_values_.assign(shape_[0], {});
+  kept_statuses_.assign(shape_[0], {});
+  first_kept_ += length;
 }
 
 void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool> left_out) {
-  ScoreTableWriter writer(layout, table.axes, "score", std::move(left_out));
-  hdf5::Rectangle all;
-  for (const auto& axis : table.axes) {
-    all.start.push_back(0);
-    all.count.push_back(axis.labels.size());
-  }
-  writer.write(all, table.values, table.statuses);
+  ScoreTableWriter(layout, table.axes, "score", std::move(left_out)).write(0, table.values, table.statuses);
 }
 
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,

@@ -115,25 +115,23 @@ class ScoreTableWriter {
     std::vector<ScoreStatus> statuses;  ///< parallel to `values`
   };
   /// Parts of a large table as they are computed, in the order of subjects and sentences. Measures stand outermost in
-  /// the file, so subjects are kept until they fill the file's chunks: each is compressed once, and a quarter of a MiB
-  /// a measure is held.
+  /// the file, so parts are kept until they fill the file's chunks: each is compressed once, and a quarter of a MiB a
+  /// measure is held.
   void add(const Part& part);
   /// Writes what is kept.
   void flush();
-  /// Any rectangle, at once.
-  void write(const hdf5::Rectangle& where, std::span<const double> values, std::span<const ScoreStatus> statuses);
+  /// Any numbers that follow each other in the table, at once.
+  void write(std::uint64_t first, std::span<const double> values, std::span<const ScoreStatus> statuses);
 
  private:
-  /// Of every measure of each part, `length` numbers from `done` on.
-  void write_sentences(std::span<const Part> parts, std::uint64_t done, std::uint64_t length,
-                       const hdf5::Rectangle& where);
-
   std::vector<bool> left_out_;
   hdf5::DataSet scores_;
   hdf5::DataSet statuses_;
   hdf5::Shape shape_;
   std::uint64_t subjects_together_ = 1;
-  std::vector<Part> kept_;
+  std::uint64_t first_kept_ = 0;  ///< place in a measure of what is kept of each
+  std::vector<std::vector<double>> kept_values_;
+  std::vector<std::vector<ScoreStatus>> kept_statuses_;
 };
 
 void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool> left_out = {});
@@ -173,11 +171,9 @@ class FinishedStatistics {
 template <class Value>
 std::vector<Value> read_part(const hdf5::Group& group, const std::string& name, std::size_t place) {
   const auto dataset = group.open_dataset(name);
-  auto where = dataset.all();
-  where.start[0] = place;
-  where.count[0] = 1;
-  std::vector<Value> values(hdf5::product(where.count));
-  dataset.read(where, std::span<Value>(values));
+  const auto shape = dataset.shape();
+  std::vector<Value> values(hdf5::product(std::span(shape).subspan(1)));
+  dataset.read(place * values.size(), std::span<Value>(values));
   return values;
 }
 

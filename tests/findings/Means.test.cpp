@@ -408,12 +408,12 @@ TEST(Means, AFileHoldsTheChosenMeasures) {
     std::vector<double> values(4);
     const auto dataset = file.root().open_dataset(name);
     EXPECT_EQ(dataset.shape(), (hdf5::Shape{1, 2, 2}));
-    dataset.read(dataset.all(), std::span<double>(values));
+    dataset.read(0, std::span<double>(values));
     EXPECT_TRUE(stats::all_finite(values)) << name;
   }
   std::vector<std::int32_t> counts(4);
   const auto dataset = file.root().open_dataset("mean_score_n");
-  dataset.read(dataset.all(), std::span<std::int32_t>(counts));
+  dataset.read(0, std::span<std::int32_t>(counts));
   EXPECT_THAT(counts, ElementsAre(6, 6, 6, 6));
   EXPECT_TRUE(file.root().contains("mean_score_status"));
 }

@@ -15,7 +15,7 @@ namespace stereosweep::results {
 
 inline std::vector<std::string> texts_of(const hdf5::DataSet& dataset) {
   std::vector<std::string> values(dataset.shape().at(0));
-  dataset.read(dataset.all(), std::span<std::string>(values));
+  dataset.read(0, std::span<std::string>(values));
   return values;
 }
 
@@ -47,10 +47,10 @@ inline ScoreTable read_score_table(const std::filesystem::path& file) {
   }
   table.resize();
   const auto scores = root.open_dataset("score");
-  scores.read(scores.all(), table.values);
+  scores.read(0, table.values);
   std::vector<std::uint8_t> flags(table.values.size());
   const auto statuses = root.open_dataset("score_status");
-  statuses.read(statuses.all(), std::span<std::uint8_t>(flags));
+  statuses.read(0, std::span<std::uint8_t>(flags));
   for (std::size_t index = 0; index < flags.size(); ++index) {
     table.statuses[index] = static_cast<ScoreStatus>(flags[index]);
   }

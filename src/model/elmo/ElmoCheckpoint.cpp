@@ -189,7 +189,7 @@ void read(const hdf5::File& file, const Wanted& wanted, float* numbers) {
                                "the options file asks for " + text_of(wanted.shape)));
   }
   base::fail_if(dataset.type() != hdf5::ElementType::float32, "it is no float32", "ELMo's weights are");
-  dataset.read(dataset.all(), std::span(numbers, wanted.count));
+  dataset.read(0, std::span(numbers, wanted.count));
 }
 
 void check_finite(const Wanted& wanted, const float* numbers, const std::string& place) {

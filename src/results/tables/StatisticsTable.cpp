@@ -268,23 +268,7 @@ class StatisticsRows : public FinishedStatistics {
   std::vector<double> numbers(const StatisticsArray& array) const {
     const auto dataset = open_checked(file_.root(), array.name, file_bytes_);
     std::vector<double> values(hdf5::product(dataset.shape()));
-    const auto read = [&]<class Value>(std::vector<Value> stored) {
-      dataset.read(dataset.all(), std::span<Value>(stored));
-      std::ranges::copy(stored, values.begin());
-    };
-    switch (dataset.type()) {
-      case ElementType::int32:
-        read(std::vector<std::int32_t>(values.size()));
-        break;
-      case ElementType::uint8:
-        read(std::vector<std::uint8_t>(values.size()));
-        break;
-      case ElementType::float32:
-        read(std::vector<float>(values.size()));
-        break;
-      default:
-        dataset.read(dataset.all(), std::span<double>(values));
-    }
+    dataset.read(0, std::span<double>(values));  // HDF5 makes doubles of all numbers
     return values;
   }
 

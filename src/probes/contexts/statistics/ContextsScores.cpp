@@ -232,10 +232,13 @@ void write_score_table(results::Layout& layout, const ContextsReader& reader, co
     for (std::size_t item = 0; item < tests.size(); ++item) {
       fill(table, reader, subjects, item, reader.read(item, first, count), first);
     }
-    writer.write(
-        {{0, 0, 0, 0, first_replicate, 0},
-         {num_measures, subjects.rows().size(), table.length(2), table.length(3), table.length(4), tests.size()}},
-        table.values, table.statuses);
+    const auto length = table.length(4) * tests.size();
+    const auto of_sentence = axes[4].labels.size() * tests.size();
+    const auto step = length == of_sentence ? table.values.size() : length;  // all samples stand together in the file
+    for (std::size_t place = 0; place < table.values.size(); place += step) {
+      writer.write(place / length * of_sentence + first_replicate * tests.size(),
+                   std::span(table.values).subspan(place, step), std::span(table.statuses).subspan(place, step));
+    }
   }
 }
 
