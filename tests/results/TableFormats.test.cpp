@@ -13,10 +13,10 @@ namespace {
 std::string written(TableFormat format, const std::vector<std::string>& cells) {
   std::ostringstream out;
   const std::vector<std::string> head = {"group", "value"};
-  const auto writer = table_writer(format, out);
-  writer->begin("a & b", head, 1);
-  writer->add(cells);
-  writer->end();
+  TableWriter writer(format, out);
+  writer.begin("a & b", head, 1);
+  writer.add(cells);
+  writer.end();
   return out.str();
 }
 

@@ -371,16 +371,16 @@ void write_statistics_table(const std::filesystem::path& file, TableFormat forma
                             std::ostream& out) {
   const StatisticsRows rows(file);
   const auto places = chosen(rows.blocks(), only);
-  const auto writer = table_writer(format, out);
+  TableWriter writer(format, out);
   if (format == TableFormat::csv) {
-    write_table(rows, places, format, *writer);
+    write_table(rows, places, format, writer);
   } else {
     for (std::size_t first = 0; first < places.size();) {
       auto last = first + 1;
       while (last < places.size() && rows.blocks()[places[last]].columns == rows.blocks()[places[first]].columns) {
         ++last;
       }
-      write_table(rows, std::span(places).subspan(first, last - first), format, *writer);
+      write_table(rows, std::span(places).subspan(first, last - first), format, writer);
       first = last;
     }
   }

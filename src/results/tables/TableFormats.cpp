@@ -3,12 +3,17 @@
 #include <cstddef>
 #include <map>
 #include <ostream>
+#include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::results {
 namespace {
+
+constexpr const char* latex_packages =
+    "% \\usepackage{booktabs,longtable}, and UTF-8 (\\usepackage[T1]{fontenc} with pdflatex)\n";
 
 /// Line breaks would end a row.
 std::string on_one_line(std::string_view text) {
@@ -22,14 +27,6 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-std::string escaped_row(std::span<const std::string> cells, std::string_view between, auto escape) {
-  std::string line;
-  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    line += (cell == 0 ? "" : std::string(between)) + escape(cells[cell]);
-  }
-  return line;
-}
-
 /// Spreadsheets compute a cell that begins so; an apostrophe before it makes it a text.
 std::string guarded(const std::string& text) {
   const bool is_formula = text.size() > 1 &&
@@ -37,71 +34,6 @@ std::string guarded(const std::string& text) {
                           !base::parse_double(text);
   return is_formula ? "'" + text : text;
 }
-
-class CsvWriter final : public TableWriter {
- public:
-  CsvWriter(std::ostream& out, TableFormat format) : out_(out), guards_(format == TableFormat::csv) {}
-  void begin(const std::string& /*title*/, std::span<const std::string> head, std::size_t /*num_labels*/) override {
-    add(head);
-  }
-  void add(std::span<const std::string> cells) override {
-    const auto cell = [this](const std::string& text) { return csv_cell(guards_ ? guarded(text) : text); };
-    out_ << escaped_row(cells, ",", cell) << "\r\n";
-  }
-  void end() override {}
-
- private:
-  std::ostream& out_;
-  bool guards_;
-};
-
-class MarkdownWriter final : public TableWriter {
- public:
-  explicit MarkdownWriter(std::ostream& out) : out_(out) {}
-  void begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) override {
-    out_ << (is_first_ ? "" : "\n") << "**" << markdown_cell(title) << "**\n\n";
-    is_first_ = false;
-    add(head);
-    for (std::size_t column = 0; column < head.size(); ++column) {
-      out_ << (column < num_labels ? "| --- " : "| ---: ");
-    }
-    out_ << "|\n";
-  }
-  void add(std::span<const std::string> cells) override {
-    out_ << "| " << escaped_row(cells, " | ", markdown_cell) << " |\n";
-  }
-  void end() override {}
-
- private:
-  std::ostream& out_;
-  bool is_first_ = true;
-};
-
-/// longtable, which breaks over pages.
-class LatexWriter final : public TableWriter {
- public:
-  explicit LatexWriter(std::ostream& out) : out_(out) {
-    out_ << "% \\usepackage{booktabs,longtable}, and UTF-8 (\\usepackage[T1]{fontenc} with pdflatex)\n";
-  }
-  void begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) override {
-    out_ << "\\begin{longtable}{" << std::string(num_labels, 'l');
-    for (std::size_t column = num_labels; column < head.size(); ++column) {
-      out_ << 'r';
-    }
-    out_ << "}\n\\caption{" << latex_cell(title) << "}\\\\\n\\toprule\n";
-    add(head);
-    out_ << "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n";
-  }
-  void add(std::span<const std::string> cells) override {
-    // a bracket behind \\ of the line before would be its argument
-    const auto line = escaped_row(cells, " & ", latex_cell);
-    out_ << (line.starts_with('[') || line.starts_with('*') ? "{}" : "") << line << " \\\\\n";
-  }
-  void end() override { out_ << "\\end{longtable}\n"; }
-
- private:
-  std::ostream& out_;
-};
 
 }  // namespace
 
@@ -146,17 +78,49 @@ std::string latex_cell(std::string_view text) {
   return cell;
 }
 
-std::unique_ptr<TableWriter> table_writer(TableFormat format, std::ostream& out) {
-  switch (format) {
-    case TableFormat::csv:
-    case TableFormat::csv_as_is:
-      return std::make_unique<CsvWriter>(out, format);
-    case TableFormat::markdown:
-      return std::make_unique<MarkdownWriter>(out);
-    case TableFormat::latex:
-      break;
+void TableWriter::begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) {
+  const bool is_first = std::exchange(is_first_, false);
+  if (format_ == TableFormat::markdown) {
+    out_ << (is_first ? "" : "\n") << "**" << markdown_cell(title) << "**\n\n";
+    add(head);
+    for (std::size_t column = 0; column < head.size(); ++column) {
+      out_ << (column < num_labels ? "| --- " : "| ---: ");
+    }
+    out_ << "|\n";
+  } else if (format_ == TableFormat::latex) {  // longtable breaks over pages
+    out_ << (is_first ? latex_packages : "") << "\\begin{longtable}{" << std::string(num_labels, 'l')
+         << std::string(head.size() - num_labels, 'r') << "}\n\\caption{" << latex_cell(title) << "}\\\\\n\\toprule\n";
+    add(head);
+    out_ << "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n";
+  } else {
+    add(head);
   }
-  return std::make_unique<LatexWriter>(out);
+}
+
+void TableWriter::add(std::span<const std::string> cells) {
+  const auto row = [&](const char* between, auto cell) { return base::join(base::mapped(cells, cell), between); };
+  switch (format_) {
+    case TableFormat::csv:
+      out_ << row(",", [](const std::string& text) { return csv_cell(guarded(text)); }) << "\r\n";
+      break;
+    case TableFormat::csv_as_is:
+      out_ << row(",", csv_cell) << "\r\n";
+      break;
+    case TableFormat::markdown:
+      out_ << "| " << row(" | ", markdown_cell) << " |\n";
+      break;
+    case TableFormat::latex: {
+      const auto line = row(" & ", latex_cell);
+      // a bracket behind \\ of the line before would be its argument
+      out_ << (line.starts_with('[') || line.starts_with('*') ? "{}" : "") << line << " \\\\\n";
+    }
+  }
+}
+
+void TableWriter::end() {
+  if (format_ == TableFormat::latex) {
+    out_ << "\\end{longtable}\n";
+  }
 }
 
 }  // namespace stereosweep::results

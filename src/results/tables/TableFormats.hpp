@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <iosfwd>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,17 +23,19 @@ std::string csv_cell(std::string_view text);
 std::string markdown_cell(std::string_view text);
 std::string latex_cell(std::string_view text);
 
-/// Writes tables, one row at a time, to a stream that is borrowed.
+/// Writes tables, one row at a time, to a stream that is borrowed. CSV has no titles; its lines end with CR LF.
 class TableWriter {
  public:
-  virtual ~TableWriter() = default;
+  TableWriter(TableFormat format, std::ostream& out) : format_(format), out_(out) {}
   /// Head of a table. `num_labels`: that many first columns are texts, the others numbers (set to the right).
-  virtual void begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) = 0;
-  virtual void add(std::span<const std::string> cells) = 0;
-  virtual void end() = 0;
-};
+  void begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels);
+  void add(std::span<const std::string> cells);
+  void end();
 
-/// CSV has no titles; its lines end with CR LF.
-std::unique_ptr<TableWriter> table_writer(TableFormat format, std::ostream& out);
+ private:
+  TableFormat format_;
+  std::ostream& out_;
+  bool is_first_ = true;
+};
 
 }  // namespace stereosweep::results
