@@ -149,6 +149,21 @@ TEST(StatisticsFile, ACompanionOverOtherAxesThanItsValuesIsRefused) {
   EXPECT_THROW(write_statistics_table(path, TableFormat::csv, {}, out), base::InputError);
 }
 
+TEST(StatisticsFile, CsvAsItIsIsOneTableWithAllDigits) {
+  const testing::TemporaryDirectory folder;
+  const auto path = file_with(folder, [](Layout& layout, hdf5::Group& /*root*/) {
+    add_table(layout);
+    layout.write(number_cube("mean", "", "mean"), {"subject"}, std::vector<double>(2, 1.0 / 3));
+    layout.write(number_cube("share", "", "share"), {"item"}, std::vector<double>(3, 0.125));
+  });
+  std::ostringstream usual;
+  write_statistics_table(path, TableFormat::csv, {}, usual);
+  EXPECT_NE(usual.str().find("0.3333333333333333"), std::string::npos) << usual.str();
+  std::ostringstream as_it_is;
+  write_statistics_table(path, TableFormat::csv_as_is, {}, as_it_is);
+  EXPECT_EQ(as_it_is.str(), usual.str());  // no text here begins as a formula does
+}
+
 TEST(ScoreFile, MeansOfPeopleThatDoNotFitTheirAxesAreRefused) {
   const testing::TemporaryDirectory folder;
   const auto path = file_with(folder, [](Layout& layout, hdf5::Group& root) {

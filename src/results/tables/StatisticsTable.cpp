@@ -145,7 +145,7 @@ class StatisticsRows : public FinishedStatistics {
     const auto columns = label_columns(main.axes, axes_);
     const auto units = main.unit.empty() && main.flags.empty() ? units_of(main.axes, axes_) : Units{};
     const auto shape = shape_of(main);
-    const auto chance = format == TableFormat::csv ? digits : rounded_p;
+    const auto chance = is_csv(format) ? digits : rounded_p;
     std::vector<std::size_t> places(shape.size(), 0);
     for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
       const auto at = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
@@ -159,7 +159,7 @@ class StatisticsRows : public FinishedStatistics {
       const bool has_flag =
           !statuses.empty() && statuses[index] >= 0 && statuses[index] < static_cast<double>(flags.size());
       const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low)), std::abs(at(high))));
-      const auto number = [&](double one) { return format == TableFormat::csv ? digits(one) : rounded(one, size); };
+      const auto number = [&](double one) { return is_csv(format) ? digits(one) : rounded(one, size); };
       use(base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; }),
           {number(value), units.labels != nullptr ? main.unit_of((*units.labels)[places[units.axis]]) : main.unit,
            number(at(n)), number(at(low)), number(at(high)), chance(at(p)), chance(p_adjusted), adjustment,
@@ -372,7 +372,7 @@ void write_statistics_table(const std::filesystem::path& file, TableFormat forma
   const StatisticsRows rows(file);
   const auto places = chosen(rows.blocks(), only);
   TableWriter writer(format, out);
-  if (format == TableFormat::csv) {
+  if (is_csv(format)) {
     write_table(rows, places, format, writer);
   } else {
     for (std::size_t first = 0; first < places.size();) {

@@ -12,6 +12,7 @@ namespace stereosweep::results {
 
 /// csv: a text that a spreadsheet would compute (= + - @) gets an apostrophe before it; csv_as_is: it stays as it is.
 enum class TableFormat { csv, csv_as_is, markdown, latex };
+inline bool is_csv(TableFormat format) { return format == TableFormat::csv || format == TableFormat::csv_as_is; }
 
 /// Throws InputError "unknown ..." for other names than csv, csv-as-is, markdown, latex.
 TableFormat table_format(std::string_view name);
