@@ -8,8 +8,11 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <ostream>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -80,32 +83,28 @@ std::vector<LabelColumn> label_columns(const std::vector<std::string>& axes,
 }
 
 /// Units by label of an axis, where the array has no unit of its own.
-struct Units {
-  std::size_t axis = 0;
-  const std::vector<std::string>* labels = nullptr;
-};
-
-Units units_of(const std::vector<std::string>& axes, const std::map<std::string, AxisSchema>& schemas) {
+std::optional<LabelColumn> column_of_units(const std::vector<std::string>& axes,
+                                           const std::map<std::string, AxisSchema>& schemas) {
   for (std::size_t place = 0; place < axes.size(); ++place) {
     if (const auto* units = schemas.at(axes[place]).find_coordinate("units")) {
-      return {place, units};
+      return LabelColumn{"unit", place, units};
     }
   }
-  return {};
-}
-
-void count_up(std::vector<std::size_t>& places, const hdf5::Shape& shape) {
-  for (auto axis = shape.size(); axis-- > 0;) {
-    if (++places[axis] < shape[axis]) {
-      return;
-    }
-    places[axis] = 0;
-  }
+  return std::nullopt;
 }
 
 using Texts = std::vector<std::string>;
 
 const Texts number_names = {"value", "unit", "n", "low", "high", "p", "p_adjusted", "adjustment", "status"};
+
+/// Of arrays whose numbers stand in the rows of another.
+constexpr std::array<std::string_view, 6> companion_roles = {"low", "high", "n", "p", "status", "adjusted"};
+
+/// "holm" of "mean_p_holm".
+std::string adjustment_of(const std::string& name) {
+  const auto stem = name.rfind("p_");
+  return stem == std::string::npos ? name : name.substr(stem + 2);
+}
 
 std::string digits(double value) { return std::isnan(value) ? "" : base::format_double(value); }
 
@@ -132,37 +131,40 @@ class StatisticsRows : public FinishedStatistics {
   /// and what stands under `number_names`, "" for NaN.
   void read(std::size_t block, TableFormat format, const std::function<void(const Texts&, const Texts&)>& use) const {
     const auto& main = blocks_.at(block);
-    const auto names = companions_of(main);
+    const auto beside = companions_of(main);
+    const auto numbers_of = [&](const char* role) {
+      const auto found = beside.find(role);
+      return found == beside.end() ? std::vector<double>() : numbers_over(main, *found->second.front());
+    };
     const auto values = numbers(main);
-    const auto low = numbers_over(main, names.low);
-    const auto high = numbers_over(main, names.high);
-    const auto n = numbers_over(main, names.n);
-    const auto p = numbers_over(main, names.p);
-    const auto adjusted =
-        base::mapped(names.adjusted, [&](const Adjusted& companion) { return numbers_over(main, companion.name); });
-    const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
-    const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
+    const auto low = numbers_of("low");
+    const auto high = numbers_of("high");
+    const auto n = numbers_of("n");
+    const auto p = numbers_of("p");
+    const auto ways = beside.contains("adjusted") ? beside.at("adjusted") : Arrays();
+    const auto adjusted = base::mapped(ways, [&](const auto* way) { return numbers_over(main, *way); });
+    const bool has_statuses = main.flags.empty() && beside.contains("status");
+    const auto statuses = main.flags.empty() ? numbers_of("status") : values;
+    const auto& flags = has_statuses ? beside.at("status").front()->flags : main.flags;
     const auto columns = label_columns(main.axes, axes_);
-    const auto units = main.unit.empty() && main.flags.empty() ? units_of(main.axes, axes_) : Units{};
+    const auto units = main.unit.empty() && main.flags.empty() ? column_of_units(main.axes, axes_) : std::nullopt;
     const auto shape = shape_of(main);
     const auto chance = is_csv(format) ? digits : rounded_p;
-    std::vector<std::size_t> places(shape.size(), 0);
-    for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
+    for (std::size_t index = 0; index < values.size(); ++index) {
+      const auto places = hdf5::coordinates_of(index, shape);
+      const auto label = [&](const LabelColumn& column) { return (*column.labels)[places[column.axis]]; };
       const auto at = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
       const double value = main.flags.empty() ? values[index] : no_number;
-      double p_adjusted = no_number;
-      std::string adjustment;
-      for (std::size_t way = 0; way < adjusted.size() && std::isnan(p_adjusted); ++way) {
-        p_adjusted = adjusted[way][index];
-        adjustment = std::isnan(p_adjusted) ? "" : names.adjusted[way].adjustment;
-      }
+      const auto way = std::ranges::find_if_not(adjusted, [&](const auto& all) { return std::isnan(all[index]); });
+      const bool is_adjusted = way != adjusted.end();
       const bool has_flag =
           !statuses.empty() && statuses[index] >= 0 && statuses[index] < static_cast<double>(flags.size());
       const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low)), std::abs(at(high))));
       const auto number = [&](double one) { return is_csv(format) ? digits(one) : rounded(one, size); };
-      use(base::mapped(columns, [&](const auto& column) { return (*column.labels)[places[column.axis]]; }),
-          {number(value), units.labels != nullptr ? main.unit_of((*units.labels)[places[units.axis]]) : main.unit,
-           number(at(n)), number(at(low)), number(at(high)), chance(at(p)), chance(p_adjusted), adjustment,
+      use(base::mapped(columns, label),
+          {number(value), units ? main.unit_of(label(*units)) : main.unit, number(at(n)), number(at(low)),
+           number(at(high)), chance(at(p)), chance(is_adjusted ? (*way)[index] : no_number),
+           is_adjusted ? adjustment_of(ways[static_cast<std::size_t>(way - adjusted.begin())]->name) : "",
            has_flag            ? flags[static_cast<std::size_t>(statuses[index])]
            : std::isnan(value) ? "no_value"
                                : "ok"});
@@ -170,19 +172,7 @@ class StatisticsRows : public FinishedStatistics {
   }
 
  private:
-  struct Adjusted {
-    std::string name;
-    std::string adjustment;
-  };
-  /// Names of arrays; "": none.
-  struct Companions {
-    std::string low;
-    std::string high;
-    std::string n;
-    std::string p;
-    std::string status;
-    std::vector<Adjusted> adjusted;  ///< the first that is a number stands in the row
-  };
+  using Arrays = std::vector<const StatisticsArray*>;
 
   void find_arrays() {
     const auto& root = file_.root();
@@ -214,25 +204,13 @@ class StatisticsRows : public FinishedStatistics {
     }
   }
 
-  const StatisticsArray* find(const std::string& name) const {
-    const auto found = std::ranges::find(arrays_, name, &StatisticsArray::name);
-    return found == arrays_.end() ? nullptr : &*found;
-  }
-
-  /// Of several with one role the first; adjusted p all, in the file's order.
-  Companions companions_of(const StatisticsArray& main) const {
-    Companions found;
-    const std::map<std::string, std::string*> places = {
-        {"low", &found.low}, {"high", &found.high}, {"n", &found.n}, {"p", &found.p}, {"status", &found.status}};
+  /// By their roles, in the file's order: of several with one role the first counts, of adjusted p the first that is a
+  /// number.
+  std::map<std::string, Arrays> companions_of(const StatisticsArray& main) const {
+    std::map<std::string, Arrays> found;
     for (const auto& array : arrays_) {
-      if (!base::contains(array.of, main.name)) {
-        continue;
-      }
-      if (const auto place = places.find(array.role); place != places.end()) {
-        *place->second = place->second->empty() ? array.name : *place->second;
-      } else if (array.role == "adjusted") {
-        const auto stem = array.name.rfind("p_");
-        found.adjusted.push_back({array.name, stem == std::string::npos ? array.name : array.name.substr(stem + 2)});
+      if (base::contains(array.of, main.name) && base::contains(companion_roles, array.role)) {
+        found[array.role].push_back(&array);
       }
     }
     return found;
@@ -241,10 +219,8 @@ class StatisticsRows : public FinishedStatistics {
   void find_blocks() {
     std::set<std::string> consumed;
     const auto consume = [&](const StatisticsArray& array) {
-      const auto beside_it = companions_of(array);
-      consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
-      if (!beside_it.adjusted.empty()) {
-        consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
+      for (const auto& [role, companions] : companions_of(array)) {
+        consumed.insert(companions.front()->name);  // the others have rows of their own
       }
     };
     for (const auto& array : arrays_) {
@@ -276,32 +252,26 @@ class StatisticsRows : public FinishedStatistics {
     return base::mapped(array.axes, [&](const auto& axis) -> std::uint64_t { return axes_.at(axis).labels.size(); });
   }
 
-  /// Those of another array, repeated over the axes of `main` that it lacks; empty where `companion` is "".
-  std::vector<double> numbers_over(const StatisticsArray& main, const std::string& companion) const {
-    if (companion.empty()) {
-      return {};
-    }
-    const auto& array = *find(companion);
+  /// Those of another array, repeated over the axes of `main` that it lacks.
+  std::vector<double> numbers_over(const StatisticsArray& main, const StatisticsArray& array) const {
     const auto values = numbers(array);
+    if (array.axes == main.axes) {
+      return values;
+    }
     const auto shape = shape_of(main);
     std::vector<std::size_t> steps(main.axes.size(), 0);
     std::size_t step = 1;
     for (auto place = array.axes.size(); place-- > 0;) {
       const auto in_main = place_of(main.axes, array.axes[place]);
       base::refuse_if(!in_main, "cannot read '" + path_.string() + "'",
-                      "'" + companion + "' has the axis '" + array.axes[place] + "', which '" + main.name + "' lacks");
+                      "'" + array.name + "' has the axis '" + array.axes[place] + "', which '" + main.name + "' lacks");
       steps[*in_main] = step;
       step *= axes_.at(array.axes[place]).labels.size();
     }
     std::vector<double> result(hdf5::product(shape));
-    std::vector<std::size_t> places(shape.size(), 0);
-    for (auto& value : result) {
-      std::size_t from = 0;
-      for (std::size_t place = 0; place < places.size(); ++place) {
-        from += places[place] * steps[place];
-      }
-      value = values[from];
-      count_up(places, shape);
+    for (std::size_t index = 0; index < result.size(); ++index) {
+      const auto places = hdf5::coordinates_of(index, shape);
+      result[index] = values[std::inner_product(places.begin(), places.end(), steps.begin(), std::size_t{0})];
     }
     return result;
   }
@@ -374,15 +344,14 @@ void write_statistics_table(const std::filesystem::path& file, TableFormat forma
   TableWriter writer(format, out);
   if (is_csv(format)) {
     write_table(rows, places, format, writer);
-  } else {
-    for (std::size_t first = 0; first < places.size();) {
-      auto last = first + 1;
-      while (last < places.size() && rows.blocks()[places[last]].columns == rows.blocks()[places[first]].columns) {
-        ++last;
-      }
-      write_table(rows, std::span(places).subspan(first, last - first), format, writer);
-      first = last;
+  }
+  for (std::size_t first = 0; !is_csv(format) && first < places.size();) {
+    auto last = first + 1;
+    while (last < places.size() && rows.blocks()[places[last]].columns == rows.blocks()[places[first]].columns) {
+      ++last;
     }
+    write_table(rows, std::span(places).subspan(first, last - first), format, writer);
+    first = last;
   }
   out.flush();
   base::fail_if(!out, "the table cannot be written (disk full, or the reader has gone)");
