@@ -23,17 +23,6 @@ constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
 void refuse_if(bool is_wrong, std::string_view why) { base::fail_if(is_wrong, "no valid raw block", why); }
 
-void check_values(const CubeSchema& cube, const RawColumn& column) {
-  const auto* flags = std::get_if<std::vector<std::uint8_t>>(&column);
-  const auto known = cube.flag_meanings.size();
-  refuse_if(flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; }),
-            "cube '" + cube.name + "' holds a flag without a meaning");
-  const auto* texts = std::get_if<std::vector<std::string>>(&column);
-  refuse_if(texts != nullptr &&
-                std::ranges::any_of(*texts, [](const auto& text) { return base::find_invalid_utf8(text).has_value(); }),
-            "a text is no UTF-8");
-}
-
 std::uint64_t checked_product(std::uint64_t left, std::uint64_t right) {
   base::refuse_if(right != 0 && left > std::numeric_limits<std::int64_t>::max() / right, "a cube has too many values",
                   "more than 2^63");
@@ -108,6 +97,17 @@ RawColumn empty_column(ElementType type) {
       std::vector<double>(), std::vector<std::int32_t>(), std::vector<std::uint8_t>(), std::vector<std::string>(),
       std::vector<float>()};
   return columns.at(static_cast<std::size_t>(type));
+}
+
+void check_values(const CubeSchema& cube, const RawColumn& column) {
+  const auto* flags = std::get_if<std::vector<std::uint8_t>>(&column);
+  const auto known = cube.flag_meanings.size();
+  refuse_if(flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; }),
+            "cube '" + cube.name + "' holds a flag without a meaning");
+  const auto* texts = std::get_if<std::vector<std::string>>(&column);
+  refuse_if(texts != nullptr &&
+                std::ranges::any_of(*texts, [](const auto& text) { return base::find_invalid_utf8(text).has_value(); }),
+            "a text is no UTF-8");
 }
 
 void append(RawColumn& target, RawColumn&& more) {

@@ -74,6 +74,8 @@ using RawColumn = std::variant<std::vector<double>, std::vector<std::int32_t>, s
                                std::vector<std::string>, std::vector<float>>;
 
 RawColumn empty_column(ElementType type);
+/// Throws base::Error for a flag that has no meaning, and for texts that are no UTF-8.
+void check_values(const CubeSchema& cube, const RawColumn& column);
 void append(RawColumn& target, RawColumn&& more);
 /// The first `count` values; the others stay.
 RawColumn take_first(RawColumn& column, std::uint64_t count);

@@ -248,6 +248,7 @@ RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count, Depth 
       read_contexts(cubes_[index].group, num_outer, first + from_prior - num_prior_contexts, count - from_prior,
                     column);
     }
+    check_values(schema_.cubes[index], column);
   }
   return block;
 }

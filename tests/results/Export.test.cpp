@@ -17,6 +17,7 @@
 namespace stereosweep::results {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -218,6 +219,20 @@ TEST_F(ExportTest, AnyChangedNumberChangesTheDigest) {
     digests.insert(digest_of_blocks(schema_, plan, source(cube, 3)));
   }
   EXPECT_EQ(digests.size(), 9U);
+}
+
+/// Another program may have put it there, and whoever reads it looks its name up.
+TEST_F(ExportTest, AFlagWithoutAMeaningIsRefused) {
+  const auto plan = testing::synthetic_plan(schema_, 42);
+  const auto source = [](const sweep::Block& block) {
+    auto raw = testing::synthetic_block(block);
+    std::get<std::vector<std::uint8_t>>(raw.columns[2])[5] = 3;  // "not_scored" is 2
+    return std::optional(raw);
+  };
+  export_run(testing::synthetic_run(schema_, plan, source), directory_ / "a.h5");
+  const ResultFile file(directory_ / "a.h5");
+  EXPECT_THAT([&] { file.read(0, 42); },
+              ThrowsMessage<base::InputError>(AllOf(HasSubstr("a.h5"), HasSubstr("flag without a meaning"))));
 }
 
 TEST_F(ExportTest, AFailedExportLeavesTheOldFile) {
