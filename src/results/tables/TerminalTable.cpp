@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <ranges>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -71,30 +72,28 @@ Lines folded(std::string_view text, std::size_t most) {
   return lines;
 }
 
+std::size_t widest(auto&& lines) {
+  std::size_t most = 0;
+  for (const std::string& line : lines) {
+    most = std::max(most, width(line));
+  }
+  return most;
+}
+
 /// One column: the head's lines, the texts below it and the lines that each is broken into.
 struct Column {
   Lines head;
   std::vector<std::string> texts;
   std::vector<Lines> cells;
   std::size_t head_width() const { return widest(head); }
-  std::size_t cells_width() const {
-    std::size_t most = 0;
-    for (const auto& cell : cells) {
-      most = std::max(most, widest(cell));
-    }
-    return most;
-  }
+  std::size_t cells_width() const { return widest(cells | std::views::join); }
   std::size_t width() const { return std::max(head_width(), cells_width()); }
-
- private:
-  static std::size_t widest(const Lines& texts) {
-    std::size_t most = 0;
-    for (const auto& text : texts) {
-      most = std::max(most, results::width(text));
-    }
-    return most;
-  }
 };
+
+/// Of the column that has most.
+std::size_t most_lines(const std::vector<const Column*>& columns, const auto& lines_of) {
+  return std::ranges::max(base::mapped(columns, [&](const Column* column) { return lines_of(*column).size(); }));
+}
 
 std::size_t total_width(const std::vector<Column>& columns) {
   return std::accumulate(columns.begin(), columns.end(), std::size_t{0},
@@ -129,10 +128,7 @@ void fit(std::vector<Column>& columns, std::size_t most) {
 /// `labels`: a column whose cells stand in lines of their own above the rows; null: there is none.
 std::string lines_of(const std::vector<const Column*>& columns, const Column* labels) {
   const std::string indent(labels == nullptr ? 0 : label_indent, ' ');
-  std::size_t head_lines = 0;
-  for (const auto* column : columns) {
-    head_lines = std::max(head_lines, column->head.size());
-  }
+  const auto head_lines = most_lines(columns, [](const Column& column) -> const Lines& { return column.head; });
   std::string result;
   std::size_t longest = 0;
   const auto add_line = [&](const auto& cell_of) {
@@ -169,10 +165,7 @@ std::string lines_of(const std::vector<const Column*>& columns, const Column* la
     if (labels != nullptr) {
       add_label(labels->texts[row]);
     }
-    std::size_t row_lines = 1;
-    for (const auto* column : columns) {
-      row_lines = std::max(row_lines, column->cells[row].size());
-    }
+    const auto row_lines = most_lines(columns, [&](const Column& column) -> const Lines& { return column.cells[row]; });
     for (std::size_t line = 0; line < row_lines; ++line) {
       add_line([&](const Column& column) -> const std::string& { return line_of(column.cells[row], line); });
     }
