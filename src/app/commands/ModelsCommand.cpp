@@ -25,20 +25,6 @@
 namespace stereosweep::app {
 namespace {
 
-struct ListedModel {
-  std::string path;               ///< what model.path takes: a place, or ORG/NAME with the revision that needs it
-  std::string commit;             ///< of a cache's snapshot; empty for a directory
-  std::vector<std::string> refs;  ///< branches and tags at that commit
-  std::string family;             ///< model_type of config.json, "elmo"; empty: unknown
-  std::string head;               ///< "masked", "causal", "none: vectors alone"; empty where nothing can be asked
-  std::uint64_t weight_bytes = 0;
-  std::string storage;            ///< how the weights are stored; empty: as plain numbers
-  std::uint64_t num_numbers = 0;  ///< of weights, where they are not
-  /// All probes that there are, sorted, by why they do not fit ("": they do); empty where nothing can be asked.
-  std::map<std::string, std::vector<std::string>> probes;
-  std::string problem;  ///< why nothing can be asked; empty: something can
-};
-
 namespace fs = std::filesystem;
 using OutlineKind = model::CheckpointOutline::Kind;
 
@@ -77,69 +63,94 @@ std::string head_of(const model::CheckpointOutline& outline) {
   return outline.kind == OutlineKind::masked ? "masked" : "causal";
 }
 
-/// Throws InputError with what keeps every probe from the model.
-void look_inside(const base::FileSet& files, ListedModel& found) {
-  const bool elmo = base::is_elmo(files);
-  found.family = elmo ? "elmo" : model::ConfigFields(files).text("model_type", "");
-  const auto outline = model::read_outline(files);
-  found.storage = elmo ? "" : model::describe_storage(files);
-  if (!found.storage.empty()) {
-    for (const auto& [name, tensor] : model::read_stored_tensors(files)) {
-      found.num_numbers += static_cast<std::uint64_t>(tensor.count());
-    }
+std::string size_text(std::uint64_t bytes) {
+  const auto megabytes = static_cast<double>(bytes) / 1e6;
+  return megabytes < 1000 ? probes::format_number("%.3g MB", megabytes)
+                          : probes::format_number("%.3g GB", megabytes / 1000);
+}
+
+std::string line_of(const std::string& name, const std::string& text) {
+  const auto line = "  " + name + std::string(10 - name.size(), ' ') + base::printable(text) + "\n";
+  return text.empty() ? "" : results::wrapped(line, 12);
+}
+
+std::string size_line(const base::FileSet& files) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, content] : files.files()) {
+    bytes += base::is_weight_file(name) ? content.size() : 0;
   }
-  base::refuse_if(!outline.has_weights, "no weights lie here", "the configuration alone does",
-                  base::download_suggestion(files.directory()));
-  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  found.head = head_of(outline);
+  return line_of("size", bytes == 0 ? "" : size_text(bytes) + " of weights");
+}
+
+/// Of weights that are not stored as plain numbers.
+std::string storage_lines(const base::FileSet& files) {
+  const auto storage = base::is_elmo(files) ? "" : model::describe_storage(files);
+  if (storage.empty()) {
+    return "";
+  }
+  std::uint64_t numbers = 0;
+  for (const auto& [name, tensor] : model::read_stored_tensors(files)) {
+    numbers += static_cast<std::uint64_t>(tensor.count());
+  }
+  return line_of("stored", storage) + line_of("memory", size_text(4 * numbers) + " of weights in float32, " +
+                                                            size_text(2 * numbers) + " in bfloat16 or float16");
+}
+
+/// All probes that there are, by why they do not fit.
+std::string probes_lines(const model::CheckpointOutline& outline, const tokenizer::Tokenizer& tokenizer) {
   auto names = base::mapped(config::probe_formats(), [](const auto* format) { return std::string(format->name()); });
   std::ranges::sort(names);
+  std::map<std::string, std::vector<std::string>> found;
   for (const auto& name : names) {
-    found.probes[why_not(probes::kind_of(name), outline, tokenizer)].push_back(name);
+    found[why_not(probes::kind_of(name), outline, tokenizer)].push_back(name);
   }
+  const auto fits = found.extract("");
+  const auto part_of = [](const auto& part) { return base::join(part.second, ", ") + " (" + part.first + ")"; };
+  return line_of("fits", fits.empty() ? "" : base::join(fits.mapped(), ", ")) +
+         line_of("not", base::join(base::mapped(found, part_of), "; "));
 }
 
-/// What lies in one directory. Never throws for what its files hold: that is `problem`.
-ListedModel look_at_model(const fs::path& directory) {
-  ListedModel found;
-  found.path = directory.string();
+/// What lies in one directory. Never throws for what its files hold: that is a problem that is told.
+std::string model_text(const fs::path& directory, const std::string& name, const std::string& revision) {
+  std::string family;
+  std::string head;
+  std::string rest;
   try {
-    const auto place = base::checkpoint_directory(directory.string());
-    const auto files = base::read_checkpoint_files(place, base::CheckpointPart::all_files);
-    for (const auto& [name, content] : files.files()) {
-      found.weight_bytes += base::is_weight_file(name) ? content.size() : 0;
-    }
-    look_inside(files, found);
+    const auto files =
+        base::read_checkpoint_files(base::checkpoint_directory(directory.string()), base::CheckpointPart::all_files);
+    rest = size_line(files);
+    family = base::is_elmo(files) ? "elmo" : model::ConfigFields(files).text("model_type", "");
+    const auto outline = model::read_outline(files);
+    rest += storage_lines(files);
+    base::refuse_if(!outline.has_weights, "no weights lie here", "the configuration alone does",
+                    base::download_suggestion(files.directory()));
+    const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+    rest += probes_lines(outline, tokenizer);
+    head = head_of(outline);
   } catch (const base::Error& error) {
-    found.head.clear();
-    found.probes.clear();
-    found.problem = base::replace_all(error.what(), directory.string() + "/", "");
+    rest += line_of("problem", base::replace_all(error.what(), directory.string() + "/", ""));
   }
-  return found;
+  return base::printable(name) + '\n' + line_of("revision", revision) + line_of("family", family) +
+         line_of("head", head) + rest;
 }
 
-/// Every snapshot of the Hugging Face cache.
-std::vector<ListedModel> list_cached_models() {
-  std::vector<ListedModel> models;
+/// Of every snapshot of the Hugging Face cache: by what model.path takes.
+std::string cached_models_text() {
+  std::string text;
   for (const auto& snapshot : base::list_hub_cache(base::hub_cache())) {
-    auto found = look_at_model(snapshot.directory);
     const bool is_main = base::contains(snapshot.refs, "main");
     const auto revision = snapshot.refs.empty() ? snapshot.commit : snapshot.refs.front();
-    found.path = snapshot.name + (is_main ? "" : "@" + revision);
-    found.commit = snapshot.commit;
-    found.refs = snapshot.refs;
-    models.push_back(std::move(found));
+    const auto refs = snapshot.refs.empty() ? "" : " (" + base::join(snapshot.refs, ", ") + ")";
+    text += model_text(snapshot.directory, snapshot.name + (is_main ? "" : "@" + revision), snapshot.commit + refs);
   }
-  return models;
+  return text;
 }
 
-/// The checkpoint `directory`, or those in its folders. Throws InputError where there is none.
-std::vector<ListedModel> list_models_in(const fs::path& directory) {
+/// Of the checkpoint `directory`, or of those in its folders. Throws InputError where there is none.
+std::string models_text(const fs::path& directory) {
   std::error_code error;
-  std::vector<fs::path> places;
-  if (holds_checkpoint(directory)) {
-    places.push_back(directory);
-  } else {
+  std::vector<fs::path> places = {directory};
+  if (!holds_checkpoint(directory)) {
     places = base::entries_of(directory, error);
     std::erase_if(places, [](const fs::path& path) { return !holds_checkpoint(path); });
   }
@@ -147,51 +158,23 @@ std::vector<ListedModel> list_models_in(const fs::path& directory) {
       places.empty(), "no model in '" + directory.string() + "'",
       error ? error.message() : "neither it nor a folder in it holds a config.json, an options.json or a GGUF file");
   std::ranges::sort(places);
-  return base::mapped(places, look_at_model);
-}
-
-std::string size_text(std::uint64_t bytes) {
-  const auto megabytes = static_cast<double>(bytes) / 1e6;
-  return megabytes < 1000 ? probes::format_number("%.3g MB", megabytes)
-                          : probes::format_number("%.3g GB", megabytes / 1000);
-}
-
-void print_model(std::ostream& out, const ListedModel& model) {
-  out << base::printable(model.path) << '\n';
-  const auto line = [&](const std::string& name, const std::string& text) {
-    if (!text.empty()) {
-      out << results::wrapped("  " + name + std::string(10 - name.size(), ' ') + base::printable(text) + "\n", 12);
-    }
-  };
-  line("revision", model.commit + (model.refs.empty() ? "" : " (" + base::join(model.refs, ", ") + ")"));
-  line("family", model.family);
-  line("head", model.head);
-  line("size", model.weight_bytes == 0 ? "" : size_text(model.weight_bytes) + " of weights");
-  line("stored", model.storage);
-  line("memory", model.num_numbers == 0 ? ""
-                                        : size_text(4 * model.num_numbers) + " of weights in float32, " +
-                                              size_text(2 * model.num_numbers) + " in bfloat16 or float16");
-  auto unfit = model.probes;
-  const auto fits = unfit.extract("");
-  line("fits", fits.empty() ? "" : base::join(fits.mapped(), ", "));
-  const auto part_of = [](const auto& part) { return base::join(part.second, ", ") + " (" + part.first + ")"; };
-  line("not", base::join(base::mapped(unfit, part_of), "; "));
-  line("problem", model.problem);
+  std::string text;
+  for (const auto& place : places) {
+    text += model_text(place, place.string(), "");
+  }
+  return text;
 }
 
 base::ExitCode execute_models(const CommandLine& line) {
-  auto models = list_cached_models();
+  auto text = cached_models_text();
   for (const auto& place : line.places) {
-    const auto found = list_models_in(place);
-    models.insert(models.end(), found.begin(), found.end());
+    text += models_text(place);
   }
-  if (models.empty()) {
+  if (text.empty()) {
     std::cout << "no models in the Hugging Face cache " << base::hub_cache().string() << "; fetch one, for example:\n  "
               << base::download_command({"google-bert/bert-base-uncased", "main"}) << '\n';
   }
-  for (const auto& model : models) {
-    print_model(std::cout, model);
-  }
+  std::cout << text;
   return base::ExitCode::done;
 }
 
