@@ -11,40 +11,23 @@
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
-#include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "run/DecidedRounds.hpp"
-#include "run/ServerAnswers.hpp"
 #include "run/checks/ChatAudit.hpp"
 #include "run/checks/DiskCheck.hpp"
 #include "run/directory/ExportDirectory.hpp"
 #include "run/ranks/Coordinator.hpp"
 #include "run/ranks/Signals.hpp"
-#include "server/ServerEngine.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 using base::with_thousands;
 using parallel::coordinated;
-
-/// Refuses a model whose every answer would be an error.
-void require_prediction(const sweep::Job& job, const query::Engine& engine) {
-  const auto prediction = probes::kind_of(job).prediction();
-  if (!prediction) {
-    return;
-  }
-  if (const auto why = engine.lacks(*prediction)) {
-    base::refuse("model.path: " + job.probe_name() + " cannot ask '" + job.model.shown() + "'", *why,
-                 *prediction == query::Prediction::masked
-                     ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
-                     : "Use a causal model with its head (...ForCausalLM).");
-  }
-}
 
 /// Ranks that hold one model together (execution.tensor_parallel): a group counts as one rank for everybody else.
 ///   rank 0 of a group   asks for blocks, scores and sends as any rank does
@@ -144,22 +127,9 @@ class StageRun {
                              {},
                              ranks.tensors(),
                              std::chrono::seconds(job_.job().execution.block_limit_s)};
-    if (asks_model && job_.job().model.server) {
-      scorer_parts.make_engine = [parts = job_.scoring, root = job_.directory.root(),
-                                  header = journal_header()]() -> std::unique_ptr<query::Engine> {
-        auto engine = server::make_server_engine(*parts->job.model.server, open_answers(root, header));
-        require_prediction(parts->job, *engine);
-        return engine;
-      };
-    } else if (asks_model) {
-      auto settings = engine_settings(job_.job());
-      settings.tensor_group = ranks.tensors();
-      scorer_parts.make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
-        parallel::use_gpu(parts->gpu);
-        auto engine = engine::make_engine(settings, parts->files, *parts->tokenizer);
-        require_prediction(parts->job, *engine);
-        return engine;
-      };
+    if (asks_model) {
+      scorer_parts.make_engine = [parts = job_.scoring, root = job_.directory.root(), header = journal_header(),
+                                  group = ranks.tensors()] { return make_engine(*parts, root, header, group); };
     }
     const auto end = serve(scorer_parts, ranks);
     complete_ = end == base::ExitCode::done;
@@ -526,7 +496,9 @@ class JobStages {
           continue;
         }
       } else if (!step.run->complete()) {
-        if (const auto end = finish_stages_before(index); end != base::ExitCode::done) {
+        // What the stage reads must be there.
+        const auto is_gone = [&](const Step& before) { return !before.stage->is_intact(request_); };
+        if (const auto end = score_again(index, is_gone); end != base::ExitCode::done) {
           return end;
         }
       }
@@ -534,7 +506,9 @@ class JobStages {
         return end;
       }
     }
-    if (const auto end = score_for_missing_files(); end != base::ExitCode::done) {
+    // A journal may be gone whose file is wanted.
+    const auto is_missing = [&](const Step& step) { return is_wanted(step) && !step.run->complete(); };
+    if (const auto end = score_again(steps_.size() - 1, is_missing); end != base::ExitCode::done) {
       return end;
     }
     job_.stop_at_once_on_signal();
@@ -621,14 +595,13 @@ class JobStages {
     }
   }
 
-  /// What a stage that is to be scored reads must be there.
-  base::ExitCode finish_stages_before(std::size_t index) {
-    for (std::size_t before = 0; before < index; ++before) {
-      if (ask(job_.leads() && steps_[before].stage->is_intact(request_))) {
-        continue;
-      }
-      if (const auto end = score_and_finish(before); end != base::ExitCode::done) {
-        return end;
+  /// Scores stages again, of the first `count` those of which rank zero says so.
+  base::ExitCode score_again(std::size_t count, const std::function<bool(const Step&)>& is_needed) {
+    for (std::size_t index = 0; index < count; ++index) {
+      if (ask(job_.leads() && is_needed(steps_[index]))) {
+        if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
+          return end;
+        }
       }
     }
     return base::ExitCode::done;
@@ -642,18 +615,6 @@ class JobStages {
     }
     const auto file = job_.directory.root() / target->name;
     return !job_.exported || !is_whole(file) || !has_attributes(file, *target);
-  }
-
-  /// A stage whose journal is gone, and whose file is wanted, is scored again.
-  base::ExitCode score_for_missing_files() {
-    for (std::size_t index = 0; index + 1 < steps_.size(); ++index) {
-      if (ask(job_.leads() && is_wanted(steps_[index])) && !steps_[index].run->complete()) {
-        if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
-          return end;
-        }
-      }
-    }
-    return base::ExitCode::done;
   }
 
   void export_all() {

@@ -7,23 +7,16 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
-#include "base/files/HubCache.hpp"
 #include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
-#include "base/process/Profile.hpp"
-#include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "config/ProbeFormat.hpp"
-#include "engine/EngineFactory.hpp"
 #include "hdf5/File.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "run/JobStages.hpp"
-#include "run/checks/MemoryCheck.hpp"
-#include "run/checks/ModelCheck.hpp"
 #include "server/ServerEngine.hpp"
 
 namespace stereosweep::run {
@@ -39,16 +32,6 @@ std::optional<RunStatus> earlier_status(const std::filesystem::path& root) {
   } catch (const base::Error&) {
     return std::nullopt;
   }
-}
-
-/// GPUs that are paid for and not used are rarely what was meant.
-void refuse_idle_gpus(const sweep::Job& job, const parallel::GpuBinding& gpu) {
-  const auto granted = base::granted_gpus();
-  base::refuse_if(
-      job.execution.device == query::Device::automatic && gpu.name.empty() && !granted.empty(),
-      "Slurm has granted GPUs (" + granted + "), but " + parallel::host_name() + " would compute on the processor",
-      "no GPU can be used there: see nvidia-smi, and whether the build has CUDA",
-      "If that is meant: execution.device=cpu");
 }
 
 /// Which run directories this start has opened, for the batch script, which reads the ends there (slurm/step.sh).
@@ -152,167 +135,6 @@ void begin_anew(JobParts& parts) {
   parts.write_resolved_job();
 }
 
-/// What would be faster on this GPU, once a run.
-void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
-  if (gpu.device < 0) {
-    return;
-  }
-  if (const auto advice = engine::slow_dtype(job.model.dtype, gpu.capability); !advice.empty()) {
-    base::log_once(base::LogLevel::warning, advice);
-  }
-  const auto& execution = job.execution;
-  const auto defaults = config::format_of(job.probe_name()).defaults();
-  if (config::ProbeFormat::Sizes{execution.contexts_per_block, execution.batch_tokens} == defaults.sizes) {
-    base::log_once(
-        base::LogLevel::warning,
-        base::describe("batches of " + std::to_string(execution.batch_tokens) + " tokens leave most of a GPU idle",
-                       "they are the default where the job does not say execution.device: cuda",
-                       "execution.device: cuda takes " + std::to_string(defaults.on_gpu.batch_tokens) +
-                           " tokens, and blocks of " + std::to_string(defaults.on_gpu.contexts_per_block) +
-                           " contexts; a run that has begun keeps its own"));
-  }
-}
-
-/// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read. Returns
-/// where this node is to have these.
-parallel::WeightPlace check_devices(JobParts& parts, const base::CheckpointPlace& checkpoint) {
-  const auto settings = engine_settings(parts.job());
-  const auto node = parts.world.node();
-  const auto small_files =
-      parallel::read_checkpoint_once(parts.world, node, checkpoint, base::CheckpointPart::small_files).files;
-  auto& gpu = parts.scoring->gpu;
-  if (engine::may_use_gpu(settings, small_files)) {
-    gpu = parallel::bind_gpu(parts.world);
-  }
-  return coordinated(parts.world, [&] {
-    engine::require_gpu(settings, gpu);
-    base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
-                    "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
-                    "start one rank per GPU");
-    auto memory = node_memory(node.size(), checkpoint);
-    memory.gpu = gpu.free;
-    memory.gpu_ranks = gpu.ranks;
-    if (parts.world.rank() == 0) {
-      advise(parts.job(), gpu);
-    }
-    const bool has_room = require_memory(parts.job(), small_files, memory);
-    // Slices that lie on one node leave it the most room: no byte would be read less often.
-    const bool is_worth_it = parts.job().execution.tensor_parallel == 1 || node.size() < parts.world.size();
-    if (has_room && parts.sweep.is_model == SweepParts::Model::read_again) {
-      return parallel::WeightPlace::kept_memory;
-    }
-    return has_room && is_worth_it ? parallel::WeightPlace::node_memory : parallel::WeightPlace::files;
-  });
-}
-
-/// Files of the adapter, and the ranks that have them by one reading. The model itself is in parts.sweep.model.
-parallel::Checkpoint read_model(JobParts& parts) {
-  const base::profile::Span span("reading the model's files");
-  auto& scoring = *parts.scoring;
-  parallel::Checkpoint adapter{base::FileSet(""), parts.world};
-  if (scoring.job.reads_model()) {
-    const auto& asked = scoring.job.model;
-    const auto found =
-        coordinated(parts.world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
-    auto place = parallel::WeightPlace::files;
-    if (!is_fake(scoring.job)) {
-      place = check_devices(parts, found);
-      coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
-    }
-    const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
-    const auto node = parts.world.node();
-    const auto location = (is_fake(scoring.job) ? "fake " : "") + asked.location();
-    auto& kept = parts.sweep.model;
-    const bool is_there =
-        kept.location == location && (kept.place == place || kept.place == parallel::WeightPlace::kept_memory);
-    if (!parts.world.all(is_there)) {
-      kept = {};
-      kept.checkpoint = parallel::read_checkpoint_once(parts.world, node, found.model, part, place);
-      kept.location = location;
-      kept.place = place;
-    } else if (parts.leads()) {
-      base::log(base::LogLevel::info, asked.location() + ": the files that the job before has read");
-    }
-    scoring.files = kept.checkpoint.files;
-    if (!found.adapter.empty()) {
-      adapter =
-          parallel::read_checkpoint_once(parts.world, node, {std::filesystem::path(), found.adapter}, part, place);
-      for (const auto& [name, content] : adapter.files.files()) {
-        scoring.files.add(name, content);
-      }
-    }
-    coordinated(parts.world, [&] {
-      scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files));
-      scoring.tokenizer->log_warnings();
-      require_mask(scoring.job, *scoring.tokenizer);
-    });
-  }
-  parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);
-  return adapter;
-}
-
-/// Collective: each file once among those that have it by one reading.
-FileHashes hash_once(const JobParts& parts, const parallel::Checkpoint& checkpoint) {
-  const auto& sharers = checkpoint.sharers;
-  const auto own = coordinated(parts.world, "hash_files", [&] {
-    const base::profile::Span span("digests");
-    return base::Json(hash_files(parts.scoring->job, checkpoint.files, {sharers.rank(), sharers.size()})).dump();
-  });
-  FileHashes hashes;
-  for (const auto& text : sharers.gather_everywhere(own)) {
-    hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
-  }
-  return hashes;
-}
-
-void agree_on_settings(JobParts& parts, const parallel::Checkpoint& adapter) {
-  const auto& scoring = *parts.scoring;
-  const auto own = scoring.job.model.server   ? "a server"
-                   : scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
-                                              : scoring.gpu.name;
-  auto devices = parts.world.gather_everywhere(own);
-  std::ranges::sort(devices);
-  const auto repeats = std::ranges::unique(devices);
-  devices.erase(repeats.begin(), repeats.end());
-  const auto device = base::join(devices, " + ");
-  const auto node = parts.world.node();
-  auto& settings = parts.settings;
-  auto& kept = parts.sweep.model;
-  FileHashes hashes;
-  if (scoring.job.reads_model()) {
-    if (kept.hashes.empty()) {
-      kept.hashes = hash_once(parts, kept.checkpoint);
-    }
-    hashes = kept.hashes;
-  }
-  if (!adapter.files.files().empty()) {
-    hashes.merge(hash_once(parts, adapter));
-  }
-  coordinated(parts.world, [&] {
-    base::refuse_if(devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1",
-                    "the ranks run on different devices: " + device,
-                    "the last bits of a number would depend on the rank that scored it",
-                    "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so");
-    if (node.rank() == 0) {
-      settings = with_software(make_settings(scoring.job, hashes, device), scoring.job, scoring.gpu);
-    }
-  });
-  parts.on_rank_zero([&] {
-    const auto& server = scoring.job.model.server;
-    if (const auto warning = server ? server::missing_name(*server) : ""; !warning.empty()) {
-      base::log(base::LogLevel::warning, warning);
-    }
-  });
-  const auto agreed = parts.world.broadcast(settings.text, 0);
-  coordinated(parts.world, [&] {
-    if (node.rank() == 0 && !scoring.job.model.server && settings.text != agreed) {
-      base::refuse("this node has another checkpoint or other libraries than rank 0",
-                   base::join(settings_differences(agreed, settings.text), "; "));
-    }
-  });
-  settings.text = agreed;
-}
-
 /// In one message a rank: which machine it is on, and what it may use there.
 void gather_places(JobParts& parts) {
   const std::pair own(parallel::host_name(), base::own_processors());
@@ -329,11 +151,17 @@ void prepare(JobParts& parts) {
   parts.stop_at_once_on_signal();
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
-  agree_on_settings(parts, read_model(parts));
-  if (parts.sweep.is_model == SweepParts::Model::not_again) {
-    parts.sweep.model = {};  // the job itself has the files
+  auto& model = parts.sweep.model;
+  parts.settings = read_model(*parts.scoring, model, parts.world);
+  parts.gpus = parts.world.gather_everywhere(parts.scoring->gpu.name);
+  if (!model.is_for_a_later_job) {
+    model = {};  // the job itself has the files
   }
   parts.on_rank_zero([&] {
+    const auto& server = parts.job().model.server;
+    if (const auto warning = server ? server::missing_name(*server) : ""; !warning.empty()) {
+      base::log(base::LogLevel::warning, warning);
+    }
     if (starts_anew(parts.request)) {
       begin_anew(parts);
     }

@@ -10,44 +10,23 @@
 #include <vector>
 
 #include "parallel/Communicator.hpp"
-#include "parallel/GpuBinding.hpp"
-#include "parallel/NodeFiles.hpp"
+#include "run/JobModel.hpp"
 #include "run/Run.hpp"
-#include "run/Settings.hpp"
 #include "run/directory/Lease.hpp"
 #include "run/directory/RunDirectory.hpp"
 #include "run/directory/StatusFile.hpp"
 #include "run/ranks/Signals.hpp"
-#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
-
-/// What the scoring thread uses. Shared with it, because a thread that is given up outlives everything else.
-struct ScoringParts {
-  base::FileSet files{""};
-  std::optional<tokenizer::Tokenizer> tokenizer;  ///< none where the job needs no model
-  sweep::Job job;
-  parallel::GpuBinding gpu;
-};
 
 /// What becomes of ranks other than zero once all blocks are in the journal: they wait for the next job of the sweep,
 /// or exit while rank zero writes the result.
 enum class OtherRanks { stay, leave };
 
-/// What jobs of a sweep that read the same model have in common: its files, read once, and their hashes. Adapters are
-/// no part of it.
-struct KeptModel {
-  std::string location;  ///< as the jobs name it; empty: nothing is kept
-  parallel::WeightPlace place = parallel::WeightPlace::files;
-  parallel::Checkpoint checkpoint{base::FileSet(""), {}};
-  FileHashes hashes;  ///< empty: not yet
-};
-
 /// What a job shares with the others of its sweep.
 struct SweepParts {
   OtherRanks others = OtherRanks::leave;
-  KeptModel& model;                                     ///< of an earlier job, or of this one
-  enum class Model { read_again, not_again } is_model;  ///< by a later job
+  KeptModel& model;  ///< of an earlier job, or of this one
 };
 
 /// `request` and `signals` are borrowed.

@@ -286,16 +286,15 @@ class Sweep {
       say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
                                     "): its blocks are taken over");
     }
-    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_,
-                       {others, model_, model_after(planned)});
+    model_.is_for_a_later_job = is_model_read_after(planned);
+    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_, {others, model_});
   }
 
   /// Whether a job that comes after it reads the same model.
-  SweepParts::Model model_after(const PlannedJob& planned) const {
-    const bool again = std::any_of(&planned + 1, planned_.jobs.data() + planned_.jobs.size(), [&](const auto& later) {
+  bool is_model_read_after(const PlannedJob& planned) const {
+    return std::any_of(&planned + 1, planned_.jobs.data() + planned_.jobs.size(), [&](const auto& later) {
       return later.problem.empty() && !later.model.empty() && later.model == planned.model;
     });
-    return again ? SweepParts::Model::read_again : SweepParts::Model::not_again;
   }
 
   /// Where it has ended well.

@@ -9,11 +9,9 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/files/HubCache.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "probes/ProbeKind.hpp"
@@ -22,14 +20,11 @@
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "run/DecidedRounds.hpp"
+#include "run/JobModel.hpp"
 #include "run/JobStages.hpp"
-#include "run/ServerAnswers.hpp"
-#include "run/Settings.hpp"
 #include "run/checks/ChatAudit.hpp"
 #include "run/directory/RunDirectory.hpp"
 #include "run/ranks/Scorer.hpp"
-#include "server/ServerEngine.hpp"
-#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -37,37 +32,14 @@ namespace {
 /// Of a float32 model on other hardware or with other settings (nat; relative where a number is larger than 1).
 constexpr double tolerance = 0.0001;
 
-/// A model read on this machine, and what its numbers depend on here.
-struct Machine {
-  base::FileSet files{""};
-  std::optional<tokenizer::Tokenizer> tokenizer;  ///< none of a server
-  parallel::GpuBinding gpu;
-  RunSettings settings;
-};
-
-base::FileSet read_files(const sweep::Job& job) {
-  return base::read_checkpoint_files(
-      base::checkpoint_place(job.model.location(), job.model.adapter),
-      is_fake(job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files);
-}
-
-Machine read_machine(const sweep::Job& job) {
-  Machine machine;
-  if (job.model.server) {
-    machine.settings = make_settings(job, {}, "a server");
-    return machine;
+/// Reads the job's model on this machine, whatever it has.
+RunSettings read_here(ScoringParts& parts) {
+  auto& device = parts.job.execution.device;
+  if (device == query::Device::automatic && parallel::count_gpus() == 0) {
+    device = query::Device::cpu;  // GPUs that a run would be expected to use may stay idle
   }
-  auto files = read_files(job);
-  auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto asked = engine_settings(job);
-  parallel::GpuBinding gpu;
-  if (engine::may_use_gpu(asked, files)) {
-    gpu = parallel::bind_gpu(parallel::Communicator());
-    engine::require_gpu(asked, gpu);
-  }
-  const auto device = gpu.name.empty() ? engine::device_description(asked, files) : gpu.name;
-  auto settings = with_software(make_settings(job, hash_files(job, files, {}), device), job, gpu);
-  return {std::move(files), std::move(tokenizer), std::move(gpu), std::move(settings)};
+  KeptModel model;
+  return read_model(parts, model, parallel::Communicator());
 }
 
 /// Files of another model or tokenizer make other numbers, whatever the machine.
@@ -206,16 +178,6 @@ bool is_of_the_machine(const std::string& difference) {
   return is_software(difference) || difference.starts_with("device:");
 }
 
-std::unique_ptr<query::Engine> make_engine(const sweep::Job& job, const Machine& machine,
-                                           const std::filesystem::path& root) {
-  if (job.model.server) {
-    return server::make_server_engine(*job.model.server,
-                                      open_answers(root, std::nullopt));  // it might say other things
-  }
-  parallel::use_gpu(machine.gpu);
-  return engine::make_engine(engine_settings(job), machine.files, *machine.tokenizer);
-}
-
 Level level_of(const Verification& verification, query::Dtype dtype) {
   const auto any_differs = [&](Tally StageAgreement::*tally) {
     return std::ranges::any_of(verification.stages,
@@ -286,7 +248,8 @@ Verification verify_run(const VerificationRequest& request) {
   auto job = directory.job();
   base::refuse_if(!job.needs_model(), "this job asks no model", "there is nothing to score again");
   job.execution.tensor_parallel = 1;
-  const auto machine = read_machine(job);
+  ScoringParts machine{.files = base::FileSet(""), .tokenizer = {}, .job = job, .gpu = {}};
+  const auto own = read_here(machine);
   const parallel::Communicator nobody;
   const probes::StageRequest stage_request{.job = job,
                                            .world = nobody,
@@ -308,7 +271,7 @@ Verification verify_run(const VerificationRequest& request) {
     base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
     const auto& settings = store.attempts().front().settings;
-    auto now = decides(job) ? with_field(machine.settings, decisions_field, decision_settings(job)) : machine.settings;
+    auto now = decides(job) ? with_field(own, decisions_field, decision_settings(job)) : own;
     const auto differences = [&] {
       return job.model.server ? std::vector<std::string>() : settings_differences(settings, now.text);
     };
@@ -323,7 +286,7 @@ Verification verify_run(const VerificationRequest& request) {
     verification.differences = differences();
     require_blocks(store, probe->blocks());
     if (!engine) {
-      engine = make_engine(job, machine, directory.root());
+      engine = make_engine(machine, directory.root(), std::nullopt, nullptr);  // a server might say other things
     }
     verification.conversations = audit_line(job, *probe, store);
     verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
