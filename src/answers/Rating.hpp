@@ -19,10 +19,12 @@ enum class Status : std::uint8_t {
   unparsed,       ///< text that is no answer
   truncated,      ///< cut off before an answer
   missing,        ///< of an item or keyword that the answer leaves out
+  no_text,        ///< of no parser: the turn of a conversation has no text
+  not_asked,      ///< of no parser: the conversation has no such turn
 };
 /// In the order of Status.
-inline const std::vector<std::string> status_names = {"answered",      "range",    "refused",   "off_scale",
-                                                      "contradictory", "unparsed", "truncated", "missing"};
+inline const std::vector<std::string> status_names = {"answered", "range",     "refused", "off_scale", "contradictory",
+                                                      "unparsed", "truncated", "missing", "no_text",   "not_asked"};
 
 /// Of the parsers' rules: a raw file that was parsed by other rules can be parsed again.
 inline constexpr int rules_version = 10;

@@ -9,87 +9,101 @@
 namespace stereosweep::probes::interview {
 namespace {
 
-answers::End end_of(const SampledText& sampled) {
-  return sampled.ending == AnswerEnding::length ? answers::End::cut_off : answers::End::finished;
-}
+using answers::Status;
 
-std::uint8_t code_of(answers::Status status) { return static_cast<std::uint8_t>(status); }
+/// What the texts of a conversation say.
+struct Reading {
+  std::vector<answers::Rating> ratings;  ///< by the items of the conversation's turns, in order
+  answers::Keywords keywords = {.status = Status::not_asked, .words = {}};  ///< at most as many as the turn keeps
+  std::vector<answers::Reason> reasons;  ///< by keyword; empty where no turn asks for them
+};
 
-answers::Scale scale_of(const RatingScale& scale) {
-  return {static_cast<double>(scale.from), static_cast<double>(scale.to),
-          base::mapped(scale.options, &RatingOption::text)};
-}
-
-ReadRating rating_of(const answers::Rating& parsed, const RatingScale& scale) {
-  const auto value_of = [&](double value) {
-    return scale.options.empty() || !(value >= 0) ? value : scale.options.at(static_cast<std::size_t>(value)).value;
-  };
-  ReadRating rating{.status = code_of(parsed.status)};
-  if (parsed.status == answers::Status::answered) {
-    rating.value = value_of(parsed.value);
-  } else if (parsed.status == answers::Status::range) {
-    std::tie(rating.low, rating.high) = std::minmax(value_of(parsed.low), value_of(parsed.high));
+/// Options by their values in place of their places.
+answers::Rating valued(answers::Rating rating, const RatingScale& scale) {
+  for (auto* value : {&rating.value, &rating.low, &rating.high}) {
+    const bool is_option = !scale.options.empty() && *value >= 0;
+    *value = is_option ? scale.options.at(static_cast<std::size_t>(*value)).value : *value;
   }
+  std::tie(rating.low, rating.high) = std::minmax({rating.low, rating.high});
   return rating;
 }
 
-void read_ratings(const Conversation& conversation, const Turn& turn, const SampledText& sampled,
-                  std::vector<ReadRating>& ratings) {
-  const auto scale = scale_of(conversation.scale);
-  if (turn.kind == Turn::Kind::rating) {
-    ratings.push_back(rating_of(answers::parse_rating(sampled.text, scale, end_of(sampled)), conversation.scale));
-    return;
-  }
-  const auto items = base::mapped(turn.items, &RatedItem::text);
-  for (const auto& parsed : answers::parse_ratings(sampled.text, items, scale, end_of(sampled))) {
-    ratings.push_back(rating_of(parsed, conversation.scale));
+void read_text(const Conversation& conversation, const Turn& turn, const std::string& text, answers::End end,
+               Reading& read) {
+  const answers::Scale scale = {static_cast<double>(conversation.scale.from),
+                                static_cast<double>(conversation.scale.to),
+                                base::mapped(conversation.scale.options, &RatingOption::text)};
+  if (turn.kind == Turn::Kind::keywords) {
+    read.keywords = answers::parse_keywords(text, static_cast<std::size_t>(turn.most), end);
+  } else if (turn.kind == Turn::Kind::reasons) {
+    read.reasons = answers::parse_reasons(text, read.keywords.words, end);
+  } else if (turn.kind == Turn::Kind::rating) {
+    read.ratings.push_back(valued(answers::parse_rating(text, scale, end), conversation.scale));
+  } else if (turn.kind == Turn::Kind::ratings) {
+    const auto items = base::mapped(turn.items, &RatedItem::text);
+    for (const auto& rating : answers::parse_ratings(text, items, scale, end)) {
+      read.ratings.push_back(valued(rating, conversation.scale));
+    }
   }
 }
+
+void leave_out(const Turn& turn, Status why, Reading& read) {
+  read.ratings.insert(read.ratings.end(), turn.items.size(), {.status = why});
+  if (turn.kind == Turn::Kind::keywords) {
+    read.keywords.status = why;
+  } else if (turn.kind == Turn::Kind::reasons) {
+    read.reasons.assign(read.keywords.words.size(), {why, ""});
+  }
+}
+
+std::uint8_t code_of(Status status) { return static_cast<std::uint8_t>(status); }
 
 }  // namespace
 
-const std::vector<std::string>& reading_names() {
-  static const auto names = [] {
-    auto all = answers::status_names;
-    all.insert(all.end(), {"no_text", "not_asked"});
-    return all;
-  }();
-  return names;
-}
-
-std::uint8_t no_text() { return static_cast<std::uint8_t>(answers::status_names.size()); }
-
-std::uint8_t not_asked() { return static_cast<std::uint8_t>(answers::status_names.size() + 1); }
-
-ReadConversation read_answers(const Conversation& conversation, std::span<const std::optional<SampledText>> texts) {
-  ReadConversation read;
-  read.keyword_status = not_asked();
-  for (std::size_t index = 0; index < conversation.turns.size(); ++index) {
-    const auto& turn = conversation.turns[index];
-    const auto& sampled = texts[index];
-    const bool has_text = sampled && sampled->ending != AnswerEnding::none;
-    const auto absent = sampled ? no_text() : not_asked();
-    if (!has_text) {
-      read.ratings.insert(read.ratings.end(), turn.items.size(), ReadRating{.status = absent});
-      read.keyword_status = turn.kind == Turn::Kind::keywords ? absent : read.keyword_status;
-      if (turn.kind == Turn::Kind::reasons) {
-        read.reasons.assign(read.keywords.size(), ReadReason{absent, ""});
-      }
-    } else if (turn.kind == Turn::Kind::keywords) {
-      auto parsed = answers::parse_keywords(sampled->text, static_cast<std::size_t>(turn.most), end_of(*sampled));
-      read.keyword_status = code_of(parsed.status);
-      read.keywords = std::move(parsed.words);
-    } else if (turn.kind == Turn::Kind::reasons) {
-      for (auto& reason : answers::parse_reasons(sampled->text, read.keywords, end_of(*sampled))) {
-        read.reasons.push_back({code_of(reason.status), std::move(reason.text)});
-      }
-    } else if (!turn.items.empty()) {
-      read_ratings(conversation, turn, *sampled, read.ratings);
+void read_texts(results::RawBlock& block, const results::RawSchema& schema, const Conversation& conversation,
+                std::size_t row) {
+  Reading read;
+  for (std::size_t turn = 0; turn < conversation.turns.size(); ++turn) {
+    const auto cell = row * schema.inner_axis("turn").labels.size() + turn;
+    const auto status = static_cast<AnswerStatus>(column_named<std::uint8_t>(block, schema, "answer_status")[cell]);
+    const auto ending = static_cast<AnswerEnding>(column_named<std::uint8_t>(block, schema, "answer_ending")[cell]);
+    if (status == AnswerStatus::not_asked || ending == AnswerEnding::none) {
+      leave_out(conversation.turns[turn], status == AnswerStatus::not_asked ? Status::not_asked : Status::no_text,
+                read);
+    } else {
+      read_text(conversation, conversation.turns[turn], column_named<std::string>(block, schema, "answer_text")[cell],
+                ending == AnswerEnding::length ? answers::End::cut_off : answers::End::finished, read);
     }
   }
-  return read;
+  const auto put = [&]<class Value>(const char* cube, std::size_t cell, Value value) {
+    column_named<Value>(block, schema, cube)[cell] = std::move(value);
+  };
+  if (!read.ratings.empty()) {
+    const auto& axis = schema.inner_axis("item");
+    const auto& asking = coordinate_of(axis, "conversation");
+    auto cell = row * axis.labels.size() +
+                static_cast<std::size_t>(std::ranges::find(asking, conversation.label) - asking.begin());
+    for (const auto& rating : read.ratings) {
+      put("rating", cell, rating.value);
+      put("rating_low", cell, rating.low);
+      put("rating_high", cell, rating.high);
+      put("rating_status", cell++, code_of(rating.status));
+    }
+  }
+  const auto& words = read.keywords.words;
+  const auto num_places = schema.find_cube("keyword") ? schema.inner_axis("place").labels.size() : 0;
+  if (num_places > 0) {
+    put("keyword_status", row, code_of(read.keywords.status));
+    put("num_keywords", row, static_cast<std::int32_t>(words.size()));
+  }
+  read.reasons.resize(schema.find_cube("reason") ? num_places : 0, {Status::not_asked, ""});
+  for (std::size_t place = 0; place < num_places; ++place) {
+    put("keyword", row * num_places + place, place < words.size() ? words[place] : "");
+    if (place < read.reasons.size()) {
+      put("reason", row * num_places + place, read.reasons[place].text);
+      put("reason_status", row * num_places + place, code_of(read.reasons[place].status));
+    }
+  }
 }
-
-std::int32_t rules_version() { return answers::rules_version; }
 
 }  // namespace stereosweep::probes::interview

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string>
 
+#include "answers/Rating.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -84,11 +85,11 @@ std::string rules_text(const InterviewResult& result) {
 
 /// Whether some were read by other rules than this program's, and what is said of that.
 bool has_other_rules(const InterviewResult& result) {
-  return std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); });
+  return std::ranges::any_of(result.rules, [](auto version) { return version != answers::rules_version; });
 }
 
 std::string rules_warning() {
-  return "this program has rules " + std::to_string(rules_version()) +
+  return "this program has rules " + std::to_string(answers::rules_version) +
          ": stereosweep stats DIR --reparse reads the texts again";
 }
 
@@ -96,10 +97,10 @@ std::string rules_warning() {
 std::string statuses_text(const InterviewResult& result) {
   auto text = answers_line("turns", result.answer_statuses, result.answer_counts);
   if (std::ranges::any_of(result.rating_counts, [](auto count) { return count > 0; })) {
-    text += answers_line("ratings", reading_names(), result.rating_counts);
+    text += answers_line("ratings", answers::status_names, result.rating_counts);
   }
   if (!result.keyword_counts.empty()) {
-    text += answers_line("keyword lists", reading_names(), result.keyword_counts);
+    text += answers_line("keyword lists", answers::status_names, result.keyword_counts);
   }
   const auto versions = rules_text(result);
   text += "answers were read by rules " + (versions.empty() ? "of no version" : versions) + "\n";
@@ -330,7 +331,7 @@ class InterviewKind final : public KindOf<Interview> {
       written.root().write_attribute("rules_warnings", rules_warning());
     }
     results::write_score_table(written.layout(), result.table, written.left_out());
-    const auto read = write_read_line(written, request.file, reading_names(), result.rating_counts);
+    const auto read = write_read_line(written, request.file, answers::status_names, result.rating_counts);
     const auto scores = findings::scores_of(written);
     InterviewStatistics statistics{.diversities = texts.take(), .consistency = {}, .confidence = std::nullopt};
     if (const auto turns = rating_turns(schema); !turns.empty()) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "answers/Rating.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -147,7 +148,7 @@ results::RawSchema interview_schema(const sweep::Job& job, const std::vector<swe
     add("rating_low", "lower end of a range", "NaN: the answer is no range");
     add("rating_high", "upper end of a range", "NaN: the answer is no range");
     schema.cubes.push_back(cube("rating_status", ElementType::uint8, {"round", "item"}, "",
-                                "what the answer says of the item", "", reading_names()));
+                                "what the answer says of the item", "", answers::status_names));
   }
   if (sizes.options > 0) {
     schema.inner_axes.push_back(numbered_axis("option", "answer of the scale, in its order", sizes.options));
@@ -160,14 +161,14 @@ results::RawSchema interview_schema(const sweep::Job& job, const std::vector<swe
     schema.inner_axes.push_back(numbered_axis("place", "place in the list of keywords", sizes.places));
     schema.cubes.push_back(cube("keyword", ElementType::text, {"round", "place"}, "", "keyword", "empty: none"));
     schema.cubes.push_back(cube("num_keywords", ElementType::int32, {"round"}, "1", "keywords of the answer"));
-    schema.cubes.push_back(
-        cube("keyword_status", ElementType::uint8, {"round"}, "", "what the list of keywords is", "", reading_names()));
+    schema.cubes.push_back(cube("keyword_status", ElementType::uint8, {"round"}, "", "what the list of keywords is", "",
+                                answers::status_names));
   }
   if (sizes.has_reasons) {
     schema.cubes.push_back(
         cube("reason", ElementType::text, {"round", "place"}, "", "reason for the keyword at this place"));
-    schema.cubes.push_back(
-        cube("reason_status", ElementType::uint8, {"round", "place"}, "", "what the reason is", "", reading_names()));
+    schema.cubes.push_back(cube("reason_status", ElementType::uint8, {"round", "place"}, "", "what the reason is", "",
+                                answers::status_names));
   }
   return schema;
 }
@@ -310,14 +311,11 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
   fill("answer_num_tokens", std::int32_t{0});
   fill("answer_num_thought_tokens", std::int32_t{0});
   fill("answer_thought_end", std::uint8_t{0});
-  fill("num_keywords", std::int32_t{0});
   fill("answer_ending", static_cast<std::uint8_t>(AnswerEnding::none));
   fill("answer_status", static_cast<std::uint8_t>(AnswerStatus::not_asked));
-  fill("rules_version", rules_version());
+  fill("rules_version", std::int32_t{answers::rules_version});
   fill("option_status", static_cast<std::uint8_t>(OptionStatus::not_asked));
-  for (const auto* status : {"rating_status", "keyword_status", "reason_status"}) {
-    fill(status, not_asked());
-  }
+  fill("rating_status", static_cast<std::uint8_t>(answers::Status::not_asked));
   const auto num_turns = schema_.inner_axis("turn").labels.size();
   auto& questions = column_named<std::string>(raw, schema_, "question");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
@@ -336,14 +334,12 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
 
 void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
   const auto num_turns = schema_.inner_axis("turn").labels.size();
-  const auto& conversation = settings().conversations[cell(context).conversation];
   const auto& turns = turns_of(context);
   auto& statuses = column_named<std::uint8_t>(raw, schema_, "answer_status");
   auto& problem = column_named<std::string>(raw, schema_, "problem")[course.context];
-  std::vector<std::optional<SampledText>> texts(conversation.turns.size());
+  const auto row = course.context * num_rounds() + course.round;
   for (std::size_t step = 0; step < turns.size(); ++step) {
-    const auto at = (course.context * num_rounds() + course.round) * num_turns + turns[step];
-    auto& sampled = texts[turns[step]].emplace();
+    const auto at = row * num_turns + turns[step];
     if (step >= course.answers.size()) {
       const bool is_written = course.answers.empty() || way_behind(*course.answers.back()) != Way::not_written;
       statuses[at] = static_cast<std::uint8_t>(is_written ? AnswerStatus::not_reached : AnswerStatus::not_written);
@@ -359,14 +355,13 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
       statuses[at] = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
       continue;
     }
-    sampled = {kept_text(*text), static_cast<AnswerEnding>(answer->ended)};
     statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
-    column_named<std::string>(raw, schema_, "answer_text")[at] = sampled.text;
+    column_named<std::string>(raw, schema_, "answer_text")[at] = kept_text(*text);
     column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(answer->ids.size());
     column_named<double>(raw, schema_, "answer_mean_logprob")[at] = answer->mean_logprob;
-    column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(sampled.ending);
+    column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(answer->ended);
   }
-  fold_reading(raw, context, course, read_answers(conversation, texts));
+  read_texts(raw, schema_, settings().conversations[cell(context).conversation], row);
 }
 
 void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
@@ -387,31 +382,6 @@ void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context,
       sums[cell_of_item * num_options + option] = sum;
       status = std::isfinite(sum) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
     }
-  }
-}
-
-void InterviewProbe::fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
-                                  const ReadConversation& read) const {
-  const auto row = course.context * num_rounds() + course.round;
-  for (std::size_t i = 0; i < read.ratings.size(); ++i) {
-    const auto at = row * schema_.inner_axis("item").labels.size() + first_items_[cell(context).conversation] + i;
-    column_named<double>(raw, schema_, "rating")[at] = read.ratings[i].value;
-    column_named<double>(raw, schema_, "rating_low")[at] = read.ratings[i].low;
-    column_named<double>(raw, schema_, "rating_high")[at] = read.ratings[i].high;
-    column_named<std::uint8_t>(raw, schema_, "rating_status")[at] = read.ratings[i].status;
-  }
-  if (!schema_.find_cube("keyword")) {
-    return;
-  }
-  const auto num_places = schema_.inner_axis("place").labels.size();
-  column_named<std::uint8_t>(raw, schema_, "keyword_status")[row] = read.keyword_status;
-  column_named<std::int32_t>(raw, schema_, "num_keywords")[row] = static_cast<std::int32_t>(read.keywords.size());
-  for (std::size_t place = 0; place < read.keywords.size(); ++place) {
-    column_named<std::string>(raw, schema_, "keyword")[row * num_places + place] = read.keywords[place];
-  }
-  for (std::size_t place = 0; place < read.reasons.size(); ++place) {
-    column_named<std::string>(raw, schema_, "reason")[row * num_places + place] = read.reasons[place].text;
-    column_named<std::uint8_t>(raw, schema_, "reason_status")[row * num_places + place] = read.reasons[place].status;
   }
 }
 

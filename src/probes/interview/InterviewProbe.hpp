@@ -12,7 +12,6 @@
 #include "probes/Probe.hpp"
 #include "probes/interview/Interview.hpp"
 #include "query/Query.hpp"
-#include "stats/Summary.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::interview {
@@ -24,42 +23,10 @@ namespace stereosweep::probes::interview {
 enum class AnswerEnding : std::uint8_t { end_token, stop, length, none };
 inline const std::vector<std::string> ending_names = {"end_token", "stop", "length", "none"};
 
-/// A sampled text as the file keeps it.
-struct SampledText {
-  std::string text;
-  AnswerEnding ending = AnswerEnding::none;
-};
-
-/// The statuses of parsed answers (answers::status_names), then those of answers that there are not.
-const std::vector<std::string>& reading_names();
-/// Names in `reading_names`.
-std::uint8_t no_text();    ///< the turn has no text: it failed, or an earlier one did
-std::uint8_t not_asked();  ///< the form or the conversation has no such turn
-
-struct ReadRating {
-  std::uint8_t status = 0;  ///< in `reading_names`
-  double value = stats::nan;
-  double low = stats::nan;  ///< of a range
-  double high = stats::nan;
-};
-
-struct ReadReason {
-  std::uint8_t status = 0;
-  std::string text;
-};
-
-struct ReadConversation {
-  std::vector<ReadRating> ratings;  ///< by the items of the conversation's turns, in order
-  std::uint8_t keyword_status = 0;
-  std::vector<std::string> keywords;  ///< at most as many as the turn keeps
-  std::vector<ReadReason> reasons;    ///< by keyword; empty where no turn asks for them
-};
-
-/// `texts`: by turn; nothing where the turn was not asked.
-ReadConversation read_answers(const Conversation& conversation, std::span<const std::optional<SampledText>> texts);
-
-/// Version of the parsers' rules in this program.
-std::int32_t rules_version();
+/// Reads the sampled texts of one round of a context, which stand in the block, and puts what they say into its cubes
+/// of ratings, keywords and reasons. `row`: of [context, round].
+void read_texts(results::RawBlock& block, const results::RawSchema& schema, const Conversation& conversation,
+                std::size_t row);
 
 // The texts of an interview: what the user's side says at each turn, and a conversation so far as one prompt.
 
@@ -142,8 +109,6 @@ class InterviewProbe final : public Probe {
   Way way_behind(const query::Answer& answer) const;
   void fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
   void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
-  void fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
-                    const ReadConversation& read) const;
 
   sweep::Job job_;
   const tokenizer::Tokenizer* tokenizer_;

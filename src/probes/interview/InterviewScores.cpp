@@ -123,8 +123,7 @@ std::vector<std::vector<std::size_t>> questionnaires_of(const std::vector<std::v
   return questionnaires;
 }
 
-constexpr auto answered = static_cast<std::uint8_t>(answers::Status::answered);
-constexpr auto refused = static_cast<std::uint8_t>(answers::Status::refused);
+using answers::Status;
 
 /// In the file, "not_scored" stands behind all others.
 void require_names(const results::RawSchema& schema, const std::string& cube, const std::vector<std::string>& names) {
@@ -137,6 +136,33 @@ void require_names(const results::RawSchema& schema, const std::string& cube, co
                     "'" + cube + "' has other statuses than this program knows", "another version wrote the file",
                     "stereosweep stats DIR --reparse reads the texts again.");
   }
+}
+
+/// What is read again has the same places in the job and in the file.
+void require_same_texts(const results::RawSchema& schema, const sweep::Job& job) {
+  const auto own = interview_schema(job, {});
+  const auto is_same = [&](const results::AxisSchema& axis) {
+    const auto found = std::ranges::find(schema.inner_axes, axis.name, &results::AxisSchema::name);
+    return found != schema.inner_axes.end() && found->labels == axis.labels;
+  };
+  base::refuse_if(
+      schema.outer_axes.at(1).labels != own.outer_axes[1].labels || !std::ranges::all_of(own.inner_axes, is_same),
+      "the job's conversations are not those of the file", "its texts cannot be read again");
+}
+
+/// The block, whose first context is `first`, with its texts read by the rules of this program.
+results::RawBlock read_again(results::RawBlock block, std::uint64_t first, const results::RawSchema& schema,
+                             const std::vector<Conversation>& conversations) {
+  const auto product = product_of(schema);
+  const auto num_rounds = schema.inner_axis("round").labels.size();
+  auto& rules = column_named<std::int32_t>(block, schema, "rules_version");
+  for (std::size_t place = 0; place < rules.size(); ++place) {
+    rules[place] = rules[place] < 0 ? rules[place] : std::int32_t{answers::rules_version};
+    for (std::size_t round = 0; rules[place] >= 0 && round < num_rounds; ++round) {
+      read_texts(block, schema, conversations[product.coordinates(first + place)[1]], place * num_rounds + round);
+    }
+  }
+  return block;
 }
 
 class Collector {
@@ -154,15 +180,11 @@ class Collector {
     result_.answer_statuses = meanings_of(schema, "answer_status");
     std::erase(result_.answer_statuses, "not_scored");
     result_.answer_counts.resize(result_.answer_statuses.size() + 1);
-    result_.rating_counts.resize(reading_names().size() + 1);
-    result_.keyword_counts.resize(schema.find_cube("keyword_status") ? reading_names().size() + 1 : 0);
-    if (parsing == StatsRequest::Parsing::again) {
-      conversations_ = &job.settings<Interview>().conversations;
-      base::refuse_if(!std::ranges::equal(*conversations_, schema.outer_axes.at(1).labels, {}, &Conversation::label),
-                      "the job's conversations are not those of the file", "its texts cannot be read again");
-    } else {
-      require_names(schema, "rating_status", reading_names());
-      require_names(schema, "keyword_status", reading_names());
+    result_.rating_counts.resize(answers::status_names.size() + 1);
+    result_.keyword_counts.resize(schema.find_cube("keyword_status") ? answers::status_names.size() + 1 : 0);
+    if (parsing == StatsRequest::Parsing::as_stored) {
+      require_names(schema, "rating_status", answers::status_names);
+      require_names(schema, "keyword_status", answers::status_names);
     }
     require_names(schema, "answer_status", answer_status_names);
   }
@@ -174,27 +196,18 @@ class Collector {
     for (auto i = place * num_rounds_ * num_turns; i < (place + 1) * num_rounds_ * num_turns; ++i) {
       ++result_.answer_counts.at(answers[i]);
     }
-    const auto rules = column<std::int32_t>(block, "rules_version")[place];
-    const bool is_scored = rules >= 0;
-    if (is_scored) {
-      result_.rules.insert(conversations_ == nullptr ? rules : rules_version());
+    if (const auto rules = column<std::int32_t>(block, "rules_version")[place]; rules >= 0) {
+      result_.rules.insert(rules);
     }
     for (std::size_t round = 0; round < num_rounds_; ++round) {
       const auto row = place * num_rounds_ + round;
-      std::optional<ReadConversation> again;
-      if (conversations_ != nullptr && is_scored) {
-        again = read_again(block, row, (*conversations_)[at[1]]);
-      }
       if (!result_.keyword_counts.empty()) {
-        ++result_.keyword_counts.at(again ? again->keyword_status : column<std::uint8_t>(block, "keyword_status")[row]);
+        ++result_.keyword_counts.at(column<std::uint8_t>(block, "keyword_status")[row]);
       }
-      std::size_t done = 0;
       for (const auto& turn : turns_[at[1]]) {
-        std::vector<ReadRating> ratings;
-        for (std::size_t i = 0; i < turn.count; ++i, ++done) {
-          ratings.push_back(again ? again->ratings.at(done) : stored(block, row * items_.size() + turn.first + i));
+        for (auto item = turn.first; item < turn.first + turn.count; ++item) {
+          score(block, at, round, row, item);
         }
-        score(at, round, turn.first, ratings);
         score_options(block, at, round, row, turn);
       }
     }
@@ -211,24 +224,6 @@ class Collector {
     return column_named<T>(block, schema_, name);
   }
 
-  ReadRating stored(const results::RawBlock& block, std::size_t cell) const {
-    return {.status = column<std::uint8_t>(block, "rating_status")[cell],
-            .value = column<double>(block, "rating")[cell]};
-  }
-
-  ReadConversation read_again(const results::RawBlock& block, std::size_t row, const Conversation& conversation) const {
-    const auto num_turns = schema_.inner_axis("turn").labels.size();
-    std::vector<std::optional<SampledText>> texts(conversation.turns.size());
-    for (std::size_t turn = 0; turn < texts.size(); ++turn) {
-      const auto cell = row * num_turns + turn;
-      if (column<std::uint8_t>(block, "answer_status")[cell] != static_cast<std::uint8_t>(AnswerStatus::not_asked)) {
-        texts[turn] = {column<std::string>(block, "answer_text")[cell],
-                       static_cast<AnswerEnding>(column<std::uint8_t>(block, "answer_ending")[cell])};
-      }
-    }
-    return read_answers(conversation, texts);
-  }
-
   /// Also where nobody asked yet: rounds of a run count on it.
   ScoreStatus status_without_score(const std::vector<std::uint64_t>& at, std::size_t item, bool is_scored) const {
     return is_left_out_(0, at[2], item) ? ScoreStatus::not_applicable
@@ -236,33 +231,31 @@ class Collector {
                                         : ScoreStatus::unscored;
   }
 
-  /// Of one turn.
-  void score(const std::vector<std::uint64_t>& at, std::size_t round, std::size_t first_item,
-             const std::vector<ReadRating>& ratings) {
-    for (std::size_t i = 0; i < ratings.size(); ++i) {
-      const auto& [status, value, low, high] = ratings[i];
-      const auto& item = items_[first_item + i];
-      ++result_.rating_counts.at(status);
-      const auto set = [&](Measure measure, double number, ScoreStatus why) {
-        const auto cell =
-            result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, first_item + i});
-        result_.table.values[cell] = number;
-        result_.table.statuses[cell] = why;
-      };
-      const bool is_known = status < no_text();
-      const auto absent = status == not_asked() ? ScoreStatus::not_applicable
-                                                : status_without_score(at, first_item + i, status < not_asked());
-      const bool is_usable = status == answered;
-      for (const auto measure : {Measure::rating, Measure::rating_complete_answers}) {
-        set(measure, is_usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
-            is_usable ? ScoreStatus::ok : absent);
-      }
-      const auto share = [&](Measure measure, bool holds) {
-        set(measure, is_known ? (holds ? 1.0 : 0.0) : stats::nan, is_known ? ScoreStatus::ok : absent);
-      };
-      share(Measure::usable, is_usable);
-      share(Measure::refused, status == refused);
+  void score(const results::RawBlock& block, const std::vector<std::uint64_t>& at, std::size_t round, std::size_t row,
+             std::size_t place) {
+    const auto& item = items_[place];
+    const auto value = column<double>(block, "rating")[row * items_.size() + place];
+    const auto code = column<std::uint8_t>(block, "rating_status")[row * items_.size() + place];
+    ++result_.rating_counts.at(code);
+    const auto status = static_cast<Status>(code);
+    const auto set = [&](Measure measure, double number, ScoreStatus why) {
+      const auto cell = result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, place});
+      result_.table.values[cell] = number;
+      result_.table.statuses[cell] = why;
+    };
+    const bool is_known = status < Status::no_text;
+    const bool is_usable = status == Status::answered;
+    const auto absent = status == Status::not_asked ? ScoreStatus::not_applicable
+                                                    : status_without_score(at, place, status < Status::not_asked);
+    for (const auto measure : {Measure::rating, Measure::rating_complete_answers}) {
+      set(measure, is_usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
+          is_usable ? ScoreStatus::ok : absent);
     }
+    const auto share = [&](Measure measure, bool holds) {
+      set(measure, is_known ? (holds ? 1.0 : 0.0) : stats::nan, is_known ? ScoreStatus::ok : absent);
+    };
+    share(Measure::usable, is_usable);
+    share(Measure::refused, status == Status::refused);
   }
 
   /// After the last context, since the conversations of a round are not neighbours in the file.
@@ -316,7 +309,6 @@ class Collector {
   sweep::Product product_;
   std::size_t num_rounds_;
   findings::LeftOut is_left_out_;
-  const std::vector<Conversation>* conversations_ = nullptr;
   InterviewResult result_;
 };
 
@@ -390,7 +382,16 @@ InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job
                                const ContextVisitor& visit) {
   const auto& schema = file.schema();
   Collector collector(schema, job, parsing);
-  file.for_each_context([&](std::uint64_t context, const auto& block, std::uint64_t place) {
+  const bool parses_again = parsing == StatsRequest::Parsing::again;
+  if (parses_again) {
+    require_same_texts(schema, job);
+  }
+  results::RawBlock parsed;
+  file.for_each_context([&](std::uint64_t context, const auto& stored, std::uint64_t place) {
+    if (parses_again && place == 0) {
+      parsed = read_again(stored, context, schema, job.settings<Interview>().conversations);
+    }
+    const auto& block = parses_again ? parsed : stored;
     collector.add(context, block, place);
     if (visit) {
       visit(context, block, place);

@@ -9,6 +9,7 @@
 
 #include "probes/ChangedKeys.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::interview {
@@ -220,26 +221,37 @@ TEST(InterviewProbe, thoughts_are_kept_apart_and_what_cannot_be_written_ends_a_c
   EXPECT_EQ(chat::write_chat(chat, read[1]), prompt_in(second->queries[0]));
 }
 
+/// A context whose first turns have these texts, read.
+results::RawBlock read(const InterviewProbe& probe, std::size_t conversation, const std::vector<std::string>& texts) {
+  auto block = results::unscored_block(probe.schema(), 1);
+  for (std::size_t turn = 0; turn < texts.size(); ++turn) {
+    column_named<std::string>(block, probe.schema(), "answer_text")[turn] = texts[turn];
+    column_named<std::uint8_t>(block, probe.schema(), "answer_status")[turn] =
+        static_cast<std::uint8_t>(AnswerStatus::ok);
+    column_named<std::uint8_t>(block, probe.schema(), "answer_ending")[turn] =
+        static_cast<std::uint8_t>(AnswerEnding::end_token);
+  }
+  read_texts(block, probe.schema(), small_interview().settings<Interview>().conversations[conversation], 0);
+  return block;
+}
+
 TEST(InterviewProbe, options_in_words_get_their_values) {
   const InterviewProbe probe(small_interview(), &words());
-  const auto read = read_answers(small_interview().settings<Interview>().conversations[1],
-                                 std::vector<std::optional<SampledText>>{SampledText{"Low.", AnswerEnding::end_token}});
-  ASSERT_EQ(read.ratings.size(), 1U);
-  EXPECT_EQ(reading_names()[read.ratings[0].status], "answered");
-  EXPECT_EQ(read.ratings[0].value, -1);
+  const auto block = read(probe, 1, {"Low."});
+  EXPECT_EQ(flag(probe, block, "rating_status", 2), "answered") << "behind the items of the first conversation";
+  EXPECT_EQ(column<double>(probe, block, "rating")[2], -1);
 }
 
 TEST(InterviewProbe, reads_keywords_reasons_and_ratings_of_one_conversation) {
-  const std::vector<std::optional<SampledText>> texts = {
-      SampledText{"1. Kind\n2. Busy\n3. Tired", AnswerEnding::end_token},
-      SampledText{"Kind: they help others.\nBusy: they work long hours.", AnswerEnding::end_token},
-      SampledText{"- warm: 5\n", AnswerEnding::end_token}};
-  const auto read = read_answers(small_interview().settings<Interview>().conversations[0], texts);
-  EXPECT_THAT(read.keywords, ElementsAre("kind", "busy")) << "at most two";
-  ASSERT_EQ(read.reasons.size(), 2U);
-  EXPECT_THAT(read.reasons[1].text, ::testing::HasSubstr("long hours"));
-  EXPECT_EQ(read.ratings[0].value, 5);
-  EXPECT_EQ(reading_names()[read.ratings[1].status], "missing");
+  const InterviewProbe probe(small_interview(), &words());
+  const auto block = read(
+      probe, 0, {"1. Kind\n2. Busy\n3. Tired", "Kind: they help others.\nBusy: they work long hours.", "- warm: 5\n"});
+  EXPECT_EQ(column<std::int32_t>(probe, block, "num_keywords")[0], 2) << "at most two";
+  EXPECT_EQ(column<std::string>(probe, block, "keyword")[0], "kind");
+  EXPECT_EQ(column<std::string>(probe, block, "keyword")[1], "busy");
+  EXPECT_THAT(column<std::string>(probe, block, "reason")[1], ::testing::HasSubstr("long hours"));
+  EXPECT_EQ(column<double>(probe, block, "rating")[0], 5);
+  EXPECT_EQ(flag(probe, block, "rating_status", 1), "missing");
 }
 
 TEST(InterviewProbe, asks_the_options_after_the_same_conversation) {
