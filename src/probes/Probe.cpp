@@ -1,6 +1,8 @@
 #include "probes/Probe.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -27,6 +29,29 @@ results::AxisSchema measure_axis(const std::string& long_name, const std::vector
                      [](const auto& measure) { return std::to_string(measure.answers); }});
   }
   return axis_of("measure", long_name, measures, &MeasureText::name, texts);
+}
+
+results::AxisSchema rated_item_axis(const results::AxisSchema& rated, const std::vector<std::string>& kept) {
+  results::AxisSchema axis{"item", "what is rated", rated.labels, {}};
+  const auto keep = [&](const std::string& name) {
+    const auto& values = coordinate_of(rated, name);
+    const auto& own = *std::ranges::find(rated.coordinates, name, &results::AxisSchema::Coordinate::name);
+    axis.coordinates.push_back({name, own.long_name, values});
+  };
+  const auto add = [&](const char* name, const char* long_name, auto text_of) {
+    std::vector<std::string> values;
+    std::ranges::transform(
+        rated.labels, coordinate_of(rated, "polarity"), std::back_inserter(values),
+        [&](const auto& label, const auto& polarity) { return text_of(label, polarity == "negative"); });
+    axis.coordinates.push_back({name, long_name, std::move(values)});
+  };
+  keep("dimension");
+  add("left", "what a low score is near to", [](auto& label, bool turned) { return (turned ? "" : "not ") + label; });
+  add("right", "what a high score is near to", [](auto& label, bool turned) { return (turned ? "not " : "") + label; });
+  std::ranges::for_each(kept, keep);
+  add("direction", "turned: least + greatest value of the scale - rating",
+      [](auto& /*label*/, bool turned) { return turned ? "turned" : "as_rated"; });
+  return axis;
 }
 
 void add_further_parts(results::AxisSchema& axis, const std::vector<std::vector<std::string>>& parts) {

@@ -102,6 +102,10 @@ struct MeasureText {
 /// `long_name`: "what a score is".
 results::AxisSchema measure_axis(const std::string& long_name, const std::vector<MeasureText>& measures);
 
+/// The score table's axis of what is rated, of a result's axis with `dimension` and `polarity`; `kept`: further
+/// coordinates of it. Scores of items of negative polarity are turned round.
+results::AxisSchema rated_item_axis(const results::AxisSchema& rated, const std::vector<std::string>& kept = {});
+
 /// Adds the coordinates `third`, ... of the parts of subjects, as far as one has so many; `parts`: [subject], labels.
 void add_further_parts(results::AxisSchema& axis, const std::vector<std::vector<std::string>>& parts);
 

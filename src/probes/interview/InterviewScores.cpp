@@ -1,11 +1,13 @@
 #include "probes/interview/InterviewScores.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <numeric>
-#include <ranges>
 
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "stats/OptionProbabilities.hpp"
 
@@ -14,39 +16,26 @@ namespace {
 
 using results::ScoreStatus;
 
-/// An item of the file's axis.
+/// What scores need of an item of the file's axis.
 struct Item {
-  std::string label;
-  std::string conversation;
-  std::string turn;
-  std::string dimension;
-  std::string facet;
+  std::size_t conversation = 0;  ///< that asks it
   bool is_turned = false;
   double scale_sum = 0;
   std::vector<double> option_values;
 };
 
 std::vector<Item> items_of(const results::RawSchema& schema) {
-  if (!schema.find_cube("rating")) {
-    return {};
-  }
-  const auto& axis = schema.inner_axis("item");
-  std::vector<Item> items;
-  for (std::size_t i = 0; i < axis.labels.size(); ++i) {
-    const auto text = [&](const char* name) { return coordinate_of(axis, name)[i]; };
+  std::vector<Item> items(rating_turns(schema).size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto text = [&](const char* name) { return coordinate_of(schema.inner_axis("item"), name)[i]; };
+    const auto conversation = results::place_of(schema.outer_axes.at(1).labels, text("conversation"));
     const auto sum = base::parse_double(text("scale_sum"));
-    base::refuse_if(!sum, "the item '" + axis.labels[i] + "' has no scale", "this is no result of an interview");
-    items.push_back({axis.labels[i],
-                     text("conversation"),
-                     text("turn"),
-                     text("dimension"),
-                     text("facet"),
-                     text("polarity") == "negative",
-                     *sum,
-                     {}});
+    base::refuse_if(!conversation || !sum, "item " + std::to_string(i) + " has no conversation or no scale",
+                    "this is no result of an interview");
+    items[i] = {*conversation, text("polarity") == "negative", *sum, {}};
     for (const auto& value : base::split(text("option_values"), ' ')) {
       if (const auto number = base::parse_double(value)) {
-        items.back().option_values.push_back(*number);
+        items[i].option_values.push_back(*number);
       }
     }
   }
@@ -74,53 +63,25 @@ ScaleEnds ends_of(const sweep::Job& job) {
   return common ? ScaleEnds{base::format_double(common->first), base::format_double(common->second)} : ScaleEnds();
 }
 
-/// Consecutive items of the axis.
-struct ItemRange {
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
-
-/// The turns of each conversation that rate, as ranges of items.
-std::vector<std::vector<ItemRange>> turns_of(const std::vector<std::string>& conversations,
-                                             const std::vector<Item>& items) {
-  std::vector<std::vector<ItemRange>> turns(conversations.size());
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const auto found = std::ranges::find(conversations, items[i].conversation);
-    base::refuse_if(found == conversations.end(), "the item '" + items[i].label + "' belongs to no conversation",
-                    "this is no result of an interview");
-    auto& own = turns[static_cast<std::size_t>(found - conversations.begin())];
-    const bool goes_on = !own.empty() && own.back().first + own.back().count == i && items[i - 1].turn == items[i].turn;
-    if (!goes_on) {
-      own.push_back({i, 0});
-    }
-    ++own.back().count;
-  }
-  return turns;
-}
-
 /// By item: the items that must be rated for its rating to count as one of a complete answer. Stereomap drops an answer
 /// whole unless every item of its questionnaire has a rating: those of warmth and competence, in whatever turns and
 /// conversations they are asked. Turns without any of them are questionnaires of their own.
-std::vector<std::vector<std::size_t>> questionnaires_of(const std::vector<std::vector<ItemRange>>& turns,
-                                                        const std::vector<Item>& items) {
-  const auto is_content = [&](std::size_t item) {
-    return items[item].dimension == "warmth" || items[item].dimension == "competence";
+std::vector<std::vector<std::size_t>> questionnaires_of(const results::RawSchema& schema) {
+  const auto turns = rating_turns(schema);
+  const auto places_where = [&](auto holds) {
+    std::vector<std::size_t> places(turns.size());
+    std::iota(places.begin(), places.end(), 0);
+    std::erase_if(places, std::not_fn(holds));
+    return places;
   };
-  std::vector<std::size_t> content;
-  for (std::size_t item = 0; item < items.size(); ++item) {
-    if (is_content(item)) {
-      content.push_back(item);
-    }
-  }
-  std::vector<std::vector<std::size_t>> questionnaires(items.size());
-  for (const auto& turn : turns | std::views::join) {
-    std::vector<std::size_t> own(turn.count);
-    std::iota(own.begin(), own.end(), turn.first);
-    for (const auto item : own) {
-      questionnaires[item] = std::ranges::any_of(own, is_content) ? content : own;
-    }
-  }
-  return questionnaires;
+  const auto is_content = [&](std::size_t item) {
+    const auto& dimension = coordinate_of(schema.inner_axis("item"), "dimension")[item];
+    return dimension == "warmth" || dimension == "competence";
+  };
+  return base::mapped(turns, [&](const std::string& turn) {
+    auto own = places_where([&](std::size_t item) { return turns[item] == turn; });
+    return std::ranges::any_of(own, is_content) ? places_where(is_content) : own;
+  });
 }
 
 using answers::Status;
@@ -170,7 +131,6 @@ class Collector {
   Collector(const results::RawSchema& schema, const sweep::Job& job, StatsRequest::Parsing parsing)
       : schema_(schema),
         items_(items_of(schema)),
-        turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
         product_(product_of(schema)),
         num_rounds_(schema.inner_axis("round").labels.size()),
         is_left_out_(left_out(schema, job)) {
@@ -204,11 +164,11 @@ class Collector {
       if (!result_.keyword_counts.empty()) {
         ++result_.keyword_counts.at(column<std::uint8_t>(block, "keyword_status")[row]);
       }
-      for (const auto& turn : turns_[at[1]]) {
-        for (auto item = turn.first; item < turn.first + turn.count; ++item) {
+      for (std::size_t item = 0; item < items_.size(); ++item) {
+        if (items_[item].conversation == at[1]) {
           score(block, at, round, row, item);
+          score_options(block, at, round, row, item);
         }
-        score_options(block, at, round, row, turn);
       }
     }
   }
@@ -238,30 +198,24 @@ class Collector {
     const auto code = column<std::uint8_t>(block, "rating_status")[row * items_.size() + place];
     ++result_.rating_counts.at(code);
     const auto status = static_cast<Status>(code);
-    const auto set = [&](Measure measure, double number, ScoreStatus why) {
-      const auto cell = result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, place});
-      result_.table.values[cell] = number;
-      result_.table.statuses[cell] = why;
-    };
     const bool is_known = status < Status::no_text;
     const bool is_usable = status == Status::answered;
     const auto absent = status == Status::not_asked ? ScoreStatus::not_applicable
                                                     : status_without_score(at, place, status < Status::not_asked);
-    for (const auto measure : {Measure::rating, Measure::rating_complete_answers}) {
-      set(measure, is_usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
-          is_usable ? ScoreStatus::ok : absent);
-    }
-    const auto share = [&](Measure measure, bool holds) {
-      set(measure, is_known ? (holds ? 1.0 : 0.0) : stats::nan, is_known ? ScoreStatus::ok : absent);
+    const auto put = [&](Measure measure, bool exists, double number) {
+      set(measure, at, round, place, exists ? number : stats::nan, exists ? ScoreStatus::ok : absent);
     };
-    share(Measure::usable, is_usable);
-    share(Measure::refused, status == Status::refused);
+    const auto rating = item.is_turned ? item.scale_sum - value : value;
+    put(Measure::rating, is_usable, rating);
+    put(Measure::rating_complete_answers, is_usable, rating);
+    put(Measure::usable, is_known, is_usable ? 1 : 0);
+    put(Measure::refused, is_known, status == Status::refused ? 1 : 0);
   }
 
   /// After the last context, since the conversations of a round are not neighbours in the file.
   void leave_out_incomplete() {
     auto& table = result_.table;
-    const auto questionnaires = questionnaires_of(turns_, items_);
+    const auto questionnaires = questionnaires_of(schema_);
     const auto num_rows = table.length(1) * table.length(2) * table.length(3) * table.length(4);
     const auto first_row = static_cast<std::size_t>(Measure::rating_complete_answers) * num_rows;
     for (std::size_t row = 0; row < num_rows; ++row) {
@@ -279,33 +233,37 @@ class Collector {
     }
   }
 
+  /// Nothing where the item's options are not asked.
   void score_options(const results::RawBlock& block, const std::vector<std::uint64_t>& at, std::size_t round,
-                     std::size_t row, const ItemRange& turn) {
-    for (auto i = turn.first; i < turn.first + turn.count && !items_[i].option_values.empty(); ++i) {
-      const auto cell = row * items_.size() + i;
-      const auto num_options = schema_.inner_axis("option").labels.size();
-      const auto status = column<std::uint8_t>(block, "option_status")[cell];
-      const auto logprob = std::span(column<double>(block, "option_logprob"))
-                               .subspan(cell * num_options, std::min(num_options, items_[i].option_values.size()));
-      const auto shares = stats::option_probabilities(logprob);
-      const auto absent = status_without_score(at, i, status < option_status_names.size());
-      double mean = 0;
-      for (std::size_t option = 0; option < shares.size(); ++option) {
-        mean += shares[option] * items_[i].option_values[option];
-      }
-      const auto set = [&](Measure measure, double number) {
-        const auto place = result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, i});
-        result_.table.values[place] = shares.empty() ? stats::nan : number;
-        result_.table.statuses[place] = shares.empty() ? absent : ScoreStatus::ok;
-      };
-      set(Measure::option_rating, items_[i].is_turned ? items_[i].scale_sum - mean : mean);
-      set(Measure::option_share, shares.empty() ? stats::nan : *std::ranges::max_element(shares));
+                     std::size_t row, std::size_t place) {
+    const auto& item = items_[place];
+    if (item.option_values.empty()) {
+      return;
     }
+    const auto cell = row * items_.size() + place;
+    const auto num_options = schema_.inner_axis("option").labels.size();
+    const auto status = column<std::uint8_t>(block, "option_status")[cell];
+    const auto logprob = std::span(column<double>(block, "option_logprob"))
+                             .subspan(cell * num_options, std::min(num_options, item.option_values.size()));
+    const auto shares = stats::option_probabilities(logprob);
+    const double mean = std::inner_product(shares.begin(), shares.end(), item.option_values.begin(), 0.0);
+    const auto absent = status_without_score(at, place, status < option_status_names.size());
+    const auto put = [&](Measure measure, double number) {
+      set(measure, at, round, place, shares.empty() ? stats::nan : number, shares.empty() ? absent : ScoreStatus::ok);
+    };
+    put(Measure::option_rating, item.is_turned ? item.scale_sum - mean : mean);
+    put(Measure::option_share, shares.empty() ? stats::nan : std::ranges::max(shares));
+  }
+
+  void set(Measure measure, const std::vector<std::uint64_t>& at, std::size_t round, std::size_t item, double value,
+           ScoreStatus status) {
+    const auto cell = result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, item});
+    result_.table.values[cell] = value;
+    result_.table.statuses[cell] = status;
   }
 
   results::RawSchema schema_;
   std::vector<Item> items_;
-  std::vector<std::vector<ItemRange>> turns_;
   sweep::Product product_;
   std::size_t num_rounds_;
   findings::LeftOut is_left_out_;
@@ -314,26 +272,36 @@ class Collector {
 
 }  // namespace
 
+std::string rating_turn(const std::string& conversation, const std::string& turn) { return conversation + '\n' + turn; }
+
+std::vector<std::string> rating_turns(const results::RawSchema& schema) {
+  std::vector<std::string> both;
+  if (schema.find_cube("rating")) {
+    const auto& axis = schema.inner_axis("item");
+    std::ranges::transform(coordinate_of(axis, "conversation"), coordinate_of(axis, "turn"), std::back_inserter(both),
+                           rating_turn);
+  }
+  return both;
+}
+
 findings::LeftOut left_out(const results::RawSchema& schema, const sweep::Job& job) {
-  const auto items = items_of(schema);
+  std::set<std::string> steps;
   const bool is_known = job.probe_name() == Interview::probe_name;
-  std::vector<bool> is_of_step(items.size(), false);
   for (const auto& conversation : is_known ? job.settings<Interview>().conversations : std::vector<Conversation>()) {
     for (const auto& turn : conversation.turns) {
-      for (std::size_t item = 0; item < items.size(); ++item) {
-        is_of_step[item] = is_of_step[item] || (turn.when == Turn::When::with_steps && items[item].turn == turn.label &&
-                                                items[item].conversation == conversation.label);
+      if (turn.when == Turn::When::with_steps) {
+        steps.insert(rating_turn(conversation.label, turn.label));
       }
     }
   }
-  return [is_of_step, steps = coordinate_of(schema.outer_axes.at(2), "steps")](auto /*measure*/, auto form, auto item) {
-    return item < is_of_step.size() && is_of_step[item] &&
-           steps[form] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
+  const auto is_step = base::mapped(rating_turns(schema), [&](const auto& turn) { return steps.contains(turn); });
+  return [is_step, asked = coordinate_of(schema.outer_axes.at(2), "steps")](auto /*measure*/, auto form, auto item) {
+    return item < is_step.size() && is_step[item] &&
+           asked[form] == PromptForm::steps_names[static_cast<std::size_t>(PromptForm::Steps::left_out)];
   };
 }
 
 results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job) {
-  const auto items = items_of(schema);
   const auto [least, greatest] = ends_of(job);
   std::vector<MeasureText> measures = {
       {"rating", "1", "rating of the item, turned round for negative items", least, greatest},
@@ -359,23 +327,13 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
   for (auto& label : replicate.labels) {
     label = "round " + label;
   }
-  const auto pole = [](const char* turned, const char* straight) {
-    return [=](const Item& item) { return (item.is_turned ? turned : straight) + item.label; };
-  };
-  auto item_axis = axis_of("item", "what is rated", items, &Item::label,
-                           {{"dimension", "dimension of the item", &Item::dimension},
-                            {"left", "what a low score is near to", pole("", "not ")},
-                            {"right", "what a high score is near to", pole("not ", "")},
-                            {"facet", "part of the dimension", &Item::facet},
-                            {"conversation", "conversation that asks it", &Item::conversation},
-                            {"direction", "turned: least + greatest value of the scale - rating",
-                             [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
   return {measure_axis("what a score is", measures),
           std::move(subject),
           schema.outer_axes.at(2),
           schema.outer_axes.at(3),
           std::move(replicate),
-          items.empty() ? results::ScoreTable::no_axis(5) : std::move(item_axis)};
+          schema.find_cube("rating") ? rated_item_axis(schema.inner_axis("item"), {"facet", "conversation"})
+                                     : results::ScoreTable::no_axis(5)};
 }
 
 InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,

@@ -26,6 +26,12 @@ struct InterviewResult {
   std::set<std::int32_t> rules;               ///< versions of the rules by which the answers were read
 };
 
+/// A turn of a conversation, by their labels.
+std::string rating_turn(const std::string& conversation, const std::string& turn);
+/// By item of a result's axis: the turn that rates it; nothing where none is rated. Throws InputError where the file is
+/// no interview.
+std::vector<std::string> rating_turns(const results::RawSchema& schema);
+
 /// Of the score table, by the axes and cubes of the result; `job` adds the ends of the scales.
 results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep::Job& job);
 

@@ -78,7 +78,7 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
 
 /// [status]: of all groups.
 std::vector<std::uint64_t> counts_of_answers(const RatingResult& result) {
-  std::vector<std::uint64_t> counts(result.axes.answer_statuses.size());
+  std::vector<std::uint64_t> counts(result.answer_statuses.size());
   for (std::size_t cell = 0; cell < result.answer_counts.size(); ++cell) {
     counts[cell % counts.size()] += static_cast<std::uint64_t>(result.answer_counts[cell]);
   }
@@ -87,22 +87,21 @@ std::vector<std::uint64_t> counts_of_answers(const RatingResult& result) {
 
 /// Ratings by measure, answers by status.
 std::string rating_status_text(const RatingResult& result) {
-  const auto& axes = result.axes;
-  const auto num_replicates = result.table.length(4);
-  results::TerminalTable table({"measure", "cells", "rated"});
-  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+  const auto& table = result.table;
+  const auto num_replicates = table.length(4);
+  const auto num_cells = table.length(1) * table.length(2) * table.length(3) * num_replicates * table.length(5);
+  results::TerminalTable text({"measure", "cells", "rated"});
+  for (std::size_t source = 0; source < result.sources.size(); ++source) {
     std::size_t rated = 0;
-    for (std::size_t cell = 0; cell < axes.num_contexts() * num_replicates; ++cell) {
-      const bool is_of_all = cell / axes.traits.size() % num_replicates == 0;  // runs stand beside it
-      const double rating = result.table.values[source * axes.num_contexts() * num_replicates + cell];
-      rated += is_of_all && std::isfinite(rating) ? 1 : 0;
+    for (std::size_t cell = 0; cell < num_cells; ++cell) {
+      const bool is_of_all = cell / table.length(5) % num_replicates == 0;  // runs stand beside it
+      rated += is_of_all && std::isfinite(table.values[source * num_cells + cell]) ? 1 : 0;
     }
-    table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
+    text.add({result.sources[source], base::with_thousands(num_cells / num_replicates), base::with_thousands(rated)});
   }
-  std::string text = table.text();
-  return axes.answer_statuses.empty()
-             ? text
-             : text + '\n' + answers_line("sampled answers", axes.answer_statuses, counts_of_answers(result));
+  const bool is_sampled = !result.answer_statuses.empty();
+  return text.text() +
+         (is_sampled ? '\n' + answers_line("sampled answers", result.answer_statuses, counts_of_answers(result)) : "");
 }
 
 class RatingKind final : public KindOf<Rating> {
@@ -214,10 +213,10 @@ class RatingKind final : public KindOf<Rating> {
     results::write_score_table(written.layout(), result.table, written.left_out());
     const auto& people = request.job.settings<Rating>().statistics.human_ratings;
     if (!people.empty()) {
-      found.insert(found.begin(), agreement_of(result, findings::scores_of(written), people));
+      found.insert(found.begin(), agreement_of(result.sources, findings::scores_of(written), people));
       written.root().write_attribute("human_ratings", findings::source_of_ratings(people));
     }
-    const auto read = write_read_line(written, request.file, result.axes.answer_statuses, counts_of_answers(result));
+    const auto read = write_read_line(written, request.file, result.answer_statuses, counts_of_answers(result));
     auto told = write_findings(written, found, request);
     written.commit();
     return {.details = std::move(told), .status = rating_status_text(result), .read = read};

@@ -13,35 +13,13 @@
 
 namespace stereosweep::probes::rating {
 
-struct TraitFacts {
-  std::string label;
-  std::string dimension;
-  bool is_turned = false;  ///< a high rating is low on the dimension
-};
-
-/// Names on the axes of a rating result.
-struct RatingAxes {
-  results::AxisSchema group;  ///< as in the file, with their coordinates
-  results::AxisSchema sentence;
-  results::AxisSchema rephrasing;
-  std::vector<TraitFacts> traits;
-  std::vector<std::string> sources;          ///< as source_names
-  std::vector<double> values;                ///< [option]
-  std::vector<bool> is_reversed;             ///< [order]: the options were listed backwards
-  std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
-  std::size_t num_runs = 0;
-  std::size_t num_groups() const { return group.labels.size(); }
-  std::size_t num_contexts() const {
-    return num_groups() * traits.size() * sentence.labels.size() * rephrasing.labels.size();
-  }
-};
-
 struct RatingResult {
-  RatingAxes axes;
   /// Ratings from each source and their differences between the orders of the options, negative traits turned round.
   results::ScoreTable table;
-  std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
-  std::vector<std::int32_t> answer_counts;  ///< [group, answer status]
+  std::vector<std::string> sources;          ///< as source_names
+  std::vector<double> position_shares;       ///< [form, position]: mean probability of what stands there
+  std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
+  std::vector<std::int32_t> answer_counts;   ///< [group, answer status]
 };
 
 /// What ratings are made of, with so many sampled answers to a prompt.
@@ -57,7 +35,7 @@ RatingResult compute_ratings(const results::ResultFile& file);
 std::vector<findings::Finding> findings_of(const RatingResult& result);
 
 /// `agreement`: correlations over groups of their mean scores on a dimension and people's means.
-findings::Finding agreement_of(const RatingResult& result, const findings::Scores& scores,
+findings::Finding agreement_of(const std::vector<std::string>& sources, const findings::Scores& scores,
                                const std::string& human_ratings);
 
 }  // namespace stereosweep::probes::rating

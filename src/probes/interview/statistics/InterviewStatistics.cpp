@@ -259,20 +259,6 @@ std::vector<Finding> findings_of(const results::RawSchema& schema, const finding
   return found;
 }
 
-std::vector<std::string> rating_turns(const results::RawSchema& schema) {
-  if (!schema.find_cube("rating")) {
-    return {};
-  }
-  const auto& axis = schema.inner_axis("item");
-  const auto& conversations = coordinate_of(axis, "conversation");
-  const auto& turns = coordinate_of(axis, "turn");
-  std::vector<std::string> both;
-  for (std::size_t item = 0; item < axis.labels.size(); ++item) {
-    both.push_back(conversations[item] + '\n' + turns[item]);
-  }
-  return both;
-}
-
 TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence) {
   if (texts == 0) {
     return {};

@@ -89,10 +89,6 @@ struct Consistency {
   std::vector<RefusalCounts> of_forms;
 };
 
-/// By item of a result's axis: the turn of the conversation that rates it; nothing where none is rated. Throws
-/// InputError where the file is no interview.
-std::vector<std::string> rating_turns(const results::RawSchema& schema);
-
 /// `turns`: by item of the table, as `rating_turns`. Of the measures `rating`, `usable` and `refused`.
 Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns);
 
