@@ -320,11 +320,9 @@ class InterviewKind final : public KindOf<Interview> {
     return interview::left_out(interview_schema(job, subjects_of(job.settings<Interview>()).subjects), job);
   }
   StatsText stats(const StatsRequest& request) const override {
-    const auto& schema = request.file.schema();
-    TextDiversityCollector texts(schema);
-    const auto result = compute_scores(
-        request.file, request.job, request.parsing,
-        [&](std::uint64_t context, const auto& block, std::uint64_t place) { texts.add(context, block, place); });
+    InterviewTexts texts(request.file.schema());
+    const auto result = compute_scores(request.file, request.job, request.parsing,
+                                       [&](const auto& block, auto place) { texts.add(block, place); });
     results::StatisticsFile written(request.file, Interview::probe_name, request.target);
     written.root().write_attribute("rules_versions", rules_text(result));
     if (has_other_rules(result)) {
@@ -333,14 +331,10 @@ class InterviewKind final : public KindOf<Interview> {
     results::write_score_table(written.layout(), result.table, written.left_out());
     const auto read = write_read_line(written, request.file, answers::status_names, result.rating_counts);
     const auto scores = findings::scores_of(written);
-    InterviewStatistics statistics{.diversities = texts.take(), .consistency = {}, .confidence = std::nullopt};
-    if (const auto turns = rating_turns(schema); !turns.empty()) {
-      statistics.consistency = consistency_of(scores, turns);
-    }
-    if (request.job.settings<Interview>().draws()) {
-      statistics.confidence = request.job.comparison.confidence;
-    }
-    auto told = write_findings(written, findings_of(schema, scores, statistics), request);
+    const bool draws = request.job.settings<Interview>().draws();
+    auto told = write_findings(
+        written, findings_of(texts, scores, draws ? std::optional(request.job.comparison.confidence) : std::nullopt),
+        request);
     written.commit();
     return {.details = std::move(told), .status = statuses_text(result), .read = read};
   }

@@ -352,7 +352,7 @@ InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job
     const auto& block = parses_again ? parsed : stored;
     collector.add(context, block, place);
     if (visit) {
-      visit(context, block, place);
+      visit(block, place);
     }
   });
   return collector.take();

@@ -39,7 +39,7 @@ results::ScoreTableAxes score_axes(const results::RawSchema& schema, const sweep
 findings::LeftOut left_out(const results::RawSchema& schema, const sweep::Job& job);
 
 /// What else is made of the contexts: called for each, in order, with its place in the block.
-using ContextVisitor = std::function<void(std::uint64_t context, const results::RawBlock& block, std::uint64_t place)>;
+using ContextVisitor = std::function<void(const results::RawBlock& block, std::uint64_t place)>;
 
 /// Reads the whole file once. `again`: reads the texts by the rules of this program, for which it needs the job. Throws
 /// InputError if it is no interview, or not one of this job.

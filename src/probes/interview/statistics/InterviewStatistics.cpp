@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "answers/text/PlainText.hpp"
@@ -123,24 +124,29 @@ std::vector<double> means_of_rounds(const std::vector<stats::TextDiversity>& ove
   return base::mapped(present, [](const auto& own) { return stats::mean(own).value; });
 }
 
-std::vector<Finding> diversities_of(const results::RawSchema& schema, const findings::Scores& scores,
-                                    const TextDiversities& diversities) {
-  const auto& subject = *scores.axes[subject_axis];
-  const auto& form = *scores.axes[template_axis];
-  const auto& wording = *scores.axes[findings::rephrasing_axis];
-  const auto& conversation = schema.outer_axes.at(1);
-  const auto& turn = schema.inner_axis("turn");
-  const AxisSchema orders{
-      "ngram", "words of an n-gram", base::mapped(ngram_orders, [](auto order) { return std::to_string(order); }), {}};
+std::vector<Finding> diversities_of(const InterviewTexts& texts, const findings::Scores& scores) {
+  const auto& schema = texts.schema();
+  const std::array outer = {*scores.axes[subject_axis], schema.outer_axes.at(1), *scores.axes[template_axis],
+                            *scores.axes[findings::rephrasing_axis]};
+  const auto axes_of = [&](const std::vector<std::size_t>& kept) {
+    auto axes = base::mapped(kept, [&](std::size_t axis) { return outer.at(axis); });
+    axes.push_back(schema.inner_axis("turn"));
+    axes.push_back({"ngram",
+                    "words of an n-gram",
+                    base::mapped(ngram_orders, [](auto order) { return std::to_string(order); }),
+                    {}});
+    return axes;
+  };
+  const auto of_rounds = texts.diversities({0, 1, 2, 3});
+  const auto axes_of_rounds = axes_of({0, 1, 2, 3});
   std::vector<Finding> found;
-  found.push_back(diversity_of("groups", "a template's texts of all subjects, rephrasings and rounds",
-                               {conversation, form, turn, orders}, diversities.over_groups));
+  found.push_back(diversity_of("groups", "a template's texts of all subjects, rephrasings and rounds", axes_of({1, 2}),
+                               texts.diversities({1, 2})));
   found.push_back(diversity_of("wordings", "a subject's texts in all templates, rephrasings and rounds",
-                               {subject, conversation, turn, orders}, diversities.over_wordings));
-  found.push_back(diversity_of("rounds", "the texts of all rounds",
-                               {subject, conversation, form, wording, turn, orders}, diversities.over_rounds));
+                               axes_of({0, 1}), texts.diversities({0, 1})));
+  found.push_back(diversity_of("rounds", "the texts of all rounds", axes_of_rounds, of_rounds));
   auto& groups = found.front();
-  groups.add(Role::value, means_of_rounds(diversities.over_rounds, found.back().axes), "self_bleu_of_rounds", "1",
+  groups.add(Role::value, means_of_rounds(of_rounds, axes_of_rounds), "self_bleu_of_rounds", "1",
              "mean over subjects and rephrasings of the Self-BLEU of their rounds", std::identity());
   groups.views = {{.title = "How alike the texts are",
                    .columns = findings::table_columns(
@@ -245,17 +251,17 @@ void add_refusals(Consistency& found, const findings::Scores& scores, const std:
 
 }  // namespace
 
-std::vector<Finding> findings_of(const results::RawSchema& schema, const findings::Scores& scores,
-                                 const InterviewStatistics& statistics) {
+std::vector<Finding> findings_of(const InterviewTexts& texts, const findings::Scores& scores,
+                                 std::optional<double> confidence) {
   std::vector<Finding> found;
-  const auto& consistency = statistics.consistency;
-  if (!consistency.dimensions.empty()) {
+  if (const auto turns = rating_turns(texts.schema()); !turns.empty()) {
+    const auto consistency = consistency_of(scores, turns);
     const auto& forms = *scores.axes[template_axis];
-    found.push_back(refusals_of(*scores.axes[subject_axis], consistency.of_subjects, statistics.confidence));
-    found.push_back(refusals_of(forms, consistency.of_forms, statistics.confidence));
+    found.push_back(refusals_of(*scores.axes[subject_axis], consistency.of_subjects, confidence));
+    found.push_back(refusals_of(forms, consistency.of_forms, confidence));
     found.push_back(variation_of(forms, consistency));
   }
-  std::ranges::move(diversities_of(schema, scores, statistics.diversities), std::back_inserter(found));
+  std::ranges::move(diversities_of(texts, scores), std::back_inserter(found));
   return found;
 }
 
@@ -292,53 +298,43 @@ stats::WordNumbers WordNumbering::operator()(std::string_view text) {
   return words;
 }
 
-TextDiversityCollector::TextDiversityCollector(const results::RawSchema& schema)
-    : schema_(schema),
-      product_(product_of(schema)),
-      num_rounds_(schema.inner_axis("round").labels.size()),
-      num_turns_(schema.inner_axis("turn").labels.size()),
-      of_group_(num_turns_),
-      of_form_(schema.outer_axes.at(1).labels.size() * schema.outer_axes.at(2).labels.size() * num_turns_) {}
+InterviewTexts::InterviewTexts(const results::RawSchema& schema) : schema_(schema) {}
 
-void TextDiversityCollector::compare(const Texts& texts, std::vector<stats::TextDiversity>& found) {
-  for (const auto order : ngram_orders) {
-    found.push_back(stats::text_diversity(texts, order));
-  }
-}
-
-void TextDiversityCollector::add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place) {
-  const auto at = product_.coordinates(context);
-  const auto& lengths = product_.lengths();
+void InterviewTexts::add(const results::RawBlock& block, std::uint64_t place) {
+  const auto num_rounds = schema_.inner_axis("round").labels.size();
+  const auto num_turns = schema_.inner_axis("turn").labels.size();
   const auto& texts = column_named<std::string>(block, schema_, "answer_text");
   const auto& statuses = column_named<std::uint8_t>(block, schema_, "answer_status");
-  for (std::size_t turn = 0; turn < num_turns_; ++turn) {
-    Texts of_rounds;
-    for (std::size_t round = 0; round < num_rounds_; ++round) {
-      const auto cell = (place * num_rounds_ + round) * num_turns_ + turn;
+  for (std::size_t turn = 0; turn < num_turns; ++turn) {
+    auto& of_rounds = texts_.emplace_back();
+    for (std::size_t round = 0; round < num_rounds; ++round) {
+      const auto cell = (place * num_rounds + round) * num_turns + turn;
       if (statuses[cell] == static_cast<std::uint8_t>(AnswerStatus::ok)) {
         of_rounds.push_back(number_(texts[cell]));
       }
     }
-    compare(of_rounds, found_.over_rounds);
-    auto& of_form = of_form_[(at[1] * lengths[2] + at[2]) * num_turns_ + turn];
-    of_form.insert(of_form.end(), of_rounds.begin(), of_rounds.end());
-    auto& of_group = of_group_[turn];
-    of_group.insert(of_group.end(), of_rounds.begin(), of_rounds.end());
-  }
-  if (at[2] + 1 == lengths[2] && at[3] + 1 == lengths[3]) {
-    for (auto& of_group : of_group_) {
-      compare(of_group, found_.over_wordings);
-      of_group.clear();
-    }
   }
 }
 
-TextDiversities TextDiversityCollector::take() {
-  for (auto& of_form : of_form_) {
-    compare(of_form, found_.over_groups);
-    of_form = {};
+std::vector<stats::TextDiversity> InterviewTexts::diversities(const std::vector<std::size_t>& kept_axes) const {
+  const auto product = product_of(schema_);
+  const auto num_turns = schema_.inner_axis("turn").labels.size();
+  std::map<std::vector<std::uint64_t>, std::vector<std::uint64_t>> contexts;  // by their places on these axes, in order
+  for (std::uint64_t context = 0; context < product.num_contexts(); ++context) {
+    const auto at = product.coordinates(context);
+    contexts[base::mapped(kept_axes, [&](std::size_t axis) { return at[axis]; })].push_back(context);
   }
-  return std::move(found_);
+  std::vector<stats::TextDiversity> found;
+  for (const auto& [kept, compared] : contexts) {
+    for (std::size_t turn = 0; turn < num_turns; ++turn) {
+      const auto texts = base::joined(
+          compared, [&](auto context) -> auto& { return texts_.at(context * num_turns + turn); });
+      for (const auto order : ngram_orders) {
+        found.push_back(stats::text_diversity(texts, order));
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace stereosweep::probes::interview

@@ -16,21 +16,11 @@
 #include "results/RawBlock.hpp"
 #include "stats/Summary.hpp"
 #include "stats/TextDiversity.hpp"
-#include "sweep/Product.hpp"
 
 namespace stereosweep::probes::interview {
 
 /// Words of the n-grams, and of the longest n-grams of Self-BLEU.
 inline constexpr std::array<std::size_t, 2> ngram_orders = {2, 3};
-
-/// Which texts are compared with one another.
-struct TextDiversities {
-  std::vector<stats::TextDiversity> over_rounds;  ///< [group, conversation, template, rephrasing, turn, order]
-  /// [group, conversation, turn, order]: all templates, rephrasings and rounds.
-  std::vector<stats::TextDiversity> over_wordings;
-  /// [conversation, template, turn, order]: all groups, rephrasings and rounds.
-  std::vector<stats::TextDiversity> over_groups;
-};
 
 /// The lower-case words, numbers and punctuation marks of a text (room answers: without markup and line ends), each
 /// word with a number of its own.
@@ -42,28 +32,22 @@ class WordNumbering {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-/// Takes the contexts of a file one after the other, from the first. Keeps 4 bytes a word of all texts.
-class TextDiversityCollector {
+/// The words of all texts of a file, whose contexts it takes one after the other, from the first: 4 bytes a word.
+class InterviewTexts {
  public:
   /// `schema` is borrowed.
-  explicit TextDiversityCollector(const results::RawSchema& schema);
+  explicit InterviewTexts(const results::RawSchema& schema);
   /// `place`: of the context in the block. Texts whose answer_status is not ok are left out.
-  void add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place);
-  /// After the last context.
-  TextDiversities take();
+  void add(const results::RawBlock& block, std::uint64_t place);
+  /// [kept axes of the contexts, turn, order]: the texts of all rounds and of all that stands on the other axes are
+  /// compared with one another.
+  std::vector<stats::TextDiversity> diversities(const std::vector<std::size_t>& kept_axes) const;
+  const results::RawSchema& schema() const { return schema_; }
 
  private:
-  using Texts = std::vector<stats::WordNumbers>;
-  static void compare(const Texts& texts, std::vector<stats::TextDiversity>& found);
-
   const results::RawSchema& schema_;
-  sweep::Product product_;
-  std::size_t num_rounds_;
-  std::size_t num_turns_;
   WordNumbering number_;
-  std::vector<Texts> of_group_;  ///< [turn], of one group and conversation
-  std::vector<Texts> of_form_;   ///< [conversation, template, turn]
-  TextDiversities found_;
+  std::vector<std::vector<stats::WordNumbers>> texts_;  ///< [context, turn], each of all rounds
 };
 
 /// Of the subjects' coefficients of variation (standard deviation, n - 1, over mean) of their mean rating on a
@@ -101,14 +85,9 @@ struct TextShare {
 };
 TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence);
 
-struct InterviewStatistics {
-  TextDiversities diversities;
-  Consistency consistency;           ///< without dimensions where nothing is rated
-  std::optional<double> confidence;  ///< of intervals; nothing: greedy answers, which are no draws
-};
-
-/// `template_refused_share`, `subject_refused_share`, `rating_variation`, `texts_over_...`. `scores`: of the same run.
-std::vector<findings::Finding> findings_of(const results::RawSchema& schema, const findings::Scores& scores,
-                                           const InterviewStatistics& statistics);
+/// `template_refused_share`, `subject_refused_share`, `rating_variation` where something is rated, `texts_over_...`.
+/// `scores`: of the same run. `confidence`: of intervals; nothing: greedy answers, which are no draws.
+std::vector<findings::Finding> findings_of(const InterviewTexts& texts, const findings::Scores& scores,
+                                           std::optional<double> confidence);
 
 }  // namespace stereosweep::probes::interview
