@@ -151,10 +151,8 @@ void read_winobias(std::string_view bytes) {
   base::Problems problems;
   probes::coreference::CoreferenceSentence entry;
   entry.text = bytes;
-  const auto marked = probes::coreference::MarkedSentence::read(entry, {"sentences.txt", 1, ""}, problems);
-  refuse_where(problems);
-  require(marked.has_value(), "neither a sentence nor a problem");
-  const auto sentence = marked->finish({"developer", "designer", "nurse"}, problems);
+  const auto sentence =
+      probes::coreference::read_marked(entry, {"sentences.txt", 1, ""}, {"developer", "designer", "nurse"}, problems);
   refuse_where(problems);
   require(sentence.has_value(), "neither a sentence nor a problem");
   probes::coreference::without_gender(probes::coreference::marked_text(*sentence));

@@ -46,12 +46,6 @@ bool is_article(std::string_view word) {
   return wanted == "the" || wanted == "a" || wanted == "an";
 }
 
-/// Bytes of the article at `place` and its blank; 0: none stands there.
-std::size_t article_length(std::string_view text, std::size_t place) {
-  const auto end = text.find(' ', place);
-  return end != std::string_view::npos && is_article(text.substr(place, end - place)) ? end + 1 - place : 0;
-}
-
 /// Words are runs of letters and hyphens between them.
 std::vector<Span> words_of(std::string_view text) {
   std::vector<Span> words;
@@ -98,12 +92,6 @@ std::vector<Span> mentions_of(std::string_view text, std::string_view noun) {
 
 bool overlaps(Span left, Span right) { return left.begin < right.end && right.begin < left.end; }
 
-/// Without blanks that a tokenizer has put before "'s" and punctuation, and without double ones.
-std::string close_up(std::string_view line) {
-  static const std::regex blank(" (?=[,.;:!? ]|'s |n't )");
-  return std::regex_replace(std::string(line), blank, "");
-}
-
 /// Adds to an ascending list what it lacks.
 void add_note(std::vector<SentenceNote>& notes, SentenceNote note) {
   const auto at = std::ranges::lower_bound(notes, note);
@@ -112,146 +100,133 @@ void add_note(std::vector<SentenceNote>& notes, SentenceNote note) {
   }
 }
 
-}  // namespace
+/// An entry of a list or a line of a file, before the other occupation is looked for.
+struct Draft {
+  CoreferenceSentence sentence = {};  ///< with the marks in its text until they are read
+  base::Place place = {};
+  std::optional<PronounCase> pronoun_case = {};         ///< none: "her" may be object or possessive
+  std::optional<std::vector<SentenceNote>> notes = {};  ///< given: nothing is added to them
+  std::vector<Span> marks = {};
+  Mention referent = {};
+  std::optional<Mention> other = {};  ///< where braces mark it
+};
 
-void MarkedSentence::note(SentenceNote note) { add_note(sentence_.notes, note); }
+/// Replaces what matches; a change leaves its note.
+void repair(CoreferenceSentence& sentence, const std::regex& wrong, const char* right, SentenceNote note) {
+  auto repaired = std::regex_replace(sentence.text, wrong, right);
+  if (repaired != sentence.text) {
+    add_note(sentence.notes, note);
+    sentence.text = std::move(repaired);
+  }
+}
 
-std::optional<MarkedSentence> MarkedSentence::read(const CoreferenceSentence& entry, const base::Place& place,
-                                                   base::Problems& problems) {
-  MarkedSentence result;
-  result.place_ = place;
-  result.sentence_ = entry;
-  if (!result.read_marks(result.repaired(base::trim(entry.text)), problems) || !result.sort_marks(problems)) {
+/// Takes out blanks that a tokenizer has put before "'s" and punctuation, double ones and those inside brackets, and a
+/// second article beside the one inside a bracket.
+void repair(CoreferenceSentence& sentence) {
+  constexpr auto any_case = std::regex::ECMAScript | std::regex::icase;
+  static const std::regex blank(" (?=[,.;:!? ]|'s |n't )");
+  static const std::regex edge("([\\[{]) | ([\\]}])");
+  static const std::regex inside("([\\[{](?:the|an?) )(?:the|an?) ", any_case);
+  static const std::regex outside("\\b(?:the|an?) ([\\[{](?:the|an?) )", any_case);
+  sentence.text = std::string(base::trim(sentence.text));
+  repair(sentence, blank, "", SentenceNote::spacing);
+  repair(sentence, edge, "$1$2", SentenceNote::bracket_edge);
+  repair(sentence, inside, "$1", SentenceNote::doubled_article);
+  repair(sentence, outside, "$1", SentenceNote::doubled_article);
+}
+
+std::optional<Mention> mention_at(Draft& draft, Span span, base::Problems& problems) {
+  const auto inside = draft.sentence.part(span);
+  if (const auto blank = inside.find(' '); blank != inside.npos && is_article(inside.substr(0, blank))) {
+    return Mention{{span.begin, span.begin + blank}, {span.begin + blank + 1, span.end}};
+  }
+  const auto before = article_before(draft.sentence.text, span.begin);
+  if (!before || inside.empty()) {
+    problems.add(draft.place, "the occupation '" + base::excerpt(inside, 60) + "' has no article",
+                 "a marker is put between 'the', 'a' or 'an' and the occupation",
+                 "Write [the " + std::string(inside) + "].");
     return std::nullopt;
   }
-  return result;
+  add_note(draft.sentence.notes, SentenceNote::bracket_edge);
+  return Mention{*before, span};
 }
 
-/// Without needless blanks, and without a second article beside the one inside a bracket.
-std::string MarkedSentence::repaired(std::string_view line) {
-  const auto closed = close_up(line);
-  if (closed != line) {
-    note(SentenceNote::spacing);
-  }
-  std::string text;
-  for (const char c : closed) {
-    const bool opened = text.ends_with('[') || text.ends_with('{');
-    const bool closes = c == ']' || c == '}';
-    if ((opened && c == ' ') || (closes && text.ends_with(' '))) {
-      note(SentenceNote::bracket_edge);
-    }
-    if (closes && text.ends_with(' ')) {
-      text.pop_back();
-    }
-    if (!opened || c != ' ') {
-      text += c;
-    }
-  }
-  for (auto at = text.find_first_of("[{"); at != std::string::npos; at = text.find_first_of("[{", at + 1)) {
-    const auto length = article_length(text, at + 1);
-    const auto second = length == 0 ? 0 : article_length(text, at + 1 + length);
-    const auto before = length == 0 ? std::nullopt : article_before(text, at);
-    if (second > 0 || before) {
-      note(SentenceNote::doubled_article);
-    }
-    text.erase(at + 1 + length, second);
-    if (before) {
-      text.erase(before->begin, at - before->begin);
-      at = before->begin;
-    }
-  }
-  return text;
-}
-
-bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems) {
-  std::string& text = sentence_.text;
-  text.clear();
+/// Takes the marks out of the text. [pronoun or occupation, in braces]: what they name.
+std::optional<std::array<std::vector<Span>, 2>> read_marks(Draft& draft, base::Problems& problems) {
+  const auto line = std::exchange(draft.sentence.text, "");
+  auto& text = draft.sentence.text;
+  std::array<std::vector<Span>, 2> marks;
   char open = 0;
   for (const char c : line) {
     if (c == '[' || c == '{') {
       if (open != 0) {
-        problems.add(place_, "a bracket inside brackets", "marks do not nest");
-        return false;
+        problems.add(draft.place, "a bracket inside brackets", "marks do not nest");
+        return std::nullopt;
       }
       open = c;
-      marks_.push_back({c, {text.size(), text.size()}});
+      draft.marks.push_back({text.size(), text.size()});
     } else if (c == ']' || c == '}') {
       if (open == 0 || (open == '[') != (c == ']')) {
-        problems.add(place_, std::string("a '") + c + "' without its opening bracket", "marks are [...] and {...}");
-        return false;
+        problems.add(draft.place, std::string("a '") + c + "' without its opening bracket",
+                     "marks are [...] and {...}");
+        return std::nullopt;
       }
+      draft.marks.back().end = text.size();
+      marks[open == '[' ? 0 : 1].push_back(draft.marks.back());
       open = 0;
-      marks_.back().span.end = text.size();
     } else {
       text += c;
     }
   }
-  problems.add_if(open != 0, place_, "a bracket does not close", "marks are [...] and {...}");
-  return open == 0;
+  problems.add_if(open != 0, draft.place, "a bracket does not close", "marks are [...] and {...}");
+  return open == 0 ? std::optional(std::move(marks)) : std::nullopt;
 }
 
-bool MarkedSentence::sort_marks(base::Problems& problems) {
-  std::vector<Span> named;
-  std::vector<Span> braced;
-  const Pronoun* pronoun = nullptr;
-  for (const auto& mark : marks_) {
-    const auto* found = find_pronoun(sentence_.part(mark.span));
-    if (mark.kind == '{') {
-      braced.push_back(mark.span);
-    } else if (found == nullptr) {
-      named.push_back(mark.span);
-    } else if (pronoun != nullptr) {
-      note(SentenceNote::further_pronoun);
-    } else {
-      pronoun = found;
-      sentence_.pronoun = mark.span;
-    }
+/// Reads the text with its marks; false after reporting what is wrong with it.
+bool read_draft(Draft& draft, base::Problems& problems) {
+  auto& sentence = draft.sentence;
+  repair(sentence);
+  auto marks = read_marks(draft, problems);
+  if (!marks) {
+    return false;
   }
+  auto& [named, braced] = *marks;
+  const auto pronoun_at = [&](Span span) { return find_pronoun(sentence.part(span)); };
+  const auto first = std::ranges::find_if(named, pronoun_at);
+  const Pronoun* pronoun = first == named.end() ? nullptr : pronoun_at(*first);
+  sentence.pronoun = pronoun == nullptr ? Span() : *first;
+  const auto num_pronouns = std::erase_if(named, pronoun_at);
   if (named.size() != 1 || pronoun == nullptr || braced.size() > 1) {
     problems.add(
-        place_,
+        draft.place,
         std::to_string(named.size()) + " occupations and " + (pronoun != nullptr ? "a" : "no") + " pronoun in brackets",
         "exactly one occupation and at least one of he, she, him, her, his, hers, himself, herself are expected",
         "Mark them as in '[The x] saw the y because [she] looked.'");
     return false;
   }
-  if (std::string_view(".!?\"'").find(sentence_.text.back()) == std::string_view::npos) {
-    problems.add(place_, "the sentence does not end", "a question follows it", "End it with '.', '!' or '?'.");
+  if (num_pronouns > 1) {
+    add_note(sentence.notes, SentenceNote::further_pronoun);
+  }
+  if (std::string_view(".!?\"'").find(sentence.text.back()) == std::string_view::npos) {
+    problems.add(draft.place, "the sentence does not end", "a question follows it", "End it with '.', '!' or '?'.");
     return false;
   }
-  sentence_.gender = pronoun->gender;
-  sentence_.pronoun_case = pronoun->pronoun_case;
-  const auto referent = mention_at(named.front(), problems);
+  sentence.gender = pronoun->gender;
+  sentence.pronoun_case = pronoun->pronoun_case;
+  const auto referent = mention_at(draft, named.front(), problems);
   if (!referent) {
     return false;
   }
-  referent_ = *referent;
-  other_ = braced.empty() ? std::nullopt : mention_at(braced.front(), problems);
-  return braced.empty() || other_;
+  draft.referent = *referent;
+  draft.other = braced.empty() ? std::nullopt : mention_at(draft, braced.front(), problems);
+  return braced.empty() || draft.other;
 }
 
-std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& problems) {
-  const auto inside = sentence_.part(span);
-  if (const auto length = article_length(inside, 0); length > 0) {
-    return Mention{{span.begin, span.begin + length - 1}, {span.begin + length, span.end}};
-  }
-  const auto before = article_before(sentence_.text, span.begin);
-  if (!before || inside.empty()) {
-    problems.add(place_, "the occupation '" + base::excerpt(inside, 60) + "' has no article",
-                 "a marker is put between 'the', 'a' or 'an' and the occupation",
-                 "Write [the " + std::string(inside) + "].");
-    return std::nullopt;
-  }
-  note(SentenceNote::bracket_edge);
-  return Mention{*before, span};
-}
-
-std::string MarkedSentence::referent() const { return std::string(sentence_.part(referent_.noun)); }
-
-std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std::string>& occupations,
-                                                          base::Problems& problems) const {
-  auto result = sentence_;
-  auto other = other_;
+/// With the other occupation. The type decides what is unusual.
+std::optional<CoreferenceSentence> completed(const Draft& draft, const std::vector<std::string>& occupations,
+                                             base::Problems& problems) {
+  auto result = draft.sentence;
+  auto other = draft.other;
   std::vector<Span> found;  // mentions besides the marked one, in the order of the text, the longest at a place
   for (const auto& noun : occupations) {
     for (const auto span : mentions_of(result.text, noun)) {
@@ -261,26 +236,26 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
   std::sort(found.begin(), found.end(),
             [](Span left, Span right) { return std::pair(left.begin, right.end) < std::pair(right.begin, left.end); });
   std::size_t num_mentions = 1 + (other ? 1 : 0);
-  Span last = referent_.noun;
+  Span last = draft.referent.noun;
   for (const auto span : found) {
-    if (overlaps(span, referent_.noun) || overlaps(span, last) || (other && overlaps(span, other->noun))) {
+    if (overlaps(span, draft.referent.noun) || overlaps(span, last) || (other && overlaps(span, other->noun))) {
       continue;
     }
     last = span;
     ++num_mentions;
     const auto article = article_before(result.text, span.begin);
-    if (!other && article && cut(result.text, span) != result.part(referent_.noun)) {
+    if (!other && article && cut(result.text, span) != result.part(draft.referent.noun)) {
       other = Mention{*article, span};
     }
   }
   if (!other) {
-    problems.add(place_, "no second occupation in '" + base::excerpt(result.text, 80) + "'",
+    problems.add(draft.place, "no second occupation in '" + base::excerpt(result.text, 80) + "'",
                  "another occupation of the list, with an article, is looked for",
                  "Mark it in braces: '{the designer}'.");
     return std::nullopt;
   }
-  const bool first = referent_.noun.begin < other->noun.begin;
-  result.mentions = first ? std::array{referent_, *other} : std::array{*other, referent_};
+  const bool first = draft.referent.noun.begin < other->noun.begin;
+  result.mentions = first ? std::array{draft.referent, *other} : std::array{*other, draft.referent};
   result.bracketed = first ? 0 : 1;
   if (num_mentions > 2) {
     add_note(result.notes, SentenceNote::three_mentions);
@@ -289,8 +264,8 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
     add_note(result.notes, SentenceNote::first_referent);
   }
   for (const auto word : words_of(result.text)) {
-    const auto is_marked = [&](const Mark& mark) { return overlaps(mark.span, word); };
-    if (find_pronoun(cut(result.text, word)) != nullptr && std::none_of(marks_.begin(), marks_.end(), is_marked)) {
+    const auto is_marked = [&](Span mark) { return overlaps(mark, word); };
+    if (find_pronoun(cut(result.text, word)) != nullptr && std::ranges::none_of(draft.marks, is_marked)) {
       add_note(result.notes, SentenceNote::unmarked_pronoun);
     }
   }
@@ -299,6 +274,14 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
     result.pronoun_case = PronounCase::independent;
   }
   return result;
+}
+
+}  // namespace
+
+std::optional<CoreferenceSentence> read_marked(const CoreferenceSentence& entry, const base::Place& place,
+                                               const std::vector<std::string>& occupations, base::Problems& problems) {
+  Draft draft{.sentence = entry, .place = place};
+  return read_draft(draft, problems) ? completed(draft, occupations, problems) : std::nullopt;
 }
 
 bool is_possessive_her(std::string_view text, Span span) {
@@ -355,15 +338,6 @@ namespace {
 constexpr std::size_t max_file_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_line_bytes = 2000;
 
-/// An entry of a list or a line of a file, before the other occupation is looked for.
-struct Draft {
-  CoreferenceSentence entry = {};  ///< with the marks in its text
-  base::Place place = {};
-  std::optional<PronounCase> pronoun_case = {};         ///< none: "her" may be object or possessive
-  std::optional<std::vector<SentenceNote>> notes = {};  ///< given: nothing is added to them
-  MarkedSentence marked = {};
-};
-
 /// What the name of a file says of its sentences; nothing: it says too little.
 std::optional<Draft> draft_of_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
@@ -374,9 +348,9 @@ std::optional<Draft> draft_of_file(const std::filesystem::path& path) {
   const auto dot = name.rfind('.');
   Draft draft;
   draft.place.file = path.string();
-  draft.entry.type = has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous;
-  draft.entry.stereotype = has("pro") ? Stereotype::pro : Stereotype::anti;
-  draft.entry.split = dot == std::string::npos ? "" : name.substr(dot + 1);
+  draft.sentence.type = has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous;
+  draft.sentence.stereotype = has("pro") ? Stereotype::pro : Stereotype::anti;
+  draft.sentence.split = dot == std::string::npos ? "" : name.substr(dot + 1);
   return draft;
 }
 constexpr const char* name_rule = "names say 'pro' or 'anti', and 'type1' or 'type2'";
@@ -390,7 +364,7 @@ class Reader {
                           "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
     Draft draft;
     draft.place = node.place(key);
-    CoreferenceSentence::each_key(draft.entry, fields);
+    CoreferenceSentence::each_key(draft.sentence, fields);
     if (const config::Node* pronoun_case = fields.optional("case")) {
       if (const auto index = config::read_choice(*pronoun_case, key + ".case", problems_, case_names)) {
         draft.pronoun_case = static_cast<PronounCase>(*index);
@@ -400,7 +374,7 @@ class Reader {
       draft.notes = read_sentence_notes(*notes, key + ".notes", problems_);
     }
     fields.finish();
-    auto& entry = draft.entry;
+    auto& entry = draft.sentence;
     entry.label = entry.label.empty() ? entry.text : entry.label;
     if (!entry.text.empty()) {
       labels_.add(node, key, entry.label);
@@ -446,11 +420,11 @@ class Reader {
     }
     for (const auto& line : base::split(content, '\n')) {
       ++draft->place.line;
-      auto& text = draft->entry.text;
+      auto& text = draft->sentence.text;
       text = base::trim(line);
       if (!text.empty()) {
-        draft->entry.label = name + ":" + std::to_string(draft->place.line);
-        labels_.add(node, key, draft->entry.label);
+        draft->sentence.label = name + ":" + std::to_string(draft->place.line);
+        labels_.add(node, key, draft->sentence.label);
         const auto digits = text.find_first_not_of("0123456789");
         const bool numbered = digits != 0 && digits != std::string::npos && text[digits] == ' ';
         text.erase(0, numbered ? digits + 1 : 0);
@@ -460,7 +434,7 @@ class Reader {
   }
 
   void add(Draft draft) {
-    const auto& text = draft.entry.text;
+    const auto& text = draft.sentence.text;
     const bool is_clean = std::ranges::none_of(text, [](char c) { return c >= 0 && c < ' '; });
     if (!is_clean || text.size() > max_line_bytes || base::find_invalid_utf8(text)) {
       problems_.add(
@@ -468,8 +442,7 @@ class Reader {
           "lines are valid UTF-8 of at most " + std::to_string(max_line_bytes) + " bytes without control characters");
       return;
     }
-    if (auto marked = MarkedSentence::read(draft.entry, draft.place, problems_)) {
-      draft.marked = std::move(*marked);
+    if (read_draft(draft, problems_)) {
       drafts_.push_back(std::move(draft));
     }
   }
@@ -490,13 +463,13 @@ class Reader {
 std::vector<CoreferenceSentence> Reader::finish(const std::vector<std::string>& occupations) {
   std::set<std::string> known(occupations.begin(), occupations.end());
   for (const auto& draft : drafts_) {
-    known.insert(draft.marked.referent());
+    known.emplace(draft.sentence.part(draft.referent.noun));
   }
   const std::vector<std::string> nouns(known.begin(), known.end());
   std::vector<std::vector<Found>> pairs;
   std::unordered_map<std::string, std::size_t> index_of;
   for (const auto& draft : drafts_) {
-    auto sentence = draft.marked.finish(nouns, problems_);
+    auto sentence = completed(draft, nouns, problems_);
     if (!sentence) {
       continue;
     }
@@ -531,7 +504,7 @@ void Reader::tell_pair(std::vector<Found>& pair) {
   }
   std::set<std::pair<Stereotype, std::string>> texts;
   for (auto& [sentence, draft] : pair) {
-    sentence.pair = pair.front().draft.entry.label;
+    sentence.pair = pair.front().sentence.label;
     const auto word = sentence.part(sentence.pronoun);
     if (!draft.pronoun_case && (word == "her" || word == "Her")) {
       const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);

@@ -14,40 +14,14 @@
 
 namespace stereosweep::probes::coreference {
 
-/// A line whose brackets were read; the other occupation may still have to be found.
-class MarkedSentence {
- public:
-  /// `entry` has the marks in its text. Repairs spacing and bracket edges (each leaves its note). Faults go to
-  /// `problems`: no or two marked occupations, no pronoun, an occupation without article, brackets that do not close.
-  /// Nothing is returned then.
-  static std::optional<MarkedSentence> read(const CoreferenceSentence& entry, const base::Place& place,
-                                            base::Problems& problems);
-  /// "developer"
-  std::string referent() const;
-  /// With the other occupation: the one in braces, else the first mention of another one of `occupations` with an
-  /// article. The type decides what is unusual.
-  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations,
-                                            base::Problems& problems) const;
+/// A marked line as a sentence; `entry` has the marks in its text. Repairs spacing and bracket edges (each leaves its
+/// note). The other occupation is the one in braces, else the first mention of another one of `occupations` with an
+/// article. Faults go to `problems`: no or two marked occupations, no pronoun, an occupation without article, brackets
+/// that do not close. Nothing is returned then.
+std::optional<CoreferenceSentence> read_marked(const CoreferenceSentence& entry, const base::Place& place,
+                                               const std::vector<std::string>& occupations, base::Problems& problems);
 
- private:
-  struct Mark {
-    char kind = '[';
-    base::Span span;
-  };
-  std::string repaired(std::string_view line);
-  bool read_marks(std::string_view line, base::Problems& problems);
-  bool sort_marks(base::Problems& problems);
-  std::optional<Mention> mention_at(base::Span span, base::Problems& problems);
-  void note(SentenceNote note);
-
-  base::Place place_;
-  CoreferenceSentence sentence_;
-  std::vector<Mark> marks_;
-  Mention referent_;
-  std::optional<Mention> other_;
-};
-
-/// The line that `MarkedSentence` reads back to the same sentence.
+/// The line that `read_marked` reads back to the same sentence.
 std::string marked_text(const CoreferenceSentence& sentence);
 
 /// Whether a "her" at `span` is possessive, by the word behind it: nothing, punctuation, function words and a last

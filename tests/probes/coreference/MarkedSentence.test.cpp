@@ -17,8 +17,7 @@ CoreferenceSentence read(std::string_view line, SentenceType type = SentenceType
   CoreferenceSentence entry;
   entry.text = line;
   entry.type = type;
-  const auto marked = MarkedSentence::read(entry, {"f", 3, ""}, problems);
-  auto sentence = marked ? marked->finish(occupations, problems) : std::nullopt;
+  const auto sentence = read_marked(entry, {"f", 3, ""}, occupations, problems);
   problems.raise_if_any("bad");
   return sentence.value();
 }
