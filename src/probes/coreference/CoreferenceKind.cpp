@@ -49,8 +49,8 @@ const std::vector<MeasureText> measure_table = {
 /// Of one prompt: [measure, role]; NaN where there is none.
 using PromptScores = std::array<std::array<double, 2>, num_measures>;
 
-/// `metrics`: null unless both occupations have numbers.
-PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, const stats::CoreferenceMetrics* metrics) {
+/// `tokens`: of both occupations; empty where one has no numbers.
+PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, stats::Ties ties) {
   PromptScores scores;
   scores.fill({nan, nan});
   for (std::size_t role = 0; role < 2; ++role) {
@@ -67,10 +67,11 @@ PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, con
       scores[first_metric][role] = std::exp(sum);
     }
   }
-  for (std::size_t metric = 0; metrics != nullptr && metric < metrics->size(); ++metric) {
-    scores[first_metric + metric][0] = (*metrics)[metric];
-  }
-  if (metrics != nullptr) {
+  if (!tokens[0].empty() && !tokens[1].empty()) {
+    const auto metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
+    for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
+      scores[first_metric + metric][0] = metrics[metric];
+    }
     scores[first_metric + 1][1] = stats::logistic(scores[0][1] - scores[0][0]);
     scores[first_metric + 2][1] = stats::logistic(scores[1][1] - scores[1][0]);
   }
@@ -89,35 +90,6 @@ results::AxisSchema with_occupations(results::AxisSchema sentences) {
   return sentences;
 }
 
-/// Reads a result condition by condition.
-struct ResultReader {
-  /// Throws InputError if it is of an early version.
-  explicit ResultReader(const results::ResultFile& source);
-  /// All sentences of one condition; counts their cells in `cells_by_status`.
-  results::ScoreTableWriter::Part read(std::size_t condition, stats::Ties ties, const findings::LeftOut& is_left_out,
-                                       std::vector<std::uint64_t>& cells_by_status) const;
-
-  const results::ResultFile& file;  ///< borrowed
-  std::size_t num_conditions = 0;
-  std::size_t num_sentences = 0;
-  std::size_t num_questions = 0;
-  std::size_t num_subwords = 0;
-  std::vector<std::string> status_names;
-};
-
-ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
-  const auto& axes = file.schema().outer_axes;
-  base::refuse_if(
-      axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template",
-      "cannot compute scores of '" + file.path().string() + "'",
-      "its axes are not group, rephrasing, template: export the run anew");
-  num_conditions = axes[0].labels.size();
-  num_questions = axes[1].labels.size();
-  num_sentences = axes[2].labels.size();
-  num_subwords = file.schema().inner_axis("subword").labels.size();
-  status_names = meanings_of(file.schema(), "status");
-}
-
 /// Excluded sentences, and of numbers of a prompt the second item.
 findings::LeftOut left_out_of(const results::AxisSchema& sentences, const Coreference& settings) {
   std::vector<bool> is_excluded;
@@ -132,57 +104,56 @@ findings::LeftOut left_out_of(const results::AxisSchema& sentences, const Corefe
   };
 }
 
-results::ScoreTableWriter::Part ResultReader::read(std::size_t condition, stats::Ties ties,
-                                                   const findings::LeftOut& is_left_out,
-                                                   std::vector<std::uint64_t>& cells_by_status) const {
+/// Hands the scores of one condition after another to `take`, and says how many cells have which status. Throws
+/// InputError if the result is of an early version.
+std::string read_all(const results::ResultFile& file, stats::Ties ties, const findings::LeftOut& is_left_out,
+                     const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
+  const auto& schema = file.schema();
+  const auto& axes = schema.outer_axes;
+  base::refuse_if(
+      axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template",
+      "cannot compute scores of '" + file.path().string() + "'",
+      "its axes are not group, rephrasing, template: export the run anew");
+  const auto num_questions = axes[1].labels.size();
+  const auto num_sentences = axes[2].labels.size();
   const auto num_contexts = num_questions * num_sentences;
-  results::ScoreTableWriter::Part result = {condition, 0, num_contexts, {}, {}};
-  result.values.resize(num_measures * 2 * num_contexts);
-  result.statuses.resize(result.values.size());
-  const auto block = file.read(condition * num_contexts, num_contexts);
-  const auto& logprob = column_named<double>(block, file.schema(), "logprob");
-  const auto& counts = column_named<std::int32_t>(block, file.schema(), "num_subwords");
-  const auto& statuses = column_named<std::uint8_t>(block, file.schema(), "status");
-  for (std::size_t context = 0; context < num_contexts; ++context) {
-    std::array<std::span<const double>, 2> tokens;
-    for (std::size_t role = 0; role < 2; ++role) {
-      const auto cell = 2 * context + role;
-      ++cells_by_status.at(statuses[cell]);
-      const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords));
-      if (statuses[cell] == 0 && count > 0) {
-        tokens[role] = std::span(logprob).subspan(cell * num_subwords, static_cast<std::size_t>(count));
+  const auto num_subwords = schema.inner_axis("subword").labels.size();
+  const auto& status_names = meanings_of(schema, "status");
+  std::vector<std::uint64_t> cells_by_status(status_names.size());
+  for (std::size_t condition = 0; condition < axes[0].labels.size(); ++condition) {
+    const auto block = file.read(condition * num_contexts, num_contexts);
+    const std::span logprob = column_named<double>(block, schema, "logprob");
+    const auto& counts = column_named<std::int32_t>(block, schema, "num_subwords");
+    const auto& statuses = column_named<std::uint8_t>(block, schema, "status");
+    results::ScoreTableWriter::Part part = {condition, 0, num_contexts, {}, {}};
+    part.values.resize(num_measures * 2 * num_contexts);
+    part.statuses.resize(part.values.size());
+    for (std::size_t context = 0; context < num_contexts; ++context) {
+      std::array<std::span<const double>, 2> tokens;
+      for (std::size_t role = 0; role < 2; ++role) {
+        const auto cell = 2 * context + role;
+        ++cells_by_status.at(statuses[cell]);
+        const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords));
+        tokens[role] = logprob.subspan(cell * num_subwords, statuses[cell] == 0 ? static_cast<std::size_t>(count) : 0);
       }
-    }
-    std::optional<stats::CoreferenceMetrics> metrics;
-    if (!tokens[0].empty() && !tokens[1].empty()) {
-      metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
-    }
-    const auto scores = scores_of(tokens, metrics ? &*metrics : nullptr);
-    const bool is_unscored = status_names[statuses[2 * context]] == results::not_scored;
-    const auto place = context % num_sentences * num_questions + context / num_sentences;
-    for (std::size_t cell = 0; cell < 2 * num_measures; ++cell) {
-      const auto measure = cell / 2;
-      const auto at = (measure * num_contexts + place) * 2 + cell % 2;
-      const auto value = scores[measure][cell % 2];
-      result.values[at] = value;
-      result.statuses[at] = is_left_out(measure, context % num_sentences, cell % 2) ? ScoreStatus::not_applicable
+      const auto scores = scores_of(tokens, ties);
+      const bool is_unscored = status_names[statuses[2 * context]] == results::not_scored;
+      const auto place = context % num_sentences * num_questions + context / num_sentences;
+      for (std::size_t cell = 0; cell < 2 * num_measures; ++cell) {
+        const auto measure = cell / 2;
+        const auto at = (measure * num_contexts + place) * 2 + cell % 2;
+        const auto value = scores[measure][cell % 2];
+        part.values[at] = value;
+        part.statuses[at] = is_left_out(measure, context % num_sentences, cell % 2) ? ScoreStatus::not_applicable
                             : is_unscored                                           ? ScoreStatus::unscored
                             : std::isnan(value)                                     ? ScoreStatus::missing
                             : std::isinf(value)                                     ? ScoreStatus::infinite
                                                                                     : ScoreStatus::ok;
+      }
     }
+    take(part);
   }
-  return result;
-}
-
-/// Hands the scores of one condition after another to `take`.
-std::string read_all(const ResultReader& reader, stats::Ties ties, const findings::LeftOut& is_left_out,
-                     const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
-  std::vector<std::uint64_t> cells_by_status(reader.status_names.size());
-  for (std::size_t condition = 0; condition < reader.num_conditions; ++condition) {
-    take(reader.read(condition, ties, is_left_out, cells_by_status));
-  }
-  return cells_text(reader.status_names, cells_by_status);
+  return cells_text(status_names, cells_by_status);
 }
 
 /// Of the score table, by the outer axes of the result (group, rephrasing, template). Measures: README.md. Subjects are
@@ -204,21 +175,20 @@ results::ScoreTableAxes score_axes(const std::vector<results::AxisSchema>& raw) 
 
 std::string status_text(const results::ResultFile& file) {
   const auto nothing = [](auto /*measure*/, auto /*sentence*/, auto /*item*/) { return false; };
-  return read_all(ResultReader(file), stats::Ties::half, nothing, [](const auto& /*scores*/) {});
+  return read_all(file, stats::Ties::half, nothing, [](const auto& /*scores*/) {});
 }
 
 /// Writes `target` (as export_run does) with the score table, condition by condition.
 std::string write_scores(const results::ResultFile& file, const Coreference& settings,
                          const results::StatisticsTarget& target) {
   const auto ties = settings.statistics.ties;
-  const ResultReader reader(file);
   results::StatisticsFile written(file, Coreference::probe_name, target);
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
   std::string text;
   {
     results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes), "score",
                                      written.left_out());
-    text = read_all(reader, ties, left_out_of(file.schema().outer_axes[2], settings),
+    text = read_all(file, ties, left_out_of(file.schema().outer_axes[2], settings),
                     [&](const auto& part) { scores.add(part); });
     scores.flush();
   }
