@@ -216,38 +216,25 @@ void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, s
   }
 }
 
-Round InterviewProbe::first(const sweep::Block& block) const {
-  Round round;
-  for (std::uint64_t place = 0; place < block.num_contexts; ++place) {
-    const auto context = blocks_.context(block, place);
-    const auto asked = messages(context);
-    const auto prompt = prompt_of(job_, std::span(asked).first(1), {});
-    for (std::size_t i = 0; i < num_rounds(); ++i) {
-      ask_all(prompt, context, i, turns_of(context).front(), round.queries);
-    }
-  }
-  return round;
-}
-
 std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& block,
                                                             const Transcript& transcript) const {
   std::vector<Course> all;
   for (std::size_t context = 0; context < block.num_contexts; ++context) {
     for (std::size_t round = 0; round < num_rounds(); ++round) {
-      all.push_back({context, round, {}, {}});
+      all.push_back({context, round, {}, {}, {}});
     }
   }
   for (std::size_t step = 0; step < transcript.answers.size(); ++step) {
     std::size_t next = 0;
     for (auto& course : all) {
       const auto context = blocks_.context(block, course.context);
-      const bool goes_on = course.answers.size() == step &&
-                           (step == 0 || way_behind(*course.answers.back()) == Way::goes_on) &&
-                           step < turns_of(context).size();
-      if (!goes_on) {
+      if (course.said.size() < step || step >= turns_of(context).size()) {
         continue;
       }
       course.answers.push_back(&transcript.answers[step].at(next++));
+      if (auto text = said(*course.answers.back())) {
+        course.said.push_back(std::move(*text));
+      }
       const auto& turns = settings().conversations[cell(context).conversation].turns;
       const auto index = turns_of(context)[step];
       std::size_t item = 0;
@@ -263,40 +250,27 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
   return all;
 }
 
-InterviewProbe::Way InterviewProbe::way_behind(const query::Answer& answer) const {
+std::optional<std::string> InterviewProbe::said(const query::Answer& answer) const {
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
   if (generated == nullptr) {
-    return Way::failed;
+    return std::nullopt;
   }
   const auto split = split_answer(job_, generated->text);
-  if (split.is_cut) {
-    return Way::has_no_answer;
-  }
-  const bool is_written =
-      !job_.model.chat || chat::problem_of(*job_.model.chat, chat::Role::assistant, kept_text(split.answer)).empty();
-  return is_written ? Way::goes_on : Way::not_written;
+  auto text = kept_text(split.answer);
+  const bool is_written = !job_.model.chat || chat::problem_of(*job_.model.chat, chat::Role::assistant, text).empty();
+  return split.is_cut || !is_written ? std::nullopt : std::optional(std::move(text));
 }
 
 std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Transcript& transcript) const {
   Round round;
   const std::size_t step = transcript.answers.size();
-  std::vector<std::string> asked;
-  std::size_t asked_of = block.num_contexts;
   for (const auto& course : courses(block, transcript)) {
     const auto context = blocks_.context(block, course.context);
     const auto& turns = turns_of(context);
-    if (course.answers.size() < step || step >= turns.size() || way_behind(*course.answers.back()) != Way::goes_on) {
-      continue;
+    if (course.said.size() == step && step < turns.size()) {
+      const auto prompt = prompt_of(job_, std::span<const std::string>(messages(context)).first(step + 1), course.said);
+      ask_all(prompt, context, course.round, turns[step], round.queries);
     }
-    if (asked_of != course.context) {
-      asked = messages(context);
-      asked_of = course.context;
-    }
-    const auto answers = base::mapped(course.answers, [&](const auto* answer) {
-      return kept_text(split_answer(job_, std::get<query::GenerateAnswer>(*answer).text).answer);
-    });
-    const auto prompt = prompt_of(job_, std::span(asked).first(step + 1), answers);
-    ask_all(prompt, context, course.round, turns[step], round.queries);
   }
   return round.queries.empty() ? std::nullopt : std::optional(std::move(round));
 }
@@ -341,8 +315,10 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
   for (std::size_t step = 0; step < turns.size(); ++step) {
     const auto at = row * num_turns + turns[step];
     if (step >= course.answers.size()) {
-      const bool is_written = course.answers.empty() || way_behind(*course.answers.back()) != Way::not_written;
-      statuses[at] = static_cast<std::uint8_t>(is_written ? AnswerStatus::not_reached : AnswerStatus::not_written);
+      const bool is_unsaid =
+          course.said.size() < course.answers.size() &&
+          statuses[row * num_turns + turns[course.said.size()]] == static_cast<std::uint8_t>(AnswerStatus::ok);
+      statuses[at] = static_cast<std::uint8_t>(is_unsaid ? AnswerStatus::not_written : AnswerStatus::not_reached);
       continue;
     }
     if (has_failed<AnswerStatus>(*course.answers[step], statuses[at], problem)) {

@@ -75,7 +75,7 @@ class InterviewProbe final : public Probe {
   explicit InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer = nullptr);
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
-  Round first(const sweep::Block& block) const override;
+  Round first(const sweep::Block& block) const override { return next(block, {}).value_or(Round()); }
   bool asks_again() const override { return true; }
   std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
@@ -95,6 +95,7 @@ class InterviewProbe final : public Probe {
     std::size_t context = 0;
     std::size_t round = 0;
     std::vector<const query::Answer*> answers;
+    std::vector<std::string> said;  ///< the answers as later turns hold them; one less where the last ends it all
     std::vector<std::pair<std::size_t, const query::Answer*>> options;  ///< item of the conversation, and its answer
   };
   const Interview& settings() const { return job_.settings<Interview>(); }
@@ -104,9 +105,8 @@ class InterviewProbe final : public Probe {
   /// The turn's text, then the options of each of its items.
   void ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
                std::vector<query::Query>& queries) const;
-  /// Whether a conversation can go on behind an answer.
-  enum class Way { goes_on, failed, has_no_answer, not_written };
-  Way way_behind(const query::Answer& answer) const;
+  /// As later turns hold it; nothing: the conversation cannot go on behind it.
+  std::optional<std::string> said(const query::Answer& answer) const;
   void fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
   void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
 
