@@ -1,7 +1,9 @@
 #include "probes/SampledText.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
@@ -164,6 +166,25 @@ void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sh
   }
   if (thoughts == Thoughts::closed) {
     hash.field(closing_text(*job.model.chat->thought));
+  }
+}
+
+void fold_options(const query::Answer& answer, const results::RawSchema& schema, results::RawBlock& raw,
+                  std::size_t context, std::size_t cell, std::size_t first) {
+  auto& status = column_named<std::uint8_t>(raw, schema, "option_status")[cell];
+  if (has_failed<OptionStatus>(answer, status, column_named<std::string>(raw, schema, "problem")[context])) {
+    return;
+  }
+  status = static_cast<std::uint8_t>(OptionStatus::ok);
+  auto& sums = column_named<double>(raw, schema, "option_logprob");
+  for (const auto& tokens : std::get<query::ContinueAnswer>(answer).logprob) {
+    sums.at(first) = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    status = std::isfinite(sums[first]) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
+    if (schema.find_cube("option_num_tokens")) {
+      const auto num_tokens = static_cast<std::int32_t>(tokens.size());
+      column_named<std::int32_t>(raw, schema, "option_num_tokens").at(first) = num_tokens;
+    }
+    ++first;
   }
 }
 

@@ -1,8 +1,6 @@
 #include "probes/interview/InterviewProbe.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "answers/Rating.hpp"
@@ -300,8 +298,13 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
     }
   }
   for (const auto& course : courses(block, transcript)) {
-    fold_course(raw, blocks_.context(block, course.context), course);
-    fold_options(raw, blocks_.context(block, course.context), course);
+    const auto context = blocks_.context(block, course.context);
+    fold_course(raw, context, course);
+    for (const auto& [item, answer] : course.options) {
+      const auto at = (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
+                      first_items_[cell(context).conversation] + item;
+      fold_options(*answer, schema_, raw, course.context, at, at * schema_.inner_axis("option").labels.size());
+    }
   }
   return raw;
 }
@@ -338,27 +341,6 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
     column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(answer->ended);
   }
   read_texts(raw, schema_, settings().conversations[cell(context).conversation], row);
-}
-
-void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
-  for (const auto& [item, answer] : course.options) {
-    const auto cell_of_item =
-        (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
-        first_items_[cell(context).conversation] + item;
-    auto& status = column_named<std::uint8_t>(raw, schema_, "option_status")[cell_of_item];
-    if (has_failed<OptionStatus>(*answer, status, column_named<std::string>(raw, schema_, "problem")[course.context])) {
-      continue;
-    }
-    const auto& logprob = std::get<query::ContinueAnswer>(*answer).logprob;
-    status = static_cast<std::uint8_t>(OptionStatus::ok);
-    const auto num_options = schema_.inner_axis("option").labels.size();
-    auto& sums = column_named<double>(raw, schema_, "option_logprob");
-    for (std::size_t option = 0; option < logprob.size(); ++option) {
-      const double sum = std::accumulate(logprob[option].begin(), logprob[option].end(), 0.0);
-      sums[cell_of_item * num_options + option] = sum;
-      status = std::isfinite(sum) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
-    }
-  }
 }
 
 void InterviewProbe::each_conversation(const sweep::Block& block, const results::RawBlock& raw,

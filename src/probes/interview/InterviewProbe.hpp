@@ -107,7 +107,6 @@ class InterviewProbe final : public Probe {
                std::vector<query::Query>& queries) const;
   /// As later turns hold it; nothing: the conversation cannot go on behind it.
   std::optional<std::string> said(const query::Answer& answer) const;
-  void fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
   void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
 
   sweep::Job job_;

@@ -1,8 +1,6 @@
 #include "probes/rating/RatingProbe.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "answers/Rating.hpp"
@@ -292,7 +290,7 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
         column_named<std::uint8_t>(raw, schema_, "option_status")[place] =
             static_cast<std::uint8_t>(OptionStatus::not_asked);
       } else {
-        fold_options(raw, i, place, answers[place * per_order]);
+        fold_options(answers[place * per_order], schema_, raw, i, place, place * 2 * rating.scale.size());
       }
       for (std::size_t run = 0; run < num_runs(); ++run) {
         fold_answer(raw, i, place * num_runs() + run, rating.orders[order],
@@ -301,28 +299,6 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
     }
   }
   return raw;
-}
-
-void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std::size_t place,
-                               const query::Answer& answer) const {
-  auto& status = column_named<std::uint8_t>(raw, schema_, "option_status")[place];
-  if (has_failed<OptionStatus>(answer, status, column_named<std::string>(raw, schema_, "problem")[context])) {
-    return;
-  }
-  const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
-  const std::size_t count = 2 * settings().scale.size();
-  STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
-  auto& logprob = column_named<double>(raw, schema_, "option_logprob");
-  auto& num_tokens = column_named<std::int32_t>(raw, schema_, "option_num_tokens");
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& tokens = scores->logprob[i];
-    const double sum = std::accumulate(tokens.begin(), tokens.end(), 0.0);
-    logprob[place * count + i] = sum;
-    num_tokens[place * count + i] = static_cast<std::int32_t>(tokens.size());
-    if (!std::isfinite(sum)) {
-      status = static_cast<std::uint8_t>(OptionStatus::not_finite);
-    }
-  }
 }
 
 void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,

@@ -50,8 +50,7 @@ class RatingProbe final : public Probe {
 
  private:
   const Rating& settings() const { return job_.settings<Rating>(); }
-  /// `place`: context and order; `cell`: and run.
-  void fold_options(results::RawBlock& raw, std::size_t context, std::size_t place, const query::Answer& answer) const;
+  /// `cell`: of context, order and run.
   void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
                    const query::Answer& answer) const;
   /// What is asked, without the chat format.
