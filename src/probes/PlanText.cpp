@@ -95,7 +95,10 @@ class Auditor {
     constexpr std::size_t context_bytes = 24;
     const auto end = asked.prompt.substr(asked.prompt.size() - std::min(context_bytes, asked.prompt.size()));
     const engine::ContinuationBorder border(asked.prompt, *request_.tokenizer, asked.framing);
-    const auto own = request_.tokenizer->encode(asked.prompt, tokenizer::SpecialTokens::add).ids.size();
+    const auto special = engine::special_tokens_of(asked.framing);
+    const bool ends_specially =
+        special == tokenizer::SpecialTokens::add && request_.tokenizer->last_token().has_value();
+    const auto own = request_.tokenizer->encode(asked.prompt, special).ids.size();
     for (const auto& continuation : asked.continuations) {
       if (!seen_.insert(end + '\n' + continuation).second) {
         continue;
@@ -104,7 +107,6 @@ class Auditor {
       if (const auto ids = std::span(joint.ids).subspan(joint.begin); ids.size() > 1) {
         audit_.splits[continuation].insert(spelled(*request_.tokenizer, ids));
       }
-      const bool ends_specially = request_.tokenizer->last_token().has_value();
       if (joint.begin + (ends_specially ? 1 : 0) < own) {
         audit_.joins[continuation].insert(asked.prompt);
       }

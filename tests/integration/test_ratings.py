@@ -315,6 +315,7 @@ def test_chat_is_chosen_or_asked_for(job, tmp_path):
     assert asked.returncode == 2 and "Say model.chat: NAME" in asked.stderr
     falcon = runs.program("plan", job, "model.chat=falcon", "--show-prompts", "--limit", "1")
     assert falcon.returncode == 0, falcon.stderr
+    assert "change the prompt's last token" not in falcon.stdout, "the template writes all special tokens itself"
     prompt = json.loads(falcon.stdout.splitlines()[-2].split("\t")[2])
     assert prompt.startswith("\n\nUser: Please answer") and prompt.endswith("Answer:\n\nAssistant:")
 
