@@ -23,79 +23,42 @@ using base::with_thousands;
 
 // What `plan` prints.
 
-class Auditor {
- public:
-  Auditor(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens)
-      : probe_(probe), tokenizer_(tokenizer), max_tokens_(max_tokens) {
-    audit_.num_contexts = probe.blocks().num_contexts();
-  }
-
-  void read(const sweep::Block& block) {
-    const auto block_views = probe_.views_of(block);
-    for (std::size_t i = 0; i < block_views.views.size(); ++i) {
-      const ContextView& view = block_views.views[i];
-      ++audit_.contexts_read;
-      audit_.prompt_bytes += view.text.before.size() + view.text.after.size();
-      if (view.targets == nullptr) {
-        audit_.cells_by_status[static_cast<int>(CellStatus::no_form)] += probe_.words().size();
-        ++audit_.problems[view.problem];
-        continue;
-      }
-      count_cells(*view.targets);
-      if (block_views.same_as[i] == i) {
-        count_queries(view);
-      }
-      if (plans_seen_.insert(view.targets).second) {
-        read_pieces(view);
-      }
+void count_cells(const TargetPlan& targets, Audit& audit) {
+  for (const auto& word : targets.words) {
+    ++audit.cells_by_status[static_cast<int>(word.status)];
+    for (const auto& place : word.places) {
+      audit.forwards_alone += place.ask == Place::nowhere ? 0 : 1;
     }
   }
+}
 
-  Audit take() { return std::move(audit_); }
+/// `one_mask`: tokens of the text with one mask. Every further mask is one further token: masks are added tokens and
+/// never merge.
+void count_queries(const TargetPlan& targets, std::uint64_t one_mask, std::uint64_t max_tokens, Audit& audit) {
+  for (const auto& ask : targets.asks) {
+    const std::uint64_t length = one_mask + ask.num_masks - 1;
+    ++audit.queries;
+    audit.numbers += ask.targets.size();
+    audit.tokens += length;
+    audit.longest = std::max(audit.longest, length);
+    audit.too_long += max_tokens > 0 && length > max_tokens ? 1 : 0;
+  }
+}
 
- private:
-  void count_cells(const TargetPlan& targets) {
-    for (const auto& word : targets.words) {
-      ++audit_.cells_by_status[static_cast<int>(word.status)];
-      for (const auto& place : word.places) {
-        audit_.forwards_alone += place.ask == Place::nowhere ? 0 : 1;
-      }
+void read_pieces(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, const ContextView& view,
+                 Audit& audit) {
+  const auto pieces = probe.plans().pieces(view.text, view.word_case);
+  const auto& words = probe.plans().words(view.word_case);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (pieces[i].status == CellStatus::joins) {
+      audit.joins[words[i]].insert(view.text.before + "{trait}" + view.text.after);
+    } else if (pieces[i].status == CellStatus::ok && pieces[i].ids.size() > 1) {
+      audit.splits[words[i]].insert(spelled(tokenizer, pieces[i].ids));
+    } else if (pieces[i].status != CellStatus::ok) {
+      audit.unknown[words[i]].insert(spelled(tokenizer, pieces[i].ids));
     }
   }
-
-  void count_queries(const ContextView& view) {
-    // Every further mask is one further token: masks are added tokens and never merge.
-    const auto one_mask = tokenizer_.encode(probe_.masked_text(view, 1), tokenizer::SpecialTokens::add).ids.size();
-    for (const auto& ask : view.targets->asks) {
-      const std::uint64_t length = one_mask + ask.num_masks - 1;
-      ++audit_.queries;
-      audit_.numbers += ask.targets.size();
-      audit_.tokens += length;
-      audit_.longest = std::max(audit_.longest, length);
-      audit_.too_long += max_tokens_ > 0 && length > max_tokens_ ? 1 : 0;
-    }
-  }
-
-  void read_pieces(const ContextView& view) {
-    const auto pieces = probe_.plans().pieces(view.text, view.word_case);
-    const auto& words = probe_.plans().words(view.word_case);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (pieces[i].status == CellStatus::joins) {
-        audit_.joins[words[i]].insert(view.text.before + "{trait}" + view.text.after);
-      } else if (pieces[i].status == CellStatus::ok && pieces[i].ids.size() > 1) {
-        audit_.splits[words[i]].insert(spelled(tokenizer_, pieces[i].ids));
-      } else if (pieces[i].status != CellStatus::ok) {
-        audit_.unknown[words[i]].insert(spelled(tokenizer_, pieces[i].ids));
-      }
-    }
-  }
-
-  const AssociationProbe& probe_;
-  const tokenizer::Tokenizer& tokenizer_;
-  std::uint64_t max_tokens_;
-  std::set<std::shared_ptr<const TargetPlan>> plans_seen_;
-  Audit audit_;
-};
+}
 
 double ratio(std::uint64_t left, std::uint64_t right) {
   return right == 0 ? 0 : static_cast<double>(left) / static_cast<double>(right);
@@ -313,11 +276,31 @@ class AssociationKind final : public KindOf<Association> {
 
 Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
             std::uint64_t max_contexts) {
-  Auditor auditor(probe, tokenizer, max_tokens);
+  Audit sums;
+  sums.num_contexts = probe.blocks().num_contexts();
+  std::set<std::shared_ptr<const TargetPlan>> seen;
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts)) {
-    auditor.read(block);
+    const auto [views, same_as] = probe.views_of(block);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const ContextView& view = views[i];
+      ++sums.contexts_read;
+      sums.prompt_bytes += view.text.before.size() + view.text.after.size();
+      if (view.targets == nullptr) {
+        sums.cells_by_status[static_cast<int>(CellStatus::no_form)] += probe.words().size();
+        ++sums.problems[view.problem];
+        continue;
+      }
+      count_cells(*view.targets, sums);
+      if (same_as[i] == i) {
+        const auto one_mask = tokenizer.encode(probe.masked_text(view, 1), tokenizer::SpecialTokens::add).ids.size();
+        count_queries(*view.targets, one_mask, max_tokens, sums);
+      }
+      if (seen.insert(view.targets).second) {
+        read_pieces(probe, tokenizer, view, sums);
+      }
+    }
   }
-  return auditor.take();
+  return sums;
 }
 
 ModelCost model_cost(const model::MaskedSpecification& config) {

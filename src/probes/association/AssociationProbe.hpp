@@ -59,18 +59,9 @@ struct WordPieces {
   bool operator==(const WordPieces&) const = default;
 };
 
-/// Finds words between `surroundings` (copied). `tokenizer` must outlive it and have a mask token.
-class WordLocator {
- public:
-  WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings);
-  WordPieces locate(std::string_view word) const;
-
- private:
-  const tokenizer::Tokenizer& tokenizer_;
-  Surroundings surroundings_;
-  std::vector<query::TokenId> ids_before_;  ///< around one mask
-  std::vector<query::TokenId> ids_after_;
-};
+/// Finds words between `surroundings`. `tokenizer` has a mask token.
+std::vector<WordPieces> locate(const tokenizer::Tokenizer& tokenizer, const Surroundings& surroundings,
+                               const std::vector<std::string>& words);
 
 /// The part of the surroundings that decides a word's ids where tokenizers split at white space (WordPiece, byte-level
 /// BPE): what is glued to the word, the white space before it and the one character (or mask token) before that.

@@ -97,34 +97,30 @@ base::Digest digest_of(const TargetPlan& plan) {
 
 }  // namespace
 
-WordLocator::WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings)
-    : tokenizer_(tokenizer), surroundings_(std::move(surroundings)) {
-  const auto mask = tokenizer_.mask_token();
+std::vector<WordPieces> locate(const tokenizer::Tokenizer& tokenizer, const Surroundings& surroundings,
+                               const std::vector<std::string>& words) {
+  const auto mask = tokenizer.mask_token();
   STEREOSWEEP_ASSERT(mask.has_value(), "a masked model's tokenizer");
-  const std::string text = surroundings_.before + *mask + surroundings_.after;
-  const std::size_t begin = surroundings_.before.size();
-  auto parts = split_at(tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out), {begin, begin + mask->size()});
-  ids_before_ = std::move(parts.before);
-  ids_after_ = std::move(parts.after);
-}
-
-WordPieces WordLocator::locate(std::string_view word) const {
-  std::string text = surroundings_.before;
-  text.append(word).append(surroundings_.after);
-  const std::size_t begin = surroundings_.before.size();
-  const auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out);
-  auto parts = split_at(encoding, {begin, begin + word.size()});
-  take_blanks(encoding, surroundings_.before, ids_before_, parts);
-  WordPieces pieces{.ids = std::move(parts.inside), .status = CellStatus::ok};
-  const auto unknown = tokenizer_.unknown_id();
-  if (parts.before != ids_before_ || parts.after != ids_after_) {
-    pieces.status = CellStatus::joins;
-  } else if (pieces.ids.empty()) {
-    pieces.status = CellStatus::no_tokens;
-  } else if (unknown && base::contains(pieces.ids, *unknown)) {
-    pieces.status = CellStatus::unknown_token;
-  }
-  return pieces;
+  const auto& before = surroundings.before;
+  const auto encoded = [&](const std::string& word) {
+    return tokenizer.encode(before + word + surroundings.after, tokenizer::SpecialTokens::leave_out);
+  };
+  const auto around_mask = split_at(encoded(*mask), {before.size(), before.size() + mask->size()});
+  const auto unknown = tokenizer.unknown_id();
+  return base::mapped(words, [&](const std::string& word) {
+    const auto encoding = encoded(word);
+    auto parts = split_at(encoding, {before.size(), before.size() + word.size()});
+    take_blanks(encoding, before, around_mask.before, parts);
+    WordPieces pieces{.ids = std::move(parts.inside), .status = CellStatus::ok};
+    if (parts.before != around_mask.before || parts.after != around_mask.after) {
+      pieces.status = CellStatus::joins;
+    } else if (pieces.ids.empty()) {
+      pieces.status = CellStatus::no_tokens;
+    } else if (unknown && base::contains(pieces.ids, *unknown)) {
+      pieces.status = CellStatus::unknown_token;
+    }
+    return pieces;
+  });
 }
 
 Surroundings neighbourhood(const Surroundings& surroundings, std::string_view mask_token) {
@@ -197,8 +193,7 @@ const std::vector<std::string>& PlanCache::words(WordCase word_case) const {
 }
 
 std::vector<WordPieces> PlanCache::pieces(const Surroundings& surroundings, WordCase word_case) const {
-  const WordLocator locator(tokenizer_, surroundings);
-  return base::mapped(words(word_case), [&](const auto& word) { return locator.locate(word); });
+  return locate(tokenizer_, surroundings, words(word_case));
 }
 
 std::shared_ptr<const TargetPlan> PlanCache::find(const Surroundings& surroundings, WordCase word_case) const {

@@ -17,6 +17,10 @@ class WordPiecesTest : public ::testing::Test {
     }
     return result;
   }
+  static auto between(const tokenizer::Tokenizer& tokenizer, const Surroundings& surroundings) {
+    return
+        [&tokenizer, surroundings](const std::string& word) { return locate(tokenizer, surroundings, {word}).front(); };
+  }
   const tokenizer::Tokenizer word_piece_ = testing::word_piece();
   const tokenizer::Tokenizer byte_level_ = testing::byte_level();
 };
@@ -24,56 +28,56 @@ class WordPiecesTest : public ::testing::Test {
 using ::testing::ElementsAre;
 
 TEST_F(WordPiecesTest, WordPieceSplitsInContext) {
-  const WordLocator locator(word_piece_, {"the women are ", "."});
-  EXPECT_THAT(tokens(word_piece_, locator.locate("warm")), ElementsAre("warm"));
-  EXPECT_THAT(tokens(word_piece_, locator.locate("powerless")), ElementsAre("power", "##less"));
-  EXPECT_THAT(tokens(word_piece_, locator.locate("self-kind")), ElementsAre("self", "-", "kind"));
-  EXPECT_EQ(locator.locate("powerful").status, CellStatus::ok);
-  EXPECT_EQ(locator.locate("zzz").status, CellStatus::unknown_token);
-  EXPECT_EQ(locator.locate(" ").status, CellStatus::no_tokens);
+  const auto locator = between(word_piece_, {"the women are ", "."});
+  EXPECT_THAT(tokens(word_piece_, locator("warm")), ElementsAre("warm"));
+  EXPECT_THAT(tokens(word_piece_, locator("powerless")), ElementsAre("power", "##less"));
+  EXPECT_THAT(tokens(word_piece_, locator("self-kind")), ElementsAre("self", "-", "kind"));
+  EXPECT_EQ(locator("powerful").status, CellStatus::ok);
+  EXPECT_EQ(locator("zzz").status, CellStatus::unknown_token);
+  EXPECT_EQ(locator(" ").status, CellStatus::no_tokens);
 }
 
 TEST_F(WordPiecesTest, GluedWordPieceJoins) {
-  const WordLocator apart(word_piece_, {"the women are un", "."});
-  EXPECT_THAT(tokens(word_piece_, apart.locate("kind")), ElementsAre("##kind")) << "'un ##kind' can be told apart";
-  EXPECT_EQ(apart.locate("kind").status, CellStatus::ok);
-  const WordLocator glued(word_piece_, {"the women are war", "."});
-  EXPECT_EQ(glued.locate("m").status, CellStatus::joins) << "'warm' is one token; 'war[MASK]' are more";
-  const WordLocator hyphen(word_piece_, {"the women are un-", "."});
-  EXPECT_EQ(hyphen.locate("kind").status, CellStatus::ok);
+  const auto apart = between(word_piece_, {"the women are un", "."});
+  EXPECT_THAT(tokens(word_piece_, apart("kind")), ElementsAre("##kind")) << "'un ##kind' can be told apart";
+  EXPECT_EQ(apart("kind").status, CellStatus::ok);
+  const auto glued = between(word_piece_, {"the women are war", "."});
+  EXPECT_EQ(glued("m").status, CellStatus::joins) << "'warm' is one token; 'war[MASK]' are more";
+  const auto hyphen = between(word_piece_, {"the women are un-", "."});
+  EXPECT_EQ(hyphen("kind").status, CellStatus::ok);
 }
 
 TEST_F(WordPiecesTest, ByteLevelWordsCarryTheirBlankAndMasksEatIt) {
-  const WordLocator inside(byte_level_, {"women are ", "."});
-  const auto kind = inside.locate("kind");
+  const auto inside = between(byte_level_, {"women are ", "."});
+  const auto kind = inside("kind");
   EXPECT_EQ(kind.status, CellStatus::ok);
   EXPECT_THAT(tokens(byte_level_, kind), ElementsAre("\xC4\xA0kind"));
-  const WordLocator start(byte_level_, {"", " women."});
-  EXPECT_THAT(tokens(byte_level_, start.locate("kind")), ElementsAre("kind"));
-  EXPECT_EQ(start.locate("kind").status, CellStatus::ok);
+  const auto start = between(byte_level_, {"", " women."});
+  EXPECT_THAT(tokens(byte_level_, start("kind")), ElementsAre("kind"));
+  EXPECT_EQ(start("kind").status, CellStatus::ok);
 }
 
 TEST_F(WordPiecesTest, ByteLevelJoins) {
-  const WordLocator glued(byte_level_, {"women are s", "."});
-  EXPECT_EQ(glued.locate("kin").status, CellStatus::ok) << "no merge crosses s|kin: the pieces can be told apart";
-  const WordLocator merged(byte_level_, {"women are k", "."});
-  EXPECT_EQ(merged.locate("ind").status, CellStatus::joins);
-  const WordLocator two_blanks(byte_level_, {"women are  ", "."});
-  EXPECT_EQ(two_blanks.locate("kind").status, CellStatus::joins) << "the mask eats both blanks, the word only one";
+  const auto glued = between(byte_level_, {"women are s", "."});
+  EXPECT_EQ(glued("kin").status, CellStatus::ok) << "no merge crosses s|kin: the pieces can be told apart";
+  const auto merged = between(byte_level_, {"women are k", "."});
+  EXPECT_EQ(merged("ind").status, CellStatus::joins);
+  const auto two_blanks = between(byte_level_, {"women are  ", "."});
+  EXPECT_EQ(two_blanks("kind").status, CellStatus::joins) << "the mask eats both blanks, the word only one";
 }
 
 TEST_F(WordPiecesTest, ABlankWithoutAMergeIsTheWordsFirstPiece) {
-  const WordLocator inside(byte_level_, {"women are ", "."});
-  const auto capital = inside.locate("Xind");
+  const auto inside = between(byte_level_, {"women are ", "."});
+  const auto capital = inside("Xind");
   EXPECT_EQ(capital.status, CellStatus::ok);
   EXPECT_EQ(tokens(byte_level_, capital).front(), "\xC4\xA0");
 }
 
 TEST_F(WordPiecesTest, AMaskedGroupBeforeTheWord) {
-  const WordLocator locator(byte_level_, {"<mask> are ", "."});
-  EXPECT_THAT(tokens(byte_level_, locator.locate("warm")), ElementsAre("\xC4\xA0warm"));
-  const WordLocator next_to_it(byte_level_, {"<mask> ", "."});
-  EXPECT_THAT(tokens(byte_level_, next_to_it.locate("warm")), ElementsAre("\xC4\xA0warm"));
+  const auto locator = between(byte_level_, {"<mask> are ", "."});
+  EXPECT_THAT(tokens(byte_level_, locator("warm")), ElementsAre("\xC4\xA0warm"));
+  const auto next_to_it = between(byte_level_, {"<mask> ", "."});
+  EXPECT_THAT(tokens(byte_level_, next_to_it("warm")), ElementsAre("\xC4\xA0warm"));
 }
 
 TEST(Neighbourhood, KeepsWhatIsGluedAndOneCharacterBeyondWhiteSpace) {
