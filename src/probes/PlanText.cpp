@@ -35,89 +35,72 @@ struct CausalAudit : PlanSample {
   std::map<std::string, std::set<std::string>> splits;  ///< continuation -> its pieces, where it has several
   std::map<std::string, std::set<std::string>> joins;   ///< continuation -> prompt whose last token changes before it
   std::map<std::string, std::set<std::string>> errors;  ///< why a query has no answer -> prompt
+  std::unordered_set<std::string> pieces_read;          ///< continuations, each with the end of its prompt
 };
 
-class Auditor {
- public:
-  Auditor(const PlanRequest& request, const engine::InputLimits& limits) : request_(request), limits_(limits) {}
-
-  void read(const Probe& probe, const sweep::Block& block) {
-    audit_.contexts_read += block.num_contexts;
-    const auto queries = probe.first(block).queries;
-    const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
-    const auto cost = engine::count_causal(plan, request_.job.execution.batch_tokens);
-    audit_.tokens += cost.tokens;
-    audit_.naive_tokens += cost.naive_tokens;
-    std::unordered_set<std::string> distinct;
-    for (std::size_t i = 0; i < queries.size(); ++i) {
-      if (const auto* sample = std::get_if<query::Generate>(&queries[i])) {
-        ++audit_.samples;
-        audit_.new_tokens += static_cast<std::uint64_t>(sample->max_new_tokens);
-        read_error(plan.answers[i], sample->prompt);
-        continue;
-      }
-      const auto& asked = std::get<query::Continue>(queries[i]);
-      std::string key = asked.prompt;
-      for (const auto& continuation : asked.continuations) {
-        key += '\n' + continuation;
-      }
-      distinct.insert(key);
-      audit_.continuations += asked.continuations.size();
-      audit_.prompt_bytes += asked.prompt.size();
-      if (!read_error(plan.answers[i], asked.prompt)) {
-        read_pieces(asked);
-      }
-    }
-    for (const auto& opening : plan.openings) {
-      audit_.sample_tokens += opening.ids.size();
-    }
-    for (const auto& sequence : plan.sequences) {
-      audit_.longest = std::max<std::uint64_t>(audit_.longest, sequence.ids.size() + 1);
-    }
-    audit_.distinct_queries += distinct.size();
+bool read_error(const query::Answer& answer, const std::string& prompt, CausalAudit& audit) {
+  const auto* error = std::get_if<query::QueryError>(&answer);
+  if (error != nullptr) {
+    audit.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
+    audit.errors[error->message].insert(prompt);
   }
+  return error != nullptr;
+}
 
-  CausalAudit take() { return std::move(audit_); }
-
- private:
-  bool read_error(const query::Answer& answer, const std::string& prompt) {
-    const auto* error = std::get_if<query::QueryError>(&answer);
-    if (error == nullptr) {
-      return false;
+/// Each continuation once after each end of a prompt: what stands further before it moves no border.
+void read_pieces(const query::Continue& asked, const tokenizer::Tokenizer& tokenizer, CausalAudit& audit) {
+  constexpr std::size_t context_bytes = 24;
+  const auto end = asked.prompt.substr(asked.prompt.size() - std::min(context_bytes, asked.prompt.size()));
+  const engine::ContinuationBorder border(asked.prompt, tokenizer, asked.framing);
+  const auto special = engine::special_tokens_of(asked.framing);
+  const bool ends_specially = special == tokenizer::SpecialTokens::add && tokenizer.last_token().has_value();
+  const auto own = tokenizer.encode(asked.prompt, special).ids.size();
+  for (const auto& continuation : asked.continuations) {
+    if (!audit.pieces_read.insert(end + '\n' + continuation).second) {
+      continue;
     }
-    audit_.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
-    audit_.errors[error->message].insert(prompt);
-    return true;
-  }
-
-  /// Each continuation once after each end of a prompt: what stands further before it moves no border.
-  void read_pieces(const query::Continue& asked) {
-    constexpr std::size_t context_bytes = 24;
-    const auto end = asked.prompt.substr(asked.prompt.size() - std::min(context_bytes, asked.prompt.size()));
-    const engine::ContinuationBorder border(asked.prompt, *request_.tokenizer, asked.framing);
-    const auto special = engine::special_tokens_of(asked.framing);
-    const bool ends_specially =
-        special == tokenizer::SpecialTokens::add && request_.tokenizer->last_token().has_value();
-    const auto own = request_.tokenizer->encode(asked.prompt, special).ids.size();
-    for (const auto& continuation : asked.continuations) {
-      if (!seen_.insert(end + '\n' + continuation).second) {
-        continue;
-      }
-      const auto joint = border.join(continuation);
-      if (const auto ids = std::span(joint.ids).subspan(joint.begin); ids.size() > 1) {
-        audit_.splits[continuation].insert(spelled(*request_.tokenizer, ids));
-      }
-      if (joint.begin + (ends_specially ? 1 : 0) < own) {
-        audit_.joins[continuation].insert(asked.prompt);
-      }
+    const auto joint = border.join(continuation);
+    if (const auto ids = std::span(joint.ids).subspan(joint.begin); ids.size() > 1) {
+      audit.splits[continuation].insert(spelled(tokenizer, ids));
+    }
+    if (joint.begin + (ends_specially ? 1 : 0) < own) {
+      audit.joins[continuation].insert(asked.prompt);
     }
   }
+}
 
-  const PlanRequest& request_;
-  const engine::InputLimits limits_;
-  std::unordered_set<std::string> seen_;
-  CausalAudit audit_;
-};
+void read_block(const Probe& probe, const sweep::Block& block, const PlanRequest& request,
+                const engine::InputLimits& limits, CausalAudit& audit) {
+  audit.contexts_read += block.num_contexts;
+  const auto queries = probe.first(block).queries;
+  const auto plan = engine::plan_causal(queries, *request.tokenizer, limits);
+  const auto cost = engine::count_causal(plan, request.job.execution.batch_tokens);
+  audit.tokens += cost.tokens;
+  audit.naive_tokens += cost.naive_tokens;
+  std::unordered_set<std::string> distinct;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (const auto* sample = std::get_if<query::Generate>(&queries[i])) {
+      ++audit.samples;
+      audit.new_tokens += static_cast<std::uint64_t>(sample->max_new_tokens);
+      read_error(plan.answers[i], sample->prompt, audit);
+      continue;
+    }
+    const auto& asked = std::get<query::Continue>(queries[i]);
+    distinct.insert(asked.prompt + '\n' + base::join(asked.continuations, "\n"));
+    audit.continuations += asked.continuations.size();
+    audit.prompt_bytes += asked.prompt.size();
+    if (!read_error(plan.answers[i], asked.prompt, audit)) {
+      read_pieces(asked, *request.tokenizer, audit);
+    }
+  }
+  for (const auto& opening : plan.openings) {
+    audit.sample_tokens += opening.ids.size();
+  }
+  for (const auto& sequence : plan.sequences) {
+    audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size() + 1);
+  }
+  audit.distinct_queries += distinct.size();
+}
 
 void print_work(std::ostream& out, const CausalAudit& audit,
                 const std::optional<model::CausalSpecification>& specification) {
@@ -179,13 +162,13 @@ std::optional<model::CausalSpecification> specification_of(const PlanRequest& re
 CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
                          const std::optional<model::CausalSpecification>& specification) {
   constexpr auto boundless = std::numeric_limits<std::int64_t>::max();  // a fake engine without a model
-  Auditor auditor(request, specification ? engine::limits_of(*specification)
-                                         : engine::InputLimits{1, boundless, boundless, boundless, true});
-  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
-    auditor.read(probe, block);
-  }
-  auto audit = auditor.take();
+  const auto limits =
+      specification ? engine::limits_of(*specification) : engine::InputLimits{1, boundless, boundless, boundless, true};
+  CausalAudit audit;
   audit.num_contexts = probe.blocks().num_contexts();
+  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
+    read_block(probe, block, request, limits, audit);
+  }
   return audit;
 }
 
