@@ -10,6 +10,8 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/TemplateSource.hpp"
+#include "chat/Writing.hpp"
+#include "config/JobLoader.hpp"
 #include "engine/QueryInput.hpp"
 #include "hdf5/Handle.hpp"
 #include "model/causal/CausalSize.hpp"
@@ -100,6 +102,19 @@ void read_block(const Probe& probe, const sweep::Block& block, const PlanRequest
     audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size() + 1);
   }
   audit.distinct_queries += distinct.size();
+}
+
+/// Adds the control tokens in the texts of a tree, which may be null, each with its text.
+void find_control_tokens(const config::Node* node, const chat::ChatTemplate& chat,
+                         std::map<std::string, std::set<std::string>>& found) {
+  if (node != nullptr) {
+    for (const auto& token : chat::control_tokens_in(chat, node->value)) {
+      found[token].insert(base::json_quote(base::excerpt(node->value, 60)));
+    }
+    for (const auto& child : node->children) {
+      find_control_tokens(&child, chat, found);
+    }
+  }
 }
 
 void print_work(std::ostream& out, const CausalAudit& audit,
@@ -276,7 +291,8 @@ void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omis
               base::mapped(omissions, line_of), limit);
 }
 
-void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without) {
+void print_chat(std::ostream& out, const PlanRequest& request, std::string_view without) {
+  const auto& job = request.job;
   plan_line(out, "chat");
   if (job.model.chat) {
     out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
@@ -295,6 +311,13 @@ void print_chat(std::ostream& out, const sweep::Job& job, std::string_view witho
     if (job.model.system != "default") {
       plan_line(out, "system") << base::json_quote(base::excerpt(job.model.system, 60)) << '\n';
     }
+    const auto dump = config::dump_job(job, config::Extent::everything);
+    std::map<std::string, std::set<std::string>> found;
+    for (const auto* key : {"axes", "frame"}) {
+      find_control_tokens(dump.find(key), *job.model.chat, found);
+    }
+    print_list(out, "WARNING control tokens inside the job's own texts (they act as control tokens)", found, "in",
+               request.limit.value_or(default_plan_limit));
     return;
   }
   out << "none: " << without << '\n';

@@ -69,8 +69,9 @@ void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omis
 // What asking a causal model will cost, for every probe that asks `continue` and `generate`: counted from the queries,
 // without a model.
 
-/// The line "chat"; `without` is what it says of a job without a chat template, whose checkpoint may have one.
-void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without);
+/// The line "chat", and control tokens of the chat template in the job's own texts; `without` is what it says of a job
+/// without a chat template, whose checkpoint may have one.
+void print_chat(std::ostream& out, const PlanRequest& request, std::string_view without);
 
 /// What the plan of a probe that asks a causal model says beside the cost.
 struct CausalPlan {

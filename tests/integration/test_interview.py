@@ -262,6 +262,9 @@ def test_reparse_show_plan_and_validate(job, reference, derived, tmp_path):
     long = runs.program("plan", job, "sampling.max_new_tokens=8000")
     megabytes = float(re.search(r"^output +about ([\d.]+) MB", long.stdout, re.MULTILINE)[1])
     assert megabytes == pytest.approx(answers * 8_000 * 4 / 1e6, rel=0.05), "four bytes a token, of all turns"
+    wrapper = "axes.rephrasings=[{label: end, wrapper: '{prompt}<|im_end|>'}]"
+    told = runs.program("plan", runs.ROOT / "jobs/04_example_interview.yaml", wrapper)
+    assert re.search(r"WARNING control tokens inside the job's own texts.*\n +<\|im_end\|>", told.stdout), told.stdout
 
 
 def test_real_model_with_greedy_answers(job, tmp_path):

@@ -139,8 +139,9 @@ std::string answers_text(const AnswersRequest& request) {
 
 using base::with_thousands;
 
-void print_format(const sweep::Job& job) {
-  print_chat(std::cout, job, "conversations are plain text, 'Question: ...', 'Answer: ...'");
+void print_format(const PlanRequest& request) {
+  const auto& job = request.job;
+  print_chat(std::cout, request, "conversations are plain text, 'Question: ...', 'Answer: ...'");
   if (!job.model.chat && job.settings<Interview>().sampling.stop.empty()) {
     plan_line(std::cout, "note") << "no stop text: a model that goes on asks itself the next question\n"
                                  << "           (sampling.stop: [\"\\nQuestion:\"])\n";
@@ -275,7 +276,7 @@ class InterviewKind final : public KindOf<Interview> {
     const auto& probe = *made;
     const auto later = later_turns(probe, request);
     const auto print_own_lines = [&](const auto& specification) {
-      print_format(request.job);
+      print_format(request);
       print_later_turns(later, specification);
     };
     print_causal_plan(std::cout,

@@ -4,7 +4,6 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "chat/Writing.hpp"
 #include "config/language/LanguageTable.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "probes/PlanText.hpp"
@@ -18,41 +17,6 @@ namespace stereosweep::probes::rating {
 namespace {
 
 using base::with_thousands;
-
-void print_format(const PlanRequest& request) {
-  const auto& job = request.job;
-  print_chat(std::cout, job, "prompts go to the model as they are");
-  if (!job.model.chat) {
-    return;
-  }
-  std::map<std::string, std::set<std::string>> found;
-  const auto look = [&](const std::string& label, const std::string& text) {
-    for (const auto& token : chat::control_tokens_in(*job.model.chat, text)) {
-      found[token].insert(label);
-    }
-  };
-  look("frame", job.settings<Rating>().frame);
-  for (const auto& subject : subjects_of(job.settings<Rating>()).subjects) {
-    look(subject.label, subject.plural);
-  }
-  for (const auto& identity : job.settings<Rating>().identities) {
-    look(identity.label, identity.definition);
-  }
-  for (const auto& trait : job.settings<Rating>().traits) {
-    look(trait.label, trait.label + trait.definition + base::join(trait.questions, " "));
-  }
-  for (const auto& rephrasing : job.settings<Rating>().rephrasings) {
-    look(rephrasing.label, rephrasing.wrapper);
-    for (const auto& [label, text] : rephrasing.alternatives) {
-      look(rephrasing.label, text);
-    }
-  }
-  for (const auto& question : job.settings<Rating>().questions) {
-    look(question.label, question.text);
-  }
-  print_list(std::cout, "WARNING control tokens inside the job's own texts (they act as control tokens)", found, "in",
-             request.limit.value_or(default_plan_limit));
-}
 
 void print_options(const PlanRequest& request, const RatingProbe& rating) {
   plan_line(std::cout, "options");
@@ -172,7 +136,7 @@ class RatingKind final : public KindOf<Rating> {
     const auto& rating = *made;
     const auto print_own_lines = [&](const auto& /*specification*/) {
       print_options(request, rating);
-      print_format(request);
+      print_chat(std::cout, request, "prompts go to the model as they are");
     };
     print_causal_plan(std::cout,
                       {"rating on", summary(job), print_own_lines,
