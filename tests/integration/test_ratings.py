@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 
+import h5py
 import numpy as np
 import pytest
 import runs
@@ -252,6 +254,14 @@ def test_show_plan_and_validate(job, reference):
     assert "504 sampled answers of at most " in planned.stdout
     assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
     assert "7 identities x 4 traits x 3 templates x 1 rephrasing: 84 contexts" in runs.program("validate", job).stdout
+
+
+def test_a_flag_without_a_meaning_is_refused(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    with h5py.File(tmp_path / "run/rating.h5", "r+") as file:
+        file["answer_status"][-1] = 200
+    done = runs.program("stats", tmp_path / "run")
+    assert done.returncode == 2 and "'answer_status' holds a flag without a meaning" in done.stderr, done.stderr
 
 
 def test_groups_questions_of_traits_and_numeric_scales(tmp_path):

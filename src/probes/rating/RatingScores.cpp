@@ -138,6 +138,8 @@ class Collector {
       std::vector<double> of_run;
       for (std::size_t order = 0; order < num_orders; ++order) {
         const std::size_t cell = (place * num_orders + order) * num_runs_ + run;
+        base::refuse_if(statuses[cell] >= result_.answer_statuses.size(),
+                        "'answer_status' holds a flag without a meaning", "this is no result of the probe");
         ++result_.answer_counts[at_[0] * result_.answer_statuses.size() + statuses[cell]];
         if (std::isfinite(ratings[cell])) {
           of_run.push_back(ratings[cell]);
