@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::config {
@@ -60,6 +63,31 @@ TEST(Yaml, pairs_of_escapes_are_one_character) {
   ASSERT_TRUE(problems.empty());
   EXPECT_EQ(node.children[1].children[0].value, "\\ud83d");
   EXPECT_EQ(node.children[1].children[1].value, "\U0001F602");
+}
+
+TEST(Yaml, pairs_outside_of_double_quotes_are_no_escapes_beside_any_others) {
+  base::Problems problems;
+  const Node node = parse_yaml(
+      R"(["\\U0001f600\ud83d\ude00", '\U0001f600 \ud83d\uDE00\\', \uD83D\ude00, "\U0001f601", 'it''s \ud83d\ude00'])",
+      "f", problems);
+  ASSERT_TRUE(problems.empty()) << problems.lines().front();
+  EXPECT_THAT(base::mapped(node.children, &Node::value),
+              ElementsAre("\\U0001f600\U0001F600", R"(\U0001f600 \ud83d\uDE00\\)", R"(\uD83D\ude00)", "\U0001F601",
+                          R"(it's \ud83d\ude00)"));
+  EXPECT_EQ(value_of("|\n  \\ud83d\\ude00\n  \\U0001f600"), "\\ud83d\\ude00\n\\U0001f600\n");
+}
+
+TEST(Yaml, a_list_of_pairs_is_read_once) {
+  constexpr std::size_t count = 3000;  // of texts as Python's json.dumps writes them
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += "- \"\\ud83d\\ude00\"\n";
+  }
+  base::Problems problems;
+  const auto begin = std::chrono::steady_clock::now();
+  const Node node = parse_yaml(text, "f", problems);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(base::mapped(node.children, &Node::value), std::vector<std::string>(count, "\U0001F600"));
 }
 
 TEST(Yaml, line_breaks_at_the_end_of_a_quoted_text_stay) {

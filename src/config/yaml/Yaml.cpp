@@ -5,7 +5,11 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdint>
+#include <iomanip>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <unordered_set>
@@ -71,7 +75,7 @@ struct Stop {};
 /// Line breaks at the end of the quoted text that begins at `begin` which yaml-cpp does not tell: it keeps none where
 /// nothing stands before them, two behind an escape, else one. 0 where no quote stands there.
 std::size_t lost_breaks(std::string_view text, std::size_t begin) {
-  const auto quote = text.substr(std::min(begin, text.size()), 1);
+  const auto quote = text.substr(begin, 1);
   auto at = quote == "'" || quote == "\"" ? begin + 1 : text.size();
   std::size_t kept = 0;
   std::size_t breaks = 0;
@@ -88,11 +92,65 @@ std::size_t lost_breaks(std::string_view text, std::size_t begin) {
   return std::max(breaks, kept + 1) - kept - 1;
 }
 
+/// The character beyond U+FFFF that JSON writes as the two escapes at the beginning of `text`; nothing where these are
+/// none.
+std::optional<std::uint32_t> pair_at(std::string_view text) {
+  constexpr std::size_t length = 6;  // a backslash, u and four hexadecimal digits
+  std::array<std::uint32_t, 2> halves{};
+  for (auto& half : halves) {
+    const auto escape = text.substr(0, length);
+    const auto* end = escape.data() + escape.size();
+    if (!escape.starts_with("\\u") || std::from_chars(escape.data() + 2, end, half, 16).ptr != escape.data() + length) {
+      return std::nullopt;
+    }
+    text.remove_prefix(length);
+  }
+  const bool is_pair = halves[0] >> 10U == 0x36 && halves[1] >> 10U == 0x37;
+  return is_pair ? std::optional(0x10000 + ((halves[0] & 0x3FFU) << 10U) + (halves[1] & 0x3FFU)) : std::nullopt;
+}
+
+/// What yaml-cpp is given: JSON writes characters beyond U+FFFF as two escapes, whose halves yaml-cpp refuses, and each
+/// such pair is one escape here. Only yaml-cpp knows what stands in double quotes, and elsewhere it is no escape.
+struct JoinedText {
+  std::string text;
+  std::map<std::size_t, std::string_view> pairs;  ///< where an escape stands for two, and these
+
+  /// Borrows `original`.
+  explicit JoinedText(std::string_view original) {
+    std::size_t done = 0;
+    for (auto at = original.find('\\'); at != std::string_view::npos; at = original.find('\\', done)) {
+      text += original.substr(done, at - done);
+      const auto character = pair_at(original.substr(at));
+      const auto unit = original.substr(at, character ? 12 : 2);
+      if (character) {
+        pairs.emplace(text.size(), unit);
+        std::ostringstream joined;
+        joined << "\\U" << std::hex << std::setw(8) << std::setfill('0') << *character;
+        text += joined.str();
+      } else {
+        text += unit;
+      }
+      done = at + unit.size();
+    }
+    text += original.substr(done);
+  }
+
+  /// Gives a value that begins at `begin` outside of double quotes its pairs back.
+  void restore(std::string& value, std::size_t begin) const {
+    for (auto at = value.find("\\U"); at != std::string::npos && !pairs.empty(); at = value.find("\\U", at + 1)) {
+      begin = text.find("\\U", begin);
+      if (const auto pair = pairs.find(begin++); pair != pairs.end()) {
+        value.replace(at, 10, pair->second);
+      }
+    }
+  }
+};
+
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// Borrows the text, which yaml-cpp reads.
-  TreeBuilder(std::string_view text, std::shared_ptr<const std::string> file, base::Problems& problems,
+  TreeBuilder(const JoinedText& text, std::shared_ptr<const std::string> file, base::Problems& problems,
               const YamlLimits& limits)
       : text_(text), file_(std::move(file)), problems_(problems), limits_(limits) {}
 
@@ -115,7 +173,11 @@ class TreeBuilder : public YAML::EventHandler {
     Node node = make(mark, Node::Kind::scalar);
     node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
     node.value = value;
-    node.value.append(lost_breaks(text_, static_cast<std::size_t>(std::max(mark.pos, 0))), '\n');
+    const auto begin = std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.text.size());
+    node.value.append(lost_breaks(text_.text, begin), '\n');
+    if (!text_.text.substr(begin, 1).starts_with('"')) {
+      text_.restore(node.value, begin);
+    }
     if (base::find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
       problems_.add(node.place(key()), "a text holds a control character or a broken code point",
                     "labels and prompts are printable UTF-8");
@@ -232,7 +294,7 @@ class TreeBuilder : public YAML::EventHandler {
     frame.key_is_next = false;
   }
 
-  std::string_view text_;
+  const JoinedText& text_;
   std::shared_ptr<const std::string> file_;
   base::Problems& problems_;
   YamlLimits limits_;
@@ -384,64 +446,6 @@ void emit(const Node& node, std::size_t indent, std::string& out) {
   }
 }
 
-/// Number of the escape (a backslash, u and four hexadecimal digits) at the beginning of `text`; nothing where there is
-/// none.
-std::optional<char32_t> escape_at(std::string_view text) {
-  unsigned value = 0;
-  constexpr std::size_t digits = 4;
-  if (text.size() < 2 + digits || !text.starts_with("\\u")) {
-    return std::nullopt;
-  }
-  const auto* end = text.data() + 2 + digits;
-  return std::from_chars(text.data() + 2, end, value, 16).ptr == end ? std::optional<char32_t>(value) : std::nullopt;
-}
-
-/// JSON writes characters beyond U+FFFF as two escapes. From `at`, inside double quotes, to their end each such pair
-/// becomes the character itself; whether there was one.
-bool join_pairs(std::string& text, std::size_t at) {
-  bool found = false;
-  std::string joined = text.substr(0, at);
-  while (at < text.size() && text[at] != '"') {
-    const auto high = escape_at(std::string_view(text).substr(at));
-    const auto low = high ? escape_at(std::string_view(text).substr(at + 6)) : std::nullopt;
-    if (low && *high >= 0xD800 && *high < 0xDC00 && *low >= 0xDC00 && *low < 0xE000) {
-      base::append_utf8(joined, 0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00));
-      at += 12;
-      found = true;
-    } else {
-      const std::size_t length = text[at] == '\\' ? 2 : 1;
-      joined += text.substr(at, length);
-      at += length;
-    }
-  }
-  text = joined + text.substr(std::min(at, text.size()));
-  return found;
-}
-
-/// What yaml-cpp reads: with all pairs joined, since it refuses their halves, and only it knows what stands in double
-/// quotes; and with an end of document, which it refuses inside quotes, where it takes the end of the file for one.
-std::string text_to_parse(std::string text, const YamlLimits& limits) {
-  text += text.ends_with('\n') ? "...\n" : "\n...\n";
-  while (text.find("\\ud") != std::string::npos || text.find("\\uD") != std::string::npos) {
-    base::Problems nobody_reads;
-    TreeBuilder builder(text, std::make_shared<const std::string>(), nobody_reads, limits);
-    try {
-      std::istringstream stream(text);
-      YAML::Parser(stream).HandleNextDocument(builder);
-      return text;
-    } catch (const Stop&) {
-      return text;
-    } catch (const YAML::Exception& error) {
-      const auto behind = static_cast<std::size_t>(std::max(error.mark.pos, 0));
-      if (!error.msg.starts_with("invalid unicode") || behind < 6 || behind > text.size() ||
-          !join_pairs(text, behind - 6)) {
-        return text;
-      }
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 Node parse_yaml(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
@@ -453,10 +457,11 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   if (text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());
   }
-  const auto parsed = text_to_parse(std::string(text), limits);
+  JoinedText parsed(text);
+  parsed.text += text.ends_with('\n') ? "...\n" : "\n...\n";  // the end of a file inside quotes is refused
   TreeBuilder builder(parsed, std::make_shared<const std::string>(name), problems, limits);
   try {
-    std::istringstream stream(parsed);
+    std::istringstream stream(parsed.text);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
       builder.stop(0, "the file is empty", "a mapping is expected");
