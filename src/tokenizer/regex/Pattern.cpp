@@ -333,27 +333,6 @@ Pattern make_literal(const std::string& literal) {
   };
 }
 
-Pattern make_words() {
-  return [](std::string_view text, std::vector<Match>& parts) {
-    std::size_t done = 0;
-    for (std::size_t i = 0; i < text.size();) {
-      auto next = i;
-      const auto found = classes_of(next_character(text, next));
-      if ((found & classes::word) != 0) {
-        next = end_of_run(text, next, [](char32_t c) { return is(c, classes::word); });
-      } else if ((found & classes::white_space) == 0) {
-        next = end_of_run(text, next, [](char32_t c) { return !is(c, classes::word | classes::white_space); });
-      } else {
-        i = next;
-        continue;
-      }
-      add_match(done, i, next, parts);
-      i = next;
-    }
-    add_rest(done, text, parts);
-  };
-}
-
 Pattern make_gpt2_words() {
   return [](std::string_view text, std::vector<Match>& parts) {
     for (std::size_t i = 0; i < text.size();) {

@@ -23,8 +23,6 @@ using Pattern = std::function<void(std::string_view text, std::vector<Match>& pa
 
 Pattern make_class_pattern(Classes wanted);
 Pattern make_literal(const std::string& literal);
-/// Runs of word characters, and runs of what is neither word character nor white space.
-Pattern make_words();
 /// The words of GPT-2's regular expression, scanned by hand (no backtracking, linear time).
 Pattern make_gpt2_words();
 extern const std::string_view gpt2_expression;

@@ -182,6 +182,12 @@ void split_like_bert(Pieces& pieces) {
   split(pieces, make_class_pattern(classes::punctuation), Behavior::isolated, Sense::matches);
 }
 
+// Runs of word characters, and runs of what is neither word character nor white space.
+void split_words_apart(Pieces& pieces) {
+  split(pieces, make_class_pattern(classes::white_space), Behavior::removed, Sense::matches);
+  split(pieces, make_class_pattern(classes::word), Behavior::contiguous, Sense::matches);
+}
+
 PreTokenizer read_punctuation(const Field& field) {
   const auto behavior = field.find("behavior");
   return make_split(make_class_pattern(classes::punctuation), behavior ? read_behavior(*behavior) : Behavior::isolated);
@@ -191,8 +197,6 @@ PreTokenizer read_digits(const Field& field) {
   return make_split(make_class_pattern(classes::numeric),
                     field.flag_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous);
 }
-
-PreTokenizer read_words(const Field& /*field*/) { return make_split(make_words(), Behavior::removed, Sense::gaps); }
 
 PreTokenizer read_white_space(const Field& /*field*/) {
   return make_split(make_class_pattern(classes::white_space), Behavior::removed);
@@ -204,7 +208,7 @@ PreTokenizer read_pre_tokenizer(const Field& field) {
   static constexpr Kind<PreTokenizer> kinds[] = {
       {"BertPreTokenizer", [](const Field&) -> PreTokenizer { return split_like_bert; }},
       {"ByteLevel", read_byte_level},
-      {"Whitespace", read_words},
+      {"Whitespace", [](const Field&) -> PreTokenizer { return split_words_apart; }},
       {"WhitespaceSplit", read_white_space},
       {"Punctuation", read_punctuation},
       {"Digits", read_digits},
