@@ -300,7 +300,7 @@ class PiecePairs final : public Model {
     traits_.unknown_token = file.pieces[file.unknown].text;
     bool crosses = file.marks == PieceFile::Marks::behind || !vocabulary().find(space_mark);
     for (const auto& piece : file.pieces) {
-      rules_.push_back({rank_of(piece.score), piece.is_plain(), piece.kind == Piece::Kind::unused});
+      rules_.push_back({rank_of(static_cast<float>(piece.score)), piece.is_plain(), piece.kind == Piece::Kind::unused});
       const auto mark = piece.text.find(space_mark, piece.text.find_first_not_of(space_mark));
       crosses = crosses || (piece.is_plain() && mark != std::string::npos);
     }

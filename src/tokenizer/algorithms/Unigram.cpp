@@ -16,32 +16,28 @@ constexpr double unknown_penalty = 10;  // below the worst piece
 /// How sums of scores are kept: near ties are decided by it.
 enum class Precision : std::uint8_t { float32, float64 };
 
-struct Settings {
-  std::vector<std::string> texts;  // [id]
-  std::vector<double> scores;      // [id]
-  std::vector<bool> plain;         // [id] texts are split into it
-  double lowest = 0;               ///< score of a piece
-  std::optional<TokenId> unknown;
-  bool byte_fallback = false;
-  Precision precision = Precision::float64;
-};
-
 class Unigram final : public Model {
  public:
-  explicit Unigram(Settings settings)
-      : Model(Vocabulary(settings.texts)), settings_(std::move(settings)), bytes_(vocabulary()) {
+  /// Of the file the pieces count, and whether what is unknown is spelled in bytes.
+  Unigram(const PieceFile& file, std::optional<TokenId> unknown, Precision precision)
+      : Model(Vocabulary(file.texts())),
+        unknown_(unknown),
+        spells_bytes_(file.byte_fallback),
+        precision_(precision),
+        bytes_(vocabulary()) {
     std::vector<std::pair<std::string_view, std::int32_t>> texts;
-    for (std::size_t id = 0; id < settings_.texts.size(); ++id) {
-      if (settings_.plain[id]) {
-        texts.emplace_back(settings_.texts[id], static_cast<std::int32_t>(id));
+    for (const auto& piece : file.pieces) {
+      if (piece.is_plain() && piece.kind != Piece::Kind::unused && !piece.text.empty()) {
+        texts.emplace_back(piece.text, static_cast<std::int32_t>(scores_.size()));
       }
+      scores_.push_back(piece.score);
+      lowest_ = piece.kind == Piece::Kind::normal ? std::min(lowest_, piece.score) : lowest_;
     }
     trie_ = ByteTrie(std::move(texts));
-    if (settings_.unknown) {
-      traits_.unknown_token = settings_.texts[static_cast<std::size_t>(*settings_.unknown)];
+    if (unknown) {
+      traits_.unknown_token = file.pieces[static_cast<std::size_t>(*unknown)].text;
     }
-    traits_.unknown_keeps_text = settings_.unknown;
-    settings_.texts.clear();
+    traits_.unknown_keeps_text = unknown;
   }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
@@ -55,8 +51,8 @@ class Unigram final : public Model {
     for (const auto end : ends) {
       const auto& [id, score, begin] = best[end];
       const auto length = static_cast<std::uint32_t>(end - begin);
-      const bool is_unknown = settings_.unknown && id == *settings_.unknown;
-      if (is_unknown && settings_.byte_fallback) {
+      const bool is_unknown = id == unknown_;
+      if (is_unknown && spells_bytes_) {
         bytes_.spell(piece.substr(begin, length), tokens);
       } else if (is_unknown && fuses) {
         tokens.back().length += length;
@@ -84,7 +80,7 @@ class Unigram final : public Model {
   }
 
   double rounded(double score) const {
-    return settings_.precision == Precision::float32 ? static_cast<double>(static_cast<float>(score)) : score;
+    return precision_ == Precision::float32 ? static_cast<double>(static_cast<float>(score)) : score;
   }
 
   std::vector<Step> find_best(std::string_view piece) const {
@@ -96,23 +92,27 @@ class Unigram final : public Model {
       bool has_single = false;
       trie_.visit_prefixes(piece.substr(begin), [&](std::size_t length, std::int32_t number) {
         const auto id = static_cast<std::size_t>(number);
-        offer(best[begin + length], number, settings_.scores[id] + so_far, begin);
+        offer(best[begin + length], number, scores_[id] + so_far, begin);
         has_single = has_single || length == next - begin;
       });
       if (!has_single) {
-        if (!settings_.unknown) {
+        if (!unknown_) {
           base::refuse("the text has a character without token", "the tokenizer's Unigram model has no unk_id");
         }
-        offer(best[next], *settings_.unknown, unknown_score() + so_far, begin);
+        offer(best[next], *unknown_, unknown_score() + so_far, begin);
       }
       begin = next;
     }
     return best;
   }
 
-  double unknown_score() const { return rounded(settings_.lowest - unknown_penalty); }
+  double unknown_score() const { return rounded(lowest_ - unknown_penalty); }
 
-  Settings settings_;
+  std::optional<TokenId> unknown_;
+  bool spells_bytes_;
+  Precision precision_;
+  std::vector<double> scores_;                               // [id]
+  double lowest_ = std::numeric_limits<double>::infinity();  // score of a piece
   ByteTokens bytes_;
   ByteTrie trie_;
 };
@@ -123,8 +123,7 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
   if (field.flag_or("byte_fallback", false)) {
     field.at("byte_fallback").refuse("true", "bytes are supported in BPE models only");
   }
-  Settings settings;
-  settings.lowest = std::numeric_limits<double>::infinity();
+  PieceFile file;
   TextMap<bool> seen;
   for (const auto& item : field.at("vocab").items()) {
     const auto parts = item.items();
@@ -134,35 +133,20 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
     if (!seen.emplace(text, true).second) {
       parts[0].refuse(base::json_quote(text) + " is there twice", "a token has one id");
     }
-    settings.texts.push_back(text);
-    settings.plain.push_back(!text.empty());
-    settings.scores.push_back(parts[1].json().get<double>());
-    settings.lowest = std::min(settings.lowest, settings.scores.back());
+    file.pieces.push_back({text, parts[1].json().get<double>()});
   }
+  std::optional<TokenId> unknown_id;
   if (const auto unknown = field.find("unk_id")) {
     const auto id = unknown->number();
-    unknown->refuse_if(id >= settings.texts.size(), std::to_string(id),
-                       "the vocabulary ends at " + std::to_string(settings.texts.size()) + " tokens");
-    settings.unknown = static_cast<TokenId>(id);
+    unknown->refuse_if(id >= file.pieces.size(), std::to_string(id),
+                       "the vocabulary ends at " + std::to_string(file.pieces.size()) + " tokens");
+    unknown_id = static_cast<TokenId>(id);
   }
-  return std::make_unique<Unigram>(std::move(settings));
+  return std::make_unique<Unigram>(file, unknown_id, Precision::float64);
 }
 
 std::unique_ptr<Model> make_piece_unigram(const PieceFile& file) {
-  Settings settings;
-  settings.precision = Precision::float32;
-  settings.unknown = static_cast<TokenId>(file.unknown);
-  settings.byte_fallback = file.byte_fallback;
-  settings.lowest = std::numeric_limits<float>::max();
-  for (const auto& piece : file.pieces) {
-    settings.texts.push_back(piece.text);
-    settings.scores.push_back(static_cast<double>(piece.score));
-    settings.plain.push_back(piece.is_plain() && piece.kind != Piece::Kind::unused);
-    if (piece.kind == Piece::Kind::normal) {
-      settings.lowest = std::min(settings.lowest, settings.scores.back());
-    }
-  }
-  return std::make_unique<Unigram>(std::move(settings));
+  return std::make_unique<Unigram>(file, static_cast<TokenId>(file.unknown), Precision::float32);
 }
 
 }  // namespace stereosweep::tokenizer

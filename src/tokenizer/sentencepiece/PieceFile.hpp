@@ -15,7 +15,7 @@ namespace stereosweep::tokenizer {
 struct Piece {
   enum class Kind : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
   std::string text;
-  float score = 0;
+  double score = 0;
   Kind kind = Kind::normal;
   /// Whether texts are split into it (all but the unknown piece, control pieces and bytes).
   bool is_plain() const { return kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused; }
