@@ -63,10 +63,11 @@ TEST(Tables, generic_row_counts_only_at_the_end) {
   const JobFolder folder;
   base::Problems problems;
   const auto path = folder.write("g.tsv", "plural\tsingular\r\npeople\tperson\r\nwomen\twoman\r\n").string();
-  const auto table = read_group_table(path, problems);
+  sweep::Priors priors;
+  const auto entries = read_group_table(path, priors, problems);
   ASSERT_TRUE(problems.empty());
-  EXPECT_EQ(table.entries.children.size(), 2u);
-  EXPECT_EQ(table.generic_plural, "");
+  EXPECT_EQ(entries.children.size(), 2u);
+  EXPECT_EQ(priors, sweep::Priors());
 }
 
 TEST(Tables, faults_are_named_with_their_line) {
@@ -74,7 +75,8 @@ TEST(Tables, faults_are_named_with_their_line) {
   const auto complaints = [&](const std::string& text) {
     base::Problems problems;
     const auto path = folder.write("t.tsv", text).string();
-    read_group_table(path, problems);
+    sweep::Priors priors;
+    read_group_table(path, priors, problems);
     return problems.lines();
   };
   EXPECT_THAT(complaints("singular\tplurals\na\tb\n"), ElementsAre(HasSubstr("Did you mean 'plurals'?")));

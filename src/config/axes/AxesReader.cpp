@@ -370,19 +370,11 @@ void check_plurals(const Node& node, const std::string& key, GroupForms forms, c
 std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
                                       base::Problems& problems, sweep::Priors& priors,
                                       std::vector<sweep::Group>& unselected) {
-  AxisSource source = find_source(node, "groups", key, pieces, problems);
-  if (!source.table.empty()) {
-    GroupTable table = read_group_table(source.table, problems);
-    source.use_table("groups", std::move(table.entries));
-    if (!table.generic_plural.empty()) {
-      priors.word_singular = table.generic_singular;
-      priors.word_plural = table.generic_plural;
-    }
-  }
   const auto read = [&](const Node& entry, const std::string& its_key) {
     return std::vector{read_group(entry, its_key, pieces, problems)};
   };
-  return read_source<sweep::Group>(source, problems, read, &unselected);
+  return read_entries<sweep::Group>(node, "groups", key, pieces, problems, read, &unselected,
+                                    [&](const std::string& path) { return read_group_table(path, priors, problems); });
 }
 
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
@@ -429,38 +421,20 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
 
 std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
                                           base::Problems& problems) {
-  AxisSource source = find_source(node, "traits", key, pieces, problems);
-  if (!source.table.empty()) {
-    source.use_table("traits", read_trait_table(source.table, problems));
-  }
-  return read_source<sweep::TraitPair>(source, problems, [&](const Node& entry, const std::string& its_key) {
+  const auto read = [&](const Node& entry, const std::string& its_key) {
     return std::vector{read_pair(entry, its_key, problems)};
-  });
+  };
+  return read_entries<sweep::TraitPair>(node, "traits", key, pieces, problems, read, nullptr,
+                                        [&](const std::string& path) { return read_trait_table(path, problems); });
 }
 
 std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
                                             base::Problems& problems) {
-  AxisSource source = find_source(node, "templates", key, pieces, problems);
-  if (!source.table.empty()) {
-    source.use_table("templates", read_template_table(source.table, problems));
-  }
-  return read_source<sweep::Template>(source, problems, [&](const Node& entry, const std::string& its_key) {
+  const auto read = [&](const Node& entry, const std::string& its_key) {
     return std::vector{read_template(entry, its_key, pieces, problems)};
-  });
-}
-
-std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::string& key, Pieces& pieces,
-                                                base::Problems& problems,
-                                                const std::vector<sweep::Template>& templates) {
-  if (node.kind == Node::Kind::scalar && node.value == "none") {
-    return {{"none", "{prompt}", {}}};
-  }
-  const AxisSource source = find_source(node, "rephrasings", key, pieces, problems);
-  problems.add_if(!source.table.empty(), node.place(key), "rephrasings have no tables", "give a name or a list");
-  const RephrasingReader reader(templates, problems);
-  return read_source<sweep::Rephrasing>(source, problems, [&](const Node& entry, const std::string& its_key) {
-    return std::vector{reader.read(entry, its_key)};
-  });
+  };
+  return read_entries<sweep::Template>(node, "templates", key, pieces, problems, read, nullptr,
+                                       [&](const std::string& path) { return read_template_table(path, problems); });
 }
 
 /// `priors`: as read_groups.
@@ -559,8 +533,12 @@ void groups_keys(FieldsSchema& keys, const std::vector<sweep::Group>& /*groups*/
 void rephrasings_key(Fields& keys, std::vector<sweep::Rephrasing>& rephrasings,
                      const std::vector<sweep::Template>& templates) {
   rephrasings = {{"none", "{prompt}", {}}};
-  if (const Node* node = keys.optional("rephrasings")) {
-    rephrasings = read_rephrasings(*node, keys.key_of("rephrasings"), keys.pieces(), keys.problems(), templates);
+  const Node* node = keys.optional("rephrasings");
+  if (node != nullptr && !(node->kind == Node::Kind::scalar && node->value == "none")) {
+    const RephrasingReader reader(templates, keys.problems());
+    rephrasings = read_entries<sweep::Rephrasing>(
+        *node, "rephrasings", keys.key_of("rephrasings"), keys.pieces(), keys.problems(),
+        [&](const Node& entry, const std::string& key) { return std::vector{reader.read(entry, key)}; });
   }
 }
 void rephrasings_key(FieldsDump& keys, const std::vector<sweep::Rephrasing>& rephrasings,

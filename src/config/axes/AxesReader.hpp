@@ -55,9 +55,6 @@ std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& k
                                           base::Problems& problems);
 std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
                                             base::Problems& problems);
-std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::string& key, Pieces& pieces,
-                                                base::Problems& problems,
-                                                const std::vector<sweep::Template>& templates);
 /// `groups` are those of the job, `unselected` those that its group file knows besides: rules may name them, and
 /// what they say about them is dropped.
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,

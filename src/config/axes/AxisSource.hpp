@@ -4,9 +4,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -53,22 +53,14 @@ class Pieces {
   LanguageTable language_;
 };
 
-/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a table), which the
-/// axis's reader turns into entries with `use_table`.
+/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a table).
 struct AxisSource {
   const Node* list = nullptr;
-  std::string key;    ///< dotted path of the list, in the file that holds it
-  std::string table;  ///< resolved path; empty: none
-  std::shared_ptr<const Node> table_entries;
+  std::string key;                ///< dotted path of the list, in the file that holds it
+  std::string table;              ///< resolved path; empty: none
   std::vector<std::string> only;  ///< labels to keep, in the file's order; empty: all
   const Node* only_node = nullptr;
   std::string only_key;
-
-  void use_table(const std::string& kind, Node entries) {
-    table_entries = std::make_shared<const Node>(std::move(entries));
-    list = table_entries.get();
-    key = kind;
-  }
 };
 
 /// Understands NAME, [entries], {file: NAME, only: [...]}, {tsv: PATH, only: [...]}.
@@ -153,12 +145,19 @@ std::vector<Item> read_source(const AxisSource& source, base::Problems& problems
   return select(std::move(items), source, problems, dropped);
 }
 
-/// The same for an axis whose entries stand in a list, not in a table.
+/// The same of the node of an axis. `read_table(path)` gives the entries of a table; empty: they stand in none.
 template <class Item, class Read>
 std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
-                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
-  const auto source = find_source(node, kind, key, pieces, problems);
-  problems.add_if(!source.table.empty(), node.place(key), kind + " stand in no table",
+                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr,
+                               const std::function<Node(const std::string&)>& read_table = {}) {
+  auto source = find_source(node, kind, key, pieces, problems);
+  Node entries;
+  if (!source.table.empty() && read_table) {
+    entries = read_table(source.table);
+    source.list = &entries;
+    source.key = kind;
+  }
+  problems.add_if(!source.table.empty() && !read_table, node.place(key), kind + " stand in no table",
                   "a list or the name of a piece is expected");
   return read_source<Item>(source, problems, read, dropped);
 }

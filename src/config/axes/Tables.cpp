@@ -148,22 +148,21 @@ Table read_table(const std::string& path, base::Problems& problems) {
   return table;
 }
 
-GroupTable read_group_table(const std::string& path, base::Problems& problems) {
-  GroupTable result;
-  result.entries = Node::list();
+Node read_group_table(const std::string& path, sweep::Priors& priors, base::Problems& problems) {
+  Node entries = Node::list();
   const Table table = read_table(path, problems);
   const auto places = columns(table, {"singular", "plural"}, problems);
   for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
     const auto& singular = table.rows[i][(*places)[0]];
     const auto& plural = table.rows[i][(*places)[1]];
     if (plural == "people" && i + 1 == table.rows.size()) {
-      result.generic_singular = singular;
-      result.generic_plural = plural;
+      priors.word_singular = singular;
+      priors.word_plural = plural;
     } else {
-      result.entries.add(entry(table, i, {{"singular", singular}, {"plural", plural}}));
+      entries.add(entry(table, i, {{"singular", singular}, {"plural", plural}}));
     }
   }
-  return result;
+  return entries;
 }
 
 Node read_template_table(const std::string& path, base::Problems& problems) {

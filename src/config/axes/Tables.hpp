@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/yaml/Yaml.hpp"
+#include "sweep/Axes.hpp"
 
 namespace stereosweep::config {
 
@@ -22,16 +23,13 @@ struct Table {
 };
 Table read_table(const std::string& path, base::Problems& problems);
 
+// Tables as a list in a job would write them, so that the same readers check them.
+
 /// Columns singular, plural. The generic last row ("person", "people") is the word of the prior, no group.
-struct GroupTable {
-  Node entries;  ///< as a list in a job would write them, so that the same readers check them
-  std::string generic_singular;
-  std::string generic_plural;
-};
-GroupTable read_group_table(const std::string& path, base::Problems& problems);
-/// Columns kind, group_form (singular, plural, plural_capitalised), template with <group> and <mask>. -> entries
+Node read_group_table(const std::string& path, sweep::Priors& priors, base::Problems& problems);
+/// Columns kind, group_form (singular, plural, plural_capitalised), template with <group> and <mask>.
 Node read_template_table(const std::string& path, base::Problems& problems);
-/// Columns dimension, pair, pole (left, right), trait, adjectives (separated by '|'). -> entries
+/// Columns dimension, pair, pole (left, right), trait, adjectives (separated by '|').
 Node read_trait_table(const std::string& path, base::Problems& problems);
 
 }  // namespace stereosweep::config
