@@ -92,8 +92,8 @@ std::string piece(const std::string& text, unsigned char score, unsigned kind) {
   return field(1, field(1, text) + varint(2 << 3 | 5) + bits + field(3, kind));
 }
 
-// A double array with the one text "A", which becomes "a b".
-std::string character_map() {
+// A double array with the one text "A", and what it becomes.
+std::string character_map(const std::string& text) {
   const auto word = [](std::uint32_t value) {
     std::string out;
     for (unsigned i = 0; i < 4; ++i) {
@@ -106,10 +106,25 @@ std::string character_map() {
   const auto at = (2U ^ 'A');
   units.replace(at * 4, 4, word('A' | 1U << 8 | 4U << 10));
   units.replace((at ^ 4U) * 4, 4, word(0x80000000U | 0U));
-  return word(static_cast<std::uint32_t>(units.size())) + units + std::string("a b\0", 4);
+  return word(static_cast<std::uint32_t>(units.size())) + units + text + '\0';
 }
 
-std::string pieces(std::uint64_t algorithm) {
+std::string base64(const std::string& bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t byte = i; byte < i + 3; ++byte) {
+      bits = bits << 8 | (byte < bytes.size() ? static_cast<unsigned char>(bytes[byte]) : 0U);
+    }
+    for (std::size_t digit = 0; digit < 4; ++digit) {
+      text += i + digit > bytes.size() ? '=' : digits[bits >> (18 - 6 * digit) & 63];
+    }
+  }
+  return text;
+}
+
+std::string pieces(std::uint64_t algorithm, const std::string& text = "a b") {
   return piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("\xE2\x96\x81", 8, 1) + piece("a", 10, 1) +
          piece("b", 11, 1) + piece("ab", 12, 5) +
          piece(
@@ -118,8 +133,8 @@ std::string pieces(std::uint64_t algorithm) {
              13, 1) +
          piece("cd", 20, algorithm == 1 ? 1 : 4) +
          field(2, field(3, algorithm) + field(24, std::uint64_t{0}) + field(46, "<s>")) +
-         field(3,
-               field(1, "own") + field(2, character_map()) + field(3, std::uint64_t{1}) + field(4, std::uint64_t{1}));
+         field(3, field(1, "own") + field(2, character_map(text)) + field(3, std::uint64_t{1}) +
+                      field(4, std::uint64_t{1}));
 }
 
 base::FileSet one_file(const std::string& name, const std::string& content) {
@@ -269,6 +284,23 @@ TEST(Replacements, ThatGrowWithoutEndAreRefused) {
       one_file("tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps +
                                      R"(]}, "model": {"type": "WordLevel", "vocab": {"<unk>": 0}}})"));
   EXPECT_THAT([&] { tokenizer.encode("aaaa", SpecialTokens::add); },
+              ThrowsMessage<base::InputError>(HasSubstr("grow without end")));
+}
+
+TEST(Replacements, OfCharacterMapsThatGrowWithoutEndAreRefused) {
+  const auto step = R"({"type": "Precompiled", "precompiled_charsmap": ")" + base64(character_map("AA")) + "\"}";
+  std::string steps = step;
+  for (int i = 1; i < 40; ++i) {
+    steps += "," + step;
+  }
+  const auto tokenizer = Tokenizer::from_files(
+      one_file("tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps +
+                                     R"(]}, "model": {"type": "WordLevel", "vocab": {"<unk>": 0}}})"));
+  EXPECT_THAT([&] { tokenizer.encode("AAAA", SpecialTokens::add); },
+              ThrowsMessage<base::InputError>(HasSubstr("grow without end")));
+  const auto from_pieces =
+      Tokenizer::from_files(one_file("tokenizer.model", pieces(1, std::string(std::size_t{1} << 20, 'a'))));
+  EXPECT_THAT([&] { from_pieces.encode(std::string(100, 'A'), SpecialTokens::add); },
               ThrowsMessage<base::InputError>(HasSubstr("grow without end")));
 }
 

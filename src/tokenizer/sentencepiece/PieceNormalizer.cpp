@@ -161,6 +161,7 @@ class PieceNormalizer {
         const auto value = next_character(becomes, i);
         out.put(value == U' ' ? space_ : value, where);
       }
+      AlignedText::check_growth(out.size(), 4 * input.size());  // a mark has three bytes for one of a space
       behind_space = removes_ && (becomes.empty() ? behind_space : becomes.ends_with(' '));
       position += length;
     }
@@ -223,6 +224,7 @@ class Precompiled {
     for (std::size_t begin = 0; begin < input.size();) {
       const auto end = end_of_cluster(input, begin);
       changed = append(input.substr(begin, end - begin), changes) || changed;
+      AlignedText::check_growth(changes.size(), input.size());
       begin = end;
     }
     if (changed) {
