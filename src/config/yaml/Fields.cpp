@@ -453,12 +453,6 @@ void FieldsDump::add_unless(const std::string& name, bool is_nothing, Node value
   }
 }
 
-void add_text(Node& map, const std::string& key, const std::string& value) {
-  if (!value.empty()) {
-    map.add(key, Node::text(value));
-  }
-}
-
 void FieldsDump::names(const std::string& name, const Names& value, std::string_view /*about*/) {
   Node map = Node::map();
   for (const auto& [own, label] : value) {

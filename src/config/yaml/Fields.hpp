@@ -325,8 +325,6 @@ class Fields : public KeyMarks<Fields> {
 
 // What dumps hold: texts are quoted, so that no reader takes them for anything else.
 
-/// Leaves empty texts out.
-void add_text(Node& map, const std::string& key, const std::string& value);
 Node integer(std::int64_t value);
 Node number(double value);
 /// A list of what `dump` makes of each value.
