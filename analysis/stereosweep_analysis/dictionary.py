@@ -16,7 +16,8 @@ MISSING = ("", "na", "nan")
 MALFORMED = ("refuse", "skip")
 MAX_FAULTS = 20
 
-Columns = dict[str, tuple[int, int | None]]  # {dimension: places of membership and direction}
+Row = tuple[int, list[str]]  # number of the line that it ends in, cells
+Fault = tuple[int, str]  # number of the line, what is wrong
 
 
 @dataclass
@@ -32,93 +33,91 @@ class Dictionary:
         return word in self.directions
 
 
+def _rows(path: PathLike, separators: str) -> list[Row]:
+    """Of a table, without blank ones and lines that begin with #. `separators`: of them the first that its first row
+    has; cells between tabs are not quoted. Raises ResultError."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            lines = ["\n" if line.startswith("#") else line for line in file]
+        first = next((line for line in lines if line.strip()), "")
+        separator = next((sign for sign in separators if sign in first), separators[-1])
+        plain = separator == "\t"
+        reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL)
+        return [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
+
+
+def _told(path: PathLike, faults: list[Fault]) -> list[str]:
+    return [f"'{path}' line {number}: {text}" for number, text in faults]
+
+
+def _words(rows: list[Row], names: list[str], faults: list[Fault]) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """(line, word in lower case, {column: cell}) of each row; the word stands in the column that names it."""
+    for number, cells in rows:
+        row = dict(zip(names, cells, strict=False))
+        word = row.get(PUBLISHED_WORD, row.get("word", "")).lower()
+        if len(cells) != len(names):
+            faults.append((number, f"{len(cells)} columns, not {len(names)}"))
+        elif not word:
+            faults.append((number, "the word is empty"))
+        else:
+            yield number, word, row
+
+
 def _number(text: str) -> str:
     """ "1.0" as "1"."""
-    text = text.strip().lower()
-    return text[:-2] if text.endswith(".0") else text
+    return text.lower().removesuffix(".0")
 
 
-def _read_own(path: PathLike, reader: "_Rows", names: list[str], faults: list[str]) -> Dictionary:
+def _read_own(rows: list[Row], names: list[str], faults: list[Fault]) -> Dictionary:
     found = Dictionary()
-    known: dict[tuple[str, str], int] = {}
-    for row in reader:
-        if not row or (len(row) == 1 and not row[0].strip()):
-            continue
-        if len(row) != len(OWN_COLUMNS):
-            faults.append(f"'{path}' line {reader.line_num}: {len(row)} columns, not {len(OWN_COLUMNS)}")
-            continue
-        word, dimension, direction = (row[names.index(name)].strip() for name in OWN_COLUMNS)
-        word = word.lower()
-        if not word or not dimension:
-            faults.append(f"'{path}' line {reader.line_num}: the {'dimension' if word else 'word'} is empty")
+    first: dict[tuple[str, str], int] = {}
+    for number, word, row in _words(rows, names, faults):
+        dimension, direction = row["dimension"], row["direction"]
+        if not dimension:
+            faults.append((number, "the dimension is empty"))
         elif direction not in DIRECTIONS and direction.lower() not in MISSING[1:]:
-            faults.append(f"'{path}' line {reader.line_num}: direction '{direction}' is none of -1, 0, 1, NA")
-        elif (word, dimension) in known:
-            faults.append(
-                f"'{path}' line {reader.line_num}: '{word}' stands under {dimension} twice,"
-                f" first in line {known[word, dimension]}"
-            )
+            faults.append((number, f"direction '{direction}' is none of -1, 0, 1, NA"))
+        elif (line := first.setdefault((word, dimension), number)) != number:
+            faults.append((number, f"'{word}' stands under {dimension} twice, first in line {line}"))
         else:
-            known[word, dimension] = reader.line_num
-            if dimension not in found.dimensions:
-                found.dimensions.append(dimension)
             found.directions.setdefault(word, {})[dimension] = DIRECTIONS.get(direction)
+    found.dimensions = list(dict.fromkeys(dimension for _, dimension in first))
     return found
 
 
-def _published_row(row: list[str], columns: Columns, place: str, faults: list[str]) -> dict[str, int | None]:
-    """{dimension: direction} of one row; faults: its cells that cannot be read."""
+def _belongs(number: int, row: dict[str, str], dimensions: Iterable[str], faults: list[Fault]) -> dict[str, int | None]:
+    """{dimension: direction} of one row of the published table; faults: its cells that cannot be read."""
     belongs = {}
-    for dimension, (member_column, direction_column) in columns.items():
-        member = _number(row[member_column])
-        if member not in ("0", "1", *MISSING):
-            faults.append(f"{place}: '{row[member_column]}' under '{dimension}{MEMBER_ENDING}' is none of 0, 1, NA")
-        if member != "1":
+    for dimension in dimensions:
+        member, direction = (row.get(dimension + ending, "") for ending in (MEMBER_ENDING, DIRECTION_ENDING))
+        if _number(member) not in ("0", "1", *MISSING):
+            faults.append((number, f"'{member}' under '{dimension}{MEMBER_ENDING}' is none of 0, 1, NA"))
+        if _number(member) != "1":
             continue
-        cell = row[direction_column] if direction_column is not None else ""
-        direction = _number(cell)
-        if direction not in DIRECTIONS and direction not in MISSING:
-            faults.append(f"{place}: '{cell}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA")
-        belongs[dimension] = DIRECTIONS.get(direction)
+        if _number(direction) not in (*DIRECTIONS, *MISSING):
+            faults.append((number, f"'{direction}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA"))
+        belongs[dimension] = DIRECTIONS.get(_number(direction))
     return belongs
 
 
-def _read_published(path: PathLike, reader: "_Rows", names: list[str], faults: list[str]) -> Dictionary:
-    word_column = names.index(PUBLISHED_WORD)
-    members = {name[: -len(MEMBER_ENDING)]: place for place, name in enumerate(names) if name.endswith(MEMBER_ENDING)}
-    directions = {
-        name[: -len(DIRECTION_ENDING)]: place for place, name in enumerate(names) if name.endswith(DIRECTION_ENDING)
-    }
+def _read_published(rows: list[Row], names: list[str], faults: list[Fault]) -> Dictionary:
+    """Raises ResultError with what is wrong with the columns."""
+    members, directions = ([name.removesuffix(ending) for name in names if name.endswith(ending)]
+                           for ending in (MEMBER_ENDING, DIRECTION_ENDING))  # fmt: skip
     if not members:
-        raise ResultError(f"'{path}' line 1: no column is called '<Dimension>{MEMBER_ENDING}'; it has {names}")
-    lost = [dimension for dimension in directions if dimension not in members]
-    if lost:
-        raise ResultError(
-            f"'{path}' line 1: a direction without '<Dimension>{MEMBER_ENDING}' beside it: {', '.join(lost)}"
-        )
-    columns = {dimension: (place, directions.get(dimension)) for dimension, place in members.items()}
-    found = Dictionary(dimensions=list(columns))
-    first_line: dict[str, int] = {}
-    for row in reader:
-        place = f"'{path}' line {reader.line_num}"
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(names):
-            faults.append(f"{place}: {len(row)} columns, not {len(names)}")
-            continue
-        word = row[word_column].strip().lower()
-        if not word:
-            faults.append(f"{place}: no word")
-            continue
-        belongs = _published_row(row, columns, place, faults)
-        if word in found.directions:
-            if found.directions[word] != belongs:
-                faults.append(f"{place}: '{word}' differs from its row in line {first_line[word]}")
-            continue
-        first_line[word] = reader.line_num
-        found.directions[word] = belongs
-    found.directions = {word: belongs for word, belongs in found.directions.items() if belongs}
-    return found
+        raise ResultError(f"no column is called '<Dimension>{MEMBER_ENDING}'; it has {names}")
+    if lost := [dimension for dimension in directions if dimension not in members]:
+        raise ResultError(f"a direction without '<Dimension>{MEMBER_ENDING}' beside it: {', '.join(lost)}")
+    found: dict[str, dict[str, int | None]] = {}
+    first: dict[str, int] = {}
+    for number, word, row in _words(rows, names, faults):
+        belongs = _belongs(number, row, members, faults)
+        if found.setdefault(word, belongs) != belongs:
+            faults.append((number, f"'{word}' differs from its row in line {first[word]}"))
+        first.setdefault(word, number)
+    return Dictionary(members, {word: belongs for word, belongs in found.items() if belongs})
 
 
 def read_dictionary(path: PathLike, malformed: str = "refuse") -> Dictionary:
@@ -130,90 +129,42 @@ def read_dictionary(path: PathLike, malformed: str = "refuse") -> Dictionary:
     their lines; with `malformed="skip"` such a direction of the published table is NA, such a membership is none, and
     the first row of a word counts.
     """
-    faults: list[str] = []
+    (line, names), *rows = _rows(path, "\t,") or [(1, [])]
+    is_published = PUBLISHED_WORD in names
+    faults: list[Fault] = []
     try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            comments = 0
-            line = file.readline()
-            while line.startswith("#"):
-                comments += 1
-                line = file.readline()
-            separator = "\t" if "\t" in line else ","
-            names = [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
-            lines = _Lines(file, comments + 1)
-            if set(names) == set(OWN_COLUMNS) and len(names) == len(OWN_COLUMNS):
-                found = _read_own(path, _Rows(lines, separator), names, faults)
-                malformed = "refuse"
-            elif PUBLISHED_WORD in names:
-                found = _read_published(path, _Rows(lines, separator), names, faults)
-            else:
-                raise ResultError(
-                    f"'{path}' line {comments + 1}: columns {names}; a dictionary has {', '.join(OWN_COLUMNS)}, or"
-                    f" '{PUBLISHED_WORD}' and '<Dimension>{MEMBER_ENDING}'"
-                )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
-    if faults and malformed == "refuse":
-        shown = faults[:MAX_FAULTS] + ([f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else [])
-        advice = f"\n--malformed skip leaves these {len(faults)} out" if PUBLISHED_WORD in names else ""
-        raise ResultError("\n".join(shown) + advice)
+        if not is_published and sorted(names) != sorted(OWN_COLUMNS):
+            raise ResultError(
+                f"columns {names}; a dictionary has {', '.join(OWN_COLUMNS)}, or '{PUBLISHED_WORD}' and"
+                f" '<Dimension>{MEMBER_ENDING}'"
+            )
+        found = (_read_published if is_published else _read_own)(rows, names, faults)
+    except ResultError as error:
+        raise ResultError(*_told(path, [(line, str(error))])) from None
+    found.skipped = _told(path, faults)
+    if faults and not (is_published and malformed == "skip"):
+        more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
+        advice = [f"--malformed skip leaves these {len(faults)} out"] if is_published else []
+        raise ResultError("\n".join([*found.skipped[:MAX_FAULTS], *more, *advice]))
     if not found.directions:
         raise ResultError(f"'{path}' holds no word")
-    found.skipped = faults
     return found
-
-
-class _Lines:
-    """Lines without comments; `number` is that of the last one in the file."""
-
-    def __init__(self, file: Iterable[str], number: int) -> None:
-        self.file, self.number = file, number
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.file:
-            self.number += 1
-            if not line.startswith("#"):
-                yield line
-
-
-class _Rows:
-    """Rows of a table and the line in which the last one ends."""
-
-    def __init__(self, lines: _Lines, separator: str) -> None:
-        self.lines = lines
-        self.reader = csv.reader(
-            lines, delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
-        )
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return iter(self.reader)
-
-    @property
-    def line_num(self) -> int:
-        return self.lines.number
 
 
 def read_mapping(path: PathLike) -> dict[str, str]:
     """{word: word} of the user's own table with tabs: two columns, no header; lines that begin with # are comments.
     Lower case. Raises ResultError with all faults and their lines."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
     mapping: dict[str, str] = {}
-    first_line: dict[str, int] = {}
-    faults: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        cells = [" ".join(cell.lower().split()) for cell in line.split("\t")]
+    first: dict[str, int] = {}
+    faults: list[Fault] = []
+    for number, row in _rows(path, "\t"):
+        cells = [" ".join(cell.lower().split()) for cell in row]
         if len(cells) != 2 or not all(cells):
-            faults.append(f"'{path}' line {number}: a word, a tab and a word are expected")
-        elif cells[0] in mapping:
-            faults.append(f"'{path}' line {number}: '{cells[0]}' is mapped twice, first in line {first_line[cells[0]]}")
+            faults.append((number, "a word, a tab and a word are expected"))
+        elif (line := first.setdefault(cells[0], number)) != number:
+            faults.append((number, f"'{cells[0]}' is mapped twice, first in line {line}"))
         else:
             mapping[cells[0]] = cells[1]
-            first_line[cells[0]] = number
     if faults:
-        raise ResultError("\n".join(faults[:MAX_FAULTS]))
+        raise ResultError("\n".join(_told(path, faults)[:MAX_FAULTS]))
     return mapping

@@ -71,6 +71,7 @@ def test_malformed_cells_are_named_together_or_skipped(tmp_path):
         ("word\tdimension\tdirection\n", "holds no word"),
         ("original word,Morality direction,Ability dictionary\n", "line 1: a direction without"),
         ("original word,Morality\n", "line 1: no column is called"),
+        ("# a comment\noriginal word,Morality\n", "line 2: no column is called"),
         ("original word,Morality dictionary\nkind,1,1\n", "line 2: 3 columns, not 2"),
     ],
 )  # fmt: skip
