@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from ..tables import Table
-
 
 class Paragraph(NamedTuple):
     text: str
@@ -27,16 +25,6 @@ def picture_of(drawn, title, caption):
     return Picture(drawn.figure, title, f"{caption} {drawn.left_out}".strip())
 
 
-class Markup(NamedTuple):
-    """A picture as trusted markup of `inline_svg`; `title` names it; `box`: left, top, width, height of a heat map's
-    cells, in percent of the picture (none: no heat map)."""
-
-    svg: str
-    title: str
-    caption: str
-    box: tuple[float, ...] = ()
-
-
 class Facts(NamedTuple):
     rows: list[tuple[str, str]]
 
@@ -55,20 +43,10 @@ class Folded(NamedTuple):
 
 class Section(NamedTuple):
     """`name`: of the anchor, unique in the page; `fold`: how it stands in the page: "open", "closed" (both fold), or
-    "head", which does not fold. A section's blocks may be sections."""
+    "head", which does not fold; `run`: place of the run that it is about (None: all). Its blocks may be sections."""
 
     name: str
     title: str
     blocks: list
     fold: str = "closed"
-
-
-KINDS = {
-    Paragraph: "paragraph", Markup: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table",
-    Section: "section",
-}  # fmt: skip
-
-
-def kind_of(block):
-    """What the page's template calls the block."""
-    return KINDS[type(block)]
+    run: int | None = None

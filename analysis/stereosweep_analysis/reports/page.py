@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import itertools
 import re
 from importlib import resources
 
@@ -17,7 +18,7 @@ from ..papers.printed import card
 from ..tables import MOST_ROWS, Table, cut_table, row_texts
 from ..views import findings, measure_label, measures_of, recommended_measure, texts
 from . import audit, own_pictures
-from .blocks import Facts, Folded, Markup, Paragraph, Picture, Points, Section, kind_of
+from .blocks import Facts, Folded, Paragraph, Picture, Points, Section
 from .conditions import condition_blocks
 from .evidence import Evidence
 from .head import head_blocks, runs_table, warning_blocks, word_sets
@@ -44,7 +45,6 @@ MOST_DRAWN_RUNS = 3  # whose pictures are in one page
 MOST_FOLDS = 8
 MOST_PRINTED = 40  # rows of a card's table
 LEAST_ROWS = 100  # of a table, however many runs there are
-RUN_SECTION = re.compile(r"r(\d+)-")
 OWN_PICTURES = {
     "Decisions": own_pictures.decisions, "Intersections": own_pictures.single_traits,
     "Agreement with people": own_pictures.agreement, "Clusters": own_pictures.clusters,
@@ -57,13 +57,14 @@ def make_page(runs, comparison=None):
     found = report_sections(runs, comparison)
     sections = [*found, citation_section(runs)]
     if len(runs) > MOST_DRAWN_RUNS:
-        sections = [section if _run_of(section.name) is None else _without_pictures(section) for section in sections]
+        sections = [section if section.run is None else _without_pictures(section) for section in sections]
     most = max(MOST_ROWS // len(runs), LEAST_ROWS)
     sections = [section._replace(blocks=_folded(section.blocks, most)) for section in sections]
-    evidence = Evidence(runs, _blocks_with_runs(sections, len(runs)))
+    evidence = Evidence(runs, {
+        name: (range(len(runs)) if section.run is None else [section.run], block)
+        for section in sections for name, block in _named(section.blocks, section.name)
+    })  # fmt: skip
     sections.insert(-1, words_section(runs, [*found, Paragraph(evidence.note)]))
-    sections = [section._replace(blocks=_with_markup(section.blocks, section.name)) for section in sections]
-    sections = _gathered(sections, runs)
     models = sorted({f"{run.statistics.attrs.get('model') or 'no model'} ({run.probe})" for run in runs})
     style, script = (_resource(name) for name in ("style.css", "tables.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -71,11 +72,11 @@ def make_page(runs, comparison=None):
         loader=jinja2.FunctionLoader(_resource), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.globals |= {"kind_of": kind_of, "row_texts": row_texts}
+    environment.globals |= {"kind_of": _kind_of, "row_texts": row_texts, "svg_of": _svg_of, "box_of": _box_of}
     return environment.get_template("page.html").render(
         title=" and ".join(run.label for run in runs) if len(runs) <= MOST_DRAWN_RUNS else f"{len(runs)} runs",
         models=models if len(models) <= MOST_DRAWN_RUNS else [f"{len(models)} models"],
-        sections=sections, evidence=evidence,
+        sections=_gathered(sections, runs), evidence=evidence,
         questions=list(dict.fromkeys(words_of_probe(run.probe).question for run in runs)),
         made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"), policy=digest,
         style=markupsafe.Markup(style), script=markupsafe.Markup(script),
@@ -95,14 +96,8 @@ def report_sections(runs, comparison=None):
         fold = "closed" if differences else "open"
         sections.append(Section("side-by-side", "Side by side", comparison_blocks(runs, comparison), fold))
     for place, run in enumerate(runs):
-        sections += run_sections(run, found[place], f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
+        sections += run_sections(run, found[place], place)
     return sections
-
-
-def _run_of(name):
-    """The place of the run whose section this is; None: of all runs."""
-    found = RUN_SECTION.match(name)
-    return int(found[1]) if found else None
 
 
 def _without_pictures(section):
@@ -112,16 +107,6 @@ def _without_pictures(section):
     note = f"{len(left_out)} pictures are not in this page: 'stereosweep report' of the run's own directory draws them."
     kept = [block for block in section.blocks if not isinstance(block, Picture)]
     return section._replace(blocks=[*kept, Paragraph(note)] if left_out else kept)
-
-
-def _blocks_with_runs(sections, count):
-    """{name in the page: (places of its runs, block)}"""
-    found = {}
-    for section in sections:
-        run = _run_of(section.name)
-        of = range(count) if run is None else [run]
-        found |= {name: (of, block) for name, block in _named(section.blocks, section.name)}
-    return found
 
 
 def _named(blocks, name):
@@ -155,47 +140,38 @@ def _folded(blocks, most):
 
 def _gathered(sections, runs):
     """Sections of one of several runs stand inside of a section of that run."""
-    if len(runs) == 1:
-        return sections
     made = []
-    for section in sections:
-        run = _run_of(section.name)
-        if run is None:
-            made.append(section)
+    for place, of_run in itertools.groupby(sections, lambda section: section.run):
+        if place is None or len(runs) == 1:
+            made += of_run
         else:
-            label = runs[run].label
-            if not made or made[-1].name != f"r{run}":
-                made.append(Section(f"r{run}", f"Run {label}", []))
-            made[-1].blocks.append(section._replace(title=section.title.removeprefix(f"{label}: "), fold="closed"))
+            inner = [section._replace(fold="closed") for section in of_run]
+            made.append(Section(f"r{place}", f"Run {runs[place].label}", inner))
     return made
 
 
-def _with_markup(blocks, name):
-    """The blocks, pictures as SVG whose ids begin with `name`."""
-    made = []
-    for place, block in enumerate(blocks):
-        if isinstance(block, Picture):
-            svg = inline_svg(block.figure, f"{name}-picture-{place}", block.title, block.caption)
-            made.append(Markup(svg, block.title, block.caption, _box(block) if block.cells else ()))
-        elif isinstance(block, Folded):
-            made.append(block._replace(blocks=_with_markup(block.blocks, f"{name}-{place}")))
-        else:
-            made.append(block)
-    return made
+def _kind_of(block):
+    """What the page's template calls the block."""
+    return type(block).__name__.lower()
 
 
-def _box(picture):
-    """Left, top, width and height of the heat map's cells, in percent of the picture."""
+def _svg_of(picture, name):
+    """The picture as markup whose ids begin with `name`."""
+    return markupsafe.Markup(inline_svg(picture.figure, name, picture.title, picture.caption))
+
+
+def _box_of(picture):
+    """Left, top, width and height of a heat map's cells, in percent of the picture, which is drawn."""
     left, bottom, right, top = picture.figure.axes[0].get_position().extents * 100
-    return tuple(round(float(value), 3) for value in (left, 100 - top, right - left, top - bottom))
+    return " ".join(str(round(float(value), 3)) for value in (left, 100 - top, right - left, top - bottom))
 
 
 def _resource(name):
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def run_sections(run, found, anchor, prefix):
-    """All that is said of one run. `found`: its findings."""
+def run_sections(run, found, place):
+    """All that is said of one run. `found`: its findings; `place`: among the runs."""
     statistics = run.statistics
     own = _finding_sections(statistics, found)
     sections = [
@@ -215,7 +191,7 @@ def run_sections(run, found, anchor, prefix):
     asked = next((name for name, heading, blocks in own if blocks and first in ("", heading)), "scores")
     folds = {"summary": "head", asked: "open"}
     return [
-        Section(f"{anchor}-{name}", prefix + title, blocks, folds.get(name, "closed"))
+        Section(f"r{place}-{name}", title, blocks, folds.get(name, "closed"), place)
         for name, title, blocks in sections if blocks
     ]  # fmt: skip
 
