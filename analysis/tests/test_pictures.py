@@ -10,9 +10,8 @@ from stereosweep_analysis import drawings, forest
 from stereosweep_analysis.pictures import style
 from stereosweep_analysis.pictures.bars import supported_bars
 from stereosweep_analysis.pictures.curves import detection_curves, elbow_curves
-from stereosweep_analysis.pictures.dots import Dot, interval_dots
+from stereosweep_analysis.pictures.dots import Dot, dot_panels, interval_dots
 from stereosweep_analysis.pictures.heat import heat_map
-from stereosweep_analysis.pictures.panels import dot_panels
 from stereosweep_analysis.pictures.plane import alignment_scatter, cluster_plane, pair_scatter
 from stereosweep_analysis.pictures.wordings import wording_lines
 
@@ -132,9 +131,9 @@ def test_legends_and_names_cover_neither_each_other_nor_marks():
 def test_rows_that_are_not_drawn_are_counted():
     every = dots(200, groups=("x", "y", "z"))
     figure, left_out, *_ = interval_dots(every, "d")
-    drawn = len(figure.axes[0].get_yticks())
-    assert left_out == f"{200 - drawn} weaker rows are not drawn."
-    assert drawn + 3 == len(interval_dots(dots(200), "d").figure.axes[0].get_yticks())
+    written = len(figure.axes[0].get_yticks())
+    assert left_out == f"{200 - written + 3} weaker rows are not drawn."  # the groups have lines of their own
+    assert written == len(interval_dots(dots(200), "d").figure.axes[0].get_yticks())
     assert interval_dots(dots(2, labels(9)), "d").left_out == "1 series beyond the eighth is not drawn."
     values = RANDOM.normal(size=(90, 50))
     heat = heat_map(values, labels(90), labels(50), "d")

@@ -1,4 +1,4 @@
-"""Dot plots with intervals: one row a label, one mark a series."""
+"""Dot plots with intervals: one row a label, one mark a series; also side by side with common rows."""
 
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ ROW_HEIGHT = 0.19
 HEAD = 0.9  # inches of legend and axis
 MOST_ROWS = int((PAGE_HEIGHT - HEAD) / ROW_HEIGHT)  # of a page, lines of groups among them
 LONGEST_LABEL = 56
+LONGEST_OF_PANELS = 30
 
 
 class Dot(NamedTuple):
@@ -46,32 +47,48 @@ def strongest(dots, centre=0.0, most=MOST_ROWS):
 def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     """Rows from above in the order of `dots`; `centre`: where a line is drawn (None: nowhere). Series beyond the
     eighth are counted and not drawn."""
-    dots, left_out = strongest(dots, centre or 0.0, most)
-    every = sorted({dot.series for dot in dots})  # the same colours in every picture
+    return _drawn([("", dots, {})], x_label, *strongest(dots, centre or 0.0, most), centre)
+
+
+def dot_panels(panels, x_label):
+    """`panels`: [(title, dots, {series: value of a dashed line})]; rows that all panels share stand at one height."""
+    every = [dot for _, dots, _ in panels for dot in dots]
+    return _drawn(panels, x_label, *strongest(every, float(np.mean([dot.value for dot in every]))))
+
+
+def _drawn(panels, x_label, kept, left_out, centre=None):
+    every = sorted({dot.series for dot in kept})  # the same colours in every picture
     series = every[:MOST_SERIES]
-    heights, ticks, heads = rows_of(dots)
+    heights, ticks, heads = rows_of(kept)
+    longest = LONGEST_LABEL if len(panels) == 1 else LONGEST_OF_PANELS
+    labels = [literal(label, longest) for _, label in ticks + heads]
+    wide = (PAGE - LETTER * max(map(len, labels)) - 0.3) / len(panels)
     with page_style():
-        figure, axes = plt.subplots(figsize=(PAGE, HEAD + ROW_HEIGHT * (len(ticks) + len(heads))))
-        mark_series(axes, dots, series, heights)
-        if centre is not None:
-            axes.axvline(centre, color=QUIET, linewidth=0.7, zorder=0)
-        axes.set_yticks([height for height, _ in ticks], [literal(label, LONGEST_LABEL) for _, label in ticks])
-        axes.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
-        wide = PAGE - LETTER * min(max(len(label) for _, label in ticks), LONGEST_LABEL) - 0.3
-        for height, name in heads:
-            axes.annotate(
-                literal(name, int(wide / LETTER)), (0, height), xycoords=("axes fraction", "data"), xytext=(4, 0),
-                textcoords="offset points", va="center", style="italic", color="0.3",
-            )  # fmt: skip
-        plain_rows(axes)
-        axes.set_xlabel(wrapped(x_label, wide))
+        high = HEAD + ROW_HEIGHT * len(labels)
+        figure, all_axes = plt.subplots(1, len(panels), figsize=(PAGE, high), sharey=True, sharex=True, squeeze=False)
+        for axes, (title, dots, lines) in zip(all_axes[0], panels, strict=True):
+            _mark_series(axes, dots, series, heights)
+            if centre is not None:
+                axes.axvline(centre, color=QUIET, linewidth=0.7, zorder=0)
+            for colour, name in zip(SERIES, series, strict=False):
+                if name in lines:
+                    axes.axvline(lines[name], color=colour, linewidth=0.9, linestyle="--", zorder=0)
+            axes.set_title(literal(title))
+            plain_rows(axes)
+            axes.set_xlabel(wrapped(x_label, wide))
+        first = all_axes[0][0]
+        first.set_yticks([height for height, _ in ticks + heads], labels)
+        for tick in first.get_yticklabels()[len(ticks) :]:
+            tick.set(style="italic", color="0.3")
+        first.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
         if len(series) > 1:
-            figure.legend(loc="outside upper center", ncols=_legend_columns(series))
+            legend = first.get_legend_handles_labels()
+            figure.legend(*legend, loc="outside upper center", ncols=_legend_columns(series))
     missing = style.left_out_text(weaker_rows=left_out, series_beyond_the_eighth=len(every) - len(series))
     return style.Drawn(figure, missing)
 
 
-def mark_series(axes, dots, series, heights):
+def _mark_series(axes, dots, series, heights):
     """Marks and lines of the dots whose rows have a height, those of one row side by side in the order of `series`."""
     for place, name in enumerate(series):
         shift = 0.0 if len(series) == 1 else min(0.3, 0.08 * len(series)) * (1 - 2 * place / (len(series) - 1))

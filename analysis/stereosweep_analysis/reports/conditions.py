@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ..pictures.dots import Dot
-from ..pictures.panels import dot_panels
+from ..pictures.dots import Dot, dot_panels
 from ..views import texts
 from .blocks import picture_of
 from .scores import interval_text
