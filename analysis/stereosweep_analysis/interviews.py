@@ -1,8 +1,8 @@
-"""Keywords and reasons of an interview, and which cluster its groups are in: plain rows for the text analyses."""
+"""Keywords and reasons of an interview, and which cluster its groups are in, for the text analyses."""
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +11,7 @@ import xarray as xr
 from .open import PathLike, ResultError, require_label
 
 CLUSTER_COLUMNS = ("group", "cluster")
-
-
-class Said(NamedTuple):
-    """A keyword or a reason, and the group that it was said of."""
-
-    group: str
-    text: str
+Said = dict[str, list[str]]  # keywords or reasons of each group or cluster
 
 
 class AskedTurn(NamedTuple):
@@ -51,11 +45,9 @@ def find_turn(result: xr.Dataset, kinds: Sequence[str], conversation: str | None
     return min(having, key=lambda one: kinds.index(one.kind))
 
 
-def said(result: xr.Dataset, turn: AskedTurn) -> tuple[list[Said], dict[str, int]]:
-    """Rows of all prompt forms, rephrasings and rounds, and how many answers have which status.
-
-    Returns ([Said], {status: count}): every keyword, every reason (with a status of its own), or every text.
-    """
+def said(result: xr.Dataset, turn: AskedTurn) -> tuple[Said, dict[str, int]]:
+    """What was said of each group in all prompt forms, rephrasings and rounds, and how many answers have which status:
+    every keyword, every reason (with a status of its own), or every text. Groups of which nothing was said lack."""
     part = result.sel(conversation=turn.conversation)
     if turn.kind == "text":
         texts, status = (part[f"answer_{name}"].isel(turn=turn.place) for name in ("text", "status"))
@@ -63,15 +55,12 @@ def said(result: xr.Dataset, turn: AskedTurn) -> tuple[list[Said], dict[str, int
         texts, status = (part[turn.kind.removesuffix("s") + end] for end in ("", "_status"))
     texts = texts.transpose("group", "template", "rephrasing", "round", "place", missing_dims="ignore")
     groups = [str(group) for group in part["group"].values]
-    rows = [
-        Said(group, str(text))
-        for group, block in zip(groups, texts.values.reshape(len(groups), -1), strict=True)
-        for text in block
-        if str(text).strip()
-    ]
+    blocks = zip(groups, texts.values.reshape(len(groups), -1), strict=True)
+    found = {group: [str(text) for text in block if str(text).strip()] for group, block in blocks}
     names = dict(zip(map(int, status.attrs["flag_values"]), status.attrs["flag_meanings"].split(), strict=True))
     counts = Counter(names[int(code)] for code in status.values.ravel())
-    return rows, {name: count for name, count in counts.items() if name != "not_asked"}
+    statuses = {name: count for name, count in counts.items() if name != "not_asked"}
+    return {group: of_group for group, of_group in found.items() if of_group}, statuses
 
 
 def group_names(result: xr.Dataset) -> dict[str, set[str]]:
@@ -117,7 +106,10 @@ def read_clusters(path: PathLike) -> dict[str, str]:
     return clusters
 
 
-def in_clusters(rows: Iterable[Said], clusters: dict[str, str]) -> tuple[list[Said], list[str]]:
-    """The rows with the cluster in place of the group, and the groups that are in none."""
-    lost = sorted({row.group for row in rows} - clusters.keys())
-    return [Said(clusters[row.group], row.text) for row in rows if row.group in clusters], lost
+def in_clusters(of_groups: Said, clusters: dict[str, str]) -> tuple[Said, list[str]]:
+    """What was said of each cluster, and the groups that are in none."""
+    found: Said = {}
+    for group, texts in of_groups.items():
+        if group in clusters:
+            found.setdefault(clusters[group], []).extend(texts)
+    return dict(sorted(found.items())), sorted(of_groups.keys() - clusters.keys())

@@ -5,7 +5,6 @@ StereoMap (Jeoung, Ge and Diesner 2023): section 3.2, figures 4 and 7, table 15.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import simplemma
@@ -110,18 +109,11 @@ class Normaliser:
         return self.known[text]
 
 
-def normalise(rows: Iterable[Said], normaliser: Normaliser) -> tuple[Units, Counter[str]]:
-    """({unit: Counter of Forms}, Counter of the keywords left out). Units in order of appearance, also empty ones."""
-    units: Units = {}
-    left_out: Counter[str] = Counter()
-    for row in rows:
-        forms = normaliser.forms(row.text)
-        unit = units.setdefault(row.group, Counter())
-        if forms is None:
-            left_out[clean(row.text)] += 1
-        else:
-            unit[forms] += 1
-    return units, left_out
+def normalise(said: Said, normaliser: Normaliser) -> tuple[Units, Counter[str]]:
+    """({unit: Counter of Forms}, Counter of the keywords left out); also empty units."""
+    found = {unit: [(text, normaliser.forms(text)) for text in texts] for unit, texts in said.items()}
+    units = {unit: Counter(forms for _, forms in of_unit if forms) for unit, of_unit in found.items()}
+    return units, Counter(clean(text) for of_unit in found.values() for text, forms in of_unit if forms is None)
 
 
 def coverage(units: Units, dictionary: Dictionary) -> list[Coverage]:

@@ -49,34 +49,34 @@ def _add_source(parser):
 
 
 def read_said(arguments, *kinds):
-    """(rows by unit, lines that say where they come from); in reasons and texts the group's own name is "they"."""
+    """({unit: texts}, lines that say where they come from); in reasons and texts the group's own name is "they"."""
     with open_result(arguments.directory) as result:
         turn = interviews.find_turn(result, kinds, arguments.conversation, arguments.turn)
-        rows, counts = interviews.said(result, turn)
+        said, counts = interviews.said(result, turn)
         if turn.kind != "keywords":
             mentions = reasons.Mentions(interviews.group_names(result))
-            rows = [row._replace(text=mentions.replace(row.group, row.text)) for row in rows]
-    if not rows:
+            said = {group: [mentions.replace(group, text) for text in texts] for group, texts in said.items()}
+    if not said:
         raise ResultError(f"no {turn.kind} in '{turn.conversation}': {counts}")
     what, answers = turn.kind.removesuffix("s") + "s", "reasons" if turn.kind == "reasons" else "answers"
     statuses = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     where = f"conversation '{turn.conversation}', turn '{turn.label}'"
-    lines = [cut(f"{len(rows):,} {what} of {where}; {answers}: {statuses}", 100)]
+    lines = [cut(f"{sum(map(len, said.values())):,} {what} of {where}; {answers}: {statuses}", 100)]
     if arguments.by == "group":
-        return rows, lines
+        return said, lines
     if arguments.clusters:
         clusters, source = interviews.read_clusters(arguments.clusters), arguments.clusters
     else:
         with open_statistics(arguments.directory) as statistics:
             clusters, source = interviews.clusters_of(statistics, arguments.source)
-    rows, lost = interviews.in_clusters(rows, clusters)
-    if not rows:
+    said, lost = interviews.in_clusters(said, clusters)
+    if not said:
         raise ResultError(f"none of the groups is in a cluster of {source}")
     lines.append(cut(f"groups in no cluster: {len(lost)} {', '.join(lost)}".rstrip() + f"; clusters of {source}", 100))
     for cluster in sorted(set(clusters.values())):
         members = ", ".join(group for group, place in clusters.items() if place == cluster)
         lines.append(cut(f"  cluster {cluster}: {members}", 100))
-    return sorted(rows, key=lambda row: row.group), lines
+    return said, lines
 
 
 def _share(part, whole):
@@ -86,9 +86,9 @@ def _share(part, whole):
 def show_keywords(arguments):
     dictionary = read_dictionary(arguments.dictionary, arguments.malformed)
     mapping = read_mapping(arguments.mapping) if arguments.mapping else {}
-    rows, sources = read_said(arguments, "keywords")
+    said, sources = read_said(arguments, "keywords")
     normaliser = keywords.Normaliser(dictionary, mapping, arguments.lemmas, arguments.phrases)
-    units, left_out = keywords.normalise(rows, normaliser)
+    units, left_out = keywords.normalise(said, normaliser)
     for pair in arguments.pair or ():
         for unit in pair:
             if unit not in units:
@@ -177,10 +177,7 @@ def _choice(arguments):
 
 def show_reasons(arguments):
     choice = _choice(arguments)
-    rows, sources = read_said(arguments, "reasons", "text")
-    units = {}
-    for row in rows:
-        units.setdefault(row.group, []).append(row.text)
+    units, sources = read_said(arguments, "reasons", "text")
     found = reasons.phrases(
         units, lambda texts: encode(texts, arguments.model, arguments.program, arguments.threads), choice
     )

@@ -8,7 +8,6 @@ from interview_files import KEYWORDS, write_interview
 from stereosweep_analysis import keywords
 from stereosweep_analysis.cli import main
 from stereosweep_analysis.dictionary import Dictionary
-from stereosweep_analysis.interviews import Said
 from stereosweep_analysis.open import open_result
 
 TABLE = (
@@ -83,7 +82,7 @@ def test_directions_count_each_word_once_and_by_frequency(capsys, folder):
 
 def test_words_without_a_direction_make_none():
     known = Dictionary(["work", "age"], {"doctor": {"work": None}, "old": {"age": 0}})
-    units, _ = keywords.normalise([Said("a", "doctor"), Said("a", "old")], keywords.Normaliser(known))
+    units, _ = keywords.normalise({"a": ["doctor", "old"]}, keywords.Normaliser(known))
     first, second = keywords.directions(units, known)
     assert first == keywords.Direction("a", 1, "work", 1, 0.5, None, 1, 1, None)
     assert second == keywords.Direction("a", 2, "age", 1, 0.5, 0, 0, 1, 0)
@@ -101,7 +100,7 @@ def test_overlaps(capsys, folder):
 
 def test_a_unit_without_words_overlaps_with_none():
     normaliser = keywords.Normaliser(Dictionary())
-    units, left_out = keywords.normalise([Said("a", "two words"), Said("b", "two words")], normaliser)
+    units, left_out = keywords.normalise({"a": ["two words"], "b": ["two words"]}, normaliser)
     assert keywords.overlap("a", "b", keywords.word_sets(units)) == keywords.Overlap("a", "b", [], [], [], None)
     assert left_out == {"two words": 2}
 

@@ -116,9 +116,9 @@ def test_texts_of_any_turn_are_explanations(tmp_path):
     assert find_turn(commas, ("reasons",), None, "1").label == "1"  # a label holds a comma: places in their stead
     turn = find_turn(made, ("reasons", "text"), "structure", None)
     assert turn == find_turn(made, ("reasons", "text"), None, "explanation") == ("structure", 1, "explanation", "text")
-    rows, counts = said(made, turn)
-    assert [row.text for row in rows if row.group == "nurses"] == ["nurses have jobs, why.", "No jobs of round 0"]
-    assert len(rows) == 6 and counts == {"answered": 6}
+    texts, counts = said(made, turn)
+    assert texts["nurses"] == ["nurses have jobs, why.", "No jobs of round 0"]
+    assert sum(map(len, texts.values())) == 6 and counts == {"answered": 6}
     with pytest.raises(ResultError, match="no keywords in structure; asked for them: traits: "):
         find_turn(made, ("keywords",), "structure", None)
 
