@@ -68,6 +68,12 @@ def test_another_model_is_held_against_all_of_them_and_said(model):
     assert {row["table"] for row in rows(made, "agree")} == {"2", "3"}
     first = rows(made, "beside ours")[0]
     assert [first[name] for name in ("ELMo", "BERT", "GPT", "GPT-2")] == [1.39, 0.96, 1.05, 0.13]
+    assert ("sentences of tests", "own") in [(row["what"], row["this result"]) for row in rows(made, "set-up")]
+
+
+def test_draws_of_a_permutation_test_are_none_of_sentences():
+    made = card("guo2021", effects_of("gpt2", {"C1": 1.0}), "samples: 50\nstatistics:\n  draws: 1000000\nname: x\n")
+    assert [(row["what"], row["this result"]) for row in rows(made, "set-up")] == [("samples", "50")]
 
 
 def test_a_result_without_the_papers_rows_says_so():

@@ -105,7 +105,8 @@ def contexts():
 def test_effects_of_single_tests_and_of_pairs_of_groups():
     single, pairs = tables(guo2021, contexts(), "seed: 1\ndraws: shared\nstatistics:\n  draws: 10\n")
     assert (single.number, pairs.number) == ("2", "4")
-    assert tables(guo2021, contexts(), "draws: own\n")[1].number == "3"
+    for job in ("draws: own\n", "seed: 1\nstatistics:\n  draws: 10\n"):  # jobs leave this default out
+        assert tables(guo2021, contexts(), job)[1].number == "3"
     assert tables(guo2021, contexts().assign(weat_samples=("weat_test", [10000] * 3)))[0].number == "1"
     assert single.rows == [("C1", 1.0, 0.1, 0.01, pytest.approx(0.1))]
     assert pairs.columns[:3] == ("groups", "pleasant d", "pleasant p")

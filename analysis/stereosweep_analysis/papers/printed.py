@@ -21,6 +21,7 @@ CARD = "card"
 PEOPLE = "people"
 NAN = float("nan")
 MOST_NAMED = 6
+STATISTICS = re.compile(r"^statistics:.*\n(?:[ -].*\n?)*", re.MULTILINE)
 NUMBER = re.compile(r"-?\d*\.?\d+")
 NOTE = (
     "tau-b: order of printed numbers and ours; same sign: where neither is zero, of groups in clusters the same sides; "
@@ -88,8 +89,9 @@ def _less(row, by_key):
 
 
 def setting(job, key):
-    """The first value of a key in the text of the resolved job; "" where there is none."""
-    found = re.search(rf"^\s*{key}: (.+)$", job, re.MULTILINE)
+    """The first value of a key in the text of the resolved job, which is none of its statistics; "" where there is
+    none."""
+    found = re.search(rf"^\s*{key}: (.+)$", STATISTICS.sub("", job), re.MULTILINE)
     return found[1].strip().strip("\"'") if found else ""
 
 
