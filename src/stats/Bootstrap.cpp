@@ -132,25 +132,11 @@ std::vector<double> crossed_means(std::span<const double> values, const ClusterB
   std::vector<double> means(rows.num_replicates() * num_tables, 0);
   std::vector<double> weights(num_tables);
   std::vector<double> by_column(width);
+  std::vector<DrawnRow> drawn(std::max(rows.num_clusters(), columns.num_clusters()) + 1);
   const auto add_drawn = [&](const std::vector<double>& of_cells, std::size_t replicate, std::span<double> sums) {
-    std::ranges::fill(by_column, 0);  // whole rows first: their cells lie together
-    const auto row_times = rows.times(replicate);
-    for (std::size_t row = 0; row < row_times.size(); ++row) {
-      const double weight = row_times[row];
-      if (weight == 0) {
-        continue;
-      }
-      const auto* cells = of_cells.data() + row * width;
-      for (std::size_t place = 0; place < width; ++place) {
-        by_column[place] += weight * cells[place];
-      }
-    }
-    const auto column_times = columns.times(replicate);
-    for (std::size_t column = 0; column < column_times.size(); ++column) {
-      for (std::size_t table = 0; table < num_tables; ++table) {
-        sums[table] += column_times[column] * by_column[column * num_tables + table];
-      }
-    }
+    std::ranges::fill(by_column, 0);
+    sum_drawn(of_cells, rows.times(replicate), drawn, by_column);  // whole rows first: their cells lie together
+    sum_drawn(by_column, columns.times(replicate), drawn, sums);
   };
   for (std::size_t replicate = 0; replicate < rows.num_replicates(); ++replicate) {
     const auto sums = std::span(means).subspan(replicate * num_tables, num_tables);
