@@ -51,8 +51,8 @@ TEST(Detection, IsTheUnionOfDifferences) {
         }
       }
     }
-    const auto found = detect_intersectional(scores, threshold);
-    const auto found_emergent = detect_emergent(scores, threshold);
+    const auto found = detect(scores, DetectionKind::intersectional, threshold);
+    const auto found_emergent = detect(scores, DetectionKind::emergent, threshold);
     for (std::size_t word = 0; word < 98; ++word) {
       ASSERT_EQ(found[word] == 1, intersectional.contains(word));
       ASSERT_EQ(found_emergent[word] == 1, emergent.contains(word));

@@ -13,27 +13,12 @@ std::size_t count_ones(std::span<const std::uint8_t> flags) {
 
 }  // namespace
 
-std::vector<std::uint8_t> detect_intersectional(const DetectionScores& scores, double threshold) {
+std::vector<std::uint8_t> detect(const DetectionScores& scores, DetectionKind kind, double threshold) {
   std::vector<std::uint8_t> detected(scores.num_words, 0);
-  for (const auto& comparison : scores.against) {
-    for (std::size_t word = 0; word < scores.num_words; ++word) {
-      if (comparison[word] > threshold) {
-        detected[word] = 1;
-      }
-    }
-  }
-  return detected;
-}
-
-std::vector<std::uint8_t> detect_emergent(const DetectionScores& scores, double threshold) {
-  const auto intersectional = detect_intersectional(scores, threshold);
-  std::vector<std::uint8_t> detected(scores.num_words, 0);
-  for (const auto& comparison : scores.single_axis) {
-    for (std::size_t word = 0; word < scores.num_words; ++word) {
-      if (intersectional[word] == 1 && !(comparison[word] > threshold)) {
-        detected[word] = 1;
-      }
-    }
+  for (std::size_t word = 0; word < scores.num_words; ++word) {
+    const auto is_above = [&](const std::vector<double>& comparison) { return comparison[word] > threshold; };
+    const bool stays = kind == DetectionKind::intersectional || !std::ranges::all_of(scores.single_axis, is_above);
+    detected[word] = stays && std::ranges::any_of(scores.against, is_above) ? 1 : 0;
   }
   return detected;
 }
@@ -50,8 +35,7 @@ DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind
   const auto words = static_cast<double>(scores.num_words);
   curve.chance = static_cast<double>(num_true) / words;
   for (const double threshold : thresholds) {
-    const auto detected = kind == DetectionKind::intersectional ? detect_intersectional(scores, threshold)
-                                                                : detect_emergent(scores, threshold);
+    const auto detected = detect(scores, kind, threshold);
     DetectionPoint point{.threshold = threshold};
     for (std::size_t word = 0; word < scores.num_words; ++word) {
       if (detected[word] == 1) {

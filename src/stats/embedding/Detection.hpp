@@ -18,12 +18,12 @@ struct DetectionScores {
   std::vector<std::vector<double>> single_axis;  ///< [comparison, word]: each part of it against the others of its axis
 };
 
-/// [word] 1 where the word is detected. IBD: some `against` score is above the threshold (W_IB).
-std::vector<std::uint8_t> detect_intersectional(const DetectionScores& scores, double threshold);
+enum class DetectionKind : std::uint8_t { intersectional, emergent };
 
-/// EIBD: W_EIB = union over i of (W_IB - W_i), W_i the words of W_IB whose score in `single_axis` i is above the same
-/// threshold. So a word stays unless all of its single-axis scores are above it.
-std::vector<std::uint8_t> detect_emergent(const DetectionScores& scores, double threshold);
+/// [word] 1 where the word is detected. IBD: some `against` score is above the threshold (W_IB). EIBD: W_EIB = union
+/// over i of (W_IB - W_i), W_i the words of W_IB whose score in `single_axis` i is above the same threshold. So a word
+/// stays unless all of its single-axis scores are above it.
+std::vector<std::uint8_t> detect(const DetectionScores& scores, DetectionKind kind, double threshold);
 
 /// Detected words against validated ones.
 struct DetectionPoint {
@@ -45,8 +45,6 @@ struct DetectionCurve {
   std::size_t most_separating = 0;     ///< the first point of highest true minus false positive rate
   double chance = 0;  ///< validated words / words: the published "random chance of correct classification"
 };
-
-enum class DetectionKind : std::uint8_t { intersectional, emergent };
 
 /// `validated` [word]: 1 for the words that belong.
 DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind,

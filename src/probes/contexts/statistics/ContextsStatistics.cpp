@@ -316,8 +316,7 @@ std::vector<DetectionSummary> detect(const ContextsResult& result, const BiasDet
       summary.area = stats::intersectional_area(scores, validated).value;
     }
     if (summary.exists()) {
-      const auto find = summary.is_intersectional() ? stats::detect_intersectional : stats::detect_emergent;
-      const auto found = find(scores, summary.point().threshold);
+      const auto found = stats::detect(scores, kind, summary.point().threshold);
       for (std::size_t word = 0; word < found.size(); ++word) {
         if (found[word] == 1) {
           summary.detected.push_back(words[word]);
