@@ -131,9 +131,9 @@ def test_legends_and_names_cover_neither_each_other_nor_marks():
 def test_rows_that_are_not_drawn_are_counted():
     every = dots(200, groups=("x", "y", "z"))
     figure, left_out, *_ = interval_dots(every, "d")
-    written = len(figure.axes[0].get_yticks())
-    assert left_out == f"{200 - written + 3} weaker rows are not drawn."  # the groups have lines of their own
-    assert written == len(interval_dots(dots(200), "d").figure.axes[0].get_yticks())
+    drawn = len(figure.axes[0].get_yticks())
+    assert left_out == f"{200 - drawn} weaker rows are not drawn."
+    assert drawn + 3 == len(interval_dots(dots(200), "d").figure.axes[0].get_yticks())
     assert interval_dots(dots(2, labels(9)), "d").left_out == "1 series beyond the eighth is not drawn."
     values = RANDOM.normal(size=(90, 50))
     heat = heat_map(values, labels(90), labels(50), "d")

@@ -77,9 +77,10 @@ def _drawn(panels, x_label, kept, left_out, centre=None):
             plain_rows(axes)
             axes.set_xlabel(wrapped(x_label, wide))
         first = all_axes[0][0]
-        first.set_yticks([height for height, _ in ticks + heads], labels)
-        for tick in first.get_yticklabels()[len(ticks) :]:
-            tick.set(style="italic", color="0.3")
+        first.set_yticks([height for height, _ in ticks], labels[: len(ticks)])
+        names = {"style": "italic", "color": "0.3"}
+        first.set_yticks([height for height, _ in heads], labels[len(ticks) :], minor=True, **names)
+        first.tick_params(axis="y", which="minor", length=0)
         first.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
         if len(series) > 1:
             legend = first.get_legend_handles_labels()
