@@ -64,14 +64,14 @@ TEST_F(FileTest, IsReadFromMemoryToo) {
   const std::vector<float> values = {1.5F, -2, 0.1F};
   {
     auto file = File::create(directory_ / "x.h5");
-    file.root().create_group("deep").create_dataset("x", {ElementType::float32, {3}, {}}).write({{0}, {3}}, values);
+    file.root().create_group("deep").create_dataset("x", {ElementType::float32, {3}, {}}).write(0, values);
     file.finish();
   }
   const auto content = base::read_file(directory_ / "x.h5");
   const auto bytes = std::as_bytes(std::span(content));
   const auto file = File::open_image(bytes, "x.h5");
   std::vector<float> read(3);
-  file.root().open_group("deep").open_dataset("x").read({{0}, {3}}, std::span<float>(read));
+  file.root().open_group("deep").open_dataset("x").read(0, std::span<float>(read));
   EXPECT_EQ(read, values);
   EXPECT_THAT([&] { File::open_image(bytes.first(bytes.size() / 2), "half.h5"); },
               ThrowsMessage<base::Error>(AllOf(HasSubstr("half.h5"), HasSubstr("cut off"))));
