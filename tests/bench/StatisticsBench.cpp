@@ -84,8 +84,8 @@ void compare_several(const std::vector<findings::RandomScores>& tables, const sw
     runs.push_back({axis.labels.back(), "one", table.scores()});
   }
   const findings::JoinedRuns joined(std::move(runs));
-  findings::write_runs(
-      target, findings::compare_runs(joined, {.run_axis = axis, .comparison = comparison, .seed = seed}), comparison);
+  const auto found = findings::compare_runs(joined, {.run_axis = axis, .comparison = comparison, .seed = seed});
+  findings::write_runs(target, joined, axis, found);
 }
 
 }  // namespace
