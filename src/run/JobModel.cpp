@@ -59,7 +59,7 @@ void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read. Returns
 /// where this node is to have these.
 parallel::WeightPlace check_devices(ScoringParts& parts, const KeptModel& kept, const parallel::Communicator& world,
-                                    const base::CheckpointPlace& checkpoint) {
+                                    const base::CheckpointPlace& checkpoint, ModelUse use) {
   const auto& job = parts.job;
   const auto settings = engine_settings(job);
   const auto node = world.node();
@@ -77,11 +77,13 @@ parallel::WeightPlace check_devices(ScoringParts& parts, const KeptModel& kept, 
     auto memory = node_memory(node.size(), checkpoint);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
-    if (world.rank() == 0) {
+    if (use == ModelUse::run && world.rank() == 0) {
       advise(job, gpu);
     }
     const bool has_room = require_memory(job, small_files, memory);
-    refuse_idle_gpus(job, gpu);
+    if (use == ModelUse::run) {
+      refuse_idle_gpus(job, gpu);
+    }
     // Slices that lie on one node leave it the most room: no byte would be read less often.
     const bool is_worth_it = job.execution.tensor_parallel == 1 || node.size() < world.size();
     if (has_room && kept.is_for_a_later_job) {
@@ -92,12 +94,13 @@ parallel::WeightPlace check_devices(ScoringParts& parts, const KeptModel& kept, 
 }
 
 /// Files of the adapter, and the ranks that have them by one reading. The model itself is in `kept`.
-parallel::Checkpoint read_files(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world) {
+parallel::Checkpoint read_files(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world,
+                                ModelUse use) {
   const base::profile::Span span("reading the model's files");
   const auto& asked = parts.job.model;
   const bool fake = is_fake(parts.job);
   const auto found = coordinated(world, [&] { return base::checkpoint_place(asked.location(), asked.adapter); });
-  const auto place = fake ? parallel::WeightPlace::files : check_devices(parts, kept, world, found);
+  const auto place = fake ? parallel::WeightPlace::files : check_devices(parts, kept, world, found, use);
   const auto part = fake ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
   const auto node = world.node();
   const auto location = (fake ? "fake " : "") + asked.location();
@@ -161,11 +164,11 @@ void require_prediction(const sweep::Job& job, const query::Engine& engine) {
 
 }  // namespace
 
-RunSettings read_model(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world) {
+RunSettings read_model(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world, ModelUse use) {
   const auto& job = parts.job;
   FileHashes hashes;
   if (job.reads_model()) {
-    const auto adapter = read_files(parts, kept, world);
+    const auto adapter = read_files(parts, kept, world, use);
     if (kept.hashes.empty()) {
       kept.hashes = hash_once(job, world, kept.checkpoint);
     }

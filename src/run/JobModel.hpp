@@ -35,10 +35,14 @@ struct KeptModel {
   bool is_for_a_later_job = false;  ///< which reads the same model
 };
 
+/// A run is told what would be faster, and refused where GPUs that are paid for would stay idle; a verification takes
+/// the machine as it is.
+enum class ModelUse { run, verification };
+
 /// Collective: reads the model that the job of `parts` names, unless `kept` has it, and all else in there. From the
 /// small files alone, before weights are read, what cannot run here or cannot fit is refused. Returns what the numbers
 /// depend on, the same on all ranks. Throws SharedError.
-RunSettings read_model(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world);
+RunSettings read_model(ScoringParts& parts, KeptModel& kept, const parallel::Communicator& world, ModelUse use);
 
 /// On the thread that asks it. `answers`: head of the journal in which a run keeps the answers of a server; nothing:
 /// the server is not asked again. `group`: null where one rank holds the model. Throws InputError for a model whose

@@ -152,7 +152,7 @@ void prepare(JobParts& parts) {
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
   auto& model = parts.sweep.model;
-  parts.settings = read_model(*parts.scoring, model, parts.world);
+  parts.settings = read_model(*parts.scoring, model, parts.world, ModelUse::run);
   parts.gpus = parts.world.gather_everywhere(parts.scoring->gpu.name);
   if (!model.is_for_a_later_job) {
     model = {};  // the job itself has the files

@@ -13,7 +13,6 @@
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "parallel/Communicator.hpp"
-#include "parallel/GpuBinding.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Journal.hpp"
 #include "results/RawBlock.hpp"
@@ -31,16 +30,6 @@ namespace {
 
 /// Of a float32 model on other hardware or with other settings (nat; relative where a number is larger than 1).
 constexpr double tolerance = 0.0001;
-
-/// Reads the job's model on this machine, whatever it has.
-RunSettings read_here(ScoringParts& parts) {
-  auto& device = parts.job.execution.device;
-  if (device == query::Device::automatic && parallel::count_gpus() == 0) {
-    device = query::Device::cpu;  // GPUs that a run would be expected to use may stay idle
-  }
-  KeptModel model;
-  return read_model(parts, model, parallel::Communicator());
-}
 
 /// Files of another model or tokenizer make other numbers, whatever the machine.
 void require_same_files(const std::vector<std::string>& differences) {
@@ -104,7 +93,7 @@ class Comparer {
     const bool finite = std::isfinite(before) && std::isfinite(after);
     const auto difference =
         finite ? std::abs(after - before) / std::max(1.0, std::abs(before)) : std::numeric_limits<double>::infinity();
-    if (difference > agreement_.largest) {
+    if (difference > agreement_.largest || agreement_.numbers.different == 1) {
       agreement_.largest = difference;
       agreement_.numbers.place = place();
     }
@@ -214,7 +203,9 @@ std::string line_of(const std::string& what, const Tally& tally, const std::stri
 std::string describe(const StageAgreement& stage, const VerificationRequest& request) {
   return (stage.stage.empty() ? "" : stage.stage + ": ") + base::with_thousands(stage.compared) + " of " +
          base::counted(stage.scored, "block") + " scored again (seed " + std::to_string(request.seed) + ")\n" +
-         line_of("numbers", stage.numbers, ", by at most " + base::format_double(stage.largest)) +
+         line_of(
+             "numbers", stage.numbers,
+             stage.largest > 0 ? ", by at most " + base::format_double(stage.largest) : " in the sign of zero alone") +
          line_of("counts", stage.counts) + line_of("statuses and texts", stage.words);
 }
 
@@ -249,8 +240,9 @@ Verification verify_run(const VerificationRequest& request) {
   base::refuse_if(!job.needs_model(), "this job asks no model", "there is nothing to score again");
   job.execution.tensor_parallel = 1;
   ScoringParts machine{.files = base::FileSet(""), .tokenizer = {}, .job = job, .gpu = {}};
-  const auto own = read_here(machine);
   const parallel::Communicator nobody;
+  KeptModel model;
+  const auto own = read_model(machine, model, nobody, ModelUse::verification);
   const probes::StageRequest stage_request{.job = job,
                                            .world = nobody,
                                            .directory = directory.root(),
