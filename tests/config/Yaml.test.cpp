@@ -75,6 +75,8 @@ TEST(Yaml, pairs_outside_of_double_quotes_are_no_escapes_beside_any_others) {
               ElementsAre("\\U0001f600\U0001F600", R"(\U0001f600 \ud83d\uDE00\\)", R"(\uD83D\ude00)", "\U0001F601",
                           R"(it's \ud83d\ude00)"));
   EXPECT_EQ(value_of("|\n  \\ud83d\\ude00\n  \\U0001f600"), "\\ud83d\\ude00\n\\U0001f600\n");
+  EXPECT_EQ(value_of("| # \\ud83d\\ude00\n  \\U0001f600 \\ud83d\\ude00"), "\\U0001f600 \\ud83d\\ude00\n");
+  EXPECT_EQ(value_of(R"(! "\ud83d\ude00 \\U0001f600")"), "\U0001F600 \\U0001f600");
 }
 
 TEST(Yaml, a_list_of_pairs_is_read_once) {

@@ -92,6 +92,16 @@ std::size_t lost_breaks(std::string_view text, std::size_t begin) {
   return std::max(breaks, kept + 1) - kept - 1;
 }
 
+/// Where the text of a scalar begins whose mark is `at`: behind its tag, and behind the line that announces a block.
+std::size_t content_begin(std::string_view text, std::size_t at) {
+  const auto line_end = [&] { return std::min(text.find('\n', at), text.size()); };
+  while (at < text.size() && std::string_view("! \t\r\n#").find(text[at]) != std::string_view::npos) {
+    at = text[at] == '#' ? line_end() : at + 1;
+  }
+  const bool is_block = at < text.size() && (text[at] == '|' || text[at] == '>');
+  return is_block ? line_end() : std::min(at, text.size());
+}
+
 /// The character beyond U+FFFF that JSON writes as the two escapes at the beginning of `text`; nothing where these are
 /// none.
 std::optional<std::uint32_t> pair_at(std::string_view text) {
@@ -100,7 +110,8 @@ std::optional<std::uint32_t> pair_at(std::string_view text) {
   for (auto& half : halves) {
     const auto escape = text.substr(0, length);
     const auto* end = escape.data() + escape.size();
-    if (!escape.starts_with("\\u") || std::from_chars(escape.data() + 2, end, half, 16).ptr != escape.data() + length) {
+    if (escape.size() < length || !escape.starts_with("\\u") ||
+        std::from_chars(escape.data() + 2, end, half, 16).ptr != end) {
       return std::nullopt;
     }
     text.remove_prefix(length);
@@ -135,9 +146,12 @@ struct JoinedText {
     text += original.substr(done);
   }
 
-  /// Gives a value that begins at `begin` outside of double quotes its pairs back.
+  /// Gives a value that begins at `begin` its pairs back, unless it stands in double quotes.
   void restore(std::string& value, std::size_t begin) const {
-    for (auto at = value.find("\\U"); at != std::string::npos && !pairs.empty(); at = value.find("\\U", at + 1)) {
+    if (pairs.empty() || text.substr(begin, 1) == "\"") {
+      return;
+    }
+    for (auto at = value.find("\\U"); at != std::string::npos; at = value.find("\\U", at + 1)) {
       begin = text.find("\\U", begin);
       if (const auto pair = pairs.find(begin++); pair != pairs.end()) {
         value.replace(at, 10, pair->second);
@@ -173,11 +187,9 @@ class TreeBuilder : public YAML::EventHandler {
     Node node = make(mark, Node::Kind::scalar);
     node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
     node.value = value;
-    const auto begin = std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.text.size());
+    const auto begin = content_begin(text_.text, static_cast<std::size_t>(std::max(mark.pos, 0)));
     node.value.append(lost_breaks(text_.text, begin), '\n');
-    if (!text_.text.substr(begin, 1).starts_with('"')) {
-      text_.restore(node.value, begin);
-    }
+    text_.restore(node.value, begin);
     if (base::find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
       problems_.add(node.place(key()), "a text holds a control character or a broken code point",
                     "labels and prompts are printable UTF-8");
