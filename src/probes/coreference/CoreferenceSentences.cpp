@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <regex>
 #include <set>
 #include <unordered_map>
@@ -127,12 +126,12 @@ void repair(CoreferenceSentence& sentence) {
   static const std::regex blank(" (?=[,.;:!? ]|'s |n't )");
   static const std::regex edge("([\\[{]) | ([\\]}])");
   static const std::regex inside("([\\[{](?:the|an?) )(?:the|an?) ", any_case);
-  static const std::regex outside("\\b(?:the|an?) ([\\[{](?:the|an?) )", any_case);
+  static const std::regex outside("(^|[^a-z\x80-\xFF])(?:the|an?) ([\\[{](?:the|an?) )", any_case);  // not «ça [the»
   sentence.text = std::string(base::trim(sentence.text));
   repair(sentence, blank, "", SentenceNote::spacing);
   repair(sentence, edge, "$1$2", SentenceNote::bracket_edge);
   repair(sentence, inside, "$1", SentenceNote::doubled_article);
-  repair(sentence, outside, "$1", SentenceNote::doubled_article);
+  repair(sentence, outside, "$1$2", SentenceNote::doubled_article);
 }
 
 std::optional<Mention> mention_at(Draft& draft, Span span, base::Problems& problems) {

@@ -83,6 +83,8 @@ TEST(MarkedSentence, EveryOddityHasItsNote) {
   EXPECT_EQ(inside.part(inside.mentions[1].noun), "baker");
   EXPECT_EQ(inside.part(inside.pronoun), "her");
   EXPECT_THAT(inside.notes, ElementsAre(SentenceNote::doubled_article));
+  const auto letter = read("The editor said \u00e7a [the baker] and believed [her].");
+  EXPECT_EQ(letter.text, "The editor said \u00e7a the baker and believed her.") << "the end of a word is no article";
 }
 
 TEST(MarkedSentence, WhatIsNoSentenceIsRefusedWithItsPlace) {
