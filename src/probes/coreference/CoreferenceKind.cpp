@@ -104,16 +104,22 @@ findings::LeftOut left_out_of(const results::AxisSchema& sentences, const Corefe
   };
 }
 
-/// Hands the scores of one condition after another to `take`, and says how many cells have which status. Throws
-/// InputError if the result is of an early version.
-std::string read_all(const results::ResultFile& file, stats::Ties ties, const findings::LeftOut& is_left_out,
-                     const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
-  const auto& schema = file.schema();
-  const auto& axes = schema.outer_axes;
+/// Group, rephrasing and template. Throws InputError if the result is of an early version.
+const std::vector<results::AxisSchema>& outer_axes_of(const results::ResultFile& file) {
+  const auto& axes = file.schema().outer_axes;
   base::refuse_if(
       axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template",
       "cannot compute scores of '" + file.path().string() + "'",
       "its axes are not group, rephrasing, template: export the run anew");
+  return axes;
+}
+
+/// Hands the scores of one condition after another to `take`, and says how many cells have which status. Throws as
+/// outer_axes_of does.
+std::string read_all(const results::ResultFile& file, stats::Ties ties, const findings::LeftOut& is_left_out,
+                     const std::function<void(const results::ScoreTableWriter::Part&)>& take) {
+  const auto& schema = file.schema();
+  const auto& axes = outer_axes_of(file);
   const auto num_questions = axes[1].labels.size();
   const auto num_sentences = axes[2].labels.size();
   const auto num_contexts = num_questions * num_sentences;
@@ -182,14 +188,13 @@ std::string status_text(const results::ResultFile& file) {
 std::string write_scores(const results::ResultFile& file, const Coreference& settings,
                          const results::StatisticsTarget& target) {
   const auto ties = settings.statistics.ties;
+  const auto& axes = outer_axes_of(file);
   results::StatisticsFile written(file, Coreference::probe_name, target);
   written.root().write_attribute("ties", CoreferenceStatistics::ties_names[static_cast<std::size_t>(ties)]);
   std::string text;
   {
-    results::ScoreTableWriter scores(written.layout(), score_axes(file.schema().outer_axes), "score",
-                                     written.left_out());
-    text = read_all(file, ties, left_out_of(file.schema().outer_axes[2], settings),
-                    [&](const auto& part) { scores.add(part); });
+    results::ScoreTableWriter scores(written.layout(), score_axes(axes), "score", written.left_out());
+    text = read_all(file, ties, left_out_of(axes[2], settings), [&](const auto& part) { scores.add(part); });
     scores.flush();
   }
   written.commit();
