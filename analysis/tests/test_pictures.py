@@ -177,6 +177,14 @@ def test_points_that_coincide_share_a_name_and_nameless_ones_are_counted():
     plt.close("all")
 
 
+def test_rows_of_panels_have_names_and_no_ticks():
+    rows = [Dot("a", 1.0, group="x"), Dot("b", 2.0, group="y")]
+    for axes in dot_panels([("pro", rows, {}), ("anti", rows, {})], "share").figure.axes:
+        ticks = axes.yaxis.get_major_ticks() + axes.yaxis.get_minor_ticks()
+        assert len(ticks) == 4 and not any(tick.tick1line.get_markersize() for tick in ticks)
+    plt.close("all")
+
+
 def test_men_and_women_keep_their_colours():
     one = [Dot("a", 1.0, series="male"), Dot("a", 2.0, series="female")]
     for dots in (one, one[::-1]):

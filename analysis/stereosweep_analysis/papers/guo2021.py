@@ -57,7 +57,7 @@ def _pairs(statistics, job):
         for pair, found in pairs.items()
     ]
     head = ("groups", *(f"{attribute} {what}" for attribute in PAIRED for what in ("d", "p")))
-    number = PAIR_TABLES[setting(job, "draws")] if job else "3 or 4"
+    number = PAIR_TABLES.get(setting(job, "draws"), "3 or 4") if job else "3 or 4"
     note = "p: the largest of target words, attribute words, both. Table 3: sentences drawn for each test; "
     note += "table 4: once for all (draws)."
     return [PaperTable(number, "Combined effects of pairs of groups", head, rows, note)]
@@ -67,7 +67,7 @@ def compared(statistics, job):
     """{(table, row, column) of the paper: Ours}."""
     if "weat" not in statistics:
         return {}
-    pairs = PAIR_TABLES[setting(job, "draws")]
+    pairs = PAIR_TABLES.get(setting(job, "draws"), "3")
     return {
         (pairs if _pair_of(test)[0] else "2", test, "d"): Ours(numbers[0], *numbers[4:])
         for test, numbers in _effects(statistics).items()

@@ -47,7 +47,8 @@ def strongest(dots, centre=0.0, most=MOST_ROWS):
 def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     """Rows from above in the order of `dots`; `centre`: where a line is drawn (None: nowhere). Series beyond the
     eighth are counted and not drawn."""
-    return _drawn([("", dots, {})], x_label, *strongest(dots, centre or 0.0, most), centre)
+    kept, left_out = strongest(dots, centre or 0.0, most)
+    return _drawn([("", kept, {})], x_label, kept, left_out, centre)
 
 
 def dot_panels(panels, x_label):
@@ -57,7 +58,7 @@ def dot_panels(panels, x_label):
 
 
 def _drawn(panels, x_label, kept, left_out, centre=None):
-    every = sorted({dot.series for dot in kept})  # the same colours in every picture
+    every = sorted({dot.series for _, dots, _ in panels for dot in dots})  # the same colours in every picture
     series = every[:MOST_SERIES]
     heights, ticks, heads = rows_of(kept)
     longest = LONGEST_LABEL if len(panels) == 1 else LONGEST_OF_PANELS
@@ -80,7 +81,6 @@ def _drawn(panels, x_label, kept, left_out, centre=None):
         first.set_yticks([height for height, _ in ticks], labels[: len(ticks)])
         names = {"style": "italic", "color": "0.3"}
         first.set_yticks([height for height, _ in heads], labels[len(ticks) :], minor=True, **names)
-        first.tick_params(axis="y", which="minor", length=0)
         first.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
         if len(series) > 1:
             legend = first.get_legend_handles_labels()

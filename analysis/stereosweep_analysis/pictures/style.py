@@ -56,7 +56,7 @@ def page_style():
 
 def plain_rows(axes):
     """Rows with names at their left: no ticks there, a grid of numbers behind."""
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", which="both", length=0)
     axes.grid(axis="x", color="0.92", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
