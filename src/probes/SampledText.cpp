@@ -170,22 +170,29 @@ void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sh
 }
 
 void fold_options(const query::Answer& answer, const results::RawSchema& schema, results::RawBlock& raw,
-                  std::size_t context, std::size_t cell, std::size_t first) {
-  auto& status = column_named<std::uint8_t>(raw, schema, "option_status")[cell];
-  if (has_failed<OptionStatus>(answer, status, column_named<std::string>(raw, schema, "problem")[context])) {
+                  std::size_t context, std::size_t cell) {
+  auto& statuses = column_named<std::uint8_t>(raw, schema, "option_status");
+  if (has_failed<OptionStatus>(answer, statuses[cell], column_named<std::string>(raw, schema, "problem")[context])) {
     return;
   }
-  status = static_cast<std::uint8_t>(OptionStatus::ok);
+  const auto& options = std::get<query::ContinueAnswer>(answer).logprob;
   auto& sums = column_named<double>(raw, schema, "option_logprob");
-  for (const auto& tokens : std::get<query::ContinueAnswer>(answer).logprob) {
-    sums.at(first) = std::accumulate(tokens.begin(), tokens.end(), 0.0);
-    status = std::isfinite(sums[first]) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
-    if (schema.find_cube("option_num_tokens")) {
-      const auto num_tokens = static_cast<std::int32_t>(tokens.size());
-      column_named<std::int32_t>(raw, schema, "option_num_tokens").at(first) = num_tokens;
+  auto* num_tokens =
+      schema.find_cube("option_num_tokens") ? &column_named<std::int32_t>(raw, schema, "option_num_tokens") : nullptr;
+  const auto width = sums.size() / statuses.size();  // of the longest scale
+  STEREOSWEEP_ASSERT(options.size() <= width, "one answer per option");
+  auto status = OptionStatus::ok;
+  for (std::size_t option = 0; option < options.size(); ++option) {
+    const auto at = cell * width + option;
+    sums[at] = std::accumulate(options[option].begin(), options[option].end(), 0.0);
+    if (num_tokens != nullptr) {
+      (*num_tokens)[at] = static_cast<std::int32_t>(options[option].size());
     }
-    ++first;
+    if (!std::isfinite(sums[at])) {
+      status = OptionStatus::not_finite;
+    }
   }
+  statuses[cell] = static_cast<std::uint8_t>(status);
 }
 
 void require_closed_thought(const sweep::Job& job, base::Problems& problems) {

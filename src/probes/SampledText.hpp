@@ -98,10 +98,10 @@ void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sh
 enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
 inline const std::vector<std::string> option_status_names = {"ok", "too_long", "not_finite", "engine_error",
                                                              "not_asked"};
-/// Puts the answer to a query for options into `option_logprob`, from value `first` on, into `option_num_tokens` where
-/// the schema has it, and into `option_status` at `cell`. `context`: of the block.
+/// Puts the answer to a query for options into `cell` of `option_status`, and into its options in `option_logprob` and,
+/// where the schema has it, in `option_num_tokens`. `context`: of the block.
 void fold_options(const query::Answer& answer, const results::RawSchema& schema, results::RawBlock& raw,
-                  std::size_t context, std::size_t cell, std::size_t first);
+                  std::size_t context, std::size_t cell);
 /// Reports options whose probabilities would be those of a thought's first word.
 void require_closed_thought(const sweep::Job& job, base::Problems& problems);
 

@@ -303,7 +303,7 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
     for (const auto& [item, answer] : course.options) {
       const auto at = (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
                       first_items_[cell(context).conversation] + item;
-      fold_options(*answer, schema_, raw, course.context, at, at * schema_.inner_axis("option").labels.size());
+      fold_options(*answer, schema_, raw, course.context, at);
     }
   }
   return raw;

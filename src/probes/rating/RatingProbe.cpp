@@ -290,7 +290,7 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
         column_named<std::uint8_t>(raw, schema_, "option_status")[place] =
             static_cast<std::uint8_t>(OptionStatus::not_asked);
       } else {
-        fold_options(answers[place * per_order], schema_, raw, i, place, place * 2 * rating.scale.size());
+        fold_options(answers[place * per_order], schema_, raw, i, place);
       }
       for (std::size_t run = 0; run < num_runs(); ++run) {
         fold_answer(raw, i, place * num_runs() + run, rating.orders[order],
