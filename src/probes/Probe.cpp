@@ -103,7 +103,10 @@ sweep::Product product_of(const results::RawSchema& schema) {
 const std::vector<std::string>& meanings_of(const results::RawSchema& schema, const std::string& name) {
   const auto place = schema.find_cube(name);
   base::refuse_if(!place, "there is no cube '" + name + "'", "this is no result of the probe");
-  return schema.cubes[*place].flag_meanings;
+  const auto& meanings = schema.cubes[*place].flag_meanings;
+  base::refuse_if(meanings.empty(), "the flags of the cube '" + name + "' have no meanings",
+                  "this is no result of the probe");
+  return meanings;
 }
 
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems) {

@@ -30,7 +30,8 @@ std::vector<Item> items_of(const results::RawSchema& schema) {
     const auto text = [&](const char* name) { return coordinate_of(schema.inner_axis("item"), name)[i]; };
     const auto conversation = results::place_of(schema.outer_axes.at(1).labels, text("conversation"));
     const auto sum = base::parse_double(text("scale_sum"));
-    base::refuse_if(!conversation || !sum, "item " + std::to_string(i) + " has no conversation or no scale",
+    base::refuse_if(!conversation || !sum,
+                    "the item '" + schema.inner_axis("item").labels[i] + "' has no conversation or no scale",
                     "this is no result of an interview");
     items[i] = {*conversation, text("polarity") == "negative", *sum, {}};
     for (const auto& value : base::split(text("option_values"), ' ')) {
@@ -104,7 +105,8 @@ void require_same_texts(const results::RawSchema& schema, const sweep::Job& job)
   const auto own = interview_schema(job, {});
   const auto is_same = [&](const results::AxisSchema& axis) {
     const auto found = std::ranges::find(schema.inner_axes, axis.name, &results::AxisSchema::name);
-    return found != schema.inner_axes.end() && found->labels == axis.labels;
+    return found != schema.inner_axes.end() && found->labels == axis.labels &&
+           (axis.name != "item" || coordinate_of(*found, "conversation") == coordinate_of(axis, "conversation"));
   };
   base::refuse_if(
       schema.outer_axes.at(1).labels != own.outer_axes[1].labels || !std::ranges::all_of(own.inner_axes, is_same),
