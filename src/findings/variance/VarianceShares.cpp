@@ -79,7 +79,7 @@ std::vector<std::string> variance_sources(RunsCompared runs) {
 CentredTable centred(CellTable table) {
   const auto num_scores = std::ranges::count_if(table.values, [](double value) { return std::isfinite(value); });
   const bool is_complete = std::cmp_equal(num_scores, table.values.size());
-  CentredTable result{.table = complete_part(std::move(table))};
+  CentredTable result{.table = is_complete ? std::move(table) : complete_part(std::move(table))};
   auto& values = result.table.values;
   result.num_left_out = static_cast<std::int32_t>(num_scores - std::ssize(values));
   if (values.empty()) {
@@ -172,9 +172,6 @@ CellTable complete_part(CellTable table) {
       each_axis([&](std::size_t axis) { ++missing[axis][at[axis]]; });
     }
   });
-  if (holes.empty()) {
-    return table;
-  }
   while (!holes.empty()) {
     std::size_t worst_axis = 0;
     std::size_t worst = 0;
