@@ -62,6 +62,9 @@ RegionAllocator::Region& RegionAllocator::open(std::int32_t length, std::int32_t
   };
   for (const auto& [first, region] : regions_) {
     consider(first);
+    if (best.second >= wanted) {
+      break;
+    }
     begin = region.end;
   }
   consider(static_cast<std::int32_t>(most_rows_ > 0 ? std::max<std::int64_t>(most_rows_, last)
