@@ -141,7 +141,7 @@ class GzipStream : public MemberStream<z_stream> {
  public:
   explicit GzipStream(const std::filesystem::path& path) : MemberStream(path, "gzip") {
     if (inflateInit2(&state_, 15 + 16) != Z_OK) {
-      throw base::Error(base::describe("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg));
+      base::fail("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg);
     }
   }
   ~GzipStream() override { inflateEnd(&state_); }
@@ -186,7 +186,7 @@ class Bzip2Stream : public MemberStream<bz_stream> {
  private:
   bool begin_member(std::span<const char> /*input*/) override {
     if (BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
-      throw base::Error(base::describe("bzip2 cannot start", "no memory"));
+      base::fail("bzip2 cannot start", "no memory");
     }
     return true;
   }
@@ -213,7 +213,7 @@ class ZstdStream : public ByteStream {
  public:
   explicit ZstdStream(const std::filesystem::path& path) : stored_(path), state_(ZSTD_createDStream()) {
     if (state_ == nullptr) {
-      throw base::Error(base::describe("zstd cannot start", "no memory"));
+      base::fail("zstd cannot start", "no memory");
     }
     ZSTD_DCtx_setParameter(state_.get(), ZSTD_d_windowLogMax, largest_window_log);
   }

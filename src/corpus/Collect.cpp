@@ -124,8 +124,8 @@ class Collector {
       }
     }
     if (!whole && piece.end > piece.begin && stream->stored_position() < piece.end) {
-      throw base::InputError(base::describe(file.path.string() + " became shorter while it was read",
-                                            "the sample would not be that of any corpus"));
+      base::refuse(file.path.string() + " became shorter while it was read",
+                   "the sample would not be that of any corpus");
     }
   }
 
@@ -249,8 +249,8 @@ class Collector {
     kept.add(std::move(context));
     kept_bytes_ += kept.bytes();
     if (kept_bytes_ > max_sample_bytes) {
-      throw base::Error(base::describe("the sample of the corpus takes more than 4 GiB",
-                                       "its sentences are long, or contexts are many", "lower max_contexts"));
+      base::fail("the sample of the corpus takes more than 4 GiB", "its sentences are long, or contexts are many",
+                 "lower max_contexts");
     }
   }
 

@@ -38,7 +38,7 @@ void merge_into(WordSample& one, WordSample&& other, std::uint64_t max_contexts)
 
 void refuse_if(bool is_wrong, std::string_view why) {
   if (is_wrong) {
-    throw base::Error(base::describe("a corpus sample is broken", why));
+    base::fail("a corpus sample is broken", why);
   }
 }
 
@@ -171,8 +171,8 @@ Sample merge(Sample one, Sample other) {
   const auto same_word = [](const WordSample& a, const WordSample& b) { return a.word == b.word; };
   if (one.identity != other.identity || one.max_contexts != other.max_contexts ||
       !std::equal(one.words.begin(), one.words.end(), other.words.begin(), other.words.end(), same_word)) {
-    throw base::Error(base::describe("two parts of a corpus sample do not belong together",
-                                     "their files, words, options or seeds differ", "did the corpus change?"));
+    base::fail("two parts of a corpus sample do not belong together", "their files, words, options or seeds differ",
+               "did the corpus change?");
   }
   for (std::size_t i = 0; i < one.words.size(); ++i) {
     merge_into(one.words[i], std::move(other.words[i]), one.max_contexts);

@@ -63,9 +63,8 @@ static_assert(file_magic.size() == magic_size && record_magic.size() == magic_si
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
   const auto failure = base::explain_write_failure(path, cause);
-  throw base::Error(base::describe(
-      "cannot " + std::string(action) + " the journal " + path.string(), failure.why,
-      (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
+  base::fail("cannot " + std::string(action) + " the journal " + path.string(), failure.why,
+             (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept");
 }
 
 void try_to_write_index(const std::filesystem::path& journal, const JournalIndex& index) {
@@ -401,7 +400,7 @@ struct JournalStore::File {
       }
       return base::open_file(where);
     } catch (const base::InputError& error) {  // no fault of the job
-      throw base::Error(base::describe("cannot read the journal " + where.string(), error.what()));
+      base::fail("cannot read the journal " + where.string(), error.what());
     }
   }
 

@@ -44,9 +44,7 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
     {"kill", [](const Fault&) { return ::raise(SIGKILL); }},
     {"stop", [](const Fault&) { return ::raise(SIGSTOP); }},
     {"throw",
-     [](const Fault& fault) -> int {
-       throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
-     }},
+     [](const Fault& fault) -> int { fail("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"); }},
     {"hang",
      [](const Fault&) -> int {
        while (true) {

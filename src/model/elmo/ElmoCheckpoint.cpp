@@ -185,8 +185,8 @@ void read(const hdf5::File& file, const Wanted& wanted, float* numbers) {
   const auto stored = dataset.shape();
   if (!std::equal(stored.begin(), stored.end(), wanted.shape.begin(), wanted.shape.end(),
                   [](std::uint64_t a, std::int64_t b) { return a == static_cast<std::uint64_t>(b); })) {
-    throw base::Error(describe("it has shape " + text_of(Shape(stored.begin(), stored.end())),
-                               "the options file asks for " + text_of(wanted.shape)));
+    base::fail("it has shape " + text_of(Shape(stored.begin(), stored.end())),
+               "the options file asks for " + text_of(wanted.shape));
   }
   base::fail_if(dataset.type() != hdf5::ElementType::float32, "it is no float32", "ELMo's weights are");
   dataset.read(0, std::span(numbers, wanted.count));

@@ -141,8 +141,8 @@ void load_cuda_library() {
   }();
   if (library == nullptr) {
     const char* reason = ::dlerror();
-    throw base::Error(base::describe("cannot load torch's CUDA library", reason == nullptr ? "no reason given" : reason,
-                                     "env/setup.sh cuda installs what it needs"));
+    base::fail("cannot load torch's CUDA library", reason == nullptr ? "no reason given" : reason,
+               "env/setup.sh cuda installs what it needs");
   }
 }
 

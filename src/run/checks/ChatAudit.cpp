@@ -36,12 +36,11 @@ void compare(const chat::ChatTemplate& chat, const chat::TemplateSource& source,
     const auto* text = std::get_if<std::string>(&rendered[i]);
     if (text == nullptr || *text != written) {
       const auto other = text == nullptr ? std::get<chat::Refusal>(rendered[i]).why : *text;
-      throw base::Error(base::describe(
-          "the model was given another text than its chat template writes",
-          "for " + base::json_quote(base::excerpt(conversations[i].back().content, 200)) + " it was given " +
-              base::json_quote(base::excerpt(written, 2000)) + ", the template writes " +
-              base::json_quote(base::excerpt(other, 2000)),
-          "Do not use this run's numbers. Write the template's pieces into model.chat, and start anew."));
+      base::fail("the model was given another text than its chat template writes",
+                 "for " + base::json_quote(base::excerpt(conversations[i].back().content, 200)) + " it was given " +
+                     base::json_quote(base::excerpt(written, 2000)) + ", the template writes " +
+                     base::json_quote(base::excerpt(other, 2000)),
+                 "Do not use this run's numbers. Write the template's pieces into model.chat, and start anew.");
     }
   }
 }

@@ -191,8 +191,8 @@ class Regex {
     const auto status = onig_search_with_param(regex_.get(), begin, end, begin + from, end, region, ONIG_OPTION_NONE,
                                                parameters_.get());
     if (status < 0 && status != ONIG_MISMATCH) {
-      throw base::Error(base::describe("the tokenizer's expression " + expression_ + " gave up",
-                                       message_of(static_cast<int>(status), nullptr)));
+      base::fail("the tokenizer's expression " + expression_ + " gave up",
+                 message_of(static_cast<int>(status), nullptr));
     }
     return status >= 0;
   }
