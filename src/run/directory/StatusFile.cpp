@@ -120,7 +120,11 @@ void StatusFile::replace(const std::function<std::string()>& text_of) {
     lock.unlock();  // a launcher gives the end of a run about a second: it must not wait for another thread's fsync
     shown->sync();
   } catch (const base::Error& error) {
-    if (lock.owns_lock() && !overwrite(path_, text) && !std::exchange(warned_, true)) {
+    const bool is_shown = !lock.owns_lock();  // and may be gone after a power failure
+    if (is_shown) {
+      lock.lock();
+    }
+    if ((is_shown || !overwrite(path_, text)) && !std::exchange(warned_, true)) {
       base::log(base::LogLevel::warning, error.what());
     }
   }
