@@ -315,7 +315,10 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
     return;
   }
   const auto text = answers::plain_text(*answered);
-  const auto parsed = answers::parse_rating(first_paragraph(text), {.options = listed(order)});
+  const auto part = first_paragraph(text);
+  const bool is_cut = generated->ended == query::Ending::length && part.size() == text.size();
+  const auto parsed =
+      answers::parse_rating(part, {.options = listed(order)}, is_cut ? answers::End::cut_off : answers::End::finished);
   status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
   column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(*answered);
   if (parsed.status == answers::Status::answered) {
@@ -327,7 +330,7 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto& orders = settings().orders;
-  hash.field("rating 2").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
+  hash.field("rating 3").field(settings_of_block(settings())).number(job_.draws() ? job_.seed : 0);
   hash.number(framing_of(job_) == query::Framing::written ? 1 : 0);
   for (const auto order : orders) {
     for (const auto& continuation : continuations(order)) {

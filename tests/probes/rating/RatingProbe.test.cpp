@@ -196,6 +196,28 @@ TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
   }
 }
 
+TEST(RatingProbe, an_answer_that_evades_and_was_cut_off_is_no_refusal) {
+  const RatingProbe probe(small_rating(), &tiny());
+  const auto block = probe.blocks().block(0);
+  const auto status_of = [&](const std::string& text, query::Ending ended) {
+    Transcript transcript;
+    transcript.rounds.push_back(probe.first(block));
+    auto& answers = transcript.answers.emplace_back();
+    for (const auto& asked : transcript.rounds.front().queries) {
+      const bool is_sampled = std::holds_alternative<query::Generate>(asked);
+      answers.push_back(is_sampled ? query::Answer(query::GenerateAnswer{.text = text, .ids = {}, .ended = ended})
+                                   : query::QueryError{"something", query::QueryFault::other});
+    }
+    const auto raw = probe.fold(block, transcript);
+    return AnswerStatus{column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[0]};
+  };
+  const std::string evades = "It depends on the person";
+  EXPECT_EQ(status_of(evades, query::Ending::end_token), AnswerStatus::refused);
+  EXPECT_EQ(status_of(evades, query::Ending::length), AnswerStatus::no_answer) << "an answer might have followed";
+  EXPECT_EQ(status_of(evades + ".\n\nB", query::Ending::length), AnswerStatus::refused) << "its paragraph has ended";
+  EXPECT_EQ(status_of("I cannot answer that", query::Ending::length), AnswerStatus::refused);
+}
+
 TEST(RatingProbe, a_thought_is_kept_apart_and_never_read_as_an_answer) {
   sweep::Job job = small_rating();
   auto& chat = job.model.chat.emplace();
