@@ -38,6 +38,12 @@ def texts(dataset: xr.Dataset, name: str, axis: str) -> list[str]:
     return [str(value) for value in dataset[name].values]
 
 
+def own_warnings(statistics: xr.Dataset) -> list[str]:
+    """What the file says of all its numbers: why they are not to be taken as they stand."""
+    own = (str(text).split("\n") for name, text in statistics.attrs.items() if str(name).endswith("warnings"))
+    return [line for lines in own for line in lines if line]
+
+
 def measures_of(statistics: xr.Dataset) -> list[str]:
     return [str(name) for name in statistics["measure"].values]
 

@@ -172,9 +172,10 @@ def test_the_command_opens_with_the_card(tmp_path, capsys):
     statistics = effects_of("gpt2", effects).assign(
         weat_samples=("weat_test", [10] * 4), weat_p=("weat_test", [0.5] * 4)
     )
-    run = run_of(tmp_path / "run", statistics, "contexts")
+    run = run_of(tmp_path / "run", statistics.assign_attrs(job_warnings="made of a hash"), "contexts")
     assert cli.main(["paper", "guo2021", str(run)]) == 0
-    text = capsys.readouterr().out
+    text, err = capsys.readouterr()
+    assert err.startswith("made of a hash\n")
     assert "The folder 'gpt2' has the name of the paper's GPT-2" in " ".join(text.split("card: how far")[0].split())
     assert text.index("card: how far") < text.index("card: printed numbers") < text.index("1: Combined effects")
     assert max(map(len, text.splitlines())) <= 100

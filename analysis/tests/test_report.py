@@ -531,9 +531,11 @@ def test_markdown_and_latex_escape_what_means_something():
 
 
 def test_the_commands_table_and_pictures(tmp_path, capsys):
-    write(tmp_path / "run", add_means(statistics_dataset(values())))
+    write(tmp_path / "run", add_means(statistics_dataset(values()).assign_attrs(job_warnings="made of a hash")))
     assert cli.main(["table", str(tmp_path / "run")]) == 0
-    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    out, err = capsys.readouterr()
+    assert err == "made of a hash\n"
+    rows = list(csv.DictReader(out.splitlines()))
     expected = measure_means(add_means(statistics_dataset(values())))
     found = {(row["subject"], row["item"]): (float(row["mean"]), float(row["low"])) for row in rows if row["mean"]}
     assert len(rows) == 6 and len(found) == 5  # one item of the third subject has no score

@@ -8,6 +8,7 @@ from ..drawings import save_figures
 from ..open import ResultError, open_statistics
 from ..reports.runs import resolved_job
 from ..tables import FORMATS, WIDTH, add_options, chosen, latex_cell, markdown_cell
+from ..views import own_warnings
 from . import cao2022, guo2021, stereomap, winoidentity
 from .layout import lay_out, of_measures
 from .printed import CARD, card
@@ -55,6 +56,7 @@ def show(arguments):
                 filled = {table.number for table in made}
                 for layout in [one for one in paper.LAYOUTS if one.draw and one.numbers in filled]:
                     save_figures(layout.draw(statistics), folder)
+            lines = [*own_warnings(opened), *lines]
             lines += [f"measures that are not shown (--measure): {', '.join(left_out)}"] if left_out else []
             missing += [line for line in lines if line not in missing]
     tables = runs[0][1] if len(runs) == 1 else side_by_side(runs)

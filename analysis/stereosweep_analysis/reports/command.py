@@ -1,12 +1,15 @@
 """The commands that show what was found: `report`, `pictures`, `table`."""
 
+import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from ..open import PathLike, ResultError, require_label
-from ..tables import FORMATS, Table, add_options, chosen
+from ..tables import FORMATS, WIDTH, Table, add_options, chosen
+from ..views import own_warnings
 from .blocks import Picture
 from .page import make_page, report_sections
 from .runs import open_comparison, open_runs, with_names_of
@@ -38,13 +41,13 @@ def _open(paths):
 
 def figures(*paths: PathLike) -> dict[str, Figure]:
     """{name: matplotlib Figure}: the report's pictures, as wide as a page. Raises ResultError."""
-    return {name: picture.figure for name, picture in _blocks_of(paths, Picture).items()}
+    return {name: picture.figure for name, picture in _blocks_of(_open(paths), Picture).items()}
 
 
-def _blocks_of(paths, kind, measures=()):
-    """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one. `measures`: in
-    place of the recommended ones."""
-    runs, comparison = _open(paths)
+def _blocks_of(opened, kind, measures=()):
+    """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one. `opened`: runs
+    and what compares them; `measures`: in place of the recommended ones."""
+    runs, comparison = opened
     for run in runs if measures else ():
         for measure in measures:
             require_label(run.statistics, "measure", measure)
@@ -68,7 +71,7 @@ def _folder_of(path):
 def _write_pictures(arguments):
     folder = arguments.out or _folder_of(arguments.directories[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in _blocks_of(arguments.directories, Picture).items():
+    for name, picture in _blocks_of(_open(arguments.directories), Picture).items():
         for ending in arguments.format or ("pdf",):
             path = folder / f"{name}.{ending}"
             with plt.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):  # letters stay letters
@@ -77,12 +80,16 @@ def _write_pictures(arguments):
 
 
 def _print_table(arguments):
-    tables = _blocks_of(arguments.directories, Table, arguments.measure or ())
+    runs, comparison = _open(arguments.directories)
+    tables = _blocks_of((runs, comparison), Table, arguments.measure or ())
     what = arguments.what or next(name for name in ("scores", *tables) if name in tables)
     if what not in tables:
         raise ResultError(f"there is no table '{what}': there are {', '.join(tables)}")
     table = chosen(tables[what], arguments.top, arguments.columns)
     print(FORMATS[arguments.format](table), end="")
+    warnings = dict.fromkeys(line for run in runs for line in own_warnings(run.statistics))
+    for line in warnings:
+        print(textwrap.fill(line, WIDTH, subsequent_indent="  "), file=sys.stderr)
 
 
 def add_parsers(commands):

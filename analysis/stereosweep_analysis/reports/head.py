@@ -7,7 +7,7 @@ from textwrap import shorten
 from ..glossary import terms_in
 from ..labels import words_of
 from ..tables import MINUS, Column, Table
-from ..views import measure_label, measures_of, recommended_measure, recommended_measures, texts
+from ..views import measure_label, measures_of, own_warnings, recommended_measure, recommended_measures, texts
 from .blocks import Facts, Folded, Paragraph, Points
 from .probes import words_of_probe
 from .runs import is_complete
@@ -78,8 +78,7 @@ def answers_of(found):
 
 def warnings_of(run, found):
     """What keeps a reader from taking the numbers as they stand, each once."""
-    own = [line for name, text in run.statistics.attrs.items() if str(name).endswith("warnings")
-           for line in str(text).split("\n")]  # fmt: skip
+    own = own_warnings(run.statistics)
     return list(dict.fromkeys([*run.beside, *own, *(text for finding in found for text in finding.warnings)]))
 
 
