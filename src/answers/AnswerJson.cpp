@@ -7,7 +7,7 @@
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/text/Json.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
@@ -15,25 +15,25 @@ namespace {
 
 using base::Json;
 
-std::vector<std::string> names_of(const Json& value, const std::string& name) {
-  auto texts = base::json_texts(value, name);
-  base::refuse_if(texts.empty(), "field \"" + name + "\" is no list of texts", "it is empty");
+std::vector<std::string> names_of(const base::JsonValue& value) {
+  auto texts = value.texts();
+  value.refuse_if(texts.empty(), "is no list of texts", "it is empty");
   for (const auto& text : texts) {
-    base::refuse_if(base::trim(text).empty(), "field \"" + name + "\" holds an empty text", "it has no name");
+    value.refuse_if(base::trim(text).empty(), "holds an empty text", "it has no name");
   }
   return texts;
 }
 
-Scale scale_of(base::JsonFields& fields) {
+Scale scale_of(const base::JsonValue& asked) {
   Scale scale;
-  if (const auto* options = fields.find("options")) {
-    base::refuse_if(fields.find("low") != nullptr || fields.find("high") != nullptr,
-                    "both \"options\" and \"low\", \"high\" are given", "a scale has words or numbers");
-    scale.options = names_of(*options, "options");
+  if (const auto options = asked["options"]) {
+    asked.refuse_if(asked["low"] || asked["high"], "both \"options\" and \"low\", \"high\" are given",
+                    "a scale has words or numbers");
+    scale.options = names_of(options);
     return scale;
   }
-  scale.low = base::json_number(fields.need("low"), "low");
-  scale.high = base::json_number(fields.need("high"), "high");
+  scale.low = asked["low"].number();
+  scale.high = asked["high"].number();
   base::refuse_if(scale.low >= scale.high, "\"low\" is not below \"high\"", "the scale has no width");
   return scale;
 }
@@ -78,46 +78,32 @@ Json reasons_json(const std::vector<Reason>& reasons) {
   return json;
 }
 
-std::size_t most_of(const Json& value, const std::string& name) {
-  const auto most = base::json_number(value, name);
-  base::refuse_if(most < 1 || most > 10'000 || std::floor(most) != most,
-                  "field \"" + name + "\" is no number of keywords", "a whole number from 1 to 10,000 is expected");
-  return static_cast<std::size_t>(most);
-}
-
 }  // namespace
 
 std::string parse_line(std::string_view line) {
-  const auto object = base::parse_json(line, "line");
-  base::JsonFields fields(object, "the line");
-  const auto kind = base::json_text(fields.need("kind"), "kind");
+  const base::JsonDocument document{"line", base::parse_json(line, "line")};
+  const auto asked = document.value();
+  const auto kind = asked["kind"].text();
   const std::vector<std::string> kinds = {"rating", "ratings", "keywords", "reasons"};
   base::refuse_if(!base::contains(kinds, kind), "unknown kind " + base::json_quote(kind),
                   "there are rating, ratings, keywords and reasons", base::did_you_mean(kind, kinds));
-  const auto text = base::json_text(fields.need("text"), "text");
-  bool is_finished = true;
-  fields.take("finished", is_finished, base::json_boolean);
-  const auto end = is_finished ? End::finished : End::cut_off;
+  const auto text = asked["text"].text();
+  const auto end = asked["finished"].flag_or(true) ? End::finished : End::cut_off;
   if (kind == "rating") {
-    const auto scale = scale_of(fields);
-    fields.refuse_unknown();
-    return rating_json(parse_rating(text, scale, end)).dump();
+    asked.refuse_others({"kind", "text", "finished", "options", "low", "high"});
+    return rating_json(parse_rating(text, scale_of(asked), end)).dump();
   }
   if (kind == "ratings") {
-    const auto items = names_of(fields.need("items"), "items");
-    const auto scale = scale_of(fields);
-    fields.refuse_unknown();
-    return ratings_json(parse_ratings(text, items, scale, end)).dump();
+    asked.refuse_others({"kind", "text", "finished", "items", "options", "low", "high"});
+    return ratings_json(parse_ratings(text, names_of(asked["items"]), scale_of(asked), end)).dump();
   }
   if (kind == "keywords") {
-    std::size_t most = 10;
-    fields.take("most", most, most_of);
-    fields.refuse_unknown();
+    asked.refuse_others({"kind", "text", "finished", "most"});
+    const auto most = asked["most"] ? asked["most"].whole<std::size_t>(1, 10'000) : 10;
     return keywords_json(parse_keywords(text, most, end)).dump();
   }
-  const auto keywords = names_of(fields.need("keywords"), "keywords");
-  fields.refuse_unknown();
-  return reasons_json(parse_reasons(text, keywords, end)).dump();
+  asked.refuse_others({"kind", "text", "finished", "keywords"});
+  return reasons_json(parse_reasons(text, names_of(asked["keywords"]), end)).dump();
 }
 
 }  // namespace stereosweep::answers

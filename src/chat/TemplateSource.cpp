@@ -7,7 +7,7 @@
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/files/Listing.hpp"
-#include "base/text/Json.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::chat {
@@ -21,40 +21,18 @@ struct Named {
   std::map<std::string, std::string> texts;
 };
 
-/// A JSON file of a checkpoint; null where there is none, or it is no object.
-base::Json read_object(const base::FileSet& files, const std::string& name) {
-  const auto* content = files.find(name);
-  if (content == nullptr) {
-    return {};
-  }
-  auto document = base::parse_json(content->text(), files.directory() + "/" + name);
-  return document.is_object() ? document : base::Json();
-}
-
-/// Null where it is missing.
-base::Json field_of(const base::Json& object, const std::string& key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found == object.end() ? base::Json() : *found;
-}
-
 /// {} where the value says none.
-std::map<std::string, std::string> templates_in(const base::Json& found, const std::string& file) {
+std::map<std::string, std::string> templates_in(const base::JsonValue& found) {
   std::map<std::string, std::string> texts;
-  if (found.is_string()) {
-    texts["default"] = found.get<std::string>();
-    return texts;
-  }
-  bool is_well_formed = found.is_array() || found.is_null();
-  for (const auto& entry : found.is_array() ? found : base::Json::array()) {
-    const auto name = field_of(entry, "name");
-    const auto text = field_of(entry, "template");
-    is_well_formed = is_well_formed && name.is_string() && text.is_string();
-    if (is_well_formed) {
-      texts[name.get<std::string>()] = text.get<std::string>();
+  if (found.json().is_string()) {
+    texts["default"] = found.text();
+  } else if (found) {
+    found.refuse_if(!found.json().is_array(), "is neither a text nor a list of {name, template}",
+                    "which template counts is unclear");
+    for (const auto& entry : found.items()) {
+      texts[entry["name"].text()] = entry["template"].text();
     }
   }
-  base::refuse_if(!is_well_formed, file + ": 'chat_template' is neither a text nor a list of {name, template}",
-                  "which template counts is unclear");
   return texts;
 }
 
@@ -74,8 +52,7 @@ Named find_all(const base::FileSet& files) {
     if (!named.texts.empty()) {
       break;
     }
-    const auto found = field_of(read_object(files, file), "chat_template");
-    named = {file, templates_in(found, files.directory() + "/" + file)};
+    named = {file, templates_in(base::find_json(files, file)["chat_template"])};
   }
   return named;
 }
@@ -83,7 +60,7 @@ Named find_all(const base::FileSet& files) {
 /// A special token is a text, or an object with one; null and other keys (add_bos_token: true) are none.
 void read_tokens(const base::Json& document, TemplateSource& source) {
   for (const auto& [key, value] : document.items()) {
-    const auto text = value.is_object() ? field_of(value, "content") : value;
+    const auto text = value.is_object() ? value.value("content", base::Json()) : value;
     if (key.ends_with("_token") && text.is_string()) {
       source.tokens[key] = text.get<std::string>();
     }
@@ -122,14 +99,13 @@ std::optional<TemplateSource> find_template(const std::string& model, const std:
   base::refuse_if(base::find_invalid_utf8(source.text).has_value(), source.file + " is no UTF-8",
                   "a template is a text");
   for (const char* file : {"special_tokens_map.json", "tokenizer_config.json"}) {  // the second counts
-    const auto document = read_object(files, file);
-    read_tokens(document, source);
-    read_tokens(field_of(document, "extra_special_tokens"), source);
+    const auto document = base::find_json(files, file);
+    read_tokens(document.root, source);
+    read_tokens(document["extra_special_tokens"].json(), source);
   }
-  for (const auto& token : field_of(read_object(files, "tokenizer.json"), "added_tokens")) {
-    if (const auto text = field_of(token, "content"); text.is_string()) {
-      source.added_tokens.push_back(text.get<std::string>());
-    }
+  const auto tokenizer = base::find_json(files, "tokenizer.json");
+  if (const auto added = tokenizer["added_tokens"]) {
+    source.added_tokens = base::mapped(added.items(), [](const auto& token) { return token["content"].text(); });
   }
   return source;
 }

@@ -13,6 +13,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
+#include "base/text/JsonValue.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/OutOfMemory.hpp"
 #include "engine/causal/CausalEngine.hpp"
@@ -74,7 +75,8 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   const bool elmo = base::is_elmo(files);
   const std::string loading = "loading the weights";
   if (!elmo && model::is_causal(files)) {
-    CausalSettings causal{settings.batch_tokens, read_end_tokens(files), read_generation_settings(files)};
+    CausalSettings causal{settings.batch_tokens, read_end_tokens(files),
+                          base::find_json(files, generation_settings).root};
     auto loaded = within_device_memory(loading, [&] {
       return model::CausalModel::load(files, settings.dtype, settings.device, settings.tensor_group);
     });

@@ -9,24 +9,23 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/text/Json.hpp"
+#include "base/Lists.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "query/Sampling.hpp"
 
 namespace stereosweep::query {
 namespace {
 
-using base::Json;
-using base::JsonFields;
+using base::JsonValue;
 
-Query parse_fill(JsonFields& fields, const ChatWriter& /*write_chat*/) {
+Query parse_fill(const JsonValue& asked, const ChatWriter& /*write_chat*/) {
+  asked.refuse_others({"kind", "text", "ids"});
   Fill fill;
-  fill.text = base::json_text(fields.need("text"), "text");
-  for (const auto& ids : base::json_list(fields.need("ids"), "ids")) {
+  fill.text = asked["text"].text();
+  for (const auto& ids : asked["ids"].items()) {
     auto& slot = fill.slots.emplace_back();
-    for (const auto& id : base::json_list(ids, "ids")) {
-      slot.targets.push_back(base::json_integer<TokenId>(id, "ids"));
-    }
+    slot.targets = base::mapped(ids.items(), [](const JsonValue& id) { return id.whole<TokenId>(); });
   }
   return fill;
 }
@@ -37,97 +36,88 @@ struct Prompt {
   Framing framing = Framing::tokenizer;
 };
 
-Prompt parse_prompt(JsonFields& fields, const ChatWriter& write_chat) {
-  const auto* messages = fields.find("messages");
-  if (messages == nullptr) {
-    return {base::json_text(fields.need("prompt"), "prompt"), Framing::tokenizer};
+Prompt parse_prompt(const JsonValue& asked, const ChatWriter& write_chat) {
+  const auto messages = asked["messages"];
+  if (!messages) {
+    asked["chat"].refuse_if(!!asked["chat"], "unknown field \"chat\"", "it says how \"messages\" are written");
+    return {asked["prompt"].text(), Framing::tokenizer};
   }
-  base::refuse_if(fields.find("prompt") != nullptr, "a query has \"prompt\" and \"messages\"",
-                  "one of them is what the model is given");
+  asked.refuse_if(!!asked["prompt"], "\"prompt\" and \"messages\" are given", "one of them is what the model is given");
   std::vector<Message> conversation;
-  for (const auto& message : base::json_list(*messages, "messages")) {
-    JsonFields parts(message, "an entry of \"messages\"");
-    auto role = base::json_text(parts.need("role"), "role");
-    conversation.push_back({std::move(role), base::json_text(parts.need("content"), "content")});
-    parts.refuse_unknown();
+  for (const auto& message : messages.items()) {
+    message.refuse_others({"role", "content"});
+    conversation.push_back({message["role"].text(), message["content"].text()});
   }
-  std::string chat;
-  fields.take("chat", chat, base::json_text);
-  base::refuse_if(!write_chat, "\"messages\" cannot be written here", "no chat templates are at hand");
-  return {write_chat(conversation, chat), Framing::written};
+  messages.refuse_if(!write_chat, "cannot be written here", "no chat templates are at hand");
+  return {write_chat(conversation, asked["chat"].text_or("")), Framing::written};
 }
 
-Query parse_continue(JsonFields& fields, const ChatWriter& write_chat) {
-  auto prompt = parse_prompt(fields, write_chat);
-  return Continue{std::move(prompt.text), base::json_texts(fields.need("continuations"), "continuations"),
-                  prompt.framing};
+Query parse_continue(const JsonValue& asked, const ChatWriter& write_chat) {
+  asked.refuse_others({"kind", "prompt", "messages", "chat", "continuations"});
+  auto prompt = parse_prompt(asked, write_chat);
+  return Continue{std::move(prompt.text), asked["continuations"].texts(), prompt.framing};
 }
 
-Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
+Query parse_embed(const JsonValue& asked, const ChatWriter& /*write_chat*/) {
+  asked.refuse_others({"kind", "text", "span", "layer", "pool"});
   Embed embed;
-  embed.text = base::json_text(fields.need("text"), "text");
-  const auto& span = base::json_list(fields.need("span"), "span");
-  base::refuse_if(span.size() != 2, "field \"span\" has " + std::to_string(span.size()) + " entries",
-                  "it is [start, end] in bytes");
-  embed.span = {base::json_integer<std::size_t>(span[0], "span"), base::json_integer<std::size_t>(span[1], "span")};
-  if (const auto* layer = fields.find("layer")) {
-    if (*layer == "input") {
-      embed.source = VectorSource::input_embedding;
-    } else if (*layer == "sum") {
-      embed.source = VectorSource::sum_of_states;
-    } else if (layer->is_string()) {
-      base::refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\"");
-    } else {
-      embed.layer = base::json_integer<int>(*layer, "layer");
-    }
+  embed.text = asked["text"].text();
+  const auto span = asked["span"].items();
+  asked["span"].refuse_if(span.size() != 2, "has " + std::to_string(span.size()) + " entries",
+                          "it is [start, end] in bytes");
+  embed.span = {span[0].whole<std::size_t>(), span[1].whole<std::size_t>()};
+  const auto layer = asked["layer"];
+  if (layer.json() == "input") {
+    embed.source = VectorSource::input_embedding;
+  } else if (layer.json() == "sum") {
+    embed.source = VectorSource::sum_of_states;
+  } else {
+    layer.refuse_if(layer.json().is_string(), "unknown layer " + layer.json().dump(),
+                    "it is the number of a hidden state, \"input\" or \"sum\"");
+    embed.layer = layer.whole_or<int>(embed.layer);
   }
-  if (const auto* pool = fields.find("pool")) {
-    const auto name = base::json_text(*pool, "pool");
-    const std::vector<std::string> names = {"mean", "first", "last"};
-    const auto place = std::find(names.begin(), names.end(), name);
-    if (place == names.end()) {  // a suggestion takes time, and most queries need none
-      base::refuse("unknown pool " + base::json_quote(name), "there are mean, first and last",
-                   base::did_you_mean(name, names));
-    }
-    embed.pool = static_cast<Pool>(place - names.begin());
+  const std::vector<std::string> names = {"mean", "first", "last"};
+  const auto name = asked["pool"].text_or(names[static_cast<std::size_t>(embed.pool)]);
+  const auto place = std::ranges::find(names, name);
+  if (place == names.end()) {  // a suggestion takes time, and most queries need none
+    base::refuse("unknown pool " + base::json_quote(name), "there are mean, first and last",
+                 base::did_you_mean(name, names));
   }
+  embed.pool = static_cast<Pool>(place - names.begin());
   return embed;
 }
 
-ThoughtLimit parse_thought(const Json& value) {
-  JsonFields fields(value, "the field \"thought\"");
+ThoughtLimit parse_thought(const JsonValue& asked) {
+  asked.refuse_others({"tokens", "opening", "closing", "closing_text"});
   ThoughtLimit limit;
-  limit.tokens = base::json_integer<std::int16_t>(fields.need("tokens"), "tokens");
-  fields.take("opening", limit.opening, base::json_text);
-  limit.closing = limit.closing_text = base::json_text(fields.need("closing"), "closing");
-  fields.take("closing_text", limit.closing_text, base::json_text);
-  fields.refuse_unknown();
+  limit.tokens = asked["tokens"].whole<std::int16_t>();
+  limit.opening = asked["opening"].text_or(limit.opening);
+  limit.closing = asked["closing"].text();
+  limit.closing_text = asked["closing_text"].text_or(limit.closing);
   return limit;
 }
 
-Query parse_generate(JsonFields& fields, const ChatWriter& write_chat) {
+Query parse_generate(const JsonValue& asked, const ChatWriter& write_chat) {
+  asked.refuse_others({"kind", "prompt", "messages", "chat", "max_new_tokens", "temperature", "top_k", "top_p", "seed",
+                       "stop", "repetition_penalty", "thought", "details"});
   Generate generate;
-  auto prompt = parse_prompt(fields, write_chat);
+  auto prompt = parse_prompt(asked, write_chat);
   generate.prompt = std::move(prompt.text);
   generate.framing = prompt.framing;
-  generate.max_new_tokens = base::json_integer<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
-  fields.take("temperature", generate.temperature, base::json_number);
-  fields.take("top_k", generate.top_k, base::json_integer<std::int32_t>);
-  fields.take("top_p", generate.top_p, base::json_number);
-  fields.take("seed", generate.seed, base::json_integer<std::uint64_t>);
-  if (const auto* value = fields.find("stop")) {
-    generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : base::json_texts(*value, "stop");
+  generate.max_new_tokens = asked["max_new_tokens"].whole<std::int32_t>();
+  generate.temperature = asked["temperature"].number_or(generate.temperature);
+  generate.top_k = asked["top_k"].whole_or<std::int32_t>(generate.top_k);
+  generate.top_p = asked["top_p"].number_or(generate.top_p);
+  generate.seed = asked["seed"].whole_or<std::uint64_t>(generate.seed);
+  if (const auto stop = asked["stop"]) {
+    generate.stop = stop.json().is_string() ? std::vector{stop.text()} : stop.texts();
   }
-  fields.take("repetition_penalty", generate.repetition_penalty, base::json_number);
-  if (const auto* value = fields.find("thought")) {
-    limit_thought(generate, parse_thought(*value));
+  generate.repetition_penalty = asked["repetition_penalty"].number_or(generate.repetition_penalty);
+  if (const auto thought = asked["thought"]) {
+    limit_thought(generate, parse_thought(thought));
   }
   check_sampling(generate);
   return generate;
-}
-
-Details details_of(const Json& value, const std::string& name) {
-  return base::json_boolean(value, name) ? Details::written : Details::left_out;
 }
 
 std::string list(const auto& values, const auto& format) {
@@ -176,21 +166,16 @@ AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
   if (const auto place = base::find_invalid_utf8(line)) {
     base::refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
   }
-  const auto document = base::parse_json(line, "query");
-  JsonFields fields(document, "a query");
-  const auto kind = base::json_text(fields.need("kind"), "kind");
-  using Parse = Query (*)(JsonFields&, const ChatWriter&);
+  const base::JsonDocument document{"query", base::parse_json(line, "query")};
+  const auto asked = document.value();
+  const auto kind = asked["kind"].text();
+  using Parse = Query (*)(const JsonValue&, const ChatWriter&);
   const std::vector<std::pair<std::string, Parse>> kinds = {
       {"fill", parse_fill}, {"continue", parse_continue}, {"embed", parse_embed}, {"generate", parse_generate}};
   std::vector<std::string> names;
   for (const auto& [name, parse] : kinds) {
     if (name == kind) {
-      AskedLine asked{parse(fields, write_chat)};
-      if (std::holds_alternative<Generate>(asked.query)) {
-        fields.take("details", asked.details, details_of);
-      }
-      fields.refuse_unknown();
-      return asked;
+      return {parse(asked, write_chat), asked["details"].flag_or(false) ? Details::written : Details::left_out};
     }
     names.push_back(name);
   }

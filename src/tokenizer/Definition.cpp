@@ -24,42 +24,28 @@ constexpr auto config_name = "tokenizer_config.json";
 constexpr auto definition_name = "tokenizer.json";
 constexpr auto pieces_name = "tokenizer.model";
 
-// A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
-struct Document {
-  std::string path;
-  Json content = Json::object();
-
-  Document(const base::FileSet& files, const std::string& name) : path(place(files, name)) {
-    const auto* file = files.find(name);
-    content = file == nullptr ? Json::object() : base::parse_json(file->text(), path);
-    base::refuse_if(!content.is_object(), path + ": no JSON object", "its settings are needed");
-  }
-  // A view: the document outlives it.
-  Field field() const { return Field(content, path); }
-};
-
 // tokenizer_config.json and the files beside it: the class, its settings, and tokens.
 class TokenizerConfig {
  public:
   /// A view: `files` outlives it. Throws InputError for malformed files.
   explicit TokenizerConfig(const base::FileSet& files)
-      : files_(files), settings_(files, config_name), model_(files, "config.json") {
+      : files_(files), settings_(base::find_json(files, config_name)), model_(base::find_json(files, "config.json")) {
     read_named(settings_);
     if (!has_decoder()) {
-      read_named(Document(files, "special_tokens_map.json"));
+      read_named(base::find_json(files, "special_tokens_map.json"));
     }
   }
 
-  Field field() const { return settings_.field(); }
+  base::JsonValue field() const { return settings_.value(); }
   /// "model_type" of config.json; "" where there is none.
-  std::string model_type() const { return model_.field().text_or("model_type", ""); }
+  std::string model_type() const { return model_["model_type"].text_or(""); }
   /// "tokenizer_class" of tokenizer_config.json, else of config.json, without "Fast"; "" where there is none.
   std::string class_name() const {
-    const auto name = field().text_or("tokenizer_class", model_.field().text_or("tokenizer_class", ""));
+    const auto name = settings_["tokenizer_class"].text_or(model_["tokenizer_class"].text_or(""));
     return name.ends_with("Fast") ? name.substr(0, name.size() - 4) : name;
   }
   /// Whether "added_tokens_decoder" says which tokens are added: transformers then reads no older file.
-  bool has_decoder() const { return field().find("added_tokens_decoder").has_value(); }
+  bool has_decoder() const { return !!settings_["added_tokens_decoder"]; }
 
   // A special token that the files name: "mask_token", "additional_special_tokens.0". Nothing: they say there is none.
   struct Named {
@@ -97,19 +83,18 @@ class TokenizerConfig {
   /// What stands under "added_tokens_decoder", else in added_tokens.json; by id. A token with a name is special.
   std::vector<ListedToken> listed_tokens() const {
     std::vector<ListedToken> entries;
-    if (const auto list = field().find("added_tokens_decoder")) {
-      for (const auto& [key, value] : list->object().items()) {
+    if (const auto list = settings_["added_tokens_decoder"]) {
+      for (const auto& [key, value] : list.members()) {
         const auto id = base::parse_integer(key);
-        list->refuse_if(!id || *id < 0 || !value.is_object(), base::json_quote(key), "an id and its token are needed");
-        entries.emplace_back(static_cast<std::size_t>(*id),
-                             read_added_token(Field(value, settings_.path, "added_tokens_decoder." + key)),
-                             settings_.path + ":added_tokens_decoder");
+        value.refuse_if(!id || *id < 0, "is no id", "an id and its token are needed");
+        entries.emplace_back(static_cast<std::size_t>(*id), read_added_token(value),
+                             settings_.file + ":added_tokens_decoder");
       }
     } else {
-      const Document others(files_, "added_tokens.json");
-      for (const auto& [content, id] : others.content.items()) {
-        entries.emplace_back(Field(id, others.path, content).number(), AddedToken{.content = content},
-                             base::Place{others.path, 0, base::excerpt(content, 300)}.text());
+      const auto others = base::find_json(files_, "added_tokens.json");
+      for (const auto& [content, id] : others.value().members()) {
+        entries.emplace_back(id.whole<std::size_t>(), AddedToken{.content = content},
+                             base::Place{others.file, 0, base::excerpt(content, 300)}.text());
         entries.back().token.normalized = !is_named(content);
       }
     }
@@ -129,8 +114,8 @@ class TokenizerConfig {
     return found - first.begin() + (found == first.end() && !key.ends_with("_token") ? 1 : 0);
   }
 
-  void read_named(const Document& document) {
-    const auto put = [&](const std::string& key, const Field& field) {
+  void read_named(const base::JsonDocument& document) {
+    const auto put = [&](const std::string& key, const base::JsonValue& field) {
       const auto known = std::ranges::find(named_, key, &Named::key);
       auto& [name, token, has_flags] = known == named_.end() ? named_.emplace_back(key) : *known;
       token.reset();
@@ -142,27 +127,27 @@ class TokenizerConfig {
         token = AddedToken{.content = field.text(), .special = true};
       }
     };
-    for (const auto& [key, value] : document.content.items()) {
+    for (const auto& [key, value] : document.root.items()) {
       if (key == "additional_special_tokens" || key == "extra_special_tokens") {
         for (const auto& [name, token] : value.items()) {
-          put(key + "." + name, Field(token, document.path, key));
+          put(key + "." + name, base::JsonValue(token, document.file, key));
         }
       } else if (key.ends_with("_token") && (value.is_string() || value.is_object() || value.is_null())) {
-        put(key, Field(value, document.path, key));
+        put(key, base::JsonValue(value, document.file, key));
       }
     }
   }
 
   const base::FileSet& files_;
-  Document settings_, model_;
+  base::JsonDocument settings_, model_;
   std::vector<Named> named_;
 };
 
 // The pieces that the normalizer and the pre-tokenizer of a document make of texts of many kinds, at the start of a
 // text and behind an added token.
-std::vector<std::string> pieces_of_samples(const Field& root) {
-  const auto normalizer = root.find("normalizer") ? read_normalizer(root.at("normalizer")) : Normalizer();
-  const auto words = root.find("pre_tokenizer") ? read_pre_tokenizer(root.at("pre_tokenizer")) : PreTokenizer();
+std::vector<std::string> pieces_of_samples(const base::JsonValue& root) {
+  const auto normalizer = root["normalizer"] ? read_normalizer(root["normalizer"]) : Normalizer();
+  const auto words = root["pre_tokenizer"] ? read_pre_tokenizer(root["pre_tokenizer"]) : PreTokenizer();
   std::vector<std::string> all;
   for (const std::string_view text :
        {"The Nurse", " they  came ", "ÉCOLE naïve Straße İzmir Ångström", "e\u0301 ﬁ Ａ½ ①", "她是医生 です",
@@ -211,9 +196,9 @@ class Builder {
         root_(document_, definition.file) {}
 
   void follow_file(std::string_view text) {
-    root_.at("model").object();
+    root_["model"].object();
     const auto name = choose_class(config_.model_type(), config_.class_name(), text);
-    take_class(name.value_or(""), root_.find("normalizer") ? document_["normalizer"] : Json());
+    take_class(name.value_or(""), root_["normalizer"] ? document_["normalizer"] : Json());
     if (class_.is_null() && name_ != verbatim_class) {
       warn({name ? "tokenizer_class" : "model_type"},
            base::json_quote(name.value_or(config_.model_type())) + " is not known to this program", "may differ");
@@ -225,7 +210,7 @@ class Builder {
     follow_tokens();
     follow_frame();
     for (const auto* key : {"auto_map", "fast_tokenizer_files", "split_special_tokens"}) {
-      if (const auto found = settings_.find(key); found && found->json() != false) {
+      if (const auto found = settings_[key]; found && found.json() != false) {
         warn({key}, "this key is not followed", "may differ");
       }
     }
@@ -319,31 +304,31 @@ class Builder {
       const auto& list = definition_.pieces->pieces;
       return at(list, std::ranges::find(list, content, &Piece::text));
     }
-    const auto vocabulary = root_.at("model").find("vocab");
+    const auto vocabulary = root_["model"]["vocab"];
     std::optional<std::uint64_t> id;
-    if (vocabulary && vocabulary->json().is_array()) {
-      const auto& list = vocabulary->json();
+    if (vocabulary.json().is_array()) {
+      const auto& list = vocabulary.json();
       id = at(list, std::ranges::find_if(list, [&](const Json& item) {
                 return item.is_array() && item.size() == 2 && item[0] == content;
               }));
-    } else if (vocabulary && vocabulary->find(content)) {
-      id = vocabulary->at(content).number();
+    } else if (const auto found = vocabulary[content]) {
+      id = found.whole<std::uint64_t>();
     }
     for (const auto& token : tokens_of_file()) {
-      if (!id && token.at("content").text() == content && token.find("id")) {
-        id = token.at("id").number();
+      if (!id && token["content"].text() == content && token["id"]) {
+        id = token["id"].whole<std::uint64_t>();
       }
     }
     return id;
   }
 
   void follow_steps() {
-    if (pieces_of_samples(root_) == pieces_of_samples(Field(class_, settings_.file()))) {
+    if (pieces_of_samples(root_) == pieces_of_samples(base::JsonValue(class_, settings_.file()))) {
       return;
     }
     Keys keys, given;
     for (const auto& [key, usual] : class_["settings"].items()) {
-      (settings_.find(key) ? given : keys).push_back(key);
+      (settings_[key] ? given : keys).push_back(key);
     }
     if (obeys(keys, given, "normalizer or pre_tokenizer")) {
       document_["normalizer"] = class_["normalizer"];
@@ -381,9 +366,9 @@ class Builder {
     }
   }
 
-  std::vector<Field> tokens_of_file() const {
-    const auto list = root_.find("added_tokens");
-    return list ? list->items() : std::vector<Field>();
+  std::vector<base::JsonValue> tokens_of_file() const {
+    const auto list = root_["added_tokens"];
+    return list ? list.items() : std::vector<base::JsonValue>();
   }
 
   void add(AddedToken token) {
@@ -406,7 +391,8 @@ class Builder {
 
   // Tokens that `found_` lacks are those that AutoTokenizer adds anew. An entry that changes nothing is left out.
   void follow_tokens() {
-    const auto of_file = base::mapped(tokens_of_file(), [](const Field& field) { return read_added_token(field); });
+    const auto of_file =
+        base::mapped(tokens_of_file(), [](const base::JsonValue& field) { return read_added_token(field); });
     const auto texts = base::mapped(of_file, &AddedToken::content);
     std::map<std::string, AddedToken> flags;
     for (const auto& token : of_file) {
@@ -448,8 +434,8 @@ class Builder {
   std::vector<Json> frame_of_file() const {
     std::vector<Token> tokens(1);
     tokens.front().id = -1;
-    if (const auto post = root_.find("post_processor")) {
-      read_post_processor (*post)("", SpecialTokens::add, tokens);
+    if (const auto post = root_["post_processor"]) {
+      read_post_processor(post)("", SpecialTokens::add, tokens);
     }
     return base::mapped(tokens, [](const Token& token) { return token.id < 0 ? Json() : Json(token.id); });
   }
@@ -458,7 +444,7 @@ class Builder {
     const auto of_file = frame_of_file();
     for (const auto& [key, has] : {std::pair("add_bos_token", !of_file.front().is_null()),
                                    std::pair("add_eos_token", !of_file.back().is_null())}) {
-      if (settings_.flag_or(key, has) != has) {
+      if (settings_[key].flag_or(has) != has) {
         warn({key}, std::string("the post_processor of tokenizer.json adds ") + (has ? "one" : "none"),
              "differs before transformers 5");
       }
@@ -490,7 +476,7 @@ class Builder {
       behind = {class_["frame"][1].get<std::string>()};
     } else {
       before = begins_texts() ? Keys{"bos_token"} : Keys{};
-      behind = settings_.flag_or("add_eos_token", false) ? Keys{"eos_token"} : Keys{};
+      behind = settings_["add_eos_token"].flag_or(false) ? Keys{"eos_token"} : Keys{};
     }
     auto single = Json::array();
     auto tokens = Json::object();
@@ -513,8 +499,8 @@ class Builder {
     Json frame = {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
     if (class_.contains("trims")) {
       const Json trim = {{"type", "ByteLevel"},
-                         {"trim_offsets", settings_.flag_or("trim_offsets", true)},
-                         {"add_prefix_space", settings_.flag_or("add_prefix_space", false)}};
+                         {"trim_offsets", settings_["trim_offsets"].flag_or(true)},
+                         {"add_prefix_space", settings_["add_prefix_space"].flag_or(false)}};
       frame = {{"type", "Sequence"}, {"processors", Json::array({trim, frame})}};
     }
     document_["post_processor"] = std::move(frame);
@@ -523,12 +509,12 @@ class Builder {
   // Some families put their BOS before every text unless they are told otherwise.
   bool begins_texts() const {
     const auto type = config_.model_type();
-    if (const auto given = settings_.find("add_bos_token"); given || !definition_.pieces) {
-      return given ? given->flag() : type == "opt";
+    if (const auto given = settings_["add_bos_token"]; given || !definition_.pieces) {
+      return given ? given.flag() : type == "opt";
     }
     constexpr std::array<std::string_view, 6> families = {"llama", "mistral", "mixtral",
                                                           "gemma", "gemma2",  "gemma3_text"};
-    const auto kind = settings_.text_or("tokenizer_class", "");
+    const auto kind = settings_["tokenizer_class"].text_or("");
     if (base::contains(families, type) || kind.starts_with("Llama") || kind.starts_with("Gemma")) {
       return true;
     }
@@ -539,10 +525,10 @@ class Builder {
   }
 
   const TokenizerConfig& config_;
-  Field settings_;
+  base::JsonValue settings_;
   Definition& definition_;
   Json& document_;
-  Field root_;
+  base::JsonValue root_;
   std::string name_;
   Json class_;
   std::set<std::string> found_;  // texts of added tokens
@@ -639,13 +625,13 @@ Definition read_definition(const base::FileSet& files) {
   } else if (files.find("vocab.json") != nullptr && files.find("merges.txt") != nullptr) {
     made.file = place_of_all(files, {"vocab.json", "merges.txt"});
     const auto name = class_of_pairs(files, config);
-    made.document["model"]["vocab"] = Document(files, "vocab.json").content;
+    made.document["model"]["vocab"] = base::find_json(files, "vocab.json").root;
     made.document["model"]["merges"] = read_merges(files);
     builder.complete(name);
   } else if (const auto* model = files.find(pieces_name)) {
     made.file = place(files, pieces_name);
     auto& pieces = made.pieces.emplace(read_piece_file(model->text(), made.file));
-    pieces.adds_mark = config.field().flag_or("add_prefix_space", pieces.adds_mark);
+    pieces.adds_mark = config.field()["add_prefix_space"].flag_or(pieces.adds_mark);
     builder.complete_pieces();
   } else {
     refuse_missing(files);

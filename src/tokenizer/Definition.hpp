@@ -8,7 +8,7 @@
 
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
-#include "tokenizer/Field.hpp"
+#include "base/text/JsonValue.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/AddedTokens.hpp"
 
@@ -58,6 +58,6 @@ std::optional<std::string> choose_class(const std::string& model_type, std::stri
 /// none, left out where tokenizer.json says it; "trims": the frame leaves white space out of offsets; "decoder" is
 /// there for classes that need nothing but a vocabulary. `normalizer` is tokenizer.json's, whose map of characters it
 /// keeps.
-base::Json make_class(const std::string& name, const Field& settings, const base::Json& normalizer);
+base::Json make_class(const std::string& name, const base::JsonValue& settings, const base::Json& normalizer);
 
 }  // namespace stereosweep::tokenizer

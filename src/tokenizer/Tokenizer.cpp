@@ -19,9 +19,10 @@ constexpr std::size_t max_places = std::size_t{1} << 16;
 
 // Empty where the file has no such component.
 template <typename Component>
-Component read_if_there(const Field& root, const std::string& key, Component (*read)(const Field&)) {
-  const auto field = root.find(key);
-  return field ? read(*field) : nullptr;
+Component read_if_there(const base::JsonValue& root, const std::string& key,
+                        Component (*read)(const base::JsonValue&)) {
+  const auto field = root[key];
+  return field ? read(field) : nullptr;
 }
 
 // For directories without a vocabulary; nobody asks it.
@@ -73,10 +74,11 @@ struct Tokenizer::Parts {
         size(0),
         splits_words(true) {}
 
-  explicit Parts(const Definition& definition) : Parts(definition, Field(definition.document, definition.file)) {}
+  explicit Parts(const Definition& definition)
+      : Parts(definition, base::JsonValue(definition.document, definition.file)) {}
 
-  Parts(const Definition& definition, const Field& root)
-      : model(definition.pieces ? make_piece_model(*definition.pieces) : read_model(root.at("model"))),
+  Parts(const Definition& definition, const base::JsonValue& root)
+      : model(definition.pieces ? make_piece_model(*definition.pieces) : read_model(root["model"])),
         normalizer(definition.pieces ? make_piece_normalizer(*definition.pieces, root.file())
                                      : read_if_there(root, "normalizer", read_normalizer)),
         pre_tokenizer(read_if_there(root, "pre_tokenizer", read_pre_tokenizer)),
@@ -98,7 +100,7 @@ struct Tokenizer::Parts {
   }
 
   // What the post-processor puts around a text.
-  void read_frame(const Field& root) {
+  void read_frame(const base::JsonValue& root) {
     constexpr TokenId text = -1;
     std::vector<Token> tokens(1);
     tokens.front().id = text;
@@ -107,8 +109,8 @@ struct Tokenizer::Parts {
     }
     for (const auto& token : tokens) {
       if (token.id != text && static_cast<std::size_t>(token.id) >= size) {
-        root.at("post_processor")
-            .refuse("adds id " + std::to_string(token.id), "the vocabulary ends at " + std::to_string(size - 1));
+        root["post_processor"].refuse("adds id " + std::to_string(token.id),
+                                      "the vocabulary ends at " + std::to_string(size - 1));
       }
     }
     last = tokens.back().id != text ? std::optional(tokens.back().id) : std::nullopt;

@@ -84,7 +84,7 @@ std::optional<std::string> choose_class(const std::string& model_type, std::stri
   return named.empty() || model_type == "qwen2" ? usual + "Tokenizer" : named;
 }
 
-Json make_class(const std::string& name, const Field& settings, const Json& normalizer) {
+Json make_class(const std::string& name, const base::JsonValue& settings, const Json& normalizer) {
   const auto& classes = table("classes");
   const auto found = name.ends_with("Tokenizer") ? classes.find(name.substr(0, name.size() - 9)) : classes.end();
   if (found == classes.end()) {
@@ -99,8 +99,8 @@ Json make_class(const std::string& name, const Field& settings, const Json& norm
   }
   auto values = made["settings"];
   for (const auto& [key, value] : made["settings"].items()) {
-    if (const auto given = settings.find(key)) {
-      values[key] = given->flag();
+    if (const auto given = settings[key]) {
+      values[key] = given.flag();
     }
   }
   const auto map = character_map(normalizer);

@@ -282,7 +282,7 @@ TEST(Answers, LongAnswersAreReadInTimeThatGrowsWithTheirLength) {
 TEST(Answers, BadLinesAreRefusedWithTheField) {
   for (const auto& [line, word] : std::vector<std::pair<std::string, std::string>>{
            {"", "line"},
-           {"[]", "array"},
+           {"[]", "line: is a list (an object"},
            {R"({"kind":"ratng","text":""})", "rating"},
            {R"({"kind":"rating","low":1,"high":5})", "text"},
            {R"({"kind":"rating","text":"4","low":5,"high":1})", "low"},

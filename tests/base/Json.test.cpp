@@ -1,5 +1,3 @@
-#include "base/text/Json.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/text/JsonValue.hpp"
 
 namespace stereosweep::base {
 namespace {
@@ -64,36 +63,53 @@ std::string fault_of(const auto& call) {
   return "";
 }
 
-TEST(JsonFields, ReadsWhatIsAskedForAndRefusesTheRest) {
-  const auto object = parse_json(R"({"text": "a", "count": 3, "share": 0.5, "names": ["b"], "on": true})", "test");
-  JsonFields fields(object, "the test");
-  EXPECT_EQ(json_text(fields.need("text"), "text"), "a");
-  EXPECT_EQ(json_integer<int>(fields.need("count"), "count"), 3);
-  double share = 0;
-  fields.take("share", share, json_number);
-  EXPECT_EQ(share, 0.5);
-  bool is_on = false;
-  fields.take("on", is_on, json_boolean);
-  EXPECT_TRUE(is_on);
-  EXPECT_EQ(fields.find("left_out"), nullptr);
-  const auto fault = fault_of([&] { fields.refuse_unknown(); });
-  EXPECT_NE(fault.find("unknown field \"names\""), std::string::npos) << fault;
-  EXPECT_EQ(json_texts(fields.need("names"), "names"), std::vector<std::string>{"b"});
-  fields.refuse_unknown();
+const JsonDocument document{"test.json", parse_json(R"({"text": "a", "count": 300, "share": 0.5, "names": ["b", "c"],
+  "on": true, "none": null, "inner": {"list": [1, {"deep": -2}]}})",
+                                                    "test.json")};
+
+TEST(JsonValue, TakesWhatIsThereAndElseWhatIsUsual) {
+  EXPECT_EQ(document["text"].text(), "a");
+  EXPECT_EQ(document["count"].whole<int>(), 300);
+  EXPECT_EQ(document["count"].size(), 300);
+  EXPECT_EQ(document["share"].number(), 0.5);
+  EXPECT_EQ(document["share"].fraction(), 0.5);
+  EXPECT_TRUE(document["on"].flag());
+  EXPECT_EQ(document["names"].texts(), (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(document["inner"]["list"].items()[1]["deep"].whole<int>(), -2);
+  for (const auto& left_out : {document["none"], document["missing"], document["missing"]["too"]}) {
+    EXPECT_FALSE(left_out);
+    EXPECT_TRUE(left_out.json().is_null());
+    EXPECT_EQ(left_out.text_or("z"), "z");
+    EXPECT_EQ(left_out.size_or(7), 7);
+    EXPECT_EQ(left_out.whole_or<int>(-7), -7);
+    EXPECT_TRUE(left_out.flag_or(true));
+    EXPECT_EQ(left_out.positive_or(2.5), 2.5);
+  }
+  EXPECT_TRUE(document["none"].says_null());
+  EXPECT_FALSE(document["missing"].says_null());
+  EXPECT_NO_THROW(document["inner"].refuse_others({"list", "more"}));
 }
 
-TEST(JsonFields, NamesTheFieldThatIsWrong) {
-  const auto object = parse_json(R"({"count": 300, "text": 1, "list": {}})", "test");
-  JsonFields fields(object, "the test");
-  for (const auto& [fault, word] :
-       {std::pair{fault_of([&] { fields.need("size"); }), "\"size\" is missing"},
-        {fault_of([&] { json_integer<std::int8_t>(object["count"], "count"); }), "\"count\" is out of range"},
-        {fault_of([&] { json_text(object["text"], "text"); }), "\"text\" is no string"},
-        {fault_of([&] { json_boolean(object["text"], "text"); }), "neither true nor false"},
-        {fault_of([&] { json_number(object["list"], "list"); }), "\"list\" is no number"},
-        {fault_of([&] { json_list(object["list"], "list"); }), "\"list\" is no list"},
-        {fault_of([&] { JsonFields(object["text"], "the test"); }), "the test is no"}}) {
-    EXPECT_NE(fault.find(word), std::string::npos) << fault;
+TEST(JsonValue, NamesFileAndKeyOfWhatIsWrong) {
+  const auto list = document["inner"]["list"];
+  for (const auto& [fault, words] :
+       {std::pair{fault_of([&] { document["size"].size(); }), "test.json:size: is missing (a whole number from 1 to"},
+        {fault_of([&] { document["none"].text(); }), "test.json:none: null (a text is needed)"},
+        {fault_of([&] { document["a"]["b"].flag(); }), "test.json:a.b: is missing (true or false is needed)"},
+        {fault_of([&] { document["count"].whole<std::int8_t>(); }), "count: 300 (a whole number from -128 to 127 is"},
+        {fault_of([&] { document["count"].whole<std::size_t>(301); }), "count: 300 (a whole number from 301 on is"},
+        {fault_of([&] { document["share"].whole<int>(); }), "share: 0.5 (a whole number"},
+        {fault_of([&] { document["count"].text_or(""); }), "count: 300 (a text is needed)"},
+        {fault_of([&] { document["count"].fraction(); }), "count: 300 (a number between 0 and 1 is needed)"},
+        {fault_of([&] { list.items()[1]["deep"].positive(); }), "inner.list[1].deep: -2 (a number from 1e-12 to 1e12"},
+        {fault_of([&] { list.items()[1].number(); }), "test.json:inner.list[1]: is an object (a number is needed)"},
+        {fault_of([&] { list.texts(); }), "test.json:inner.list[0]: 1 (a text is needed)"},
+        {fault_of([&] { list["key"]; }), "test.json:inner.list: is a list (an object is needed)"},
+        {fault_of([&] { document["inner"].items(); }), "test.json:inner: is an object (a list is needed)"},
+        {fault_of([&] { document["inner"].refuse_others({"lists"}); }),
+         "test.json:inner: unknown field \"list\" (a misspelt field would be ignored silently). Did you mean "
+         "'lists'?"}}) {
+    EXPECT_NE(fault.find(words), std::string::npos) << fault;
   }
 }
 

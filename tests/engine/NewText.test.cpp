@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
+#include "base/text/JsonValue.hpp"
 #include "engine/CausalTokenizer.hpp"
 #include "engine/causal/GenerationConfig.hpp"
 #include "query/Sampling.hpp"
@@ -183,9 +184,9 @@ TEST_F(NewTextTest, NamesSettingsThatWouldChooseOtherTokens) {
   const auto named = [](const char* generation, const query::Generate& asked) {
     base::FileSet files("/model");
     files.add("generation_config.json", base::to_shared(generation));
-    return keys_not_followed(read_generation_settings(files), asked);
+    return keys_not_followed(base::find_json(files, generation_settings).root, asked);
   };
-  EXPECT_THAT(keys_not_followed(read_generation_settings(base::FileSet("/model")), sampled), IsEmpty());
+  EXPECT_THAT(keys_not_followed(base::Json::object(), sampled), IsEmpty());
   EXPECT_THAT(named(R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20, "max_length": 20,
     "eos_token_id": [1, 2], "repetition_penalty": 1.0, "num_beams": 1, "bad_words_ids": null, "suppress_tokens": [],
     "stop_strings": "", "min_length": 0, "token_healing": false})",
@@ -207,7 +208,8 @@ TEST_F(NewTextTest, NamesSettingsThatWouldChooseOtherTokens) {
               ElementsAre("do_sample false (here true)"));
   sampled.repetition_penalty = 1.3;
   EXPECT_THAT(named(R"({"repetition_penalty": 1.3})", sampled), IsEmpty());
-  EXPECT_THAT(named("[]", sampled), IsEmpty());
+  EXPECT_THAT([&] { named("[]", sampled); }, ::testing::ThrowsMessage<base::InputError>(::testing::HasSubstr(
+                                                 "/model/generation_config.json: no JSON object")));
 }
 
 }  // namespace

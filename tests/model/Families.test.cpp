@@ -200,7 +200,7 @@ TEST(Families, RefusesByName) {
       {R"("phi3","rope_scaling":{"type":"longrope","short_factor":[1],"long_factor":[1]})",
        "rope_scaling.short_factor: 1 numbers"},
       {R"("phi3","rope_scaling":{"type":"longrope","short_factor":["a"],"long_factor":[1]})",
-       "rope_scaling.short_factor: [\"a\"]"},
+       "rope_scaling.short_factor[0]: \"a\" (a number from 1e-12"},
       {R"("qwen3_moe","mlp_only_layers":[0])", "mlp_only_layers: layers without experts"},
       {R"("qwen3_moe","decoder_sparse_step":2)", "decoder_sparse_step: layers without experts"},
       {R"("smollm3","no_rope_layers":[1,0])", "no_rope_layers: is no list of a number for each layer"},

@@ -70,22 +70,22 @@ TEST(Safetensors, NamesEveryBrokenRule) {
       {file_of(" {}", ""), "does not begin with '{'"},
       {file_of("{", ""), "no valid JSON"},
       {file_of("{} x", ""), "no valid JSON"},
-      {file_of("{\"a\":1}", ""), "tensor \"a\" is no JSON object"},
-      {file_of("{\"__metadata__\":{\"a\":1}}", ""), "__metadata__.a is no text"},
-      {file_of("{\"__metadata__\":[]}", ""), "__metadata__ is no JSON object"},
-      {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2]}"), "incomplete"},
+      {file_of("{\"a\":1}", ""), ":a: 1 (an object is needed"},
+      {file_of("{\"__metadata__\":{\"a\":1}}", ""), ":__metadata__.a: 1 (a text is needed"},
+      {file_of("{\"__metadata__\":[]}", ""), ":__metadata__: is a list (an object is needed"},
+      {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2]}"), ":a.data_offsets: is missing"},
       {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"more\":1}"), "unknown field \"more\""},
       {one(entry_of("a", "F32", "[2]", 0, 8) + "," + entry_of("a", "F32", "[2]", 0, 8)), "appears twice"},
       {one("\"a\":{\"dtype\":\"F32\",\"dtype\":\"I64\",\"shape\":[2],\"data_offsets\":[0,8]}"), "appears twice"},
-      {one(entry_of("a", "F4", "[16]", 0, 8)), "dtype \"F4\" is not supported"},
+      {one(entry_of("a", "F4", "[16]", 0, 8)), ":a.dtype: \"F4\" is not supported"},
       {one(entry_of("a", "f32", "[2]", 0, 8)), "not supported"},
-      {one(entry_of("a", "F32", "2", 0, 8)), "bad shape"},
-      {one(entry_of("a", "F32", "[1,1,1,1,1,1,1,1,2]", 0, 8)), "bad shape"},
-      {one(entry_of("a", "F32", "[2.0]", 0, 8)), "no size"},
-      {one(entry_of("a", "F32", "[-2]", 0, 8)), "no size"},
-      {one(entry_of("a", "F32", "[\"2\"]", 0, 8)), "no size"},
-      {one(entry_of("a", "F32", "[" + top + "0]", 0, 8)), "no size"},
-      {one(entry_of("a", "F32", "[" + top + "]", 0, 8)), "too large"},
+      {one(entry_of("a", "F32", "2", 0, 8)), ":a.shape: 2 (a list is needed"},
+      {one(entry_of("a", "F32", "[1,1,1,1,1,1,1,1,2]", 0, 8)), ":a.shape: 9 sizes"},
+      {one(entry_of("a", "F32", "[2.0]", 0, 8)), ":a.shape[0]: 2.0 (a whole number from 0 on is needed"},
+      {one(entry_of("a", "F32", "[-2]", 0, 8)), ":a.shape[0]: -2 (a whole number from 0 on"},
+      {one(entry_of("a", "F32", "[\"2\"]", 0, 8)), "a whole number from 0 on is needed"},
+      {one(entry_of("a", "F32", "[" + top + "0]", 0, 8)), "a whole number from 0 on is needed"},
+      {one(entry_of("a", "F32", "[" + top + "]", 0, 8)), "a whole number from 0 on is needed"},
       {one(entry_of("a", "F32", "[4294967296,4294967296]", 0, 8)), "overflows"},
       {one(entry_of("a", "F32", "[9223372036854775807,2,0]", 0, 8)), "overflows"},
       {one(entry_of("a", "F32", "[3]", 0, 8)), "ask for 12"},
@@ -96,7 +96,7 @@ TEST(Safetensors, NamesEveryBrokenRule) {
       {one(entry_of("a", "F32", "[2]", 0, 8) + "," + entry_of("b", "F32", "[1]", 4, 8)), "overlap"},
       {one(entry_of("a", "U8", "[0]", 4, 4) + "," + entry_of("b", "F32", "[2]", 0, 8)), "overlap"},
       {one("\"a\":{\"dtype\":\"F32\",\"shape\":[[[[[2]]]]],\"data_offsets\":[0,8]}"), "deeper"},
-      {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,8]}"), "bad data_offsets"},
+      {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,8]}"), ":a.data_offsets: 3 numbers"},
   };
   for (const auto& [file, says] : cases) {
     EXPECT_THAT(refused_file(file), HasSubstr(says));
@@ -199,8 +199,8 @@ TEST(Shards, AreReadThroughTheIndex) {
     EXPECT_THAT(refusal_of(std::string("{\"a\":\"") + name + "\"}"), HasSubstr("plain file name")) << name;
   }
   EXPECT_THAT(refusal_of("{}"), HasSubstr("weight_map is empty"));
-  EXPECT_THAT(refusal_of("[]"), HasSubstr("weight_map is missing"));
-  EXPECT_THAT(refusal_of(R"({"a":1})"), HasSubstr("plain file name"));
+  EXPECT_THAT(refusal_of("[]"), HasSubstr("weight_map: is a list (an object is needed"));
+  EXPECT_THAT(refusal_of(R"({"a":1})"), HasSubstr("weight_map.a: 1 (a text is needed"));
 
   files.add("two.safetensors", base::to_shared(file_of("{" + entry_of("a", "F32", "[2]", 0, 8) + "}", eight)));
   EXPECT_THAT(refusal_of(R"({"a":"one.safetensors","b":"two.safetensors"})"), HasSubstr("is also in"));

@@ -83,8 +83,8 @@ TEST(QueryJson, WritesMessagesAsAPrompt) {
 TEST(QueryJson, NamesWhatIsWrongWithMessages) {
   const std::string head = R"({"kind":"generate","max_new_tokens":1,)";
   EXPECT_THAT(fault_of(head + R"("messages":[],"prompt":"a"})"), HasSubstr("\"prompt\" and \"messages\""));
-  EXPECT_THAT(fault_of(head + R"("messages":["a"]})"), HasSubstr("no object"));
-  EXPECT_THAT(fault_of(head + R"("messages":[{"role":"user"}]})"), HasSubstr("\"content\" is missing"));
+  EXPECT_THAT(fault_of(head + R"("messages":["a"]})"), HasSubstr("messages[0]: \"a\" (an object is needed"));
+  EXPECT_THAT(fault_of(head + R"("messages":[{"role":"user"}]})"), HasSubstr("messages[0].content: is missing"));
   EXPECT_THAT(fault_of(head + R"("messages":[{"role":"user","content":"a","name":"b"}]})"), HasSubstr("unknown field"));
   EXPECT_THAT(fault_of(head + R"("prompt":"a","chat":"llama3"})"), HasSubstr("unknown field \"chat\""));
   EXPECT_THAT(fault_of(R"({"kind":"fill","messages":[],"text":"a","ids":[]})"), HasSubstr("unknown field"));
@@ -95,20 +95,22 @@ TEST(QueryJson, NamesWhatIsWrong) {
   EXPECT_THAT(fault_of("[]"), HasSubstr("object"));
   EXPECT_THAT(fault_of("{"), HasSubstr("JSON"));
   EXPECT_THAT(fault_of("{\"kind\":\"fi\xff\"}"), HasSubstr("UTF-8 at byte 11"));
-  EXPECT_THAT(fault_of(R"({"text":"a"})"), HasSubstr("\"kind\" is missing"));
+  EXPECT_THAT(fault_of(R"({"text":"a"})"), HasSubstr("kind: is missing"));
   EXPECT_THAT(fault_of(R"({"kind":"fil","text":"a","ids":[]})"), HasSubstr("Did you mean 'fill'"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","kind":"fill","text":"a","ids":[]})"), HasSubstr("twice"));
-  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a"})"), HasSubstr("\"ids\" is missing"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a"})"), HasSubstr("ids: is missing"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"id":1})"), HasSubstr("unknown field \"id\""));
-  EXPECT_THAT(fault_of(R"({"kind":"fill","text":7,"ids":[]})"), HasSubstr("no string"));
-  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[1]})"), HasSubstr("no list"));
-  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[1.5]]})"), HasSubstr("no integer"));
-  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[99999999999]]})"), HasSubstr("out of range"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":7,"ids":[]})"), HasSubstr("text: 7 (a text is needed"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[1]})"), HasSubstr("ids[0]: 1 (a list is needed"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[1.5]]})"), HasSubstr("ids[0][0]: 1.5 (a whole number"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[99999999999]]})"), HasSubstr("to 2147483647 is needed"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[1]})"), HasSubstr("[start, end]"));
-  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[-1,2]})"), HasSubstr("out of range"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[-1,2]})"),
+              HasSubstr("span[0]: -1 (a whole number from 0 on"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"pool":"max"})"), HasSubstr("unknown pool"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":"output"})"), HasSubstr("unknown layer"));
-  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":1.5})"), HasSubstr("no integer"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":1.5})"),
+              HasSubstr("layer: 1.5 (a whole number"));
   EXPECT_THAT(fault_of(R"({"kind":"generate","prompt":"a","max_new_tokens":1,"top_p":0})"), HasSubstr("out of range"));
   const std::string generate = R"({"kind":"generate","prompt":"a","max_new_tokens":1,)";
   for (const char* penalty : {"0", "-1", "0.009", "100.5"}) {
@@ -119,7 +121,7 @@ TEST(QueryJson, NamesWhatIsWrong) {
   for (const char* tokens : {"-5", "2147483634", "2147483647"}) {
     EXPECT_THAT(fault_of(thought + "\"max_new_tokens\":" + tokens + "}"), HasSubstr("max_new_tokens is out of range"));
   }
-  EXPECT_THAT(fault_of(generate + R"("details":1})"), HasSubstr("neither true nor false"));
+  EXPECT_THAT(fault_of(generate + R"("details":1})"), HasSubstr("details: 1 (true or false is needed"));
   EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"details":true})"), HasSubstr("unknown field"));
   EXPECT_THAT(fault_of(std::string(100, '[')), HasSubstr("deeper"));
 }

@@ -20,7 +20,7 @@ namespace {
 
 const base::Json nothing;
 const std::string file = "tokenizer.json";
-const Field place(nothing, file, "pre_tokenizer.pattern");
+const base::JsonValue place(nothing, file, "pre_tokenizer.pattern");
 
 const std::vector<std::string> known = {
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",

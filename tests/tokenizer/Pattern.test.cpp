@@ -17,7 +17,7 @@ using testing::ThrowsMessage;
 
 const base::Json nothing;
 const std::string pattern_file = "tokenizer.json";
-const Field place(nothing, pattern_file, "pre_tokenizer.pattern");
+const base::JsonValue place(nothing, pattern_file, "pre_tokenizer.pattern");
 
 std::vector<std::string> parts_of(const Pattern& pattern, std::string_view text) {
   std::vector<Match> parts;

@@ -233,7 +233,7 @@ TEST(FromFiles, NamesFileFieldAndComponent) {
       {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "UnicodeScripts"}]}})",
        "pre_tokenizer.pretokenizers[0].type: component \"UnicodeScripts\""},
       {R"({"model": {"type": "Odd"}})", "model.type: component \"Odd\""},
-      {R"({"model": {"type": "Unigram"}})", "model.vocab: is a object"},
+      {R"({"model": {"type": "Unigram"}})", "model.vocab: is an object (a list is needed)"},
       {R"({"decoder": {"type": "CTC"}})", "decoder.type: component \"CTC\""},
       {R"({"post_processor": {"type": "Odd"}})", "post_processor.type: component \"Odd\""},
       {R"({"post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 8]}})", "adds id 8"},

@@ -44,7 +44,7 @@ TEST(Unigram, TakesTheBestOfAllSpellings) {
   }
   const base::Json document = {{"type", "Unigram"}, {"unk_id", 0U}, {"vocab", vocab}};
   const std::string file = "x";
-  const auto model = read_model(Field(document, file));
+  const auto model = read_model(base::JsonValue(document, file));
   for (int i = 0; i < 300; ++i) {
     std::string text;
     for (auto length = random() % 9 + 1; length > 0; --length) {
@@ -79,11 +79,12 @@ TEST(Unigram, NamesWhatIsMalformed) {
   };
   for (const auto& [text, message] : cases) {
     const auto document = base::Json::parse(text);
-    EXPECT_THAT([&] { read_model(Field(document, file)); }, ThrowsMessage<base::InputError>(HasSubstr(message)));
+    EXPECT_THAT([&] { read_model(base::JsonValue(document, file)); },
+                ThrowsMessage<base::InputError>(HasSubstr(message)));
   }
   const auto document = base::Json::parse(R"({"type": "Unigram", "vocab": [["a", 0]]})");
   std::vector<PieceToken> tokens;
-  EXPECT_THAT([&] { read_model(Field(document, file))->tokenize("b", tokens); },
+  EXPECT_THAT([&] { read_model(base::JsonValue(document, file))->tokenize("b", tokens); },
               ThrowsMessage<base::InputError>(HasSubstr("unk_id")));
 }
 

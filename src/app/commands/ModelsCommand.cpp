@@ -12,9 +12,9 @@
 #include "base/files/File.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/files/Listing.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/checkpoint/quantized/Quantized.hpp"
 #include "probes/PlanText.hpp"
@@ -119,7 +119,7 @@ std::string model_text(const fs::path& directory, const std::string& name, const
     const auto files =
         base::read_checkpoint_files(base::checkpoint_directory(directory.string()), base::CheckpointPart::all_files);
     rest = size_line(files);
-    family = base::is_elmo(files) ? "elmo" : model::ConfigFields(files).text("model_type", "");
+    family = base::is_elmo(files) ? "elmo" : base::read_json(files, "config.json")["model_type"].text_or("");
     const auto outline = model::read_outline(files);
     rest += storage_lines(files);
     base::refuse_if(!outline.has_weights, "no weights lie here", "the configuration alone does",

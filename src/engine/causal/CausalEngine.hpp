@@ -18,7 +18,8 @@ namespace stereosweep::engine {
 struct CausalSettings {
   std::int64_t batch_tokens = 1024;        ///< distinct tokens of one tree
   std::vector<query::TokenId> end_tokens;  ///< a generated text ends with any of them
-  base::Json generation = {};  ///< generation_config.json: a warning names once, at a text, what that does not follow
+  /// generation_config.json: a warning names once, at a text, what that does not follow.
+  base::Json generation = base::Json::object();
 };
 
 struct CausalParts;  ///< what an engine lends to its calls

@@ -1,12 +1,12 @@
 #include "engine/causal/GenerationConfig.hpp"
 
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "model/families/Families.hpp"
 
@@ -14,33 +14,13 @@ namespace stereosweep::engine {
 
 namespace {
 
-query::TokenId end_token(const base::Json& value, const std::string& file) {
-  constexpr auto largest = std::numeric_limits<query::TokenId>::max();
-  base::refuse_if(!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > largest,
-                  file + ": \"eos_token_id\" holds " + value.dump(), "it is a token id or a list of them");
-  return value.get<query::TokenId>();
-}
-
-// Nothing where the object does not say it.
-std::optional<std::vector<query::TokenId>> end_tokens_of(const base::Json& object, const std::string& file) {
-  const auto found = object.is_object() ? object.find("eos_token_id") : object.end();
-  if (found == object.end() || found->is_null()) {
+// Nothing where `found` says none.
+std::optional<std::vector<query::TokenId>> end_tokens_in(const base::JsonValue& found) {
+  const auto end_token = [](const base::JsonValue& value) { return value.whole<query::TokenId>(0); };
+  if (!found) {
     return std::nullopt;
   }
-  if (!found->is_array()) {
-    return std::vector{end_token(*found, file)};
-  }
-  return base::mapped(*found, [&](const auto& value) { return end_token(value, file); });
-}
-
-// Of the family, where config.json leaves the key out.
-std::vector<query::TokenId> end_tokens_of_family(const base::Json& config) {
-  const auto type = config.is_object() ? config.find("model_type") : config.end();
-  if (!config.is_object() || config.contains("eos_token_id") || type == config.end() || !type->is_string()) {
-    return {};
-  }
-  const auto token = model::usual_end_token(type->get<std::string>());
-  return token ? std::vector{*token} : std::vector<query::TokenId>{};
+  return found.json().is_array() ? base::mapped(found.items(), end_token) : std::vector{end_token(found)};
 }
 
 // Processors and stopping rules of transformers 5.23, each with the number that means that it does nothing.
@@ -92,16 +72,8 @@ bool does_nothing(const base::Json& value, std::optional<double> neutral) {
 
 }  // namespace
 
-base::Json read_generation_settings(const base::FileSet& files) {
-  const std::string name = "generation_config.json";
-  const auto* content = files.find(name);
-  return content == nullptr ? base::Json() : base::parse_json(content->text(), files.directory() + "/" + name);
-}
-
 std::vector<std::string> keys_not_followed(const base::Json& settings, const query::Generate& asked) {
-  const auto value_of = [&](std::string_view key) {
-    return settings.is_object() && settings.contains(key) ? settings.at(std::string(key)) : base::Json();
-  };
+  const auto value_of = [&](std::string_view key) { return settings.value(std::string(key), base::Json()); };
   std::vector<std::string> keys;
   for (const auto& [key, neutral] : choosing_keys) {
     if (!does_nothing(value_of(key), neutral)) {
@@ -124,27 +96,20 @@ std::vector<std::string> keys_not_followed(const base::Json& settings, const que
 }
 
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
-  for (const std::string name : {"generation_config.json", "config.json"}) {
-    const auto* content = files.find(name);
-    if (content == nullptr) {
-      continue;
-    }
-    const auto file = files.directory() + "/" + name;
-    const auto document = base::parse_json(content->text(), file);
-    if (auto ids = end_tokens_of(document, file)) {
+  const auto own = base::find_json(files, generation_settings);
+  const auto config = base::find_json(files, "config.json");
+  // Of a model that also sees, the part that reads.
+  for (const auto& said : {own["eos_token_id"], own["text_config"]["eos_token_id"], config["eos_token_id"],
+                           config["text_config"]["eos_token_id"]}) {
+    if (auto ids = end_tokens_in(said)) {
       return *std::move(ids);
     }
-    // Of a model that also sees, the part that reads.
-    if (document.is_object() && document.contains("text_config")) {
-      if (auto ids = end_tokens_of(document["text_config"], file)) {
-        return *std::move(ids);
-      }
-    }
-    if (files.find("generation_config.json") == nullptr) {
-      return end_tokens_of_family(document);
-    }
   }
-  return {};
+  if (files.find(generation_settings) != nullptr || config["eos_token_id"].says_null()) {
+    return {};
+  }
+  const auto usual = model::usual_end_token(config["model_type"].text_or(""));
+  return usual ? std::vector{*usual} : std::vector<query::TokenId>{};
 }
 
 }  // namespace stereosweep::engine

@@ -15,12 +15,11 @@ namespace stereosweep::engine {
 /// InputError naming file and field for anything else in its place.
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files);
 
-/// generation_config.json; null without it. Throws InputError where it is no JSON.
-base::Json read_generation_settings(const base::FileSet& files);
+constexpr auto generation_settings = "generation_config.json";
 
-/// What it sets that makes transformers' `generate` choose other tokens than a text here, which follows its query and
-/// the end tokens alone: keys that nobody obeys, and with both values those that the query has otherwise. Numbers that
-/// only sampling reads count where one of the two samples.
+/// What that file sets that makes transformers' `generate` choose other tokens than a text here, which follows its
+/// query and the end tokens alone: keys that nobody obeys, and with both values those that the query has otherwise.
+/// Numbers that only sampling reads count where one of the two samples.
 std::vector<std::string> keys_not_followed(const base::Json& settings, const query::Generate& asked);
 
 }  // namespace stereosweep::engine

@@ -14,8 +14,8 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/checkpoint/TensorReader.hpp"
 
@@ -99,10 +99,10 @@ class MergedNumbers final : public NumberSource {
 class Merger {
  public:
   Merger(const base::FileSet& files, StoredTensors& tensors)
-      : fields_(files, settings_file),
+      : fields_(base::read_json(files, settings_file)),
         tensors_(tensors),
         own_(parse_safetensors(files.at(weights_file), weights_file)) {
-    const auto type = files.find("config.json") == nullptr ? "" : ConfigFields(files).text("model_type", "");
+    const auto type = base::find_json(files, "config.json")["model_type"].text_or("");
     is_stored_turned_ = type == "gpt2" || type == "openai-gpt";
     check_settings();
   }
@@ -127,9 +127,9 @@ class Merger {
  private:
   /// What changes numbers in a way that is not merged here, or is only there while an adapter is trained.
   void check_settings() const {
-    const auto type = fields_.text("peft_type", "");
-    fields_.refuse_if(type != "LORA", "peft_type", type.empty() ? "is missing" : json_quote(type) + " is not supported",
-                      "LORA is (DoRA and rank-stabilized LoRA among it)");
+    const auto type = fields_["peft_type"].text_or("");
+    fields_["peft_type"].refuse_if(type != "LORA", type.empty() ? "is missing" : json_quote(type) + " is not supported",
+                                   "LORA is (DoRA and rank-stabilized LoRA among it)");
     constexpr std::array<std::string_view, 27> known = {"peft_type",
                                                         "r",
                                                         "lora_alpha",
@@ -157,17 +157,17 @@ class Merger {
                                                         "eva_config",
                                                         "runtime_config",
                                                         "qalora_group_size"};
-    for (const auto& [key, value] : fields_.object().items()) {
+    for (const auto& [key, value] : fields_.root.items()) {
       const bool is_off = value.is_null() || value == false || value == 0 || (value.is_structured() && value.empty());
-      fields_.refuse_if(!is_off && !base::contains(known, key), key,
-                        base::excerpt(value.dump(), 60) + " is not supported",
-                        "only what can be merged into the weights is applied");
+      fields_[key].refuse_if(!is_off && !base::contains(known, key),
+                             base::excerpt(value.dump(), 60) + " is not supported",
+                             "only what can be merged into the weights is applied");
     }
-    const auto* start = fields_.find("init_lora_weights");
+    const auto start = fields_["init_lora_weights"];
     constexpr std::array<std::string_view, 3> plain = {"gaussian", "eva", "orthogonal"};
-    fields_.refuse_if(start != nullptr && start->is_string() && !base::contains(plain, start->get<std::string>()),
-                      "init_lora_weights", (start == nullptr ? "" : start->dump()) + " is not supported",
-                      "such an adapter belongs to changed weights of its model");
+    start.refuse_if(start.json().is_string() && !base::contains(plain, start.text()),
+                    start.json().dump() + " is not supported",
+                    "such an adapter belongs to changed weights of its model");
   }
 
   /// As the model calls it: without what PEFT puts around it.
@@ -265,7 +265,7 @@ class Merger {
     LowRank change{*outer, own_.at(name), turned ? LowRank::Order::turned : LowRank::Order::product};
     const auto* magnitude = find_own(start + ".lora_magnitude_vector");
     magnitude = magnitude == nullptr ? find_own(start + ".lora_magnitude_vector.weight") : magnitude;
-    refuse_if((magnitude != nullptr) != fields_.is_on("use_dora") || (magnitude != nullptr && turned),
+    refuse_if((magnitude != nullptr) != fields_["use_dora"].flag_or(false) || (magnitude != nullptr && turned),
               "DoRA of " + json_quote(module) + " is not supported",
               magnitude == nullptr ? "use_dora is on, and its magnitudes are missing"
                                    : "its magnitudes are read for plain products alone, where use_dora is on");
@@ -300,34 +300,34 @@ class Merger {
 
   /// The value that the pattern of a table has for the module, else `otherwise`.
   double from_pattern(const char* table, const std::string& module, double otherwise) const {
-    const auto patterns = fields_.section(table);
+    const auto patterns = fields_[table];
     if (!patterns) {
       return otherwise;
     }
-    for (const auto& [pattern, value] : patterns->object().items()) {
+    for (const auto& [pattern, value] : patterns.members()) {
       const auto is_plain = [](unsigned char letter) {
         return std::isalnum(letter) != 0 || letter == '_' || letter == '.';
       };
       const auto name = pattern.starts_with('^') ? pattern.substr(1) : pattern;
-      patterns->refuse_if(!std::ranges::all_of(name, is_plain), pattern, "is an expression",
-                          "names of modules are read, and endings of them");
+      value.refuse_if(!std::ranges::all_of(name, is_plain), "is an expression",
+                      "names of modules are read, and endings of them");
       if (module == name || (name == pattern && module.ends_with("." + name))) {
-        return patterns->number(pattern.c_str(), 0);
+        return value.positive();
       }
     }
     return otherwise;
   }
 
   float scale_of(const std::string& module, std::int64_t stored_rank) const {
-    const auto rank = from_pattern("rank_pattern", module, static_cast<double>(fields_.size("r", 8)));
-    const auto alpha = from_pattern("alpha_pattern", module, fields_.number("lora_alpha", 8));
-    fields_.refuse_if(rank != static_cast<double>(stored_rank), "r",
-                      "the rank of " + module + " is " + base::format_double(rank),
-                      "its matrices have rank " + std::to_string(stored_rank));
-    return static_cast<float>(alpha / (fields_.is_on("use_rslora") ? std::sqrt(rank) : rank));
+    const auto rank = from_pattern("rank_pattern", module, static_cast<double>(fields_["r"].size_or(8)));
+    const auto alpha = from_pattern("alpha_pattern", module, fields_["lora_alpha"].positive_or(8));
+    fields_["r"].refuse_if(rank != static_cast<double>(stored_rank),
+                           "the rank of " + module + " is " + base::format_double(rank),
+                           "its matrices have rank " + std::to_string(stored_rank));
+    return static_cast<float>(alpha / (fields_["use_rslora"].flag_or(false) ? std::sqrt(rank) : rank));
   }
 
-  ConfigFields fields_;
+  base::JsonDocument fields_;
   StoredTensors& tensors_;
   StoredTensors own_;
   bool is_stored_turned_ = false;  ///< all products but the head: Conv1D

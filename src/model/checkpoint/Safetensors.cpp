@@ -13,8 +13,9 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/files/HubCache.hpp"
-#include "base/text/Json.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "model/checkpoint/quantized/Quantized.hpp"
 
@@ -64,78 +65,42 @@ struct Entry {
   std::uint64_t end;
 };
 
-class HeaderReader {
- public:
-  explicit HeaderReader(const std::string& file) : file_(file) {}
+at::ScalarType type_in(const base::JsonValue& value) {
+  const auto named = value.text();
+  const auto* found = std::ranges::find(type_names, named, [](const auto& row) { return row.second; });
+  value.refuse_if(found == std::end(type_names), json_quote(named) + " is not supported",
+                  "whole bytes from BOOL to U64, F8_E4M3, F8_E5M2, F16, BF16, F32 and F64 are");
+  return found->first;
+}
 
-  std::vector<Entry> entries(std::string_view text) const {
-    const auto header = base::parse_json(text, file_ + " header", {max_header_depth, max_header_bytes});
-    refuse_if(!header.is_object(), file_, "the header is no JSON object", "it maps tensor names to their places");
-    std::vector<Entry> found;
-    for (const auto& [name, value] : header.items()) {
-      if (name == "__metadata__") {
-        check_metadata(value);
-      } else {
-        found.push_back(entry(name, value));
+Entry entry_in(const std::string& name, const base::JsonValue& value) {
+  value.refuse_others({"dtype", "shape", "data_offsets"});
+  const auto shape = value["shape"];
+  const auto offsets = value["data_offsets"];
+  shape.refuse_if(shape.list().size() > max_rank, std::to_string(shape.list().size()) + " sizes",
+                  "at most " + std::to_string(max_rank) + " are read");
+  offsets.refuse_if(offsets.list().size() != 2, std::to_string(offsets.list().size()) + " numbers",
+                    "two are needed: begin and end");
+  const auto places = offsets.items();
+  return {name, type_in(value["dtype"]),
+          base::mapped(shape.items(), [](const auto& size) { return size.template whole<std::int64_t>(0); }),
+          places[0].whole<std::uint64_t>(), places[1].whole<std::uint64_t>()};
+}
+
+std::vector<Entry> entries_in(std::string_view text, const std::string& file) {
+  const base::JsonDocument header{file, base::parse_json(text, file + " header", {max_header_depth, max_header_bytes})};
+  std::vector<Entry> found;
+  for (const auto& [name, value] : header.value().members()) {
+    if (name == "__metadata__") {
+      for (const auto& [key, told] : value.members()) {
+        told.text();
       }
-    }
-    return found;
-  }
-
- private:
-  void check_metadata(const base::Json& value) const {
-    refuse_if(!value.is_object(), file_, "__metadata__ is no JSON object", "the name is reserved for a map of texts");
-    for (const auto& [key, text] : value.items()) {
-      refuse_if(!text.is_string(), file_, "__metadata__." + key + " is no text", "metadata maps texts to texts");
+    } else {
+      found.push_back(entry_in(name, value));
     }
   }
-
-  Entry entry(const std::string& name, const base::Json& value) const {
-    const auto whose = "tensor " + json_quote(name);
-    refuse_if(!value.is_object(), file_, whose + " is no JSON object", "dtype, shape and data_offsets are needed");
-    for (const auto& [key, field] : value.items()) {
-      refuse_if(key != "dtype" && key != "shape" && key != "data_offsets", file_,
-                whose + " has the unknown field " + json_quote(key), "the format knows dtype, shape, data_offsets");
-    }
-    refuse_if(value.size() != 3, file_, whose + " is incomplete", "dtype, shape and data_offsets are needed");
-    const auto& shape = value["shape"];
-    const auto& offsets = value["data_offsets"];
-    Entry out{name, type(whose, value["dtype"]), {}, 0, 0};
-    refuse_if(!shape.is_array() || shape.size() > max_rank, file_, whose + ": bad shape",
-              "a list of at most " + std::to_string(max_rank) + " sizes is needed");
-    for (const auto& size : shape) {
-      const auto number = whole(whose + ": shape", size);
-      refuse_if(number > static_cast<std::uint64_t>(INT64_MAX), file_, whose + ": a size of the shape is too large",
-                "it does not fit 63 bits");
-      out.shape.push_back(static_cast<std::int64_t>(number));
-    }
-    refuse_if(!offsets.is_array() || offsets.size() != 2, file_, whose + ": bad data_offsets",
-              "two numbers are needed: begin and end");
-    out.begin = whole(whose + ": data_offsets", offsets[0]);
-    out.end = whole(whose + ": data_offsets", offsets[1]);
-    return out;
-  }
-
-  at::ScalarType type(const std::string& whose, const base::Json& value) const {
-    if (value.is_string()) {
-      for (const auto& [type, name] : type_names) {
-        if (value.get_ref<const std::string&>() == name) {
-          return type;
-        }
-      }
-    }
-    refuse(file_, whose + ": dtype " + value.dump() + " is not supported",
-           "whole bytes from BOOL to U64, F8_E4M3, F8_E5M2, F16, BF16, F32 and F64 are");
-  }
-
-  std::uint64_t whole(const std::string& whose, const base::Json& value) const {
-    refuse_if(!value.is_number_unsigned(), file_, whose + ": " + value.dump() + " is no size",
-              "a whole number from 0 to 2^64-1 is needed");
-    return value.get<std::uint64_t>();
-  }
-
-  std::string file_;
-};
+  return found;
+}
 
 std::uint64_t expected_bytes(const Entry& entry, const std::string& file) {
   std::uint64_t bytes = c10::elementSize(entry.type);
@@ -184,15 +149,12 @@ bool is_plain_shard_name(const std::string& name) {
 
 // Tensor name -> shard, as the index says.
 std::map<std::string, std::string> read_index(const base::SharedBytes& content, const std::string& place) {
-  const auto index = base::parse_json(content.text(), place, {max_index_depth});
-  refuse_if(!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object(), place,
-            "weight_map is missing", "it maps tensor names to shard files");
+  const base::JsonDocument index{place, base::parse_json(content.text(), place, {max_index_depth})};
   std::map<std::string, std::string> shard_of;
-  for (const auto& [tensor, shard] : index["weight_map"].items()) {
-    refuse_if(!shard.is_string() || !is_plain_shard_name(shard.get_ref<const std::string&>()), place,
-              "weight_map." + tensor + " names " + shard.dump(),
-              "a shard is a plain file name in the same directory that ends with .safetensors");
-    shard_of.emplace(tensor, shard.get<std::string>());
+  for (const auto& [tensor, shard] : index["weight_map"].members()) {
+    shard.refuse_if(!is_plain_shard_name(shard.text()), json_quote(shard.text()),
+                    "a shard is a plain file name in the same directory that ends with .safetensors");
+    shard_of.emplace(tensor, shard.text());
   }
   refuse_if(shard_of.empty(), place, "weight_map is empty", "a checkpoint has tensors");
   return shard_of;
@@ -334,7 +296,7 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
   const auto text = part(sizeof(header_bytes), header_bytes);
   refuse_if(!text.starts_with('{'), name, "the header does not begin with '{'", "is it no safetensors file?");
   const auto data = sizeof(header_bytes) + header_bytes;
-  auto entries = HeaderReader(name).entries(text);
+  auto entries = entries_in(text, name);
   check_tiling(entries, content.size() - data, name);
   StoredTensors tensors;
   for (auto& entry : entries) {

@@ -14,9 +14,9 @@
 
 #include "base/Error.hpp"
 #include "base/process/Trial.hpp"
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 #include "model/checkpoint/TensorReader.hpp"
 
 namespace stereosweep::model {
@@ -27,62 +27,44 @@ constexpr std::int64_t max_side = 1 << 16;  // of any side; published models sta
 // Tables of the character encoder have 261 numbers for each of these.
 constexpr std::uint64_t max_filter_characters = 1 << 20;
 
-ConfigFields section(const ConfigFields& fields, const char* key) {
-  const auto found = fields.section(key);
-  fields.refuse_if(!found, key, "missing", "a model of characters and LSTMs has it");
-  return *found;
-}
-
-std::int64_t needed_size(const ConfigFields& fields, const char* key, std::int64_t most = max_side) {
-  fields.refuse_if(fields.find(key) == nullptr, key, "missing", "the shapes of the weights follow from it");
-  const auto size = fields.size(key, 0);
-  fields.refuse_if(size > most, key, std::to_string(size), "at most " + std::to_string(most) + " is taken");
+std::int64_t needed_size(const base::JsonValue& fields, const char* key, std::int64_t most = max_side) {
+  const auto size = fields[key].size();
+  fields[key].refuse_if(size > most, std::to_string(size), "at most " + std::to_string(most) + " is taken");
   return size;
 }
 
-double clip(const ConfigFields& fields, const char* key) {
-  return fields.number_or_none(key, std::nullopt).value_or(0);
-}
-
-std::vector<CharacterFilters> read_filters(const ConfigFields& cnn, std::int64_t max_characters) {
-  constexpr auto key = "filters";
-  const auto* list = cnn.find(key);
-  cnn.refuse_if(list == nullptr || !list->is_array() || list->empty() || list->size() > 64, key,
-                "no list of 1 to 64 filters", "each is [characters, number of filters]");
+std::vector<CharacterFilters> read_filters(const base::JsonValue& cnn, std::int64_t max_characters) {
+  const auto list = cnn["filters"];
+  list.refuse_if(list.list().empty() || list.list().size() > 64, "no list of 1 to 64 filters",
+                 "each is [characters, number of filters]");
   std::vector<CharacterFilters> filters;
   std::uint64_t filter_characters = 0;
-  for (const auto& entry : *list) {
-    cnn.refuse_if(
-        !entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() || !entry[1].is_number_unsigned(), key,
-        entry.dump(), "a filter is [characters, number of filters]");
-    const auto width = entry[0].get<std::uint64_t>();
-    const auto count = entry[1].get<std::uint64_t>();
-    cnn.refuse_if(width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_side, key,
-                  entry.dump(),
-                  "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_side) +
-                      " filters are possible");
-    filter_characters += width * count;
-    filters.push_back({static_cast<std::int64_t>(width), static_cast<std::int64_t>(count)});
+  for (const auto& entry : list.items()) {
+    entry.refuse_if(entry.list().size() != 2, entry.json().dump(), "a filter is [characters, number of filters]");
+    const auto parts = entry.items();
+    const auto& filter = filters.emplace_back(parts[0].whole<std::int64_t>(1, max_characters),
+                                              parts[1].whole<std::int64_t>(1, max_side));
+    filter_characters += static_cast<std::uint64_t>(filter.width * filter.count);
   }
-  cnn.refuse_if(filter_characters > max_filter_characters, key,
-                base::with_thousands(filter_characters) + " characters in all filters",
-                "at most " + base::with_thousands(max_filter_characters) + " are taken, published models have 12,320");
+  list.refuse_if(filter_characters > max_filter_characters,
+                 base::with_thousands(filter_characters) + " characters in all filters",
+                 "at most " + base::with_thousands(max_filter_characters) + " are taken, published models have 12,320");
   return filters;
 }
 
-void read_characters(const ConfigFields& cnn, ElmoOptions& options) {
+void read_characters(const base::JsonValue& cnn, ElmoOptions& options) {
   options.max_characters = needed_size(cnn, "max_characters_per_token", 1024);
-  cnn.refuse_if(options.max_characters < 3, "max_characters_per_token", std::to_string(options.max_characters),
-                "a word has two marks and a letter");
+  cnn["max_characters_per_token"].refuse_if(options.max_characters < 3, std::to_string(options.max_characters),
+                                            "a word has two marks and a letter");
   const auto characters = needed_size(cnn, "n_characters");
-  cnn.refuse_if(characters != num_elmo_characters && characters != num_elmo_characters + 1, "n_characters",
-                std::to_string(characters), "ELMo has 261 characters, 262 with the one of padding");
-  options.character_size = needed_size(section(cnn, "embedding"), "dim");
+  cnn["n_characters"].refuse_if(characters != num_elmo_characters && characters != num_elmo_characters + 1,
+                                std::to_string(characters), "ELMo has 261 characters, 262 with the one of padding");
+  options.character_size = needed_size(cnn["embedding"], "dim");
   options.filters = read_filters(cnn, options.max_characters);
   options.num_highways = needed_size(cnn, "n_highway", 64);
-  const auto activation = cnn.text("activation", "");
-  cnn.refuse_if(activation != "relu" && activation != "tanh", "activation", '"' + activation + '"',
-                "relu and tanh are known");
+  const auto activation = cnn["activation"].text_or("");
+  cnn["activation"].refuse_if(activation != "relu" && activation != "tanh", '"' + activation + '"',
+                              "relu and tanh are known");
   options.activation = activation == "relu" ? CharacterActivation::relu : CharacterActivation::tanh;
 }
 
@@ -211,17 +193,17 @@ std::int64_t ElmoOptions::num_filters() const {
 }
 
 ElmoOptions read_elmo_options(const base::FileSet& files) {
-  const ConfigFields fields(files, base::find_elmo_options(files));
+  const auto fields = base::read_json(files, base::find_elmo_options(files));
   ElmoOptions options;
-  read_characters(section(fields, "char_cnn"), options);
-  const auto lstm = section(fields, "lstm");
-  lstm.refuse_if(!lstm.is_on("use_skip_connections"), "use_skip_connections", "not true",
-                 "published models have residual connections, others are not known");
+  read_characters(fields["char_cnn"], options);
+  const auto lstm = fields["lstm"];
+  lstm["use_skip_connections"].refuse_if(!lstm["use_skip_connections"].flag_or(false), "not true",
+                                         "published models have residual connections, others are not known");
   options.num_layers = needed_size(lstm, "n_layers", 64);
   options.cell = needed_size(lstm, "dim");
   options.projection = needed_size(lstm, "projection_dim");
-  options.cell_clip = clip(lstm, "cell_clip");
-  options.projection_clip = clip(lstm, "proj_clip");
+  options.cell_clip = lstm["cell_clip"].positive_or(0);
+  options.projection_clip = lstm["proj_clip"].positive_or(0);
   return options;
 }
 

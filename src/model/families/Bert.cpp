@@ -16,29 +16,30 @@
 namespace stereosweep::model::families {
 namespace {
 
-MaskedSpecification read_bert_like(const ConfigFields& fields, std::int64_t vocabulary) {
-  const auto kind = fields.text("position_embedding_type", "absolute");
-  fields.refuse_if(kind != "absolute", "position_embedding_type", "\"" + kind + "\" is not supported",
-                   "absolute positions are");
+MaskedSpecification read_bert_like(const base::JsonValue& fields, std::int64_t vocabulary) {
+  const auto kind = fields["position_embedding_type"].text_or("absolute");
+  fields["position_embedding_type"].refuse_if(kind != "absolute", "\"" + kind + "\" is not supported",
+                                              "absolute positions are");
   auto specification = read_encoder(fields, {.vocabulary = vocabulary}, "encoder.layer.");
-  specification.token_types = fields.size("type_vocab_size", 2);
-  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.token_types = fields["type_vocab_size"].size_or(2);
+  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
   return specification;
 }
 
-MaskedSpecification read_bert(const ConfigFields& fields) { return read_bert_like(fields, 30522); }
+MaskedSpecification read_bert(const base::JsonValue& fields) { return read_bert_like(fields, 30522); }
 
 // The head has a GELU of its own.
-MaskedSpecification read_roberta(const ConfigFields& fields) {
+MaskedSpecification read_roberta(const base::JsonValue& fields) {
   auto specification = read_bert_like(fields, 50265);
   specification.head_activation = Activation::gelu;
-  specification.first_position = fields.size("pad_token_id", 1, 0) + 1;
+  specification.first_position = fields["pad_token_id"].size_or(1, 0) + 1;
   specification.max_tokens -= specification.first_position;
   specification.skips_padding = true;
   specification.names.body = "roberta.";
   specification.names.heads = {{"lm_head.", "lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"}};
-  fields.refuse_if(specification.max_tokens < 1, "max_position_embeddings", std::to_string(specification.positions),
-                   "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
+  fields["max_position_embeddings"].refuse_if(
+      specification.max_tokens < 1, std::to_string(specification.positions),
+      "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
   return specification;
 }
 
@@ -49,7 +50,7 @@ constexpr EncoderDefaults distilbert_defaults = {.layers = 6,
                                                  .heads_key = "n_heads",
                                                  .activation_key = "activation"};
 
-MaskedSpecification read_distilbert(const ConfigFields& fields) {
+MaskedSpecification read_distilbert(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, distilbert_defaults, "transformer.layer.");
   specification.norm_epsilon = 1e-12;
   auto& names = specification.names;
@@ -70,15 +71,15 @@ constexpr EncoderDefaults albert_defaults = {
     .vocabulary = 30000, .hidden = 4096, .inner = 16384, .heads = 64, .activation = "gelu_new"};
 
 // Each of num_hidden_layers runs all layers of its group, so that there are more hidden states than that.
-void share_layers(const ConfigFields& fields, MaskedSpecification& specification) {
-  const auto groups = fields.size("num_hidden_groups", 1);
-  const auto inner = fields.size("inner_group_num", 1);
+void share_layers(const base::JsonValue& fields, MaskedSpecification& specification) {
+  const auto groups = fields["num_hidden_groups"].size_or(1);
+  const auto inner = fields["inner_group_num"].size_or(1);
   const auto rounds = specification.num_layers;
   constexpr std::int64_t most = 4096;
-  fields.refuse_if(groups > rounds, "num_hidden_groups", std::to_string(groups),
-                   "there are num_hidden_layers = " + std::to_string(rounds));
-  fields.refuse_if(inner > most / rounds, "inner_group_num", std::to_string(inner),
-                   "at most " + std::to_string(most) + " layers are supported");
+  fields["num_hidden_groups"].refuse_if(groups > rounds, std::to_string(groups),
+                                        "there are num_hidden_layers = " + std::to_string(rounds));
+  fields["inner_group_num"].refuse_if(inner > most / rounds, std::to_string(inner),
+                                      "at most " + std::to_string(most) + " layers are supported");
   specification.num_layers = rounds * inner;
   specification.names.layers.clear();
   for (std::int64_t round = 0; round < rounds; ++round) {
@@ -92,12 +93,12 @@ void share_layers(const ConfigFields& fields, MaskedSpecification& specification
   }
 }
 
-MaskedSpecification read_albert(const ConfigFields& fields) {
+MaskedSpecification read_albert(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, albert_defaults, "");
   share_layers(fields, specification);
-  specification.embedding = fields.size("embedding_size", 128);
-  specification.token_types = fields.size("type_vocab_size", 2);
-  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.embedding = fields["embedding_size"].size_or(128);
+  specification.token_types = fields["type_vocab_size"].size_or(2);
+  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
   auto& names = specification.names;
   names.body = "albert.";
   names.embedding_projection = "encoder.embedding_hidden_mapping_in";
@@ -119,14 +120,14 @@ constexpr EncoderDefaults modernbert_defaults = {
     .vocabulary = 50368, .inner = 1152, .layers = 22, .positions = 8192, .activation_key = "hidden_activation"};
 
 // layer_types says layer by layer what sees all; else every global_attn_every_n_layers-th does.
-void set_reaches(const ConfigFields& fields, MaskedSpecification& specification) {
-  const auto reach = fields.size("local_attention", 128) / 2;
-  fields.refuse_if(reach == 0, "local_attention", "1", "a window of at least 2 is needed");
-  const auto pattern = fields.size("global_attn_every_n_layers", 3);
+void set_reaches(const base::JsonValue& fields, MaskedSpecification& specification) {
+  const auto reach = fields["local_attention"].size_or(128) / 2;
+  fields["local_attention"].refuse_if(reach == 0, "1", "a window of at least 2 is needed");
+  const auto pattern = fields["global_attn_every_n_layers"].size_or(3);
   for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
     specification.layers.push_back({.window = layer % pattern == 0 ? 0 : reach});
   }
-  if (!fields.texts("layer_types").empty()) {
+  if (fields["layer_types"] && !fields["layer_types"].list().empty()) {
     set_layer_types(fields, reach, specification);
   }
   for (auto& layer : specification.layers) {
@@ -135,30 +136,31 @@ void set_reaches(const ConfigFields& fields, MaskedSpecification& specification)
 }
 
 // Layers with a window turn by another angle than those without.
-void set_both_rotaries(const ConfigFields& fields, MaskedSpecification& specification) {
-  fields.refuse_if(fields.find("rope_scaling") != nullptr, "rope_scaling", "is not supported",
-                   "rope_parameters says how each kind of layer turns");
-  const auto nested = fields.section("rope_parameters");
+void set_both_rotaries(const base::JsonValue& fields, MaskedSpecification& specification) {
+  if (const auto scaling = fields["rope_scaling"]) {
+    scaling.refuse("is not supported", "rope_parameters says how each kind of layer turns");
+  }
   const auto rotary = [&](const char* kind, const char* key, double theta) {
-    const auto own = nested ? nested->section(kind) : std::nullopt;
-    fields.refuse_if(own && own->text("rope_type", "default") != "default", "rope_parameters",
-                     std::string(kind) + " with another rope_type", "default is supported in this family");
-    return read_rotary_object(fields, own, fields.number(key, theta), {}, specification);
+    const auto own = fields["rope_parameters"][kind];
+    fields["rope_parameters"].refuse_if(own["rope_type"].text_or("default") != "default",
+                                        std::string(kind) + " with another rope_type",
+                                        "default is supported in this family");
+    return read_rotary_object(fields, own, fields[key].positive_or(theta), {}, specification);
   };
   specification.rotaries = {rotary("full_attention", "global_rope_theta", 160000),
                             rotary("sliding_attention", "local_rope_theta", 10000)};
 }
 
-MaskedSpecification read_modernbert(const ConfigFields& fields) {
+MaskedSpecification read_modernbert(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, modernbert_defaults, "layers.");
-  specification.norm_epsilon = fields.positive("norm_eps", 1e-5);
+  specification.norm_epsilon = fields["norm_eps"].fraction_or(1e-5);
   specification.head_activation = read_activation(fields, "classifier_activation", "gelu");
   specification.norm = NormPlace::before;
-  specification.norm_bias = fields.is_on("norm_bias");
-  specification.attention_bias = fields.is_on("attention_bias");
-  specification.inner_bias = fields.is_on("mlp_bias");
-  specification.head_bias = fields.is_on("classifier_bias");
-  specification.decoder_bias = fields.is_on("decoder_bias", ConfigFields::Flag::on);
+  specification.norm_bias = fields["norm_bias"].flag_or(false);
+  specification.attention_bias = fields["attention_bias"].flag_or(false);
+  specification.inner_bias = fields["mlp_bias"].flag_or(false);
+  specification.head_bias = fields["classifier_bias"].flag_or(false);
+  specification.decoder_bias = fields["decoder_bias"].flag_or(true);
   set_reaches(fields, specification);
   set_both_rotaries(fields, specification);
   auto& names = specification.names;
@@ -181,67 +183,66 @@ constexpr EncoderDefaults deberta_defaults = {
     .vocabulary = 128100, .hidden = 1536, .inner = 6144, .layers = 24, .heads = 24};
 
 // A text with '|' between the names, or a list of them.
-std::vector<std::string> read_names(const ConfigFields& fields, const char* key) {
-  const auto* value = fields.find(key);
-  if (value == nullptr || !value->is_string()) {
-    return fields.texts(key);
+std::vector<std::string> read_names(const base::JsonValue& fields, const char* key) {
+  const auto value = fields[key];
+  if (!value.json().is_string()) {
+    return value ? value.texts() : std::vector<std::string>();
   }
-  auto names = base::split(base::lower_ascii(value->get<std::string>()), '|');
+  auto names = base::split(base::lower_ascii(value.text()), '|');
   for (auto& name : names) {
     name = base::trim(name);
   }
   return names;
 }
 
-RelativePositions read_relative(const ConfigFields& fields, std::int64_t positions) {
-  fields.refuse_if(!fields.is_on("relative_attention"), "relative_attention", "false is not supported",
-                   "the published models of this family have relative positions");
+RelativePositions read_relative(const base::JsonValue& fields, std::int64_t positions) {
+  fields["relative_attention"].refuse_if(!fields["relative_attention"].flag_or(false), "false is not supported",
+                                         "the published models of this family have relative positions");
   RelativePositions relative;
-  const auto* farthest = fields.find("max_relative_positions");
-  const bool is_given = farthest != nullptr && farthest->is_number_integer() && *farthest > 0;
-  relative.farthest = is_given ? fields.size("max_relative_positions", positions) : positions;
-  const auto* buckets = fields.find("position_buckets");
-  relative.buckets = buckets != nullptr && *buckets != -1 ? fields.size("position_buckets", 0, 0) : 0;
-  fields.refuse_if(relative.buckets > 0 && (relative.buckets < 4 || relative.farthest <= relative.buckets / 2 + 1),
-                   "position_buckets", std::to_string(relative.buckets),
-                   "at least 4 are needed, and max_relative_positions beyond half of them");
+  const auto farthest = fields["max_relative_positions"];
+  relative.farthest = farthest.json().is_number_integer() && farthest.json() > 0 ? farthest.size() : positions;
+  const auto buckets = fields["position_buckets"];
+  relative.buckets = buckets.json() != -1 ? buckets.size_or(0, 0) : 0;
+  buckets.refuse_if(relative.buckets > 0 && (relative.buckets < 4 || relative.farthest <= relative.buckets / 2 + 1),
+                    std::to_string(relative.buckets),
+                    "at least 4 are needed, and max_relative_positions beyond half of them");
   for (const auto& name : read_names(fields, "pos_att_type")) {
-    fields.refuse_if(name != "c2p" && name != "p2c", "pos_att_type", "\"" + name + "\" is not supported",
-                     "c2p and p2c are");
+    fields["pos_att_type"].refuse_if(name != "c2p" && name != "p2c", "\"" + name + "\" is not supported",
+                                     "c2p and p2c are");
     (name == "c2p" ? relative.content_to_position : relative.position_to_content) = true;
   }
-  relative.own_projections = !fields.is_on("share_att_key");
+  relative.own_projections = !fields["share_att_key"].flag_or(false);
   const auto norms = read_names(fields, "norm_rel_ebd");
   relative.normed = base::contains(norms, "layer_norm");
   return relative;
 }
 
-MaskedSpecification read_deberta(const ConfigFields& fields) {
+MaskedSpecification read_deberta(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, deberta_defaults, "encoder.layer.");
-  const auto width = fields.size("embedding_size", specification.hidden);
-  fields.refuse_if(width != specification.hidden, "embedding_size", std::to_string(width) + " is not supported",
-                   "it must be hidden_size");
-  fields.refuse_if(fields.size("conv_kernel_size", 0, 0) != 0, "conv_kernel_size", "a convolution is not supported",
-                   "DeBERTa-v3 has none");
-  const auto head_size = fields.size("attention_head_size", specification.head_width);
-  fields.refuse_if(head_size != specification.head_width, "attention_head_size", std::to_string(head_size),
-                   "hidden_size / num_attention_heads is supported");
-  specification.token_types = fields.size("type_vocab_size", 0, 0);
-  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-7);
+  const auto width = fields["embedding_size"].size_or(specification.hidden);
+  fields["embedding_size"].refuse_if(width != specification.hidden, std::to_string(width) + " is not supported",
+                                     "it must be hidden_size");
+  fields["conv_kernel_size"].refuse_if(fields["conv_kernel_size"].size_or(0, 0) != 0, "a convolution is not supported",
+                                       "DeBERTa-v3 has none");
+  const auto head_size = fields["attention_head_size"].size_or(specification.head_width);
+  fields["attention_head_size"].refuse_if(head_size != specification.head_width, std::to_string(head_size),
+                                          "hidden_size / num_attention_heads is supported");
+  specification.token_types = fields["type_vocab_size"].size_or(0, 0);
+  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-7);
   specification.relative = read_relative(fields, specification.positions);
   auto& names = specification.names;
   names.body = "deberta.";
   names.query = "attention.self.query_proj";
   names.key = "attention.self.key_proj";
   names.value = "attention.self.value_proj";
-  if (!fields.is_on("position_biased_input", ConfigFields::Flag::on)) {
+  if (!fields["position_biased_input"].flag_or(true)) {
     names.positions = "";
     names.harmless = {"deberta.embeddings.position_embeddings."};
   }
   // The published checkpoints hold the second head, whatever `legacy` says; transformers would draw a random one then.
   const MaskedHeadNames own{"lm_predictions.", "lm_predictions.lm_head.dense", "lm_predictions.lm_head.LayerNorm",
                             "lm_predictions.lm_head.decoder", "lm_predictions.lm_head.bias"};
-  const bool is_legacy = fields.is_on("legacy", ConfigFields::Flag::on);
+  const bool is_legacy = fields["legacy"].flag_or(true);
   names.heads = is_legacy ? std::vector{MaskedHeadNames(), own} : std::vector{own, MaskedHeadNames()};
   for (const auto* beginning : {"mask_predictions.", "lm_predictions.", "cls.predictions."}) {
     names.harmless.emplace_back(beginning);
@@ -255,13 +256,13 @@ MaskedSpecification read_deberta(const ConfigFields& fields) {
 
 constexpr EncoderDefaults electra_defaults = {.hidden = 256, .inner = 1024, .heads = 4};
 
-MaskedSpecification read_electra(const ConfigFields& fields) {
+MaskedSpecification read_electra(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, electra_defaults, "encoder.layer.");
-  specification.token_types = fields.size("type_vocab_size", 2);
-  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
+  specification.token_types = fields["type_vocab_size"].size_or(2);
+  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
   specification.head_activation = Activation::gelu;
   auto& names = specification.names;
-  const auto width = fields.size("embedding_size", 128);
+  const auto width = fields["embedding_size"].size_or(128);
   if (width != specification.hidden) {
     specification.embedding = width;
     names.embedding_projection = "embeddings_project";
@@ -279,20 +280,20 @@ MaskedSpecification read_electra(const ConfigFields& fields) {
 
 constexpr EncoderDefaults eurobert_defaults = {.vocabulary = 128256, .positions = 8192, .activation = "silu"};
 
-MaskedSpecification read_eurobert(const ConfigFields& fields) {
+MaskedSpecification read_eurobert(const base::JsonValue& fields) {
   auto specification = read_encoder(fields, eurobert_defaults, "layers.");
   refuse_other_head_width(fields, specification);
-  set_key_heads(fields, "num_key_value_heads", fields.size("num_key_value_heads", specification.num_heads),
+  set_key_heads(fields["num_key_value_heads"], fields["num_key_value_heads"].size_or(specification.num_heads),
                 specification);
   read_rotary(fields, {}, specification);  // of all layers, which see everything
   specification.layers.resize(static_cast<std::size_t>(specification.num_layers));
-  specification.tied_decoder = fields.is_on("tie_word_embeddings");
+  specification.tied_decoder = fields["tie_word_embeddings"].flag_or(false);
   specification.norm = NormPlace::before;
   specification.norm_kind = NormKind::rms;
-  specification.norm_epsilon = fields.positive("rms_norm_eps", 1e-5);
+  specification.norm_epsilon = fields["rms_norm_eps"].fraction_or(1e-5);
   specification.norm_bias = false;
-  specification.attention_bias = fields.is_on("attention_bias");
-  specification.inner_bias = fields.is_on("mlp_bias");
+  specification.attention_bias = fields["attention_bias"].flag_or(false);
+  specification.inner_bias = fields["mlp_bias"].flag_or(false);
   specification.decoder_bias = specification.inner_bias;
   auto& names = specification.names;
   names.body = "model.";

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/JsonValue.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 #include "query/Query.hpp"
 
@@ -18,13 +18,13 @@ namespace stereosweep::model::families {
 
 struct CausalFamily {
   std::string_view model_type;
-  CausalSpecification (*read)(const ConfigFields& fields);
+  CausalSpecification (*read)(const base::JsonValue& fields);
   std::optional<query::TokenId> end_token;  ///< that transformers takes where no file names one
 };
 
 struct MaskedFamily {
   std::string_view model_type;
-  MaskedSpecification (*read)(const ConfigFields& fields);
+  MaskedSpecification (*read)(const base::JsonValue& fields);
 };
 
 /// A table for each kin of families.
@@ -38,6 +38,9 @@ struct SizeKey {
   std::int64_t otherwise = 0;
 };
 
+/// The first of these keys that is there, else the first of all.
+base::JsonValue first_of(const base::JsonValue& fields, std::initializer_list<const char*> keys);
+
 struct Sizes {
   SizeKey vocabulary;
   SizeKey hidden;
@@ -47,7 +50,7 @@ struct Sizes {
 };
 
 /// Refuses what no family may have: cross-attention, pruned heads, weights quantized in ways that are not read.
-void refuse_variants(const ConfigFields& fields);
+void refuse_variants(const base::JsonValue& fields);
 
 /// Keys of an encoder, and what they are where config.json leaves them out.
 struct EncoderDefaults {
@@ -67,34 +70,34 @@ struct EncoderDefaults {
 
 /// Sizes, both activations and whether the decoder is tied; names.layers is NAME 0., NAME 1., ... Refuses variants,
 /// decoders, heads that do not divide the width, and more than 4096 layers or heads.
-MaskedSpecification read_encoder(const ConfigFields& fields, const EncoderDefaults& defaults,
+MaskedSpecification read_encoder(const base::JsonValue& fields, const EncoderDefaults& defaults,
                                  const std::string& layer_name);
 
 /// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses variants, and
 /// more than 4096 layers or heads.
-CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes);
+CausalSpecification read_sizes(const base::JsonValue& fields, const Sizes& sizes);
 
 /// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width). Refuses another
 /// head_dim.
-void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification);
+void set_head_width(const base::JsonValue& fields, const Sizes& sizes, CausalSpecification& specification);
 /// Refuses a head_dim that is not hidden / num_heads: these families have no other, and transformers takes it for the
 /// angles alone.
-void refuse_other_head_width(const ConfigFields& fields, const BodySettings& specification);
+void refuse_other_head_width(const base::JsonValue& fields, const BodySettings& specification);
 /// 1 / sqrt(width) in double, rounded once.
 float inverse_root(double width);
 
 /// num_key_heads must divide num_heads.
-void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count, BodySettings& specification);
+void set_key_heads(const base::JsonValue& field, std::int64_t count, BodySettings& specification);
 
 /// The activation by the name that transformers gives it.
-Activation read_activation(const ConfigFields& fields, const char* key, const char* otherwise);
+Activation read_activation(const base::JsonValue& fields, const char* key, const char* otherwise);
 
 /// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
 /// power. (source: press2022, their code)
 std::vector<float> alibi_slopes(std::int64_t heads);
 
 /// A window (0: none) for each layer that layer_types calls sliding_attention.
-void set_layer_types(const ConfigFields& fields, std::int64_t window, BodySettings& specification);
+void set_layer_types(const base::JsonValue& fields, std::int64_t window, BodySettings& specification);
 
 /// Every layer sees `window` tokens (0: all).
 void set_window(std::int64_t window, CausalSpecification& specification);

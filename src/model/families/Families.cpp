@@ -26,8 +26,8 @@ const families::CausalFamily* find_causal(std::string_view type) {
 }
 
 // The causal family; null for a masked one. Refuses all others.
-const families::CausalFamily* find_family(const ConfigFields& fields) {
-  const auto type = fields.text("model_type", "");
+const families::CausalFamily* find_family(const base::JsonValue& fields) {
+  const auto type = fields["model_type"].text_or("");
   const auto* causal = find_causal(type);
   if (causal != nullptr || find_masked(type) != nullptr) {
     return causal;
@@ -37,18 +37,19 @@ const families::CausalFamily* find_family(const ConfigFields& fields) {
   std::ranges::for_each(families::bert_families(), add);
   std::ranges::for_each(families::gpt_families(), add);
   std::ranges::for_each(families::llama_families(), add);
-  fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
-                base::join(names, ", ") + " are");
+  fields["model_type"].refuse(type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
+                              base::join(names, ", ") + " are");
 }
 
 // Families that know no layer_types may still be given some: they must say what is done anyway.
-void check_layer_types(const ConfigFields& fields, const CausalSpecification& specification) {
-  const auto types = fields.texts("layer_types");
+void check_layer_types(const base::JsonValue& fields, const CausalSpecification& specification) {
+  const auto listed = fields["layer_types"];
+  const auto types = listed ? listed.texts() : std::vector<std::string>();
   for (std::size_t i = 0; i < types.size(); ++i) {
     const std::string_view done = i >= specification.layers.size() || specification.layers[i].window == 0
                                       ? "full_attention"
                                       : "sliding_attention";
-    fields.refuse_if(types.size() != specification.layers.size() || types[i] != done, "layer_types",
+    listed.refuse_if(types.size() != specification.layers.size() || types[i] != done,
                      base::json_quote(types[i]) + " for layer " + std::to_string(i) + " of " +
                          std::to_string(specification.layers.size()) + " is not supported",
                      "the layers of this family are alike, here " + std::string(done));
@@ -58,10 +59,12 @@ void check_layer_types(const ConfigFields& fields, const CausalSpecification& sp
 }  // namespace
 
 CausalSpecification read_causal_specification(const base::FileSet& files) {
-  const ConfigFields fields(files);
+  const auto config = base::read_json(files, "config.json");
+  const auto fields = config.value();
   const auto* family = find_family(fields);
-  fields.refuse_if(family == nullptr, "model_type",
-                   base::json_quote(fields.text("model_type", "")) + " is a masked model", "a causal one is needed");
+  fields["model_type"].refuse_if(family == nullptr,
+                                 base::json_quote(fields["model_type"].text_or("")) + " is a masked model",
+                                 "a causal one is needed");
   auto specification = family->read(fields);
   check_layer_types(fields, specification);
   specification.family = family->model_type;
@@ -69,13 +72,17 @@ CausalSpecification read_causal_specification(const base::FileSet& files) {
 }
 
 MaskedSpecification read_masked_specification(const base::FileSet& files) {
-  const ConfigFields fields(files);
-  fields.refuse_if(find_family(fields) != nullptr, "model_type",
-                   base::json_quote(fields.text("model_type", "")) + " is a causal model", "a masked one is needed");
-  return find_masked(fields.text("model_type", ""))->read(fields);
+  const auto config = base::read_json(files, "config.json");
+  const auto fields = config.value();
+  fields["model_type"].refuse_if(find_family(fields) != nullptr,
+                                 base::json_quote(fields["model_type"].text_or("")) + " is a causal model",
+                                 "a masked one is needed");
+  return find_masked(fields["model_type"].text_or(""))->read(fields);
 }
 
-bool is_causal(const base::FileSet& files) { return find_family(ConfigFields(files)) != nullptr; }
+bool is_causal(const base::FileSet& files) {
+  return find_family(base::read_json(files, "config.json").value()) != nullptr;
+}
 
 std::optional<query::TokenId> usual_end_token(std::string_view model_type) {
   const auto* family = find_causal(model_type);

@@ -47,37 +47,37 @@ const CausalNames conv1d_names = {.prefixes = {"transformer."},
                                   .feed_forward_bias = true,
                                   .harmless_endings = {".attn.bias", ".attn.masked_bias"}};
 
-CausalSpecification read_conv1d(const ConfigFields& fields, const Sizes& sizes) {
+CausalSpecification read_conv1d(const base::JsonValue& fields, const Sizes& sizes) {
   auto specification = read_sizes(fields, sizes);
   set_head_width(fields, sizes, specification);
   specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
   specification.position = PositionKind::learned;
-  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
   specification.names = conv1d_names;
   return specification;
 }
 
-CausalSpecification read_gpt2(const ConfigFields& fields) {
+CausalSpecification read_gpt2(const base::JsonValue& fields) {
   auto specification = read_conv1d(fields, gpt2_sizes);
-  specification.inner = fields.size("n_inner", 4 * specification.hidden);
+  specification.inner = fields["n_inner"].size_or(4 * specification.hidden);
   specification.activation = read_activation(fields, "activation_function", "gelu_new");
-  if (!fields.is_on("scale_attn_weights", ConfigFields::Flag::on)) {
+  if (!fields["scale_attn_weights"].flag_or(true)) {
     specification.attention_scale = 1;
   }
-  specification.scale_by_layer = fields.is_on("scale_attn_by_inverse_layer_idx");
+  specification.scale_by_layer = fields["scale_attn_by_inverse_layer_idx"].flag_or(false);
   specification.names.words = "wte";
   specification.names.positions = "wpe";
   specification.names.final_norm = "ln_f";
   return specification;
 }
 
-CausalSpecification read_gpt_bigcode(const ConfigFields& fields) {
+CausalSpecification read_gpt_bigcode(const base::JsonValue& fields) {
   auto specification = read_gpt2(fields);
   specification.activation = read_activation(fields, "activation_function", "gelu_pytorch_tanh");
   specification.scale_by_layer = false;
   specification.names.order = MatrixOrder::out_in;
-  if (fields.is_on("multi_query", ConfigFields::Flag::on)) {
+  if (fields["multi_query"].flag_or(true)) {
     specification.num_key_heads = 1;
   } else {
     specification.names.packing = QueryKeyValuePacking::by_key_head;
@@ -85,7 +85,7 @@ CausalSpecification read_gpt_bigcode(const ConfigFields& fields) {
   return specification;
 }
 
-CausalSpecification read_openai_gpt(const ConfigFields& fields) {
+CausalSpecification read_openai_gpt(const base::JsonValue& fields) {
   auto specification = read_conv1d(fields, openai_sizes);
   specification.inner = 4 * specification.hidden;
   specification.activation = read_activation(fields, "afn", "gelu");
@@ -118,18 +118,17 @@ const CausalNames neox_names = {
     .feed_forward_bias = true,
     .harmless_endings = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"}};
 
-CausalSpecification read_gpt_neox(const ConfigFields& fields) {
+CausalSpecification read_gpt_neox(const base::JsonValue& fields) {
   auto specification = read_sizes(fields, gpt_neox_sizes);
   set_head_width(fields, gpt_neox_sizes, specification);
-  specification.inner = fields.size("intermediate_size", 24576);
+  specification.inner = fields["intermediate_size"].size_or(24576);
   specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);
+  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-5);
   specification.activation = read_activation(fields, "hidden_act", "gelu");
-  specification.residual =
-      fields.is_on("use_parallel_residual", ConfigFields::Flag::on) ? Residual::parallel : Residual::sequential;
-  specification.tied_head = fields.is_on("tie_word_embeddings");
+  specification.residual = fields["use_parallel_residual"].flag_or(true) ? Residual::parallel : Residual::sequential;
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(false);
   specification.names = neox_names;
-  specification.names.query_key_value_bias = fields.is_on("attention_bias", ConfigFields::Flag::on);
+  specification.names.query_key_value_bias = fields["attention_bias"].flag_or(true);
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
   read_rotary(
       fields,
@@ -158,17 +157,17 @@ const CausalNames gptj_names = {.prefixes = {"transformer."},
                                 .feed_forward_bias = true,
                                 .harmless_endings = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"}};
 
-CausalSpecification read_gptj(const ConfigFields& fields) {
+CausalSpecification read_gptj(const base::JsonValue& fields) {
   auto specification = read_sizes(fields, gptj_sizes);
   set_head_width(fields, gptj_sizes, specification);
-  specification.inner = fields.size("n_inner", 4 * specification.hidden);
+  specification.inner = fields["n_inner"].size_or(4 * specification.hidden);
   specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
   specification.activation = read_activation(fields, "activation_function", "gelu_new");
   specification.residual = Residual::parallel;
-  specification.tied_head = fields.is_on("tie_word_embeddings");
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(false);
   specification.names = gptj_names;
-  specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields.size("rotary_dim", 64), specification)};
+  specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields["rotary_dim"].size_or(64), specification)};
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
   return specification;
 }
@@ -188,26 +187,27 @@ const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
                                .inner = {"fc1"},
                                .outer = "fc2"};
 
-CausalSpecification read_opt(const ConfigFields& fields) {
+CausalSpecification read_opt(const base::JsonValue& fields) {
   auto specification = read_sizes(fields, opt_sizes);
   set_head_width(fields, opt_sizes, specification);
-  const auto width = fields.size("word_embed_proj_dim", specification.hidden);
-  fields.refuse_if(width != specification.hidden, "word_embed_proj_dim", std::to_string(width) + " is not supported",
-                   "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
-  fields.refuse_if(!fields.is_on("layer_norm_elementwise_affine", ConfigFields::Flag::on),
-                   "layer_norm_elementwise_affine", "false is not supported", "norms with weights are");
-  const bool before = fields.is_on("do_layer_norm_before", ConfigFields::Flag::on);
-  specification.inner = fields.size("ffn_dim", 3072);
+  const auto width = fields["word_embed_proj_dim"].size_or(specification.hidden);
+  fields["word_embed_proj_dim"].refuse_if(
+      width != specification.hidden, std::to_string(width) + " is not supported",
+      "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
+  fields["layer_norm_elementwise_affine"].refuse_if(!fields["layer_norm_elementwise_affine"].flag_or(true),
+                                                    "false is not supported", "norms with weights are");
+  const bool before = fields["do_layer_norm_before"].flag_or(true);
+  specification.inner = fields["ffn_dim"].size_or(3072);
   specification.norm = NormKind::layer;
   specification.norm_epsilon = 1e-5;
   specification.residual = before ? Residual::sequential : Residual::after_adding;
-  specification.final_norm = before && !fields.is_on("_remove_final_layer_norm");
+  specification.final_norm = before && !fields["_remove_final_layer_norm"].flag_or(false);
   specification.activation = read_activation(fields, "activation_function", "relu");
   specification.position = PositionKind::learned;
   specification.first_position = 2;
-  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
   specification.names = opt_names;
-  const bool biases = fields.is_on("enable_bias", ConfigFields::Flag::on);
+  const bool biases = fields["enable_bias"].flag_or(true);
   specification.names.query_key_value_bias = biases;
   specification.names.attention_output_bias = biases;
   specification.names.feed_forward_bias = biases;
@@ -231,45 +231,45 @@ const CausalNames falcon_names = {.prefixes = {"transformer."},
                                   .outer = "mlp.dense_4h_to_h",
                                   .harmless_endings = {".rotary_emb.inv_freq"}};
 
-void set_norms(const ConfigFields& fields, CausalSpecification& specification) {
-  const bool parallel = fields.is_on("parallel_attn", ConfigFields::Flag::on);
-  const bool grouped = fields.is_on("new_decoder_architecture");
-  const auto norms = fields.size("num_ln_in_parallel_attn", grouped ? 2 : 1);
-  fields.refuse_if(norms > 2 || (norms == 2 && !grouped), "num_ln_in_parallel_attn",
-                   std::to_string(norms) + " is not supported",
-                   grouped ? "1 and 2 are" : "2 goes with new_decoder_architecture");
-  fields.refuse_if(grouped && !parallel, "parallel_attn", "false is not supported",
-                   "new_decoder_architecture is parallel");
+void set_norms(const base::JsonValue& fields, CausalSpecification& specification) {
+  const bool parallel = fields["parallel_attn"].flag_or(true);
+  const bool grouped = fields["new_decoder_architecture"].flag_or(false);
+  const auto norms = fields["num_ln_in_parallel_attn"].size_or(grouped ? 2 : 1);
+  fields["num_ln_in_parallel_attn"].refuse_if(norms > 2 || (norms == 2 && !grouped),
+                                              std::to_string(norms) + " is not supported",
+                                              grouped ? "1 and 2 are" : "2 goes with new_decoder_architecture");
+  fields["parallel_attn"].refuse_if(grouped && !parallel, "false is not supported",
+                                    "new_decoder_architecture is parallel");
   specification.residual = parallel ? Residual::parallel : Residual::sequential;
   specification.names.attention_norm = norms == 2 ? "ln_attn" : "input_layernorm";
   specification.names.feed_forward_norm = norms == 2 ? "ln_mlp" : parallel ? "" : "post_attention_layernorm";
 }
 
-void set_falcon_key_heads(const ConfigFields& fields, CausalSpecification& specification) {
-  if (fields.is_on("new_decoder_architecture")) {
-    const auto* key = fields.first_of({"num_kv_heads", "n_head_kv"});
-    set_key_heads(fields, key, fields.size(key, specification.num_heads), specification);
-  } else if (fields.is_on("multi_query", ConfigFields::Flag::on)) {
+void set_falcon_key_heads(const base::JsonValue& fields, CausalSpecification& specification) {
+  if (fields["new_decoder_architecture"].flag_or(false)) {
+    const auto count = first_of(fields, {"num_kv_heads", "n_head_kv"});
+    set_key_heads(count, count.size_or(specification.num_heads), specification);
+  } else if (fields["multi_query"].flag_or(true)) {
     specification.num_key_heads = 1;
   }
 }
 
-CausalSpecification read_falcon(const ConfigFields& fields) {
+CausalSpecification read_falcon(const base::JsonValue& fields) {
   auto specification = read_sizes(fields, falcon_sizes);
   set_head_width(fields, falcon_sizes, specification);
-  specification.inner = fields.size("ffn_hidden_size", 4 * specification.hidden);
+  specification.inner = fields["ffn_hidden_size"].size_or(4 * specification.hidden);
   specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
   specification.activation = read_activation(fields, "activation", "gelu");
-  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
   specification.names = falcon_names;
-  const bool biases = fields.is_on("bias");
+  const bool biases = fields["bias"].flag_or(false);
   specification.names.query_key_value_bias = biases;
   specification.names.attention_output_bias = biases;
   specification.names.feed_forward_bias = biases;
   set_norms(fields, specification);
   set_falcon_key_heads(fields, specification);
-  if (fields.is_on("alibi")) {
+  if (fields["alibi"].flag_or(false)) {
     specification.position = PositionKind::alibi;
     for (const auto slope : alibi_slopes(specification.num_heads)) {  // as the family was trained
       specification.alibi_slopes.push_back(c10::BFloat16(slope));
@@ -305,21 +305,22 @@ const CausalNames bloom_names = {.prefixes = {"transformer."},
                                  .outer = "mlp.dense_4h_to_h",
                                  .feed_forward_bias = true};
 
-CausalSpecification read_bloom(const ConfigFields& fields) {
+CausalSpecification read_bloom(const base::JsonValue& fields) {
   auto specification = read_sizes(fields, bloom_sizes);
   set_head_width(fields, bloom_sizes, specification);
-  fields.refuse_if(fields.is_on("apply_residual_connection_post_layernorm"), "apply_residual_connection_post_layernorm",
-                   "true is not supported", "no published BLOOM has it");
-  fields.refuse_if(fields.is_on("slow_but_exact") && fields.size("pretraining_tp", 1) > 1, "slow_but_exact",
-                   "true is not supported", "transformers leaves biases out then");
+  fields["apply_residual_connection_post_layernorm"].refuse_if(
+      fields["apply_residual_connection_post_layernorm"].flag_or(false), "true is not supported",
+      "no published BLOOM has it");
+  fields["slow_but_exact"].refuse_if(fields["slow_but_exact"].flag_or(false) && fields["pretraining_tp"].size_or(1) > 1,
+                                     "true is not supported", "transformers leaves biases out then");
   specification.inner = 4 * specification.hidden;
   specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
   specification.activation = Activation::gelu_tanh;
   specification.position = PositionKind::alibi;
   specification.alibi_slopes = alibi_slopes(specification.num_heads);
   specification.alibi_rounding = AlibiRounding::model;
-  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
   specification.names = bloom_names;
   return specification;
 }

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/text/JsonValue.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 
 namespace stereosweep::model::families {
 
@@ -30,14 +30,14 @@ struct RopeDefaults {
 
 /// The turning of all layers. Needs head_width and max_tokens. longrope: max_tokens is cut to the positions of the
 /// first training, because a longer text turns all of its tokens differently.
-void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, BodySettings& specification);
+void read_rotary(const base::JsonValue& fields, const RopeDefaults& defaults, BodySettings& specification);
 
 /// The first `width` numbers of a head turn, nothing is scaled; `key` says how many.
-Rotary read_plain_rotary(const ConfigFields& fields, const char* key, std::int64_t width,
+Rotary read_plain_rotary(const base::JsonValue& fields, const char* key, std::int64_t width,
                          const BodySettings& specification);
 
 /// The same as read_rotary from one object `rope` of config.json, which may be nothing; `theta` where it has none.
-Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
+Rotary read_rotary_object(const base::JsonValue& fields, const base::JsonValue& rope, double theta,
                           const RopeDefaults& defaults, BodySettings& specification);
 
 }  // namespace stereosweep::model::families

@@ -97,23 +97,23 @@ void join_all(std::vector<Each>& symbols, const JoinOf& join_of) {
 
 class BytePairs final : public Model {
  public:
-  explicit BytePairs(const Field& field)
-      : Model(Vocabulary(field.at("vocab"))),
+  explicit BytePairs(const base::JsonValue& field)
+      : Model(Vocabulary(field["vocab"])),
         bytes_(vocabulary()),
-        prefix_(field.text_or("continuing_subword_prefix", "")),
-        suffix_(field.text_or("end_of_word_suffix", "")),
-        fuse_unknown_(field.flag_or("fuse_unk", false)),
-        byte_fallback_(field.flag_or("byte_fallback", false)),
-        ignore_merges_(field.flag_or("ignore_merges", false)),
+        prefix_(field["continuing_subword_prefix"].text_or("")),
+        suffix_(field["end_of_word_suffix"].text_or("")),
+        fuse_unknown_(field["fuse_unk"].flag_or(false)),
+        byte_fallback_(field["byte_fallback"].flag_or(false)),
+        ignore_merges_(field["ignore_merges"].flag_or(false)),
         decorates_(!prefix_.empty() || !suffix_.empty()) {
-    if (const auto dropout = field.find("dropout"); dropout && dropout->json() != 0) {
-      dropout->refuse(dropout->json().dump(), "random tokens cannot be repeated");
+    if (const auto dropout = field["dropout"]; dropout && dropout.json() != 0) {
+      dropout.refuse(dropout.json().dump(), "random tokens cannot be repeated");
     }
-    if (const auto unknown = field.find("unk_token")) {
-      unknown_ = unknown->text();
+    if (const auto unknown = field["unk_token"]) {
+      unknown_ = unknown.text();
     }
     traits_.unknown_token = unknown_;
-    read_joins(field.at("merges"));
+    read_joins(field["merges"]);
     read_characters();
   }
 
@@ -161,7 +161,7 @@ class BytePairs final : public Model {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
   }
 
-  void read_joins(const Field& merges) {
+  void read_joins(const base::JsonValue& merges) {
     std::uint32_t rank = 0;
     const auto& list = merges.list();
     PairTable<Join>::Entries joins;
@@ -172,7 +172,7 @@ class BytePairs final : public Model {
     // wheel has it: such pieces stay whole.
     bool crosses = ignore_merges_ || decorates_ || !unknown_ || !vocabulary().find(space_mark);
     for (const auto& entry : list) {
-      const Field item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
+      const base::JsonValue item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
       crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
@@ -211,7 +211,7 @@ class BytePairs final : public Model {
     characters_ = PairTable<TokenId>(characters);
   }
 
-  static std::pair<std::string, std::string> read_pair(const Field& item) {
+  static std::pair<std::string, std::string> read_pair(const base::JsonValue& item) {
     const auto& json = item.json();
     if (json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_string()) {
       return {json[0].get<std::string>(), json[1].get<std::string>()};
@@ -226,7 +226,7 @@ class BytePairs final : public Model {
     item.refuse(json.dump(-1, ' ', true, base::Json::error_handler_t::replace), "two tokens are needed");
   }
 
-  TokenId id_of(const std::string& token, const Field& item) const {
+  TokenId id_of(const std::string& token, const base::JsonValue& item) const {
     const auto id = vocabulary().find(token);
     if (!id) {
       item.refuse(base::json_quote(token) + " is not in \"vocab\"", "what is joined must have an id");
@@ -398,7 +398,7 @@ class PiecePairs final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_byte_pairs(const Field& field) { return std::make_unique<BytePairs>(field); }
+std::unique_ptr<Model> make_byte_pairs(const base::JsonValue& field) { return std::make_unique<BytePairs>(field); }
 
 std::unique_ptr<Model> make_piece_model(const PieceFile& file) {
   if (file.algorithm == PieceFile::Algorithm::unigram) {

@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
+#include "tokenizer/Kinds.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -14,12 +15,12 @@ constexpr std::uint64_t max_id = std::uint64_t{1} << 22;  // the largest vocabul
 // Longest match first, from the left; a word that cannot be spelled to its end is one unknown token.
 class WordPiece final : public Model {
  public:
-  explicit WordPiece(const Field& field)
-      : Model(Vocabulary(field.at("vocab"))), prefix_(field.text_or("continuing_subword_prefix", "##")) {
-    const auto& unknown = traits_.unknown_token.emplace(field.text_or("unk_token", "[UNK]"));
+  explicit WordPiece(const base::JsonValue& field)
+      : Model(Vocabulary(field["vocab"])), prefix_(field["continuing_subword_prefix"].text_or("##")) {
+    const auto& unknown = traits_.unknown_token.emplace(field["unk_token"].text_or("[UNK]"));
     traits_.continuation_prefix = prefix_;
-    if (const auto most = field.find("max_input_chars_per_word")) {
-      max_characters_ = most->number();
+    if (const auto most = field["max_input_chars_per_word"]) {
+      max_characters_ = most.whole<std::size_t>();
     }
     const auto id = vocabulary().find(unknown);
     field.refuse_if(!id, "the unknown token " + base::json_quote(unknown) + " is not in \"vocab\"",
@@ -64,8 +65,8 @@ class WordPiece final : public Model {
 // A piece is a token or unknown.
 class WordLevel final : public Model {
  public:
-  explicit WordLevel(const Field& field) : Model(Vocabulary(field.at("vocab"))) {
-    traits_.unknown_token = field.text_or("unk_token", "<unk>");
+  explicit WordLevel(const base::JsonValue& field) : Model(Vocabulary(field["vocab"])) {
+    traits_.unknown_token = field["unk_token"].text_or("<unk>");
   }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
@@ -76,7 +77,7 @@ class WordLevel final : public Model {
 
 }  // namespace
 
-Vocabulary::Vocabulary(const Field& field) {
+Vocabulary::Vocabulary(const base::JsonValue& field) {
   const auto& json = field.object();
   ids_.reserve(json.size());
   for (const auto& [token, id] : json.items()) {
@@ -157,18 +158,18 @@ bool ByteTokens::spell(std::string_view text, std::vector<PieceToken>& tokens) c
   return true;
 }
 
-std::unique_ptr<Model> read_model(const Field& field) {
+std::unique_ptr<Model> read_model(const base::JsonValue& field) {
   using Made = std::unique_ptr<Model>;
   static constexpr Kind<Made> kinds[] = {
-      {"WordPiece", [](const Field& model) -> Made { return std::make_unique<WordPiece>(model); }},
+      {"WordPiece", [](const base::JsonValue& model) -> Made { return std::make_unique<WordPiece>(model); }},
       {"BPE", make_byte_pairs},
       {"Unigram", make_unigram},
-      {"WordLevel", [](const Field& model) -> Made { return std::make_unique<WordLevel>(model); }}};
-  const bool is_named = !field.type().empty();
-  if (!is_named && field.find("merges")) {
+      {"WordLevel", [](const base::JsonValue& model) -> Made { return std::make_unique<WordLevel>(model); }}};
+  const bool is_named = !field["type"].text_or("").empty();
+  if (!is_named && field["merges"]) {
     return make_byte_pairs(field);
   }
-  if (!is_named && field.find("continuing_subword_prefix")) {
+  if (!is_named && field["continuing_subword_prefix"]) {
     return std::make_unique<WordPiece>(field);
   }
   return read_kind(field, kinds);

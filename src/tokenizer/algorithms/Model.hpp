@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text/JsonValue.hpp"
 #include "query/Query.hpp"
-#include "tokenizer/Field.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 
 namespace stereosweep::tokenizer {
@@ -28,7 +28,7 @@ using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>
 class Vocabulary {
  public:
   /// Throws InputError for ids that are no whole number, too large or given twice.
-  explicit Vocabulary(const Field& field);
+  explicit Vocabulary(const base::JsonValue& field);
   /// Token i has id i; no token twice.
   explicit Vocabulary(std::span<const std::string> tokens);
   std::optional<TokenId> find(std::string_view token) const;
@@ -100,9 +100,9 @@ class ByteTokens {
 
 /// WordPiece (schuster2012, longest match first) or BPE (sennrich2016), also from files without "type", or Unigram
 /// (kudo2018).
-std::unique_ptr<Model> read_model(const Field& field);
-std::unique_ptr<Model> make_byte_pairs(const Field& field);
-std::unique_ptr<Model> make_unigram(const Field& field);
+std::unique_ptr<Model> read_model(const base::JsonValue& field);
+std::unique_ptr<Model> make_byte_pairs(const base::JsonValue& field);
+std::unique_ptr<Model> make_unigram(const base::JsonValue& field);
 /// The model of a tokenizer.model: pairs by score, or Unigram.
 std::unique_ptr<Model> make_piece_model(const PieceFile& file);
 std::unique_ptr<Model> make_piece_unigram(const PieceFile& file);

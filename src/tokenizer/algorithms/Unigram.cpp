@@ -119,13 +119,13 @@ class Unigram final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_unigram(const Field& field) {
-  if (field.flag_or("byte_fallback", false)) {
-    field.at("byte_fallback").refuse("true", "bytes are supported in BPE models only");
+std::unique_ptr<Model> make_unigram(const base::JsonValue& field) {
+  if (field["byte_fallback"].flag_or(false)) {
+    field["byte_fallback"].refuse("true", "bytes are supported in BPE models only");
   }
   PieceFile file;
   TextMap<bool> seen;
-  for (const auto& item : field.at("vocab").items()) {
+  for (const auto& item : field["vocab"].items()) {
     const auto parts = item.items();
     item.refuse_if(parts.size() != 2 || !parts[1].json().is_number(), "no pair of token and score",
                    "the vocabulary is a list of these");
@@ -136,10 +136,10 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
     file.pieces.push_back({text, parts[1].json().get<double>()});
   }
   std::optional<TokenId> unknown_id;
-  if (const auto unknown = field.find("unk_id")) {
-    const auto id = unknown->number();
-    unknown->refuse_if(id >= file.pieces.size(), std::to_string(id),
-                       "the vocabulary ends at " + std::to_string(file.pieces.size()) + " tokens");
+  if (const auto unknown = field["unk_id"]) {
+    const auto id = unknown.whole<std::size_t>();
+    unknown.refuse_if(id >= file.pieces.size(), std::to_string(id),
+                      "the vocabulary ends at " + std::to_string(file.pieces.size()) + " tokens");
     unknown_id = static_cast<TokenId>(id);
   }
   return std::make_unique<Unigram>(file, unknown_id, Precision::float64);

@@ -138,7 +138,7 @@ std::string with_newer_punctuation(std::string expression) {
 /// An expression as Oniguruma matches it.
 class Regex {
  public:
-  Regex(const std::string& expression, const Field& place) : expression_(expression) {
+  Regex(const std::string& expression, const base::JsonValue& place) : expression_(expression) {
     static std::once_flag once;
     std::call_once(once, [] {
       OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
@@ -344,9 +344,9 @@ Pattern make_gpt2_words() {
   };
 }
 
-Pattern make_regex(const std::string& expression, const Field& place) { return Regex(expression, place); }
+Pattern make_regex(const std::string& expression, const base::JsonValue& place) { return Regex(expression, place); }
 
-Pattern make_compiled_regex(const std::string& expression, const Field& place) {
+Pattern make_compiled_regex(const std::string& expression, const base::JsonValue& place) {
   auto regex = make_regex(expression, place);
   const auto translated = translate(expression);
   const auto code = translated ? compile_pcre2(*translated, PCRE2_NO_AUTO_CAPTURE) : nullptr;
@@ -358,23 +358,23 @@ Pattern make_compiled_regex(const std::string& expression, const Field& place) {
   return CompiledRegex(code, std::move(regex));
 }
 
-Pattern read_pattern(const Field& field) {
-  if (const auto literal = field.find("String")) {
-    return make_literal(literal->text());
+Pattern read_pattern(const base::JsonValue& field) {
+  if (const auto literal = field["String"]) {
+    return make_literal(literal.text());
   }
-  const auto expression = field.find("Regex");
+  const auto expression = field["Regex"];
   field.refuse_if(!expression, "unknown kind of pattern", "String and Regex are supported");
-  if (expression->text() == gpt2_expression) {
+  if (expression.text() == gpt2_expression) {
     return make_gpt2_words();
   }
-  const auto compiled = make_compiled_regex(expression->text(), *expression);
-  return compiled ? compiled : make_regex(expression->text(), *expression);
+  const auto compiled = make_compiled_regex(expression.text(), expression);
+  return compiled ? compiled : make_regex(expression.text(), expression);
 }
 
-Replacement read_replacement(const Field& field) {
-  Replacement made{read_pattern(field.at("pattern")), field.at("content").text()};
-  if (field.at("pattern").find("Regex") && made.content.find('$') != std::string::npos) {
-    field.at("content").refuse("\"$\" in the replacement of an expression", "groups are not supported");
+Replacement read_replacement(const base::JsonValue& field) {
+  Replacement made{read_pattern(field["pattern"]), field["content"].text()};
+  if (field["pattern"]["Regex"] && made.content.find('$') != std::string::npos) {
+    field["content"].refuse("\"$\" in the replacement of an expression", "groups are not supported");
   }
   return made;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/Field.hpp"
+#include "base/text/JsonValue.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -28,13 +28,13 @@ Pattern make_gpt2_words();
 extern const std::string_view gpt2_expression;
 /// A regular expression, matched as Hugging Face's tokenizers does (Oniguruma, its default syntax).
 /// Throws InputError (of `place`) for an expression that does not compile; the pattern throws Error at its limits.
-Pattern make_regex(const std::string& expression, const Field& place);
+Pattern make_regex(const std::string& expression, const base::JsonValue& place);
 /// The same for expressions of the usual kind, compiled for the processor (PCRE2): alternatives, sequences, groups that
 /// may be optional, sets of characters with greedy counts, "$", and one set to look ahead at. Empty for every other
 /// one, and where a match could be empty. Throws InputError for expressions that Oniguruma refuses.
-Pattern make_compiled_regex(const std::string& expression, const Field& place);
+Pattern make_compiled_regex(const std::string& expression, const base::JsonValue& place);
 /// {"String": literal} or {"Regex": expression}.
-Pattern read_pattern(const Field& field);
+Pattern read_pattern(const base::JsonValue& field);
 
 /// What takes the place of a pattern's matches.
 struct Replacement {
@@ -42,6 +42,6 @@ struct Replacement {
   std::string content;
 };
 /// {"pattern": ..., "content": text}. Throws InputError for groups ("$1") in the place of an expression's matches.
-Replacement read_replacement(const Field& field);
+Replacement read_replacement(const base::JsonValue& field);
 
 }  // namespace stereosweep::tokenizer

@@ -53,6 +53,6 @@ Normalizer make_piece_normalizer(const PieceFile& model, const std::string& file
 
 /// "Precompiled" of tokenizer files: SentencePiece's character map, applied as the tokenizers wheel does. It looks up
 /// grapheme clusters and takes the shortest entry that one starts with, where SentencePiece takes the longest anywhere.
-Normalizer read_precompiled(const Field& field);
+Normalizer read_precompiled(const base::JsonValue& field);
 
 }  // namespace stereosweep::tokenizer

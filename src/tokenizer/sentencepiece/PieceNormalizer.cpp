@@ -185,7 +185,7 @@ class PieceNormalizer {
 
 constexpr std::size_t longest_looked_up = 5;  // bytes of a cluster
 
-std::string decode_base64(const Field& field) {
+std::string decode_base64(const base::JsonValue& field) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   auto text = field.text();
   field.refuse_if(text.size() % 4 != 0, std::to_string(text.size()) + " characters",
@@ -213,8 +213,8 @@ std::string decode_base64(const Field& field) {
 
 class Precompiled {
  public:
-  explicit Precompiled(const Field& field)
-      : map_(decode_base64(field.at("precompiled_charsmap")), field.file() + ":" + field.path()) {}
+  explicit Precompiled(const base::JsonValue& field)
+      : map_(decode_base64(field["precompiled_charsmap"]), field.file() + ":" + field.path()) {}
 
   void operator()(AlignedText& text) const {
     const auto input = text.text();
@@ -290,6 +290,6 @@ Normalizer make_piece_normalizer(const PieceFile& model, const std::string& file
   return PieceNormalizer(model, file);
 }
 
-Normalizer read_precompiled(const Field& field) { return Precompiled(field); }
+Normalizer read_precompiled(const base::JsonValue& field) { return Precompiled(field); }
 
 }  // namespace stereosweep::tokenizer

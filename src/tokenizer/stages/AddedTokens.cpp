@@ -14,16 +14,16 @@ bool is_word(std::string_view text, std::size_t position) { return is(next_chara
 
 }  // namespace
 
-AddedToken read_added_token(const Field& field, AddedToken token) {
-  token.content = field.at("content").text();
+AddedToken read_added_token(const base::JsonValue& field, AddedToken token) {
+  token.content = field["content"].text();
   if (field.object().contains("id")) {
-    field.at("id").number();  // counted as in the published reader; a file that holds no number there is damaged
+    field["id"].whole<std::size_t>();  // counted as in the published reader; without a number the file is damaged
   }
-  token.single_word = field.flag_or("single_word", token.single_word);
-  token.strip_left = field.flag_or("lstrip", token.strip_left);
-  token.strip_right = field.flag_or("rstrip", token.strip_right);
-  token.special = field.flag_or("special", token.special);
-  token.normalized = field.flag_or("normalized", !token.special);
+  token.single_word = field["single_word"].flag_or(token.single_word);
+  token.strip_left = field["lstrip"].flag_or(token.strip_left);
+  token.strip_right = field["rstrip"].flag_or(token.strip_right);
+  token.special = field["special"].flag_or(token.special);
+  token.normalized = field["normalized"].flag_or(!token.special);
   return token;
 }
 

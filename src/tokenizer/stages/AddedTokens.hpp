@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tokenizer/Field.hpp"
+#include "base/text/JsonValue.hpp"
 #include "tokenizer/algorithms/ByteTrie.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/stages/Stages.hpp"
@@ -28,7 +28,7 @@ struct AddedToken {
   bool operator==(const AddedToken&) const = default;
 };
 /// An entry of "added_tokens". Left out, flags are those of `token`, and those that are not special are normalized.
-AddedToken read_added_token(const Field& field, AddedToken token = {});
+AddedToken read_added_token(const base::JsonValue& field, AddedToken token = {});
 
 /// A part of a text: an added token or what lies between.
 struct AddedMatch {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text/Text.hpp"
+#include "tokenizer/Kinds.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
@@ -34,9 +35,9 @@ std::string clean_up(std::string text) {
   return text;
 }
 
-Decoder read_word_piece(const Field& field) {
-  const auto prefix = field.text_or("prefix", "##");
-  const bool cleans = field.flag_or("cleanup", true);
+Decoder read_word_piece(const base::JsonValue& field) {
+  const auto prefix = field["prefix"].text_or("##");
+  const bool cleans = field["cleanup"].flag_or(true);
   return [prefix, cleans](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i].starts_with(prefix)) {
@@ -69,18 +70,17 @@ void decode_bytes(std::vector<std::string>& tokens) {
   tokens = {to_valid_utf8(bytes)};
 }
 
-Decoder read_byte_pairs(const Field& field) {
-  return [suffix = field.text_or("suffix", "</w>")](std::vector<std::string>& tokens) {
+Decoder read_byte_pairs(const base::JsonValue& field) {
+  return [suffix = field["suffix"].text_or("</w>")](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
       token = base::replace_all(std::move(token), suffix, &token == &tokens.back() ? "" : " ");
     }
   };
 }
 
-Decoder read_metaspace(const Field& field) {
-  std::string mark;
-  base::append_utf8(mark, field.at("replacement").character());
-  const bool added = field.text_or("prepend_scheme", "always") != "never" && field.flag_or("add_prefix_space", true);
+Decoder read_metaspace(const base::JsonValue& field) {
+  const auto mark = read_character(field["replacement"]);
+  const bool added = field["prepend_scheme"].text_or("always") != "never" && field["add_prefix_space"].flag_or(true);
   return [mark, added](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
       token = base::replace_all(std::move(token), mark, added && &token == &tokens.front() ? "" : " ");
@@ -129,11 +129,10 @@ void join_byte_tokens(std::vector<std::string>& tokens) {
 
 void fuse(std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; }
 
-Decoder read_strip(const Field& field) {
-  std::string content;
-  base::append_utf8(content, field.at("content").character());
-  const auto start = field.at("start").number();
-  const auto stop = field.at("stop").number();
+Decoder read_strip(const base::JsonValue& field) {
+  const auto content = read_character(field["content"]);
+  const auto start = field["start"].whole<std::size_t>();
+  const auto stop = field["stop"].whole<std::size_t>();
   return [content, start, stop](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
       for (std::size_t i = 0; i < start && token.starts_with(content); ++i) {
@@ -146,7 +145,7 @@ Decoder read_strip(const Field& field) {
   };
 }
 
-Decoder read_replace(const Field& field) {
+Decoder read_replace(const base::JsonValue& field) {
   return [replacement = read_replacement(field)](std::vector<std::string>& tokens) {
     std::vector<Match> parts;
     for (auto& token : tokens) {
@@ -190,17 +189,17 @@ std::string to_valid_utf8(std::string_view bytes) {
   return out;
 }
 
-Decoder read_decoder(const Field& field) {
+Decoder read_decoder(const base::JsonValue& field) {
   static constexpr Kind<Decoder> kinds[] = {
       {"WordPiece", read_word_piece},
-      {"ByteLevel", [](const Field&) -> Decoder { return decode_bytes; }},
+      {"ByteLevel", [](const base::JsonValue&) -> Decoder { return decode_bytes; }},
       {"BPEDecoder", read_byte_pairs},
       {"Metaspace", read_metaspace},
-      {"ByteFallback", [](const Field&) -> Decoder { return join_byte_tokens; }},
-      {"Fuse", [](const Field&) -> Decoder { return fuse; }},
+      {"ByteFallback", [](const base::JsonValue&) -> Decoder { return join_byte_tokens; }},
+      {"Fuse", [](const base::JsonValue&) -> Decoder { return fuse; }},
       {"Strip", read_strip},
       {"Replace", read_replace},
-      {"Sequence", [](const Field& list) { return read_steps(list, "decoders", read_decoder); }}};
+      {"Sequence", [](const base::JsonValue& list) { return read_steps(list, "decoders", read_decoder); }}};
   return read_kind(field, kinds);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tokenizer/Kinds.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/Stages.hpp"
@@ -56,7 +57,7 @@ bool is_ascii(std::string_view text) {
 }
 
 template <Form form, Composition composition>
-Normalizer make_form(const Field& /*field*/) {
+Normalizer make_form(const base::JsonValue& /*field*/) {
   return [](AlignedText& text) {
     if (!is_ascii(text.text())) {  // ASCII is normal in every form
       text.transform(normal_form(text.text(), form, composition));
@@ -64,11 +65,11 @@ Normalizer make_form(const Field& /*field*/) {
   };
 }
 
-Normalizer read_bert_normalizer(const Field& field) {
-  const bool cleans = field.flag_or("clean_text", true);
-  const bool chinese = field.flag_or("handle_chinese_chars", true);
-  const bool lowercase = field.flag_or("lowercase", true);
-  const bool strips_accents = field.flag_or("strip_accents", lowercase);
+Normalizer read_bert_normalizer(const base::JsonValue& field) {
+  const bool cleans = field["clean_text"].flag_or(true);
+  const bool chinese = field["handle_chinese_chars"].flag_or(true);
+  const bool lowercase = field["lowercase"].flag_or(true);
+  const bool strips_accents = field["strip_accents"].flag_or(lowercase);
   return [=](AlignedText& text) {
     if (cleans) {
       clean(text);
@@ -86,9 +87,9 @@ Normalizer read_bert_normalizer(const Field& field) {
   };
 }
 
-Normalizer read_strip_normalizer(const Field& field) {
-  const bool left = field.at("strip_left").flag();
-  const bool right = field.at("strip_right").flag();
+Normalizer read_strip_normalizer(const base::JsonValue& field) {
+  const bool left = field["strip_left"].flag();
+  const bool right = field["strip_right"].flag();
   return [left, right](AlignedText& text) {
     const auto begin = left ? end_of_leading(text.text(), classes::white_space) : 0;
     const auto rest = text.text().substr(begin);
@@ -99,7 +100,7 @@ Normalizer read_strip_normalizer(const Field& field) {
   };
 }
 
-Normalizer read_replace_normalizer(const Field& field) {
+Normalizer read_replace_normalizer(const base::JsonValue& field) {
   return [replacement = read_replacement(field)](AlignedText& text) {
     std::vector<Match> parts;
     replacement.pattern(text.text(), parts);
@@ -115,8 +116,8 @@ Normalizer read_replace_normalizer(const Field& field) {
   };
 }
 
-Normalizer read_prepend(const Field& field) {
-  return [prefix = field.at("prepend").text()](AlignedText& text) { text.prepend(prefix); };
+Normalizer read_prepend(const base::JsonValue& field) {
+  return [prefix = field["prepend"].text()](AlignedText& text) { text.prepend(prefix); };
 }
 
 void make_byte_level(AlignedText& text) {
@@ -127,22 +128,24 @@ void make_byte_level(AlignedText& text) {
 
 }  // namespace
 
-Normalizer read_normalizer(const Field& field) {
+Normalizer read_normalizer(const base::JsonValue& field) {
   static constexpr Kind<Normalizer> kinds[] = {
       {"BertNormalizer", read_bert_normalizer},
-      {"Lowercase", [](const Field&) -> Normalizer { return make_lowercase; }},
+      {"Lowercase", [](const base::JsonValue&) -> Normalizer { return make_lowercase; }},
       {"NFD", make_form<Form::canonical, Composition::none>},
       {"NFC", make_form<Form::canonical, Composition::composed>},
       {"NFKD", make_form<Form::compatible, Composition::none>},
       {"NFKC", make_form<Form::compatible, Composition::composed>},
       {"StripAccents",
-       [](const Field&) -> Normalizer { return [](AlignedText& text) { drop(text, classes::combining_mark); }; }},
+       [](const base::JsonValue&) -> Normalizer {
+         return [](AlignedText& text) { drop(text, classes::combining_mark); };
+       }},
       {"Strip", read_strip_normalizer},
       {"Prepend", read_prepend},
       {"Precompiled", read_precompiled},
       {"Replace", read_replace_normalizer},
-      {"ByteLevel", [](const Field&) -> Normalizer { return make_byte_level; }},
-      {"Sequence", [](const Field& list) { return read_steps(list, "normalizers", read_normalizer); }}};
+      {"ByteLevel", [](const base::JsonValue&) -> Normalizer { return make_byte_level; }},
+      {"Sequence", [](const base::JsonValue& list) { return read_steps(list, "normalizers", read_normalizer); }}};
   return read_kind(field, kinds);
 }
 

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <limits>
 
+#include "tokenizer/Kinds.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
@@ -32,9 +33,9 @@ bool at_least(std::string_view input, std::size_t offset, std::uint32_t count) {
 
 /// Takes white space off both ends of offsets; one leading space of the first token stays where the pre-tokenizer
 /// had put it there.
-PostProcessor read_trim(const Field& field) {
-  const bool trims = field.flag_or("trim_offsets", true);
-  const bool added_prefix = field.flag_or("add_prefix_space", true);
+PostProcessor read_trim(const base::JsonValue& field) {
+  const bool trims = field["trim_offsets"].flag_or(true);
+  const bool added_prefix = field["add_prefix_space"].flag_or(true);
   return [trims, added_prefix](std::string_view input, SpecialTokens, std::vector<Token>& tokens) {
     for (std::size_t i = 0; trims && i < tokens.size(); ++i) {
       auto& [begin, end] = tokens[i].offset;
@@ -50,13 +51,6 @@ PostProcessor read_trim(const Field& field) {
       }
     }
   };
-}
-
-TokenId read_id(const Field& field) {
-  const auto id = field.number();
-  field.refuse_if(id > static_cast<std::size_t>(std::numeric_limits<TokenId>::max()), std::to_string(id),
-                  "ids go up to 2^31-1");
-  return static_cast<TokenId>(id);
 }
 
 /// Fixed ids before and behind the text.
@@ -76,19 +70,19 @@ PostProcessor make_wrap(std::vector<TokenId> before, std::vector<TokenId> behind
 }
 
 // ["[CLS]", 101]
-TokenId read_named_id(const Field& field) {
+TokenId read_named_id(const base::JsonValue& field) {
   const auto items = field.items();
   field.refuse_if(items.size() != 2, "has " + std::to_string(items.size()) + " parts",
                   "a token's text and id are needed");
   items[0].text();
-  return read_id(items[1]);
+  return items[1].whole<TokenId>(0);
 }
 
-PostProcessor read_wrap(const Field& field) {
-  return make_wrap({read_named_id(field.at("cls"))}, {read_named_id(field.at("sep"))});
+PostProcessor read_wrap(const base::JsonValue& field) {
+  return make_wrap({read_named_id(field["cls"])}, {read_named_id(field["sep"])});
 }
 
-PostProcessor read_roberta(const Field& field) {
+PostProcessor read_roberta(const base::JsonValue& field) {
   return [trim = read_trim(field), wrap = read_wrap(field)](std::string_view input, SpecialTokens special,
                                                             std::vector<Token>& tokens) {
     trim(input, special, tokens);
@@ -96,24 +90,23 @@ PostProcessor read_roberta(const Field& field) {
   };
 }
 
-PostProcessor read_template(const Field& field) {
+PostProcessor read_template(const base::JsonValue& field) {
   std::vector<TokenId> before, behind;
   bool found = false;
-  for (const auto& piece : field.at("single").items()) {
-    if (const auto sequence = piece.find("Sequence")) {
-      sequence->refuse_if(found || sequence->at("id").text() != "A", "another sequence than one \"A\"",
-                          "a template for one text is needed");
+  for (const auto& piece : field["single"].items()) {
+    if (const auto sequence = piece["Sequence"]) {
+      sequence.refuse_if(found || sequence["id"].text() != "A", "another sequence than one \"A\"",
+                         "a template for one text is needed");
       found = true;
       continue;
     }
-    const auto token = piece.at("SpecialToken").at("id");
-    const auto ids = field.at("special_tokens").at(token.text()).at("ids");
-    for (const auto& id : ids.items()) {
-      (found ? behind : before).push_back(read_id(id));
+    const auto token = piece["SpecialToken"]["id"];
+    for (const auto& id : field["special_tokens"][token.text()]["ids"].items()) {
+      (found ? behind : before).push_back(id.whole<TokenId>(0));
     }
   }
   if (!found) {
-    field.at("single").refuse("no sequence \"A\"", "the text would be lost");
+    field["single"].refuse("no sequence \"A\"", "the text would be lost");
   }
   return make_wrap(std::move(before), std::move(behind));
 }
@@ -136,13 +129,13 @@ OuterSpaces count_outer_spaces(std::string_view token) {
   return spaces;
 }
 
-PostProcessor read_post_processor(const Field& field) {
+PostProcessor read_post_processor(const base::JsonValue& field) {
   static constexpr Kind<PostProcessor> kinds[] = {
       {"BertProcessing", read_wrap},
       {"RobertaProcessing", read_roberta},
       {"TemplateProcessing", read_template},
       {"ByteLevel", read_trim},
-      {"Sequence", [](const Field& list) { return read_steps(list, "processors", read_post_processor); }}};
+      {"Sequence", [](const base::JsonValue& list) { return read_steps(list, "processors", read_post_processor); }}};
   return read_kind(field, kinds);
 }
 

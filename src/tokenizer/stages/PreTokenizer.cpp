@@ -4,6 +4,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "tokenizer/Kinds.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
@@ -15,7 +16,7 @@ namespace {
 /// What becomes of the matches of a split.
 enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-Behavior read_behavior(const Field& field) {
+Behavior read_behavior(const base::JsonValue& field) {
   constexpr std::array<std::pair<const char*, Behavior>, 5> known = {
       {{"Removed", Behavior::removed},
        {"Isolated", Behavior::isolated},
@@ -87,9 +88,9 @@ PreTokenizer make_split(Pattern pattern, Behavior behavior, Sense sense = Sense:
   return [=](Pieces& pieces) { split(pieces, pattern, behavior, sense); };
 }
 
-PreTokenizer read_split(const Field& field) {
-  return make_split(read_pattern(field.at("pattern")), read_behavior(field.at("behavior")),
-                    field.flag_or("invert", false) ? Sense::gaps : Sense::matches);
+PreTokenizer read_split(const base::JsonValue& field) {
+  return make_split(read_pattern(field["pattern"]), read_behavior(field["behavior"]),
+                    field["invert"].flag_or(false) ? Sense::gaps : Sense::matches);
 }
 
 /// Rewrites each piece: `change(text, begin, end, out)` appends what it becomes.
@@ -116,10 +117,10 @@ void add_byte_level(const AlignedText& text, std::size_t begin, std::size_t end,
   append_byte_level(out, text, begin, end);
 }
 
-PreTokenizer read_byte_level(const Field& field) {
-  field.flag_or("trim_offsets", true);  // only the post-processor of that name uses it
-  const bool prefix = field.at("add_prefix_space").flag();
-  return [prefix, words = field.flag_or("use_regex", true) ? make_gpt2_words() : nullptr](Pieces& pieces) {
+PreTokenizer read_byte_level(const base::JsonValue& field) {
+  field["trim_offsets"].flag_or(true);  // only the post-processor of that name uses it
+  const bool prefix = field["add_prefix_space"].flag();
+  return [prefix, words = field["use_regex"].flag_or(true) ? make_gpt2_words() : nullptr](Pieces& pieces) {
     if (prefix) {
       rewrite_each(pieces, pieces.text.size() + 1, add_prefix);
     }
@@ -132,12 +133,12 @@ PreTokenizer read_byte_level(const Field& field) {
 
 enum class Scheme { always, first, never };
 
-Scheme read_scheme(const Field& field) {
-  const auto name = field.text_or("prepend_scheme", "always");
+Scheme read_scheme(const base::JsonValue& field) {
+  const auto name = field["prepend_scheme"].text_or("always");
   if (name != "always" && name != "first" && name != "never") {
-    field.at("prepend_scheme").refuse(base::json_quote(name), "always, first and never are supported");
+    field["prepend_scheme"].refuse(base::json_quote(name), "always, first and never are supported");
   }
-  if (!field.flag_or("add_prefix_space", true)) {
+  if (!field["add_prefix_space"].flag_or(true)) {
     return Scheme::never;
   }
   return name == "always" ? Scheme::always : name == "first" ? Scheme::first : Scheme::never;
@@ -154,11 +155,10 @@ void replace_spaces(AlignedText& part, std::string_view replacement) {
   }
 }
 
-PreTokenizer read_metaspace_words(const Field& field) {
+PreTokenizer read_metaspace_words(const base::JsonValue& field) {
   const auto scheme = read_scheme(field);
-  const bool splits = field.flag_or("split", true);
-  std::string replacement;
-  base::append_utf8(replacement, field.at("replacement").character());
+  const bool splits = field["split"].flag_or(true);
+  const auto replacement = read_character(field["replacement"]);
   return [=, pattern = make_literal(replacement)](Pieces& pieces) {
     rewrite_each(pieces, pieces.text.size() * 2,
                  [&](const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
@@ -188,33 +188,33 @@ void split_words_apart(Pieces& pieces) {
   split(pieces, make_class_pattern(classes::word), Behavior::contiguous, Sense::matches);
 }
 
-PreTokenizer read_punctuation(const Field& field) {
-  const auto behavior = field.find("behavior");
-  return make_split(make_class_pattern(classes::punctuation), behavior ? read_behavior(*behavior) : Behavior::isolated);
+PreTokenizer read_punctuation(const base::JsonValue& field) {
+  const auto behavior = field["behavior"];
+  return make_split(make_class_pattern(classes::punctuation), behavior ? read_behavior(behavior) : Behavior::isolated);
 }
 
-PreTokenizer read_digits(const Field& field) {
+PreTokenizer read_digits(const base::JsonValue& field) {
   return make_split(make_class_pattern(classes::numeric),
-                    field.flag_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous);
+                    field["individual_digits"].flag_or(false) ? Behavior::isolated : Behavior::contiguous);
 }
 
-PreTokenizer read_white_space(const Field& /*field*/) {
+PreTokenizer read_white_space(const base::JsonValue& /*field*/) {
   return make_split(make_class_pattern(classes::white_space), Behavior::removed);
 }
 
 }  // namespace
 
-PreTokenizer read_pre_tokenizer(const Field& field) {
+PreTokenizer read_pre_tokenizer(const base::JsonValue& field) {
   static constexpr Kind<PreTokenizer> kinds[] = {
-      {"BertPreTokenizer", [](const Field&) -> PreTokenizer { return split_like_bert; }},
+      {"BertPreTokenizer", [](const base::JsonValue&) -> PreTokenizer { return split_like_bert; }},
       {"ByteLevel", read_byte_level},
-      {"Whitespace", [](const Field&) -> PreTokenizer { return split_words_apart; }},
+      {"Whitespace", [](const base::JsonValue&) -> PreTokenizer { return split_words_apart; }},
       {"WhitespaceSplit", read_white_space},
       {"Punctuation", read_punctuation},
       {"Digits", read_digits},
       {"Split", read_split},
       {"Metaspace", read_metaspace_words},
-      {"Sequence", [](const Field& list) { return read_steps(list, "pretokenizers", read_pre_tokenizer); }}};
+      {"Sequence", [](const base::JsonValue& list) { return read_steps(list, "pretokenizers", read_pre_tokenizer); }}};
   return read_kind(field, kinds);
 }
 

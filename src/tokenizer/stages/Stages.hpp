@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
-#include "tokenizer/Field.hpp"
 #include "tokenizer/Tokenizer.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 
@@ -16,7 +16,7 @@ namespace stereosweep::tokenizer {
 
 /// The "normalizer" changes the text before anything is split.
 using Normalizer = std::function<void(AlignedText&)>;
-Normalizer read_normalizer(const Field& field);
+Normalizer read_normalizer(const base::JsonValue& field);
 
 /// A text and the ascending, non-empty ranges of it that are left.
 struct Pieces {
@@ -25,7 +25,7 @@ struct Pieces {
 };
 /// The "pre_tokenizer" cuts the normalized text into pieces that tokens never cross.
 using PreTokenizer = std::function<void(Pieces&)>;
-PreTokenizer read_pre_tokenizer(const Field& field);
+PreTokenizer read_pre_tokenizer(const base::JsonValue& field);
 
 /// Words for models that read characters (ELMo): no vocabulary, no ids.
 /// Byte spans of the words of valid UTF-8, in order. White space (Unicode's) separates words and belongs to none; each
@@ -41,7 +41,7 @@ struct Token {
 };
 /// The "post_processor": special tokens around the text, offsets without white space.
 using PostProcessor = std::function<void(std::string_view input, SpecialTokens special, std::vector<Token>& tokens)>;
-PostProcessor read_post_processor(const Field& field);
+PostProcessor read_post_processor(const base::JsonValue& field);
 
 /// White space characters and "Ġ" at both ends of a token's text.
 struct OuterSpaces {
@@ -52,7 +52,7 @@ OuterSpaces count_outer_spaces(std::string_view token);
 
 /// The "decoder" changes the texts of all tokens; joined they are the answer.
 using Decoder = std::function<void(std::vector<std::string>& tokens)>;
-Decoder read_decoder(const Field& field);
+Decoder read_decoder(const base::JsonValue& field);
 
 /// Whether a token stands for one byte: "<0x1F>".
 bool is_byte_token(std::string_view token);

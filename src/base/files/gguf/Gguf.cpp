@@ -172,7 +172,7 @@ std::uint64_t aligned(std::uint64_t size, std::uint64_t alignment) {
 
 /// In the order in which the file lists them they follow on each other, each at a multiple of the alignment.
 void place_tensors(Gguf& file, const std::vector<std::string>& order, const Reader& reader, std::uint64_t file_bytes) {
-  const auto alignment = static_cast<std::uint64_t>(file.size("general.alignment").value_or(usual_alignment));
+  const auto alignment = static_cast<std::uint64_t>(file["general.alignment"].size_or(usual_alignment, 0));
   reader.refuse_if(alignment == 0 || alignment > max_alignment || (alignment & (alignment - 1)) != 0,
                    "general.alignment is " + std::to_string(alignment), "a power of two up to 2^20 is needed");
   const auto begin = aligned(reader.position(), alignment);
@@ -195,56 +195,7 @@ void place_tensors(Gguf& file, const std::vector<std::string>& order, const Read
                    "they belong to no tensor");
 }
 
-/// Null where the key is missing.
-const Json* find_of_kind(const Gguf& file, const std::string& key, bool (Json::*is_right)() const noexcept,
-                         const char* kind) {
-  const auto* value = file.find(key);
-  file.refuse_if(value != nullptr && !(value->*is_right)(), key, std::string("is no ") + kind,
-                 std::string("a ") + kind + " is needed");
-  return value;
-}
-
 }  // namespace
-
-void Gguf::refuse(const std::string& key, const std::string& problem, const std::string& why) const {
-  throw InputError(Place{name, 0, key}.text() + ": " + describe(problem, why));
-}
-
-void Gguf::refuse_if(bool is_wrong, const std::string& key, const std::string& problem, const std::string& why) const {
-  if (is_wrong) {
-    refuse(key, problem, why);
-  }
-}
-
-const Json* Gguf::find(const std::string& key) const {
-  const auto found = metadata.find(key);
-  return found == metadata.end() ? nullptr : &found->second;
-}
-
-std::string Gguf::text(const std::string& key) const {
-  const auto* value = find_of_kind(*this, key, &Json::is_string, "text");
-  return value == nullptr ? "" : value->get<std::string>();
-}
-
-bool Gguf::flag(const std::string& key, bool otherwise) const {
-  const auto* value = find_of_kind(*this, key, &Json::is_boolean, "flag");
-  return value == nullptr ? otherwise : value->get<bool>();
-}
-
-std::optional<std::int64_t> Gguf::size(const std::string& key) const {
-  const auto* value = find_of_kind(*this, key, &Json::is_number_integer, "whole number");
-  if (value != nullptr && (*value < 0 || *value > INT32_MAX)) {
-    refuse(key, value->dump(), "a whole number from 0 to 2^31-1 is needed");
-  }
-  return value == nullptr ? std::nullopt : std::optional(value->get<std::int64_t>());
-}
-
-std::vector<std::string> Gguf::texts(const std::string& key) const {
-  const auto* value = find_of_kind(*this, key, &Json::is_array, "list of texts");
-  refuse_if(value == nullptr || (!value->empty() && !value->front().is_string()), key,
-            value == nullptr ? "is missing" : "is no list of texts", "a list of texts is needed");
-  return value->get<std::vector<std::string>>();
-}
 
 std::string Gguf::types() const {
   std::map<std::string, std::size_t> counts;
@@ -268,13 +219,17 @@ Gguf read_gguf(const SharedBytes& content, const std::string& name) {
   reader.refuse_if(num_tensors > max_tensors || num_keys > max_keys,
                    std::to_string(num_tensors) + " tensors and " + std::to_string(num_keys) + " keys are announced",
                    "at most " + std::to_string(max_tensors) + " and " + std::to_string(max_keys) + " are read");
-  Gguf file{name, {}, {}};
+  Gguf file{{name}, {}};
+  std::map<std::string, Json> keys;
   for (std::uint64_t i = 0; i < num_keys; ++i) {
     const auto key = reader.text("a key");
-    reader.refuse_if(!file.metadata.emplace(key, reader.value(key)).second,
-                     "the key " + json_quote(key) + " is there twice", "one of them would be ignored");
+    reader.refuse_if(!keys.emplace(key, reader.value(key)).second, "the key " + json_quote(key) + " is there twice",
+                     "one of them would be ignored");
   }
-  const auto parts = file.size("split.count").value_or(1);
+  for (auto& [key, value] : keys) {
+    file.metadata.root[key] = std::move(value);
+  }
+  const auto parts = file["split.count"].size_or(1, 0);
   reader.refuse_if(parts > 1, "one of " + std::to_string(parts) + " parts of a model",
                    "merge them first: llama-gguf-split --merge FIRST_PART MERGED");
   std::vector<std::string> order;

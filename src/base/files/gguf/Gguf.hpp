@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files/File.hpp"
-#include "base/text/Json.hpp"
+#include "base/text/JsonValue.hpp"
 
 namespace stereosweep::base {
 
@@ -32,20 +31,10 @@ struct GgufTensor {
 };
 
 struct Gguf {
-  std::string name;                      ///< of the file, for messages
-  std::map<std::string, Json> metadata;  ///< numbers, flags, texts and lists of one kind of these
+  JsonDocument metadata;  ///< numbers, flags, texts and lists of one kind of these; with the file's name, for messages
   std::map<std::string, GgufTensor> tensors;
 
-  [[noreturn]] void refuse(const std::string& key, const std::string& problem, const std::string& why) const;
-  void refuse_if(bool is_wrong, const std::string& key, const std::string& problem, const std::string& why) const;
-  /// Nothing where the key is missing. Throw InputError for a value of another kind.
-  const Json* find(const std::string& key) const;
-  std::string text(const std::string& key) const;  ///< "" where it is missing
-  bool flag(const std::string& key, bool otherwise) const;
-  /// A whole number from 0 to 2^31-1.
-  std::optional<std::int64_t> size(const std::string& key) const;
-  /// A list of texts.
-  std::vector<std::string> texts(const std::string& key) const;
+  JsonValue operator[](const std::string& key) const { return metadata[key]; }
   /// "210 Q4_1, 61 F32": how many tensors of each type, the most frequent first.
   std::string types() const;
 };

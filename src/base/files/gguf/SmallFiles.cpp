@@ -57,13 +57,13 @@ constexpr std::array<KeyRow, 17> copied = {{{"context_length", "max_position_emb
 class ConfigMaker {
  public:
   ConfigMaker(const Gguf& file, const SharedBytes& content) : file_(file), content_(content) {
-    const auto name = file.text("general.architecture");
+    const auto name = file["general.architecture"].text_or("");
     const auto* row =
         std::ranges::find(architectures, name, [](const Architecture& one) { return std::string(one.name); });
     if (row == architectures.end()) {
       const auto names = mapped(architectures, [](const Architecture& one) { return std::string(one.name); });
-      file.refuse("general.architecture", name.empty() ? "is missing" : json_quote(name) + " is not supported",
-                  join(names, ", ") + " are");
+      file["general.architecture"].refuse(name.empty() ? "is missing" : json_quote(name) + " is not supported",
+                                          join(names, ", ") + " are");
     }
     architecture_ = row;
     prefix_ = name + ".";
@@ -72,7 +72,7 @@ class ConfigMaker {
   Json make() {
     config_["model_type"] = architecture_->model_type;
     for (const auto& [key, config_key] : copied) {
-      copy(key, config_key);
+      copy(key, config_, config_key);
     }
     refuse_missing();
     set_layers();
@@ -94,21 +94,16 @@ class ConfigMaker {
   bool is(std::string_view model_type) const { return architecture_->model_type == model_type; }
 
   /// Marks the key as known.
-  const Json* take(const std::string& key) {
+  JsonValue take(const std::string& key) {
     known_.insert(prefix_ + key);
-    return file_.find(prefix_ + key);
+    return file_[prefix_ + key];
   }
-  void copy(const std::string& key, const char* config_key) {
-    if (const auto* value = take(key)) {
-      config_[config_key] = *value;
+  void copy(const std::string& key, Json& object, const char* config_key) {
+    if (const auto value = take(key)) {
+      object[config_key] = value.json();
     }
   }
-  std::int64_t size(const std::string& key) {
-    take(key);
-    const auto value = file_.size(prefix_ + key);
-    file_.refuse_if(!value || *value == 0, prefix_ + key, value ? "0" : "is missing", "a number from 1 on is needed");
-    return *value;
-  }
+  std::int64_t size(const std::string& key) { return take(key).size(); }
 
   /// Where config.json says nothing, its family's usual value counts; a file that lacks these is damaged.
   void refuse_missing() {
@@ -119,54 +114,59 @@ class ConfigMaker {
       needed.insert(needed.end(), {"embedding_scale", "residual_scale", "attention.scale", "logit_scale"});
     }
     for (const auto& key : needed) {
-      file_.refuse_if(take(key) == nullptr, prefix_ + key, "is missing", "the model's numbers depend on it");
+      const auto value = take(key);
+      value.refuse_if(!value, "is missing", "the model's numbers depend on it");
     }
   }
 
   void set_layers() {
     for (const auto* key : {"feed_forward_length", "attention.head_count", "attention.head_count_kv"}) {
-      const auto* value = take(key);
-      file_.refuse_if(value != nullptr && value->is_array(), prefix_ + key, "is a list",
-                      "layers that differ in size are not supported");
+      const auto value = take(key);
+      value.refuse_if(value.json().is_array(), "is a list", "layers that differ in size are not supported");
     }
     const auto embedding = file_.tensors.find("token_embd.weight");
     refuse_if(embedding == file_.tensors.end() || embedding->second.shape.size() != 2,
-              file_.name + ": tensor \"token_embd.weight\" is missing or no matrix", "it holds a row for each token");
-    const auto* keys = take("attention.head_count_kv");
-    config_["num_key_value_heads"] = size(keys != nullptr ? "attention.head_count_kv" : "attention.head_count");
+              file_.metadata.file + ": tensor \"token_embd.weight\" is missing or no matrix",
+              "it holds a row for each token");
+    config_["num_key_value_heads"] =
+        size(take("attention.head_count_kv") ? "attention.head_count_kv" : "attention.head_count");
     config_["vocab_size"] = embedding->second.shape.front();
     take("vocab_size");
     head_width_ = size("embedding_length") / size("attention.head_count");
-    if (take("attention.key_length") != nullptr) {
+    if (take("attention.key_length")) {
       head_width_ = size("attention.key_length");
     }
     config_["head_dim"] = head_width_;
-    file_.refuse_if(take("attention.value_length") != nullptr && size("attention.value_length") != head_width_,
-                    prefix_ + "attention.value_length", "differs from the width of keys", "both are alike here");
+    const auto values = take("attention.value_length");
+    values.refuse_if(values.size_or(head_width_) != head_width_, "differs from the width of keys",
+                     "both are alike here");
   }
 
   void set_experts() {
-    const auto* count = take("expert_count");
+    const auto count = take("expert_count");
     take("expert_used_count");
-    if (count == nullptr || *count == 0) {
+    if (!count || count.json() == 0) {
       return;
     }
     config_["num_experts_per_tok"] = size("expert_used_count");
     if (is("llama")) {
       config_["model_type"] = "mixtral";
-      config_["num_local_experts"] = *count;
+      config_["num_local_experts"] = count.json();
     } else if (is("qwen3_moe")) {
-      config_["num_experts"] = *count;
+      config_["num_experts"] = count.json();
       config_["norm_topk_prob"] = true;  // llama.cpp does it in every such model
     } else {
-      file_.refuse(prefix_ + "expert_count", count->dump(), "experts of this architecture are not supported");
+      count.refuse(count.json().dump(), "experts of this architecture are not supported");
     }
   }
 
   void set_windows() {
-    if (const auto* width = architecture_->windows == Windows::some ? take("attention.sliding_window") : nullptr;
-        width != nullptr && !(is("phi3") && *width == 0)) {  // Phi-4's, which has none
-      config_["sliding_window"] = *width;
+    if (architecture_->windows == Windows::some) {
+      copy("attention.sliding_window", config_, "sliding_window");
+    }
+    if (is("phi3") && config_.contains("sliding_window") &&
+        config_["sliding_window"] == 0) {  // Phi-4's, which has none
+      config_.erase("sliding_window");
     }
     // No window, where the file names none; Gemma's has no such layer file without one.
     if (!config_.contains("sliding_window") && !std::string_view(architecture_->name).starts_with("gemma")) {
@@ -187,12 +187,13 @@ class ConfigMaker {
   Json factors(const std::string& tensor) const {
     const auto& stored = file_.tensors.at(tensor);
     refuse_if(std::string_view(stored.type.name) != "F32" || stored.shape.size() != 1 || stored.shape[0] > 4096,
-              file_.name + ": tensor " + json_quote(tensor) + " is no short row of F32",
+              file_.metadata.file + ": tensor " + json_quote(tensor) + " is no short row of F32",
               "it holds a factor for each pair that turns");
     std::vector<float> numbers(static_cast<std::size_t>(stored.shape[0]));
     content_.read(stored.offset, std::as_writable_bytes(std::span(numbers)));
     for (const auto number : numbers) {
-      refuse_if(!std::isfinite(number), file_.name + ": tensor " + json_quote(tensor) + " holds NaN or infinity",
+      refuse_if(!std::isfinite(number),
+                file_.metadata.file + ": tensor " + json_quote(tensor) + " holds NaN or infinity",
                 "frequencies are divided by it");
     }
     return numbers;
@@ -202,26 +203,19 @@ class ConfigMaker {
     if (!config_.contains("rope_theta")) {
       config_["rope_theta"] = 10000.0;
     }
-    if (take("rope.dimension_count") != nullptr && size("rope.dimension_count") != head_width_) {
-      config_["partial_rotary_factor"] =
-          static_cast<double>(size("rope.dimension_count")) / static_cast<double>(head_width_);
+    if (const auto turning = take("rope.dimension_count"); turning.size_or(head_width_) != head_width_) {
+      config_["partial_rotary_factor"] = static_cast<double>(turning.size()) / static_cast<double>(head_width_);
     }
-    const auto scaling = prefix_ + "rope.scaling.";
-    const auto* type = take("rope.scaling.type");
+    const auto type = take("rope.scaling.type");
     take("rope.scaling.finetuned");
     Json rope = Json::object();
-    const auto put = [&](const char* key, const char* config_key) {
-      if (const auto* value = take(std::string("rope.scaling.") + key)) {
-        rope[config_key] = *value;
-      }
-    };
-    put("factor", "factor");
-    put("original_context_length", "original_max_position_embeddings");
-    put("attn_factor", "attention_factor");
-    put("yarn_beta_fast", "beta_fast");
-    put("yarn_beta_slow", "beta_slow");
-    if (const auto* linear = take("rope.scale_linear"); linear != nullptr && type == nullptr && *linear != 1) {
-      rope["factor"] = *linear;
+    copy("rope.scaling.factor", rope, "factor");
+    copy("rope.scaling.original_context_length", rope, "original_max_position_embeddings");
+    copy("rope.scaling.attn_factor", rope, "attention_factor");
+    copy("rope.scaling.yarn_beta_fast", rope, "beta_fast");
+    copy("rope.scaling.yarn_beta_slow", rope, "beta_slow");
+    if (const auto linear = take("rope.scale_linear"); linear && !type && linear.json() != 1) {
+      rope["factor"] = linear.json();
       rope["rope_type"] = "linear";
     } else if (has("rope_freqs.weight")) {  // LLaMA 3's: each frequency has its factor, for texts of any length
       rope = {{"rope_type", "longrope"},
@@ -237,7 +231,7 @@ class ConfigMaker {
       if (rope.contains("original_max_position_embeddings")) {
         config_["original_max_position_embeddings"] = rope["original_max_position_embeddings"];
       }
-    } else if (const auto name = type == nullptr ? "none" : file_.text(scaling + "type"); name != "none") {
+    } else if (const auto name = type.text_or("none"); name != "none") {
       rope["rope_type"] = name;
     } else {
       return;
@@ -248,20 +242,20 @@ class ConfigMaker {
   void set_tokens() {
     for (const auto& [key, config_key] :
          {std::pair("bos", "bos_token_id"), {"eos", "eos_token_id"}, {"padding", "pad_token_id"}}) {
-      if (const auto id = file_.size(std::string("tokenizer.ggml.") + key + "_token_id")) {
-        config_[config_key] = *id;
+      if (const auto id = file_[std::string("tokenizer.ggml.") + key + "_token_id"]) {
+        config_[config_key] = id.size(0);
       }
     }
-    const auto turn = file_.size("tokenizer.ggml.eot_token_id");
-    if (turn && config_.contains("eos_token_id") && config_["eos_token_id"] != *turn) {
-      config_["eos_token_id"] = Json::array({config_["eos_token_id"], *turn});
+    const auto turn = file_["tokenizer.ggml.eot_token_id"];
+    if (turn && config_.contains("eos_token_id") && config_["eos_token_id"] != turn.size(0)) {
+      config_["eos_token_id"] = Json::array({config_["eos_token_id"], turn.json()});
     }
   }
 
   /// A setting that nobody asked for could change every number.
   void refuse_unknown() const {
-    for (const auto& [key, value] : file_.metadata) {
-      file_.refuse_if(key.starts_with(prefix_) && !known_.contains(key), key, "is not known to this program",
+    for (const auto& [key, value] : file_.metadata.value().members()) {
+      value.refuse_if(key.starts_with(prefix_) && !known_.contains(key), "is not known to this program",
                       "it may change the model's numbers");
     }
   }
@@ -319,14 +313,14 @@ constexpr std::array<WordKind, 8> word_kinds = {
 
 class TokenizerMaker {
  public:
-  explicit TokenizerMaker(const Gguf& file) : file_(file), tokens_(file.texts(prefix + "tokens")) {
-    if (const auto* types = file.find(prefix + "token_type")) {
-      types_ = numbers<int>(*types, "token_type");
+  explicit TokenizerMaker(const Gguf& file) : file_(file), tokens_(file[prefix + "tokens"].texts()) {
+    if (const auto types = file[prefix + "token_type"]) {
+      types_ = numbers<int>(types);
     }
   }
 
   std::map<std::string, std::string> make() {
-    const auto model = file_.text(prefix + "model");
+    const auto model = file_[prefix + "model"].text_or("");
     std::map<std::string, std::string> files;
     if (model == "gpt2") {
       files["tokenizer.json"] = pairs();
@@ -334,8 +328,8 @@ class TokenizerMaker {
       begins_ = true;
       files["tokenizer.model"] = pieces();
     } else {
-      file_.refuse(prefix + "model", model.empty() ? "is missing" : json_quote(model) + " is not supported",
-                   "gpt2 (byte pairs) and llama (SentencePiece's pairs) are");
+      file_[prefix + "model"].refuse(model.empty() ? "is missing" : json_quote(model) + " is not supported",
+                                     "gpt2 (byte pairs) and llama (SentencePiece's pairs) are");
     }
     files["tokenizer_config.json"] = settings(model == "llama").dump();
     return files;
@@ -345,26 +339,25 @@ class TokenizerMaker {
   static inline const std::string prefix = "tokenizer.ggml.";
 
   template <class Number>
-  std::vector<Number> numbers(const Json& list, const char* key) const {
+  std::vector<Number> numbers(const JsonValue& list) const {
     const auto is_number = [](const Json& one) {
       return std::is_integral_v<Number> ? one.is_number_integer() : one.is_number();
     };
-    file_.refuse_if(!list.is_array() || list.size() != tokens_.size() || !std::ranges::all_of(list, is_number),
-                    prefix + key, "is no list of a number for each token",
-                    "there are " + std::to_string(tokens_.size()) + " tokens");
-    return list.get<std::vector<Number>>();
+    list.refuse_if(list.list().size() != tokens_.size() || !std::ranges::all_of(list.list(), is_number),
+                   "is no list of a number for each token", "there are " + std::to_string(tokens_.size()) + " tokens");
+    return list.list().get<std::vector<Number>>();
   }
 
   int type_of(std::size_t id) const { return types_.empty() ? int{normal} : types_[id]; }
 
   const WordKind& word_kind() const {
-    const auto name = file_.text(prefix + "pre");
+    const auto name = file_[prefix + "pre"].text_or("");
     const auto* kind =
         std::ranges::find_if(word_kinds, [&](const WordKind& one) { return contains(split(one.names, ' '), name); });
     if (kind == word_kinds.end()) {
       const auto names = mapped(word_kinds, [](const WordKind& one) { return replace_all(one.names, " ", ", "); });
-      file_.refuse(prefix + "pre", name.empty() ? "is missing" : json_quote(name) + " is not known",
-                   "it says how words are split; known are " + join(names, ", "));
+      file_[prefix + "pre"].refuse(name.empty() ? "is missing" : json_quote(name) + " is not known",
+                                   "it says how words are split; known are " + join(names, ", "));
     }
     return *kind;
   }
@@ -407,19 +400,18 @@ class TokenizerMaker {
                  {"post_processor", frame()},
                  {"decoder", {{"type", "ByteLevel"}}}};
     return R"({"model":{"type":"BPE","ignore_merges":)" + std::string(kind.whole == Whole::taken ? "true" : "false") +
-           R"(,"vocab":{)" + vocabulary + R"(},"merges":)" + Json(file_.texts(prefix + "merges")).dump() + "}," +
+           R"(,"vocab":{)" + vocabulary + R"(},"merges":)" + Json(file_[prefix + "merges"].texts()).dump() + "}," +
            rest.dump().substr(1);
   }
 
   std::optional<std::size_t> id_of(const std::string& key) const {
-    const auto id = file_.size(prefix + key);
-    if (id && static_cast<std::size_t>(*id) >= tokens_.size()) {
-      file_.refuse(prefix + key, std::to_string(*id), "there are " + std::to_string(tokens_.size()) + " tokens");
-    }
-    return id ? std::optional(static_cast<std::size_t>(*id)) : std::nullopt;
+    const auto id = file_[prefix + key];
+    id.refuse_if(id && static_cast<std::size_t>(id.size(0)) >= tokens_.size(), id.json().dump(),
+                 "there are " + std::to_string(tokens_.size()) + " tokens");
+    return id ? std::optional(static_cast<std::size_t>(id.size(0))) : std::nullopt;
   }
-  bool adds_begin() const { return file_.flag(prefix + "add_bos_token", begins_); }
-  bool adds_end() const { return file_.flag(prefix + "add_eos_token", false); }
+  bool adds_begin() const { return file_[prefix + "add_bos_token"].flag_or(begins_); }
+  bool adds_end() const { return file_[prefix + "add_eos_token"].flag_or(false); }
 
   /// The tokens around every text.
   Json frame() const {
@@ -428,7 +420,7 @@ class TokenizerMaker {
     const auto put = [&](bool wanted, const char* key) {
       const auto id = wanted ? id_of(key) : std::nullopt;
       if (wanted && !id) {
-        file_.refuse(prefix + key, "is missing", "it stands at an end of every text");
+        file_[prefix + key].refuse("is missing", "it stands at an end of every text");
       }
       if (id) {
         single.push_back({{"SpecialToken", {{"id", tokens_[*id]}, {"type_id", 0U}}}});
@@ -444,17 +436,16 @@ class TokenizerMaker {
 
   /// tokenizer.model, a protobuf message, of SentencePiece's pairs.
   std::string pieces() const {
-    const auto* scores = file_.find(prefix + "scores");
-    const auto score = scores == nullptr ? std::vector<float>() : numbers<float>(*scores, "scores");
-    file_.refuse_if(score.empty() || types_.empty(), prefix + (score.empty() ? "scores" : "token_type"), "is missing",
-                    "pairs are joined by it");
+    const auto scores = file_[prefix + "scores"];
+    const auto score = numbers<float>(scores);
+    file_[prefix + "token_type"].refuse_if(types_.empty(), "is missing", "pairs are joined by it");
     std::string model;
     std::size_t num_bytes = 0;
     std::set<float> ranks;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       const auto type = type_of(id);
       if (type < normal || type > byte) {
-        file_.refuse(prefix + "token_type", std::to_string(type), "types 1 to 6 are known");
+        file_[prefix + "token_type"].refuse(std::to_string(type), "types 1 to 6 are known");
       }
       num_bytes += type == byte ? 1 : 0;
       if (type == normal) {
@@ -467,8 +458,8 @@ class TokenizerMaker {
       append_number(piece, 3, static_cast<std::uint64_t>(type));
       append_bytes(model, 1, piece);
     }
-    file_.refuse_if(ranks.size() == 1, prefix + "scores", "are all alike",
-                    "pairs are joined by them; convert again, from a folder that has tokenizer.model");
+    scores.refuse_if(ranks.size() == 1, "are all alike",
+                     "pairs are joined by them; convert again, from a folder that has tokenizer.model");
     std::string training;
     append_number(training, 3, 2);  // model_type: pairs
     append_number(training, 35, num_bytes == 256 ? 1 : 0);
@@ -476,8 +467,8 @@ class TokenizerMaker {
     append_bytes(training, 47, name_of("eos_token_id").value_or("</s>"));
     append_bytes(model, 2, training);
     std::string normalization;
-    append_number(normalization, 3, file_.flag(prefix + "add_space_prefix", true) ? 1 : 0);
-    append_number(normalization, 4, file_.flag(prefix + "remove_extra_whitespaces", false) ? 1 : 0);
+    append_number(normalization, 3, file_[prefix + "add_space_prefix"].flag_or(true) ? 1 : 0);
+    append_number(normalization, 4, file_[prefix + "remove_extra_whitespaces"].flag_or(false) ? 1 : 0);
     append_bytes(model, 3, normalization);
     return model;
   }
@@ -520,7 +511,7 @@ class TokenizerMaker {
       }
     }
     // Phi-3's marks of turns take the white space behind them; the format has no place for it, so llama.cpp knows it.
-    if (has_pieces && file_.text("general.architecture") == "phi3") {
+    if (has_pieces && file_["general.architecture"].text() == "phi3") {
       for (std::size_t id = 0; id < tokens_.size(); ++id) {
         const auto& token = tokens_[id];
         if (type_of(id) == control && token != "<s>" && token != "<|endoftext|>") {
@@ -531,10 +522,10 @@ class TokenizerMaker {
       }
     }
     Json named = Json::array();
-    if (const auto own = file_.text("tokenizer.chat_template"); !own.empty()) {
+    if (const auto own = file_["tokenizer.chat_template"].text_or(""); !own.empty()) {
       named.push_back({{"name", "default"}, {"template", own}});
     }
-    for (const auto& [key, value] : file_.metadata) {
+    for (const auto& [key, value] : file_.metadata.root.items()) {
       constexpr std::string_view start = "tokenizer.chat_template.";
       if (key.starts_with(start) && value.is_string()) {
         named.push_back({{"name", key.substr(start.size())}, {"template", value}});
@@ -555,7 +546,7 @@ class TokenizerMaker {
 }  // namespace
 
 std::map<std::string, std::string> make_small_files(const Gguf& file, const SharedBytes& content) {
-  const bool has_tokenizer = file.find("tokenizer.ggml.model") != nullptr;
+  const bool has_tokenizer = !!file["tokenizer.ggml.model"];
   auto files = has_tokenizer ? TokenizerMaker(file).make() : std::map<std::string, std::string>();
   files["config.json"] = ConfigMaker(file, content).make().dump();
   return files;

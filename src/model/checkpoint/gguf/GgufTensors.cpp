@@ -282,16 +282,16 @@ std::string name_in_transformers(const std::string& name, const Names& names) {
 class TensorMaker {
  public:
   TensorMaker(const base::SharedBytes& content, const base::Gguf& file)
-      : content_(content), file_(file), architecture_(file.text("general.architecture")) {}
+      : content_(content), file_(file), architecture_(file["general.architecture"].text_or("")) {}
 
   StoredTensors make() {
-    const auto names = names_of(architecture_, file_.size(architecture_ + ".expert_count").value_or(0) > 0);
+    const auto names = names_of(architecture_, file_[architecture_ + ".expert_count"].size_or(0, 0) > 0);
     for (const auto& [name, tensor] : file_.tensors) {
       if (base::contains(factors_of_angles, name)) {
         continue;  // config.json says what they hold
       }
       const auto known = name_in_transformers(name, names);
-      base::refuse_if(known.empty(), file_.name + ": tensor " + base::json_quote(name) + " is not known",
+      base::refuse_if(known.empty(), file_.metadata.file + ": tensor " + base::json_quote(name) + " is not known",
                       "it belongs to no part of a " + architecture_ + " model");
       const auto experts = known.find(".experts.");
       if (experts != std::string::npos && tensor.shape.size() == 3) {
@@ -312,11 +312,12 @@ class TensorMaker {
     GgufNumbers::Change change;
     const bool is_query = name.find(".attn_q.") != std::string::npos;
     if (base::contains(turned, architecture_) && (is_query || name.find(".attn_k.") != std::string::npos)) {
-      const auto heads = file_.size(architecture_ + ".attention.head_count").value_or(0);
-      const auto keys = file_.size(architecture_ + ".attention.head_count_kv").value_or(heads);
+      const auto heads = file_[architecture_ + ".attention.head_count"].size_or(0, 0);
+      const auto keys = file_[architecture_ + ".attention.head_count_kv"].size_or(heads, 0);
       change.turned_heads = is_query ? heads : keys;
       const bool fits = change.turned_heads > 0 && tensor.shape.front() % (2 * change.turned_heads) == 0;
-      base::refuse_if(!fits, file_.name + ": tensor " + base::json_quote(name) + " has shape " + shape_text(tensor),
+      base::refuse_if(!fits,
+                      file_.metadata.file + ": tensor " + base::json_quote(name) + " has shape " + shape_text(tensor),
                       "its rows are pairs of " + std::to_string(change.turned_heads) + " heads");
     }
     if (architecture_.starts_with("gemma") && name.ends_with("norm.weight")) {
@@ -331,13 +332,13 @@ class TensorMaker {
 
   void add(const std::string& name, const base::GgufTensor& tensor, GgufNumbers::Change change) {
     const auto& decoding = *std::ranges::find(decodings, tensor.type.id, &Decoding::id);  // others were refused
-    StoredTensor stored{decoding.plain, tensor.shape, content_, tensor.offset, tensor.num_bytes, file_.name};
+    StoredTensor stored{decoding.plain, tensor.shape, content_, tensor.offset, tensor.num_bytes, file_.metadata.file};
     if (decoding.block != nullptr || change.turned_heads > 0 || change.added != 0) {
       auto source = std::make_shared<GgufNumbers>(stored, tensor.type, decoding, change);
       stored.type = at::kFloat;
       stored.source = std::move(source);
     }
-    base::refuse_if(!made_.emplace(name, std::move(stored)).second, file_.name + ": two tensors are " + name,
+    base::refuse_if(!made_.emplace(name, std::move(stored)).second, file_.metadata.file + ": two tensors are " + name,
                     "one of them would be ignored");
   }
 

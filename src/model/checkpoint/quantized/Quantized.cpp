@@ -227,15 +227,15 @@ class FourBitBlocks final : public NumberSource {
 /// Finds the parts of matrices among the tensors of a model.
 class Decoder {
  public:
-  Decoder(const ConfigFields& settings, StoredTensors& tensors)
-      : settings_(settings), method_(settings.text("quant_method", "")), tensors_(tensors) {
-    add_widths(settings.object());
-    const auto groups = settings.object().value("config_groups", base::Json());
-    has_zeros_ = !groups.empty();
-    for (const auto& group : groups) {
-      const auto weights = group.is_object() ? group.value("weights", base::Json()) : base::Json();
+  Decoder(const base::JsonValue& settings, StoredTensors& tensors)
+      : settings_(settings), method_(settings["quant_method"].text_or("")), tensors_(tensors) {
+    add_widths(settings);
+    const auto groups = settings["config_groups"];
+    has_zeros_ = !groups.json().empty();
+    for (const auto& [name, value] : groups.json().items()) {
+      const auto weights = groups[name]["weights"];
       add_widths(weights);
-      has_zeros_ = has_zeros_ && weights.is_object() && weights.value("symmetric", base::Json()) == false;
+      has_zeros_ = has_zeros_ && weights["symmetric"].json() == false;
     }
   }
 
@@ -267,9 +267,9 @@ class Decoder {
 
  private:
   /// Of the settings as a whole, or of a group's weights.
-  void add_widths(const base::Json& settings) {
+  void add_widths(const base::JsonValue& settings) {
     for (const auto* key : {"weight_block_size", "block_structure", "group_size", "q_group_size"}) {
-      const auto told = settings.is_object() ? settings.value(key, base::Json()) : base::Json();
+      const auto& told = settings[key].json();
       const auto sides = told.is_array() ? told : base::Json::array({nullptr, told});
       for (std::size_t side = 0; side < 2 && sides.size() == 2; ++side) {
         if (sides[side].is_number_integer() && sides[side] >= 1 && sides[side] <= INT32_MAX) {
@@ -349,7 +349,7 @@ class Decoder {
     parts.scales = needed(module, ".scales");
     parts.zeros = needed(module, ".qzeros");
     parts.groups = take(module + ".g_idx");
-    parts.bits = static_cast<int>(settings_.size("bits", 4));
+    parts.bits = static_cast<int>(settings_["bits"].size_or(4));
     const auto in_word = std::int64_t{32} / parts.bits;
     refuse_if(parts.codes.shape.size() != 2 || parts.scales.shape.size() != 2 || parts.scales.shape[0] == 0 ||
                   !is_floating(parts.scales.type),
@@ -368,7 +368,7 @@ class Decoder {
       check(module, *parts.groups, at::kInt, {parts.in});
     }
     // The first form of GPTQ stores one less than each zero.
-    const auto form = settings_.text("checkpoint_format", settings_.text("format", "gptq").c_str());
+    const auto form = settings_["checkpoint_format"].text_or(settings_["format"].text_or("gptq"));
     parts.zero = is_gptq && form == "gptq" ? 1 : 0;
     put(module, std::move(parts));
   }
@@ -452,7 +452,7 @@ class Decoder {
     }
   }
 
-  ConfigFields settings_;
+  base::JsonValue settings_;
   std::string method_;
   std::array<std::set<std::int64_t>, 2> widths_;  ///< of the parts that have one scale: rows, inputs
   bool has_zeros_ = false;                        ///< each matrix
@@ -462,53 +462,50 @@ class Decoder {
 
 }  // namespace
 
-std::string describe_quantization(const ConfigFields& fields) {
-  const auto settings = fields.section("quantization_config");
+std::string describe_quantization(const base::JsonValue& fields) {
+  const auto settings = fields["quantization_config"];
   if (!settings) {
     return "";
   }
-  const auto method = settings->text("quant_method", "");
+  const auto method = settings["quant_method"].text_or("");
   if (method == "gguf") {
-    return "GGUF (" + settings->text("types", "") + ")";
+    return "GGUF (" + settings["types"].text_or("") + ")";
   }
   constexpr std::array<std::string_view, 6> known = {"fp8", "fbgemm_fp8", "mxfp4", "gptq", "awq", "compressed-tensors"};
-  settings->refuse_if(!base::contains(known, method), "quant_method",
-                      method.empty() ? "is missing" : json_quote(method) + " is not supported",
-                      "fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors and GGUF files are");
+  settings["quant_method"].refuse_if(!base::contains(known, method),
+                                     method.empty() ? "is missing" : json_quote(method) + " is not supported",
+                                     "fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors and GGUF files are");
   const auto format = base::lower_ascii(
-      settings->text("checkpoint_format", settings->text("format", settings->text("version", "").c_str()).c_str()));
+      settings["checkpoint_format"].text_or(settings["format"].text_or(settings["version"].text_or(""))));
   const std::vector<std::string> formats = {
       "gptq",           "gptq_v2", "gemm", "pack-quantized", "int-quantized", "float-quantized", "naive-quantized",
       "mixed-precision"};
-  settings->refuse_if(!format.empty() && !base::contains(formats, format), "format",
-                      json_quote(format) + " is not supported", base::join(formats, ", ") + " are");
+  settings["format"].refuse_if(!format.empty() && !base::contains(formats, format),
+                               json_quote(format) + " is not supported", base::join(formats, ", ") + " are");
   for (const auto* key : {"dynamic", "transform_config", "sparsity_config"}) {
-    const auto* value = settings->find(key);
-    const bool is_dense = value != nullptr && value->is_object() && value->value("format", base::Json()) == "dense";
-    settings->refuse_if(value != nullptr && !value->empty() && !is_dense, key, "is not supported",
-                        "it changes what codes mean");
+    const auto value = settings[key];
+    const bool is_dense = value.json().is_object() && value["format"].json() == "dense";
+    value.refuse_if(!value.json().empty() && !is_dense, "is not supported", "it changes what codes mean");
   }
   if (method != "gptq" && method != "awq") {
     return method + (format.empty() ? "" : ", " + format);
   }
-  const auto bits = settings->size("bits", 4);
-  settings->refuse_if(bits != 4 && (method == "awq" || (bits != 2 && bits != 8)), "bits",
-                      std::to_string(bits) + " is not supported", "4 are, and 2 and 8 of gptq");
+  const auto bits = settings["bits"].size_or(4);
+  settings["bits"].refuse_if(bits != 4 && (method == "awq" || (bits != 2 && bits != 8)),
+                             std::to_string(bits) + " is not supported", "4 are, and 2 and 8 of gptq");
   return method + ", " + std::to_string(bits) + " bits";
 }
 
 std::string describe_storage(const base::FileSet& files) {
-  return files.find("config.json") == nullptr ? "" : describe_quantization(ConfigFields(files));
+  return describe_quantization(base::find_json(files, "config.json").value());
 }
 
 void decode_quantized(const base::FileSet& files, StoredTensors& tensors) {
-  if (files.find("config.json") == nullptr) {
-    return;
-  }
-  const ConfigFields fields(files);
-  const auto settings = fields.section("quantization_config");
-  if (settings && settings->text("quant_method", "") != "gguf" && !describe_quantization(fields).empty()) {
-    Decoder(*settings, tensors).decode();
+  const auto config = base::find_json(files, "config.json");
+  const auto fields = config.value();
+  const auto settings = fields["quantization_config"];
+  if (settings && settings["quant_method"].text_or("") != "gguf" && !describe_quantization(fields).empty()) {
+    Decoder(settings, tensors).decode();
   }
 }
 

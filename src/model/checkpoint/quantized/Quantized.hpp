@@ -12,14 +12,14 @@
 
 #include <string>
 
-#include "model/checkpoint/ConfigFields.hpp"
+#include "base/text/JsonValue.hpp"
 #include "model/checkpoint/Safetensors.hpp"
 
 namespace stereosweep::model {
 
 /// "GGUF (210 Q4_1, 61 F32)", "gptq, 4 bits"; "" for plain numbers. Throws InputError, naming the key, for methods that
 /// are not read.
-std::string describe_quantization(const ConfigFields& fields);
+std::string describe_quantization(const base::JsonValue& fields);
 /// The same for a checkpoint; "" for one without config.json.
 std::string describe_storage(const base::FileSet& files);
 

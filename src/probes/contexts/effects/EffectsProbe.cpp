@@ -8,7 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Random.hpp"
-#include "base/text/Json.hpp"
+#include "base/text/JsonValue.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
@@ -291,7 +291,8 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std
 
 std::vector<std::string> words_of_coordinate(const std::string& json) {
   const std::string name = "a coordinate of axis test";
-  return base::json_texts(base::parse_json(json, name), name);
+  const base::JsonDocument words{name, base::parse_json(json, name)};
+  return words.value().texts();
 }
 
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
