@@ -169,21 +169,21 @@ void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself) {
   }
 }
 
-void chat_keys(FieldsDump& keys, const sweep::ModelSpec& model, bool /*by_itself*/) {
-  keys.add("chat", model.chat ? dump_fields(*model.chat) : Node::plain("none"));
-  if (model.system != "default") {
-    keys.text("system", model.system);
-  }
-}
-
-void chat_keys(FieldsSchema& keys, const sweep::ModelSpec& model, bool /*by_itself*/) {
-  keys.add("chat", either_schema({text_schema(), fields_schema<ChatTemplate>()}),
-           "how prompts become conversations: auto (the checkpoint's own template), a name in configs/chat, none");
+void chat_keys(ShownKeys& keys, const sweep::ModelSpec& model, bool /*by_itself*/) {
+  keys.own("chat", model.chat ? dump_fields(*model.chat) : Node::plain("none"),
+           "how prompts become conversations: auto (the checkpoint's own template), a name in configs/chat, none", [] {
+             return either_schema({text_schema(), fields_schema<ChatTemplate>()});
+           });
   keys.line("chat_name", "", "which of several templates of the checkpoint; default: default");
   keys.line("date", "", "of the prompts, where the template writes one; default: the day of the start");
-  keys.add("thinking", either_schema({choice_schema({"on", "off", "none"}), names_schema(text_schema())}),
-           "of a model that thinks before it answers: on, off, {switch of the template: value}, none: it does not");
-  keys.text("system", model.system, "text of the system: default (the template's own, if it has one), none, or a text");
+  keys.own("thinking", {},
+           "of a model that thinks before it answers: on, off, {switch of the template: value}, none: it does not", [] {
+             return either_schema({choice_schema({"on", "off", "none"}), names_schema(text_schema())});
+           });
+  if (keys.describes() || model.system != "default") {
+    keys.text("system", model.system,
+              "text of the system: default (the template's own, if it has one), none, or a text");
+  }
 }
 
 ChatTemplate read_pieces(const base::Json& pieces) {

@@ -16,8 +16,7 @@ namespace stereosweep::config {
 /// `model.chat_name`, `model.date` and `model.thinking` say what of a checkpoint's template is meant; a resolved job
 /// holds what came of them. `model.system` stays.
 void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself);
-void chat_keys(FieldsDump& keys, const sweep::ModelSpec& model, bool by_itself);
-void chat_keys(FieldsSchema& keys, const sweep::ModelSpec& model, bool by_itself);
+void chat_keys(ShownKeys& keys, const sweep::ModelSpec& model, bool by_itself);
 
 /// Pieces as `model.chat` takes them, from JSON. Throws InputError.
 chat::ChatTemplate read_pieces(const base::Json& pieces);

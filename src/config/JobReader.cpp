@@ -39,7 +39,7 @@ void head_keys(auto& job, auto& keys) {
 
 const Node& default_head() {
   static const Node head = [] {
-    FieldsDump keys;
+    ShownKeys keys;
     const sweep::Job job;
     head_keys(job, keys);
     return keys.take();
@@ -144,7 +144,7 @@ void server_chat_key(Fields& keys, sweep::ModelSpec& model, const ProbeFormat* f
               "the server writes conversations by its own", "Leave it out, or set model.interface: completions.");
   keys.text("system", model.system);
 }
-void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
+void server_chat_key(ShownKeys& keys, const sweep::ModelSpec& model, const ProbeFormat* format) {
   if (model.server->interface == sweep::Server::Interface::completions) {
     chat_keys_of(model, keys, format);
   } else if (model.system != "default") {
@@ -152,8 +152,14 @@ void server_chat_key(FieldsDump& keys, const sweep::ModelSpec& model, const Prob
   }
 }
 
-void model_keys(const sweep::ModelSpec& model, auto& keys, const ProbeFormat* format) {
-  if (model.server) {
+/// A description is of both forms, which share keys.
+void model_keys(const sweep::ModelSpec& model, ShownKeys& keys, const ProbeFormat* format) {
+  if (keys.describes()) {
+    keys.alone().path("path", model.path, about_path);
+    keys_behind_path(model, keys, format);
+    const sweep::Server usual;
+    sweep::Server::each_key(usual, keys);
+  } else if (model.server) {
     sweep::Server::each_key(*model.server, keys);
     server_chat_key(keys, model, format);
   } else {
@@ -178,13 +184,6 @@ void model_keys(sweep::ModelSpec& model, Fields& keys, const ProbeFormat* format
   for (const auto& fault : model.server->faults()) {
     keys.problems().add(keys.place(fault.key), fault.problem, fault.reason, fault.suggestion);
   }
-}
-/// Of both forms, which share keys.
-void model_keys(const sweep::ModelSpec& model, FieldsSchema& keys, const ProbeFormat* format) {
-  keys.alone().path("path", model.path, about_path);
-  keys_behind_path(model, keys, format);
-  const sweep::Server usual;
-  sweep::Server::each_key(usual, keys);
 }
 
 /// What the job says, whatever else is wrong with it.
@@ -252,8 +251,8 @@ const ProbeFormat* read_probe(Fields& fields, base::Problems& problems) {
 void pass_over_probe_keys(Fields& fields) {
   fields.optional("statistics");
   for (const auto* format : probe_formats()) {
-    FieldsSchema job;
-    FieldsSchema statistics;
+    auto job = ShownKeys::of_schema();
+    auto statistics = ShownKeys::of_schema();
     format->describe(job, statistics);
     for (const auto& key : job.key_names()) {
       fields.optional(key);
@@ -327,9 +326,9 @@ void read_earlier_run(const Node& statistics, const ProbeFormat& format, sweep::
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
     const sweep::Job usual;
-    FieldsSchema head;
-    FieldsSchema model;
-    FieldsSchema execution;
+    auto head = ShownKeys::of_schema();
+    auto model = ShownKeys::of_schema();
+    auto execution = ShownKeys::of_schema();
     head_keys(usual, head);
     model_keys(usual.model, model, nullptr);
     sweep::Execution::each_key(usual.execution, execution);
@@ -393,16 +392,16 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
 
 Node dump_job(const sweep::Job& job, Extent extent) {
   const auto& format = format_of(job.probe_name());
-  FieldsDump keys(extent, default_head);
+  ShownKeys keys(extent, default_head);
   head_keys(job, keys);
   if (job.needs_model()) {
-    keys.nested("model", [&](FieldsDump& own) { model_keys(job.model, own, &format); });
+    keys.nested("model", [&](ShownKeys& own) { model_keys(job.model, own, &format); });
   }
   keys.add("probe", Node::plain(job.probe_name()));
   format.dump(job.probe, keys);
   keys.item("execution", job.execution);
   if (extent == Extent::everything) {
-    keys.nested("statistics", [&](FieldsDump& own) {
+    keys.nested("statistics", [&](ShownKeys& own) {
       format.dump_statistics(job.probe, own);
       comparison_keys(own, job.comparison);
     });
@@ -419,21 +418,21 @@ base::Json job_schema() {
     job.execution.contexts_per_block = format->defaults().sizes.contexts_per_block;
     job.execution.batch_tokens = format->defaults().sizes.batch_tokens;
     const sweep::Job& usual = job;
-    FieldsSchema keys;
-    FieldsSchema statistics;
+    auto keys = ShownKeys::of_schema();
+    auto statistics = ShownKeys::of_schema();
     head_keys(usual, keys);
     keys.nested(
-        "model", [&](FieldsSchema& own) { model_keys(usual.model, own, format); }, "what is asked");
-    keys.needed().add("probe", base::Json::object({{"const", names.back()}}), "what is asked of the model");
+        "model", [&](ShownKeys& own) { model_keys(usual.model, own, format); }, "what is asked");
+    keys.needed().describe("probe", base::Json::object({{"const", names.back()}}), "what is asked of the model");
     format->describe(keys, statistics);
     keys.item("execution", usual.execution, "how it is computed");
     comparison_keys(statistics, usual.comparison);
-    keys.add("statistics", statistics.take(), "what 'stereosweep stats' is asked; changes no score");
-    keys.add("sweep", names_schema(list_schema(base::Json::object())),
-             "dotted keys with lists of values: one job for each combination");
+    keys.describe("statistics", statistics.take_schema(), "what 'stereosweep stats' is asked; changes no score");
+    keys.describe("sweep", names_schema(list_schema(base::Json::object())),
+                  "dotted keys with lists of values: one job for each combination");
     const auto probe = base::Json::object({{"probe", base::Json::object({{"const", names.back()}})}});
     branches.push_back(
-        {{"if", {{"properties", probe}, {"required", base::Json::array({"probe"})}}}, {"then", keys.take()}});
+        {{"if", {{"properties", probe}, {"required", base::Json::array({"probe"})}}}, {"then", keys.take_schema()}});
   }
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"title", "A job of stereosweep"},

@@ -67,10 +67,10 @@ class ProbeFormat {
   /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
   virtual sweep::ProbeSettings read(const ProbeReading& job) const = 0;
   /// Shows its keys, in fixed order, to a dump; `statistics`: those that only `stats` reads.
-  virtual void dump(const sweep::ProbeSettings& settings, FieldsDump& job) const = 0;
-  virtual void dump_statistics(const sweep::ProbeSettings& settings, FieldsDump& statistics) const = 0;
+  virtual void dump(const sweep::ProbeSettings& settings, ShownKeys& job) const = 0;
+  virtual void dump_statistics(const sweep::ProbeSettings& settings, ShownKeys& statistics) const = 0;
   /// The same keys, described.
-  virtual void describe(FieldsSchema& job, FieldsSchema& statistics) const = 0;
+  virtual void describe(ShownKeys& job, ShownKeys& statistics) const = 0;
   /// Why a server cannot be asked instead of a checkpoint (Job::model.server); each problem is a whole sentence.
   virtual std::vector<sweep::KeyFault> server_faults(const sweep::Job& job) const;
   /// What of `axes.design` the job's axes do not have; each problem is a whole sentence.
@@ -96,7 +96,10 @@ const ProbeFormat& format_of(std::string_view name);
 /// beside them stand the probe's own. A dump has them where one is not the default.
 template <class Keys, class Comparison>
 void comparison_keys(Keys& statistics, Comparison& comparison) {
-  constexpr bool is_dump = std::is_same_v<Keys, FieldsDump>;
+  bool is_dump = false;
+  if constexpr (std::is_same_v<Keys, ShownKeys>) {
+    is_dump = !statistics.describes();
+  }
   if (is_dump && comparison == sweep::Comparison()) {  // dumps of older runs stay what they were
     return;
   }

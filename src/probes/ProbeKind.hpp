@@ -177,15 +177,15 @@ class KindOf : public ProbeKind {
     }
     return settings;
   }
-  void dump(const sweep::ProbeSettings& settings, config::FieldsDump& job) const final {
+  void dump(const sweep::ProbeSettings& settings, config::ShownKeys& job) const final {
     job.append(config::dump_extent(settings.as<Settings>(), job.extent()));
   }
-  void dump_statistics(const sweep::ProbeSettings& settings, config::FieldsDump& statistics) const final {
+  void dump_statistics(const sweep::ProbeSettings& settings, config::ShownKeys& statistics) const final {
     if constexpr (requires { settings.as<Settings>().statistics; }) {
       statistics.append(config::dump_extent(settings.as<Settings>().statistics, statistics.extent()));
     }
   }
-  void describe(config::FieldsSchema& job, config::FieldsSchema& statistics) const final {
+  void describe(config::ShownKeys& job, config::ShownKeys& statistics) const final {
     const Settings settings;
     Settings::each_key(settings, job);
     each_statistic(settings, statistics);

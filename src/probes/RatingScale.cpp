@@ -90,7 +90,7 @@ void check_num_options(const base::Place& place, std::size_t count, base::Proble
 
 Node dump_options(const std::vector<RatingOption>& options) { return config::list_of(options, dump_option); }
 
-base::Json scale_schema(base::Json numbers) {
+base::Json either_scale_schema(base::Json numbers) {
   const auto pair = config::pair_schema(config::text_schema());
   auto options =
       config::list_schema(config::either_schema({config::text_schema(), pair, config::fields_schema<WrittenOption>()}));

@@ -48,6 +48,10 @@ std::vector<RatingOption> read_options(const config::Node& node, const std::stri
 void check_num_options(const base::Place& place, std::size_t count, base::Problems& problems);
 config::Node dump_options(const std::vector<RatingOption>& options);
 /// Of either form; `numbers`: schema of the mapping.
-base::Json scale_schema(base::Json numbers);
+base::Json either_scale_schema(base::Json numbers);
+template <class Scale>
+base::Json scale_schema() {
+  return either_scale_schema(config::fields_schema<Scale>());
+}
 
 }  // namespace stereosweep::probes

@@ -28,7 +28,7 @@ ReadComparison read_comparison(const std::string& text) {
 }
 
 std::string dumped(const sweep::Comparison& comparison) {
-  FieldsDump fields;
+  ShownKeys fields;
   comparison_keys(fields, comparison);
   return emit_yaml(fields.take());
 }

@@ -482,8 +482,7 @@ void article_keys(Fields& keys, std::string& article) {
   article =
       language.article_of(node == nullptr ? keys.node() : *node, keys.key_of(said), article, gender, keys.problems());
 }
-void article_keys(FieldsDump& keys, const std::string& article) { keys.line("article", article); }
-void article_keys(FieldsSchema& keys, const std::string& article) {
+void article_keys(ShownKeys& keys, const std::string& article) {
   keys.line("article", article, "where the rule of the language is wrong");
   keys.line("gender", "", "in languages whose articles depend on it");
 }
@@ -509,25 +508,20 @@ void pole_key(Fields& keys, const std::string& name, sweep::Pole& pole) {
     check_surface(*node, key, word, keys.problems());
   }
 }
-void pole_key(FieldsDump& keys, const std::string& name, const sweep::Pole& pole) { keys.item(name, pole); }
-void pole_key(FieldsSchema& keys, const std::string& name, const sweep::Pole& /*pole*/) {
-  keys.needed().add(name, either_schema({text_schema(), lines_schema(), fields_schema<sweep::Pole>()}),
-                    "a word, its words, or both");
+void pole_key(ShownKeys& keys, const std::string& name, const sweep::Pole& pole) {
+  keys.needed().own(name, dump_extent(pole, keys.extent()), "a word, its words, or both", [] {
+    return either_schema({text_schema(), lines_schema(), fields_schema<sweep::Pole>()});
+  });
 }
 
 void groups_keys(Fields& keys, std::vector<sweep::Group>& groups, sweep::IntersectionRule& rule, GroupForms forms) {
   sweep::Priors unused = sweep::no_priors;
   subjects_keys(keys, groups, rule, forms, unused);
 }
-void groups_keys(FieldsDump& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
+void groups_keys(ShownKeys& keys, const std::vector<sweep::Group>& groups, const sweep::IntersectionRule& rule,
                  GroupForms /*forms*/) {
-  keys.items("groups", groups);
-  keys.add("intersections", dump(rule));
-}
-void groups_keys(FieldsSchema& keys, const std::vector<sweep::Group>& /*groups*/,
-                 const sweep::IntersectionRule& /*rule*/, GroupForms /*forms*/) {
-  keys.needed().add("groups", source_schema(fields_schema<sweep::Group>()), "who is asked about");
-  keys.add("intersections", rule_schema(), "which groups are combined: a name in configs/intersections, or a rule");
+  keys.needed().sourced("groups", groups, "who is asked about");
+  rule_key(keys, rule, "which groups are combined: a name in configs/intersections, or a rule");
 }
 
 void rephrasings_key(Fields& keys, std::vector<sweep::Rephrasing>& rephrasings,
@@ -541,60 +535,61 @@ void rephrasings_key(Fields& keys, std::vector<sweep::Rephrasing>& rephrasings,
         [&](const Node& entry, const std::string& key) { return std::vector{reader.read(entry, key)}; });
   }
 }
-void rephrasings_key(FieldsDump& keys, const std::vector<sweep::Rephrasing>& rephrasings,
+void rephrasings_key(ShownKeys& keys, const std::vector<sweep::Rephrasing>& rephrasings,
                      const std::vector<sweep::Template>& /*templates*/) {
-  keys.items("rephrasings", rephrasings);
-}
-void rephrasings_key(FieldsSchema& keys, const std::vector<sweep::Rephrasing>& /*rephrasings*/,
-                     const std::vector<sweep::Template>& /*templates*/) {
-  keys.add("rephrasings", source_schema(fields_schema<sweep::Rephrasing>()),
-           "other ways to say a prompt: none, a name in configs/rephrasings, or a list");
+  keys.sourced("rephrasings", rephrasings,
+               "other ways to say a prompt: none, a name in configs/rephrasings, or a list");
 }
 
-void axes_keys(FieldsDump& keys, const sweep::Axes& axes, const sweep::Priors& /*priors*/) {
+void axes_keys(ShownKeys& keys, const sweep::Axes& axes, const sweep::Priors& /*priors*/) {
   groups_keys(keys, axes.groups, axes.intersections, GroupForms::any);
-  keys.items("traits", axes.traits);
-  keys.items("templates", axes.templates);
-  rephrasings_key(keys, axes.rephrasings, axes.templates);
-}
-void axes_keys(FieldsSchema& keys, const sweep::Axes& axes, const sweep::Priors& /*priors*/) {
-  groups_keys(keys, axes.groups, axes.intersections, GroupForms::any);
-  keys.needed().add("traits",
-                    source_schema(either_schema({pair_schema(text_schema()), fields_schema<sweep::TraitPair>()})),
-                    "pairs of opposite traits: a name in configs/traits, or a list");
-  keys.needed().add("templates", source_schema(fields_schema<sweep::Template>()),
-                    "sentences with {group} and {trait}: a name in configs/templates, or a list");
+  keys.needed().own(
+      "traits", keys.list(axes.traits), "pairs of opposite traits: a name in configs/traits, or a list", [] {
+        return source_schema(either_schema({pair_schema(text_schema()), fields_schema<sweep::TraitPair>()}));
+      });
+  keys.needed().sourced("templates", axes.templates,
+                        "sentences with {group} and {trait}: a name in configs/templates, or a list");
   rephrasings_key(keys, axes.rephrasings, axes.templates);
 }
 
-base::Json rule_schema() {
+namespace {
+
+/// Of lists of two to five lines.
+base::Json part_lists_schema() {
   auto parts = lines_schema();
   parts["minItems"] = 2;
   parts["maxItems"] = sweep::most_parts;
-  const auto lists = list_schema(std::move(parts), Emptiness::allowed);
-  FieldsSchema keys;
-  keys.text("about", "");
-  keys.add("schema", choice_schema({"stereosweep/1"}));
-  keys.add("pairs", lists, "groups that are combined beside the domains, two to five of them");
-  keys.add("domains", either_schema({choice_schema({"all"}), lists}), "domains whose groups are crossed, two to five");
-  keys.add("exclusions", lists, "groups of which no intersection has all");
-  keys.items("lexical", std::vector<sweep::LexicalForm>(), "forms that no rule makes");
-  keys.boolean("both_orders", sweep::IntersectionRule().both_orders);
-  keys.item("articles", sweep::ArticleRule(), "of a resolved job");
-  return either_schema({text_schema(), keys.take()});
+  return list_schema(std::move(parts), Emptiness::allowed);
 }
 
-Node dump(const sweep::IntersectionRule& rule) {
-  FieldsDump keys;
-  keys.add("pairs", dump_lists(rule.pairs));
-  keys.add("domains", dump_lists(rule.domains));
-  keys.add("exclusions", dump_lists(rule.exclusions));
-  keys.items("lexical", rule.lexical);
-  keys.boolean("both_orders", rule.both_orders);
-  if (rule.articles != sweep::ArticleRule()) {  // dumps of English jobs stay what they were
-    keys.item("articles", rule.articles);
+void rule_keys(ShownKeys& keys, const sweep::IntersectionRule& rule) {
+  if (keys.describes()) {
+    keys.text("about", "");
+    keys.describe("schema", choice_schema({"stereosweep/1"}));
   }
-  return keys.take();
+  keys.own("pairs", dump_lists(rule.pairs), "groups that are combined beside the domains, two to five of them",
+           part_lists_schema);
+  keys.own("domains", dump_lists(rule.domains), "domains whose groups are crossed, two to five", [] {
+    return either_schema({choice_schema({"all"}), part_lists_schema()});
+  });
+  keys.own("exclusions", dump_lists(rule.exclusions), "groups of which no intersection has all", part_lists_schema);
+  keys.items("lexical", rule.lexical, "forms that no rule makes");
+  keys.boolean("both_orders", rule.both_orders);
+  if (keys.describes() || rule.articles != sweep::ArticleRule()) {  // dumps of English jobs stay what they were
+    keys.item("articles", rule.articles, "of a resolved job");
+  }
+}
+
+}  // namespace
+
+void rule_key(ShownKeys& keys, const sweep::IntersectionRule& rule, std::string_view about) {
+  ShownKeys dump;
+  rule_keys(dump, rule);
+  keys.own("intersections", dump.take(), about, [] {
+    auto own = ShownKeys::of_schema();
+    rule_keys(own, {});
+    return either_schema({text_schema(), own.take_schema()});
+  });
 }
 
 }  // namespace stereosweep::config

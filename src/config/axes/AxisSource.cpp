@@ -152,11 +152,11 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
 }
 
 base::Json source_schema(base::Json entry) {
-  FieldsSchema keys;
+  auto keys = ShownKeys::of_schema();
   keys.line("file", "", "name of a piece under configs/");
   keys.line("tsv", "", "path of a table");
   keys.lines("only", {}, Emptiness::refused, "labels of those that are taken");
-  return either_schema({text_schema(), list_schema(std::move(entry)), keys.take()});
+  return either_schema({text_schema(), list_schema(std::move(entry)), keys.take_schema()});
 }
 
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems) {
@@ -204,22 +204,16 @@ void ratings_key(Fields& keys, std::string& path, Names& aliases) {
   });
 }
 
-void ratings_key(FieldsDump& keys, const std::string& path, const Names& aliases) {
-  if (aliases.empty()) {
+void ratings_key(ShownKeys& keys, const std::string& path, const Names& aliases) {
+  if (aliases.empty() && !keys.describes()) {
     keys.path("human_ratings", path);
     return;
   }
-  keys.nested("human_ratings", [&](FieldsDump& own) {
-    own.path("path", path);
-    own.names("aliases", aliases);
-  });
-}
-
-void ratings_key(FieldsSchema& keys, const std::string& path, const Names& aliases) {
-  FieldsSchema own;
-  own.needed().alone().path("path", path);
-  own.names("aliases", aliases, "name in the table: label of the job");
-  keys.add("human_ratings", own.take(), "a table of people's means");
+  const auto visit = [&](ShownKeys& own) {
+    own.needed().alone().path("path", path);
+    own.names("aliases", aliases, "name in the table: label of the job");
+  };
+  keys.nested("human_ratings", visit, "a table of people's means");
 }
 
 }  // namespace stereosweep::config

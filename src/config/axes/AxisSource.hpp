@@ -67,9 +67,6 @@ struct AxisSource {
 AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
                        base::Problems& problems);
 
-/// What it understands, with the schema of an entry.
-base::Json source_schema(base::Json entry);
-
 /// Names an entry; overloaded where that is no member `label`.
 const std::string& label_of(const auto& entry) { return entry.label; }
 
@@ -178,24 +175,18 @@ void entries_key(Fields& keys, const std::vector<std::string>& names, const std:
   }
 }
 template <class Entry, class Item>
-void entries_key(FieldsDump& keys, const std::vector<std::string>& names, const std::string& /*kind*/,
-                 const std::vector<Item>& items, std::string_view /*about*/, auto /*read*/) {
-  keys.items(names.front(), std::vector<Entry>(items.begin(), items.end()));
-}
-template <class Entry, class Item>
-void entries_key(FieldsSchema& keys, const std::vector<std::string>& names, const std::string& /*kind*/,
+void entries_key(ShownKeys& keys, const std::vector<std::string>& names, const std::string& /*kind*/,
                  const std::vector<Item>& items, std::string_view about, auto /*read*/) {
-  const auto schema = source_schema(fields_schema<Entry>());
-  (names.size() == 1 && items.empty() ? keys.needed() : keys).add(names.front(), schema, about);
-  if (names.size() > 1) {
-    keys.add(names.back(), schema, "another name of '" + names.front() + "'");
+  (names.size() == 1 && items.empty() ? keys.needed() : keys)
+      .sourced(names.front(), std::vector<Entry>(items.begin(), items.end()), about);
+  if (names.size() > 1 && keys.describes()) {
+    keys.sourced(names.back(), std::vector<Entry>(), "another name of '" + names.front() + "'");
   }
 }
 
 /// `human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
 void ratings_key(Fields& keys, std::string& path, Names& aliases);
-void ratings_key(FieldsDump& keys, const std::string& path, const Names& aliases);
-void ratings_key(FieldsSchema& keys, const std::string& path, const Names& aliases);
+void ratings_key(ShownKeys& keys, const std::string& path, const Names& aliases);
 
 /// Reports what would be taken for a mask or a placeholder inside a surface text.
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);

@@ -444,22 +444,24 @@ void Fields::finish() {
                    std::to_string(num_unknown - max_unknown_keys) + " more unknown keys", "only the first are listed");
 }
 
-void FieldsDump::add_unless(const std::string& name, bool is_nothing, Node value) {
+void ShownKeys::add(const std::string& name, Node value) {
   const auto marks = take_marks();
-  const bool is_left_out = is_nothing || leaves_out(marks);
+  const bool is_left_out = value.kind == Node::Kind::null || leaves_out(marks);
   const Node* usual = marks.unless_default && defaults_ != nullptr && !is_left_out ? defaults_().find(name) : nullptr;
   if (!is_left_out && (usual == nullptr || !(value == *usual))) {
     map_.add(name, std::move(value));
   }
 }
 
-void FieldsDump::names(const std::string& name, const Names& value, std::string_view /*about*/) {
-  Node map = Node::map();
-  for (const auto& [own, label] : value) {
+Node dump_names(const Names& names) {
+  Node map = names.empty() ? Node() : Node::map();
+  for (const auto& [own, label] : names) {
     map.add(own, Node::text(label));
   }
-  add_unless(name, value.empty(), std::move(map));
+  return map;
 }
+
+Node dump_text(const std::string& value) { return value.empty() ? Node() : Node::text(value); }
 
 Node dump_selections(const std::vector<sweep::Selection>& selections) {
   Node map = Node::map();
@@ -516,9 +518,37 @@ Json names_schema(Json value) { return {{"type", "object"}, {"additionalProperti
 
 Json either_schema(std::vector<Json> forms) { return Json::object({{"anyOf", std::move(forms)}}); }
 
-Json selections_schema() { return names_schema(either_schema({text_schema(), lines_schema()})); }
+Json boolean_schema() { return Json::object({{"type", "boolean"}}); }
 
-void FieldsSchema::add(const std::string& name, Json schema, std::string_view about, Json usual) {
+Json seed_schema() { return {{"type", "integer"}, {"minimum", 0}}; }
+
+Json texts_schema() { return list_schema(any_text_schema(), Emptiness::allowed); }
+
+Json choices_schema(const std::vector<std::string>& names) {
+  auto schema = list_schema(choice_schema(names));
+  schema["uniqueItems"] = true;
+  return schema;
+}
+
+Json one_or_more_schema(const std::vector<std::string>& names) {
+  return either_schema({choice_schema(names), list_schema(choice_schema(names))});
+}
+
+Json text_or_lines_schema() { return either_schema({text_schema(), lines_schema()}); }
+
+Json labels_schema() { return either_schema({choice_schema({"all"}), lines_schema()}); }
+
+Json selections_or_schema(const std::vector<std::string>& words) {
+  return either_schema({choice_schema(words), selections_schema()});
+}
+
+Json range_schema() { return pair_schema(Json::object({{"type", "number"}})); }
+
+Json line_names_schema() { return names_schema(text_schema()); }
+
+Json selections_schema() { return names_schema(text_or_lines_schema()); }
+
+void ShownKeys::describe(const std::string& name, Json schema, std::string_view about, Json usual) {
   const auto marks = take_marks();
   if (marks.alone) {
     alone_ = schema;
@@ -531,15 +561,15 @@ void FieldsSchema::add(const std::string& name, Json schema, std::string_view ab
   if (!about.empty()) {
     schema["description"] = about;
   }
-  keys_[name] = std::move(schema);
+  schemas_[name] = std::move(schema);
 }
 
-std::vector<std::string> FieldsSchema::key_names() const {
-  return base::mapped(keys_.items(), [](const auto& entry) { return std::string(entry.key()); });
+std::vector<std::string> ShownKeys::key_names() const {
+  return base::mapped(schemas_.items(), [](const auto& entry) { return std::string(entry.key()); });
 }
 
-Json FieldsSchema::take() {
-  Json schema = {{"type", "object"}, {"properties", std::move(keys_)}, {"additionalProperties", false}};
+Json ShownKeys::take_schema() {
+  Json schema = {{"type", "object"}, {"properties", std::move(schemas_)}, {"additionalProperties", false}};
   if (!needed_keys_.empty()) {
     schema["required"] = std::move(needed_keys_);
   }

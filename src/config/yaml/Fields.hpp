@@ -1,9 +1,9 @@
 // Typed reading and writing of checked trees. Every fault goes to one report with file:line:key, and reading goes on.
 //
 // One list of keys for each struct: `Item::each_key(item, keys)` shows every key, with its value, to `keys`. The list
-// is read by `Fields`, written by `FieldsDump` (what is hashed is such a dump), and described by `FieldsSchema`. What
+// is read by `Fields`, and shown to `ShownKeys`, which dump it (what is hashed is such a dump) or describe it. What
 // stands in the list is thus known, kept, compared and documented. What has a form of its own is a function with an
-// overload for each of the three, which the list calls.
+// overload for either, which the list calls.
 #pragma once
 
 #include <concepts>
@@ -127,7 +127,7 @@ class KeyMarks {
 
 /// One mapping; keys that nobody asks for are unknown and reported by `finish`. Holds references: a local only. A
 /// target keeps its value where its key is missing or what stands there is wrong. `about` is for people who write jobs
-/// (FieldsSchema).
+/// (ShownKeys).
 class Fields : public KeyMarks<Fields> {
  public:
   /// Reports if `node` is no mapping, with the form that is expected ("{label: ..., text: ...}") where one is given;
@@ -337,120 +337,203 @@ Node list_of(const std::vector<Value>& values, Dump dump) {
   return list;
 }
 Node texts(const std::vector<std::string>& values);
+/// Null where it is empty.
+Node dump_text(const std::string& value);
 Node dump_selections(const std::vector<sweep::Selection>& selections);
+/// Null where there are none.
+Node dump_names(const Names& names);
 /// The names of values of an enumeration, in whose order `names` stand.
 template <class Choice>
 Node choice_list(const std::vector<Choice>& values, const std::vector<std::string>& names) {
   return list_of(values, [&](Choice value) { return Node::plain(names[static_cast<std::size_t>(value)]); });
 }
 
-/// Writes each field that it is shown: the counterpart of `Fields`. Empty texts are left out.
-class FieldsDump : public KeyMarks<FieldsDump> {
+// Keys described as JSON Schema (draft 2020-12), for editors and validators. First schemas of values.
+
+/// Text of one line: what YAML takes for a number or a boolean is one, too, as for the reader.
+base::Json text_schema();
+/// Text that may also be empty.
+base::Json any_text_schema();
+base::Json boolean_schema();
+base::Json seed_schema();
+base::Json integer_schema(std::int64_t smallest, std::int64_t largest);
+base::Json number_schema(double smallest, double largest);
+/// One of the words.
+base::Json choice_schema(const std::vector<std::string>& names);
+base::Json list_schema(base::Json entry, Emptiness emptiness = Emptiness::refused);
+/// A list of texts without repeats.
+base::Json lines_schema(Emptiness emptiness = Emptiness::refused);
+/// A list of exactly two values.
+base::Json pair_schema(base::Json entry);
+/// A mapping whose names are free.
+base::Json names_schema(base::Json value);
+/// One of several forms.
+base::Json either_schema(std::vector<base::Json> forms);
+/// What the keys of these names read.
+base::Json texts_schema();
+base::Json choices_schema(const std::vector<std::string>& names);
+base::Json one_or_more_schema(const std::vector<std::string>& names);
+base::Json labels_schema();
+base::Json selections_schema();
+base::Json text_or_lines_schema();
+base::Json selections_or_schema(const std::vector<std::string>& words);
+base::Json range_schema();
+base::Json line_names_schema();
+
+/// What `find_source` understands, with the schema of an entry.
+base::Json source_schema(base::Json entry);
+template <class Item>
+base::Json sources_schema();
+
+/// The counterpart of `Fields`: a dump of each key that it is shown, or a description of them as JSON Schema, in which
+/// the values are the defaults.
+class ShownKeys : public KeyMarks<ShownKeys> {
+  using Text = std::string;
+  using Texts = std::vector<std::string>;
+  using About = std::string_view;
+
  public:
-  /// `defaults`: what is left out where it is marked so; asked only then.
-  explicit FieldsDump(Extent extent = Extent::everything, const Node& (*defaults)() = nullptr)
+  /// Of a dump. `defaults`: what is left out where it is marked so; asked only then.
+  explicit ShownKeys(Extent extent = Extent::everything, const Node& (*defaults)() = nullptr)
       : extent_(extent), defaults_(defaults) {}
+  static ShownKeys of_schema() {
+    ShownKeys keys;
+    keys.describes_ = true;
+    keys.schemas_ = base::Json::object();
+    return keys;
+  }
+  bool describes() const { return describes_; }
   Extent extent() const { return extent_; }
 
-  void line(const std::string& name, const std::string& value, std::string_view /*about*/ = "") {
-    add_unless(name, value.empty(), Node::text(value));
+  void line(const Text& name, const Text& value, About about = "") {
+    show(name, dump_text(value), about, value, text_schema);
   }
-  void text(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
-  void lines(const std::string& name, const std::vector<std::string>& value,
-             Emptiness /*emptiness*/ = Emptiness::refused, std::string_view /*about*/ = "") {
-    add(name, config::texts(value));
+  void text(const Text& name, const Text& value, About about = "") {
+    show(name, dump_text(value), about, value, any_text_schema);
   }
-  void texts(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
-    add(name, config::texts(value));
+  void path(const Text& name, const Text& value, About about = "") { line(name, value, about); }
+  void lines(const Text& name, const Texts& value, Emptiness emptiness = Emptiness::refused, About about = "") {
+    show(name, config::texts(value), about, value, lines_schema, emptiness);
   }
-  void boolean(const std::string& name, bool value, std::string_view /*about*/ = "") {
-    add(name, Node::plain(value ? "true" : "false"));
+  void texts(const Text& name, const Texts& value, About about = "") {
+    show(name, config::texts(value), about, no_default, texts_schema);
   }
-  void integer(const std::string& name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/,
-               std::string_view /*about*/ = "") {
-    add(name, config::integer(value));
+  void boolean(const Text& name, bool value, About about = "") {
+    show(name, Node::plain(value ? "true" : "false"), about, value, boolean_schema);
   }
-  void number(const std::string& name, double value, double /*smallest*/, double /*largest*/,
-              std::string_view /*about*/ = "") {
-    add(name, config::number(value));
+  void integer(const Text& name, std::int64_t value, std::int64_t smallest, std::int64_t largest, About about = "") {
+    show(name, config::integer(value), about, value, integer_schema, smallest, largest);
   }
-  void seed(const std::string& name, std::uint64_t value, std::string_view /*about*/ = "") {
-    add(name, Node::plain(std::to_string(value)));
+  void number(const Text& name, double value, double smallest, double largest, About about = "") {
+    show(name, config::number(value), about, value, number_schema, smallest, largest);
   }
-  void choice(const std::string& name, auto value, const std::vector<std::string>& names,
-              std::string_view /*about*/ = "") {
-    add(name, Node::plain(names[static_cast<std::size_t>(value)]));
+  void seed(const Text& name, std::uint64_t value, About about = "") {
+    show(name, Node::plain(std::to_string(value)), about, value, seed_schema);
   }
-  template <class Choice>
-  void choices(const std::string& name, const std::vector<Choice>& values, const std::vector<std::string>& names,
-               std::string_view /*about*/ = "") {
-    add(name, choice_list(values, names));
+  void choice(const Text& name, auto value, const Texts& names, About about = "") {
+    const auto index = static_cast<std::size_t>(value);
+    const auto word = index < names.size() ? names[index] : Text();
+    show(name, Node::plain(word), about, word, choice_schema, names);
   }
   template <class Choice>
-  void one_or_more(const std::string& name, const std::vector<Choice>& values, const std::vector<std::string>& names,
-                   std::string_view /*about*/ = "") {
-    choices(name, values, names);
+  void choices(const Text& name, const std::vector<Choice>& values, const Texts& names, About about = "") {
+    show(name, choice_list(values, names), about, no_default, choices_schema, names);
   }
-  void path(const std::string& name, const std::string& value, std::string_view /*about*/ = "") { line(name, value); }
-  void labels(const std::string& name, const std::vector<std::string>& value, std::string_view /*about*/ = "") {
-    add(name, value.empty() ? Node::plain("all") : config::texts(value));
+  template <class Choice>
+  void one_or_more(const Text& name, const std::vector<Choice>& values, const Texts& names, About about = "") {
+    show(name, choice_list(values, names), about, no_default, one_or_more_schema, names);
   }
-  void selections(const std::string& name, const std::vector<sweep::Selection>& value,
-                  std::string_view /*about*/ = "") {
-    add(name, dump_selections(value));
+  void labels(const Text& name, const Texts& value, About about = "") {
+    show(name, value.empty() ? Node::plain("all") : config::texts(value), about, no_default, labels_schema);
   }
-  void selections_or(const std::string& name, const std::vector<sweep::Selection>& value, auto word,
-                     const std::vector<std::string>& words, std::string_view /*about*/ = "") {
+  void selections(const Text& name, const std::vector<sweep::Selection>& value, About about = "") {
+    show(name, dump_selections(value), about, no_default, selections_schema);
+  }
+  void selections_or(const Text& name, const std::vector<sweep::Selection>& value, auto word, const Texts& words,
+                     About about = "") {
     const auto place = static_cast<std::size_t>(word);
-    add(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]));
+    show(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]), about, no_default,
+         selections_or_schema, words);
   }
-  void range(const std::string& name, double low, double high, std::string_view /*about*/ = "") {
-    add(name, list_of(std::vector{low, high}, config::number));
+  void range(const Text& name, double low, double high, About about = "") {
+    show(name, list_of(std::vector{low, high}, config::number), about, no_default, range_schema);
   }
-  void names(const std::string& name, const Names& value, std::string_view about = "");
-  void nested(const std::string& name, auto visit, std::string_view /*about*/ = "", std::string_view /*form*/ = "") {
-    add_made(name, [&] {
-      FieldsDump own(extent_);
+  void names(const Text& name, const Names& value, About about = "") {
+    show(name, dump_names(value), about, no_default, line_names_schema);
+  }
+  template <class Item>
+  void item(const Text& name, const Item& value, About about = "");
+  template <class Item>
+  void optional_item(const Text& name, const std::optional<Item>& value, About about = "");
+  template <class Item>
+  void items(const Text& name, const std::vector<Item>& values, About about = "");
+  template <class Item>
+  void all_or(const Text& name, const std::optional<Item>& value, About about = "");
+
+  void nested(const Text& name, auto visit, About about = "", std::string_view /*form*/ = "") {
+    auto own = describes_ ? of_schema() : ShownKeys(extent_);
+    if (wants_key()) {
       visit(own);
-      return own.take();
-    });
+    }
+    show(name, own.take(), about, no_default, [&] { return own.take_schema(); });
   }
+  /// A key with a form of its own: `schema(what...)` describes its value.
+  void own(const Text& name, Node value, About about, const auto& schema, const auto&... what) {
+    show(name, std::move(value), about, no_default, schema, what...);
+  }
+  /// Items that may also stand in a piece or a table (`source_schema`).
   template <class Item>
-  void item(const std::string& name, const Item& value, std::string_view /*about*/ = "");
+  void sourced(const Text& name, const std::vector<Item>& items, About about) {
+    show(name, wants_value() ? list(items) : Node(), about, no_default, sources_schema<Item>);
+  }
+  /// What a dump has of each item.
   template <class Item>
-  void optional_item(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/ = "");
-  template <class Item>
-  void items(const std::string& name, const std::vector<Item>& values, std::string_view /*about*/ = "");
-  template <class Item>
-  void all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/ = "");
-  void add(const std::string& name, Node value) { add_unless(name, false, std::move(value)); }
+  Node list(const std::vector<Item>& items) const;
+  /// In a dump alone, by the marks of the key. What is null is left out.
+  void add(const Text& name, Node value);
   /// All of them, as a part of this mapping.
   void append(Node keys) {
     for (std::size_t i = 0; i < keys.keys.size(); ++i) {
       add(keys.keys[i], std::move(keys.children[i]));
     }
   }
+  /// In a schema alone.
+  void describe(const Text& name, base::Json schema, About about = "", base::Json usual = {});
   Node take() { return std::move(map_); }
+  /// The schema of the mapping, or of the key that stands in its place.
+  base::Json take_schema();
+  /// Schemas of the keys so far.
+  const base::Json& schemas() const { return schemas_; }
+  std::vector<std::string> key_names() const;
 
  private:
+  static constexpr std::string_view no_default = "";
+  void show(const Text& name, Node value, About about, const auto& usual, const auto& schema, const auto&... what) {
+    if (describes_) {
+      describe(name, schema(what...), about, default_of(usual));
+    } else {
+      add(name, std::move(value));
+    }
+  }
+  static base::Json default_of(const auto& usual) {
+    if constexpr (requires { usual.empty(); }) {
+      return usual.empty() ? base::Json() : base::Json(usual);
+    } else {
+      return usual;
+    }
+  }
   /// Whether the marks say that this dump has not the key.
   bool leaves_out(const Marks& marks) const {
     return (marks.not_raw && extent_ != Extent::everything) || (marks.told_by_block && extent_ == Extent::block);
   }
-  /// A value that is made only where it is wanted.
-  void add_made(const std::string& name, auto make) {
-    if (leaves_out(marks())) {
-      take_marks();
-    } else {
-      add(name, make());
-    }
-  }
-  /// By the marks of the key; where `is_nothing` there is no value to tell.
-  void add_unless(const std::string& name, bool is_nothing, Node value);
+  bool wants_key() const { return describes_ || !leaves_out(marks()); }
+  bool wants_value() const { return !describes_ && !leaves_out(marks()); }
 
   Extent extent_;
   const Node& (*defaults_)();
+  bool describes_ = false;
   Node map_ = Node::map();
+  base::Json schemas_, needed_keys_, alone_;
 };
 
 /// Fills an item whose fields `Item::each_key` lists.
@@ -466,7 +549,7 @@ void read_fields(const Node& node, const std::string& key, base::Problems& probl
 template <class Item>
 const Node& default_fields() {
   static const Node node = [] {
-    FieldsDump fields(Extent::everything);
+    ShownKeys fields(Extent::everything);
     const Item item{};
     Item::each_key(item, fields);
     return fields.take();
@@ -477,168 +560,58 @@ const Node& default_fields() {
 /// What a dump of this extent holds of it.
 template <class Item>
 Node dump_extent(const Item& item, Extent extent) {
-  FieldsDump fields(extent, default_fields<Item>);
+  ShownKeys fields(extent, default_fields<Item>);
   Item::each_key(item, fields);
   return fields.take();
 }
 /// What `read_fields` reads back.
 Node dump_fields(const auto& item) { return dump_extent(item, Extent::everything); }
 
+/// Of an item whose keys `Item::each_key` lists; what it holds are the defaults.
 template <class Item>
-void FieldsDump::item(const std::string& name, const Item& value, std::string_view /*about*/) {
-  add_made(name, [&] { return dump_extent(value, extent_); });
+base::Json schema_of(const Item& usual) {
+  auto keys = ShownKeys::of_schema();
+  Item::each_key(usual, keys);
+  return keys.take_schema();
 }
-template <class Item>
-void FieldsDump::optional_item(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {
-  add_unless(name, !value, value ? dump_extent(*value, extent_) : Node());
-}
-template <class Item>
-void FieldsDump::items(const std::string& name, const std::vector<Item>& values, std::string_view /*about*/) {
-  add_made(name, [&] { return list_of(values, [&](const Item& value) { return dump_extent(value, extent_); }); });
-}
-template <class Item>
-void FieldsDump::all_or(const std::string& name, const std::optional<Item>& value, std::string_view /*about*/) {
-  const auto shown = value ? dump_extent(*value, extent_) : Node();
-  add_unless(name, !value, value && shown == default_fields<Item>() ? Node::plain("all") : shown);
-}
-
-// Keys described as JSON Schema (draft 2020-12), for editors and validators. First schemas of values.
-
-/// Text of one line: what YAML takes for a number or a boolean is one, too, as for the reader.
-base::Json text_schema();
-/// Text that may also be empty.
-base::Json any_text_schema();
-base::Json integer_schema(std::int64_t smallest, std::int64_t largest);
-base::Json number_schema(double smallest, double largest);
-/// One of the words.
-base::Json choice_schema(const std::vector<std::string>& names);
-base::Json list_schema(base::Json entry, Emptiness emptiness = Emptiness::refused);
-/// A list of texts without repeats.
-base::Json lines_schema(Emptiness emptiness = Emptiness::refused);
-/// A list of exactly two values.
-base::Json pair_schema(base::Json entry);
-/// A mapping whose names are free.
-base::Json names_schema(base::Json value);
-/// One of several forms.
-base::Json either_schema(std::vector<base::Json> forms);
-/// What `selections` reads.
-base::Json selections_schema();
-
-/// Collects the schema of the keys that it is shown; their values are the defaults.
-class FieldsSchema : public KeyMarks<FieldsSchema> {
- public:
-  void line(const std::string& name, const std::string& value, std::string_view about = "") {
-    add(name, text_schema(), about, value.empty() ? base::Json() : base::Json(value));
-  }
-  void text(const std::string& name, const std::string& value, std::string_view about = "") {
-    add(name, any_text_schema(), about, value.empty() ? base::Json() : base::Json(value));
-  }
-  void lines(const std::string& name, const std::vector<std::string>& value, Emptiness emptiness = Emptiness::refused,
-             std::string_view about = "") {
-    add(name, lines_schema(emptiness), about, value.empty() ? base::Json() : base::Json(value));
-  }
-  void texts(const std::string& name, const std::vector<std::string>& /*value*/, std::string_view about = "") {
-    add(name, list_schema(any_text_schema(), Emptiness::allowed), about);
-  }
-  void boolean(const std::string& name, bool value, std::string_view about = "") {
-    add(name, base::Json::object({{"type", "boolean"}}), about, value);
-  }
-  void integer(const std::string& name, std::int64_t value, std::int64_t smallest, std::int64_t largest,
-               std::string_view about = "") {
-    add(name, integer_schema(smallest, largest), about, value);
-  }
-  void number(const std::string& name, double value, double smallest, double largest, std::string_view about = "") {
-    add(name, number_schema(smallest, largest), about, value);
-  }
-  void seed(const std::string& name, std::uint64_t value, std::string_view about = "") {
-    add(name, {{"type", "integer"}, {"minimum", 0}}, about, value);
-  }
-  void choice(const std::string& name, auto value, const std::vector<std::string>& names, std::string_view about = "") {
-    const auto index = static_cast<std::size_t>(value);
-    add(name, choice_schema(names), about, index < names.size() ? base::Json(names[index]) : base::Json());
-  }
-  template <class Choice>
-  void choices(const std::string& name, const std::vector<Choice>& /*values*/, const std::vector<std::string>& names,
-               std::string_view about = "") {
-    auto schema = list_schema(choice_schema(names));
-    schema["uniqueItems"] = true;
-    add(name, std::move(schema), about);
-  }
-  template <class Choice>
-  void one_or_more(const std::string& name, const std::vector<Choice>& /*values*/,
-                   const std::vector<std::string>& names, std::string_view about = "") {
-    add(name, either_schema({choice_schema(names), list_schema(choice_schema(names))}), about);
-  }
-  void path(const std::string& name, const std::string& value, std::string_view about = "") {
-    line(name, value, about);
-  }
-  void labels(const std::string& name, const std::vector<std::string>& /*value*/, std::string_view about = "") {
-    add(name, either_schema({choice_schema({"all"}), lines_schema()}), about);
-  }
-  void selections(const std::string& name, const std::vector<sweep::Selection>& /*value*/,
-                  std::string_view about = "") {
-    add(name, selections_schema(), about);
-  }
-  void selections_or(const std::string& name, const std::vector<sweep::Selection>& /*value*/, auto /*word*/,
-                     const std::vector<std::string>& words, std::string_view about = "") {
-    add(name, either_schema({choice_schema(words), selections_schema()}), about);
-  }
-  void range(const std::string& name, double /*low*/, double /*high*/, std::string_view about = "") {
-    add(name, pair_schema(base::Json::object({{"type", "number"}})), about);
-  }
-  void names(const std::string& name, const Names& /*value*/, std::string_view about = "") {
-    add(name, names_schema(text_schema()), about);
-  }
-  void nested(const std::string& name, auto visit, std::string_view about = "", std::string_view /*form*/ = "") {
-    FieldsSchema own;
-    visit(own);
-    add(name, own.take(), about);
-  }
-  template <class Item>
-  void item(const std::string& name, const Item& value, std::string_view about = "") {
-    nested(
-        name, [&](FieldsSchema& own) { Item::each_key(value, own); }, about);
-  }
-  template <class Item>
-  void optional_item(const std::string& name, const std::optional<Item>& /*value*/, std::string_view about = "") {
-    item(name, Item(), about);
-  }
-  template <class Item>
-  void items(const std::string& name, const std::vector<Item>& /*values*/, std::string_view about = "");
-  template <class Item>
-  void all_or(const std::string& name, const std::optional<Item>& /*value*/, std::string_view about = "");
-
-  /// A key with a form of its own.
-  void add(const std::string& name, base::Json schema, std::string_view about = "", base::Json usual = {});
-  /// Of the keys so far.
-  const base::Json& keys() const { return keys_; }
-  /// Their names.
-  std::vector<std::string> key_names() const;
-  /// The schema of the mapping, or of the key that stands in its place.
-  base::Json take();
-
- private:
-  base::Json keys_ = base::Json::object();
-  base::Json needed_keys_ = base::Json::array();
-  base::Json alone_;
-};
-
-/// Of an item whose fields `Item::each_key` lists.
 template <class Item>
 base::Json fields_schema() {
-  FieldsSchema keys;
-  const Item item{};
-  Item::each_key(item, keys);
-  return keys.take();
+  return schema_of(Item());
+}
+template <class Item>
+base::Json items_schema() {
+  return list_schema(fields_schema<Item>(), Emptiness::allowed);
+}
+template <class Item>
+base::Json sources_schema() {
+  return source_schema(fields_schema<Item>());
+}
+template <class Item>
+base::Json all_or_schema() {
+  return either_schema({choice_schema({"all"}), fields_schema<Item>()});
 }
 
 template <class Item>
-void FieldsSchema::items(const std::string& name, const std::vector<Item>& /*values*/, std::string_view about) {
-  add(name, list_schema(fields_schema<Item>(), Emptiness::allowed), about);
+Node ShownKeys::list(const std::vector<Item>& items) const {
+  return list_of(items, [&](const Item& item) { return dump_extent(item, extent_); });
 }
 template <class Item>
-void FieldsSchema::all_or(const std::string& name, const std::optional<Item>& /*value*/, std::string_view about) {
-  add(name, either_schema({choice_schema({"all"}), fields_schema<Item>()}), about);
+void ShownKeys::item(const Text& name, const Item& value, About about) {
+  show(name, wants_value() ? dump_extent(value, extent_) : Node(), about, no_default, schema_of<Item>, value);
+}
+template <class Item>
+void ShownKeys::optional_item(const Text& name, const std::optional<Item>& value, About about) {
+  show(name, value ? dump_extent(*value, extent_) : Node(), about, no_default, fields_schema<Item>);
+}
+template <class Item>
+void ShownKeys::items(const Text& name, const std::vector<Item>& values, About about) {
+  show(name, wants_value() ? list(values) : Node(), about, no_default, items_schema<Item>);
+}
+template <class Item>
+void ShownKeys::all_or(const Text& name, const std::optional<Item>& value, About about) {
+  const auto shown = value ? dump_extent(*value, extent_) : Node();
+  const bool is_usual = value && shown == default_fields<Item>();
+  show(name, is_usual ? Node::plain("all") : shown, about, no_default, all_or_schema<Item>);
 }
 
 }  // namespace stereosweep::config

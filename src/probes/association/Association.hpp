@@ -43,8 +43,7 @@ struct Statistics {
 
 /// {word: false, [singular, plural] or {singular, plural, article, gender}, mask: true}.
 void priors_key(config::Fields& keys, sweep::Priors& priors);
-void priors_key(config::FieldsDump& keys, const sweep::Priors& priors);
-void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors);
+void priors_key(config::ShownKeys& keys, const sweep::Priors& priors);
 
 struct Association {
   static constexpr const char* probe_name = "association";

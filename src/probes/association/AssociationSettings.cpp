@@ -113,6 +113,20 @@ void note_language(const Association& settings) {
   }
 }
 
+config::Node dump_word(const sweep::Priors& priors) {
+  if (!priors.word) {
+    return config::Node::plain("false");
+  }
+  return priors.word_article.empty()
+             ? config::texts({priors.word_singular, priors.word_plural})
+             : config::dump_fields(GenericWord{priors.word_singular, priors.word_plural, priors.word_article, ""});
+}
+
+base::Json word_schema() {
+  return config::either_schema(
+      {config::boolean_schema(), config::pair_schema(config::text_schema()), config::fields_schema<GenericWord>()});
+}
+
 }  // namespace
 
 void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors) {
@@ -143,31 +157,12 @@ void priors_key(config::Fields& keys, sweep::Priors& priors) {
   });
 }
 
-void priors_key(config::FieldsDump& keys, const sweep::Priors& priors) {
-  keys.told_by_block().nested("priors", [&](config::FieldsDump& fields) {
-    if (!priors.word) {
-      fields.boolean("word", false);
-    } else if (priors.word_article.empty()) {
-      fields.lines("word", {priors.word_singular, priors.word_plural});
-    } else {
-      fields.item("word", GenericWord{priors.word_singular, priors.word_plural, priors.word_article, ""});
-    }
-    fields.boolean("mask", priors.mask);
-  });
-}
-
-void priors_key(config::FieldsSchema& keys, const sweep::Priors& priors) {
-  keys.nested(
-      "priors",
-      [&](config::FieldsSchema& fields) {
-        fields.add(
-            "word",
-            config::either_schema({base::Json::object({{"type", "boolean"}}),
-                                   config::pair_schema(config::text_schema()), config::fields_schema<GenericWord>()}),
-            "a generic noun in the place of the group: [person, people]");
-        fields.boolean("mask", priors.mask, "a mask in the place of the group");
-      },
-      "what scores are differences to");
+void priors_key(config::ShownKeys& keys, const sweep::Priors& priors) {
+  const auto visit = [&](config::ShownKeys& fields) {
+    fields.own("word", dump_word(priors), "a generic noun in the place of the group: [person, people]", word_schema);
+    fields.boolean("mask", priors.mask, "a mask in the place of the group");
+  };
+  keys.told_by_block().nested("priors", visit, "what scores are differences to");
 }
 
 void check_settings(const config::ProbeReading& job, Association& settings) {

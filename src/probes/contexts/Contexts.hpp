@@ -128,8 +128,7 @@ struct TestFamily {
 struct EmbeddingStatistics;
 /// `families` and `detections`, which name tests: read when these are known (`check_settings`).
 void named_tests_keys(config::Fields& keys, EmbeddingStatistics& statistics);
-void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& statistics);
-void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& statistics);
+void named_tests_keys(config::ShownKeys& keys, const EmbeddingStatistics& statistics);
 
 inline const std::vector<std::string> variance_names = {"paper", "cohen", "permutation"};
 inline const std::vector<std::string> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
@@ -167,12 +166,10 @@ struct EmbeddingStatistics {
 struct Contexts;
 /// `corpus` and `vectors`.
 void vector_keys(config::Fields& keys, Contexts& settings);
-void vector_keys(config::FieldsDump& keys, const Contexts& settings);
-void vector_keys(config::FieldsSchema& keys, const Contexts& settings);
+void vector_keys(config::ShownKeys& keys, const Contexts& settings);
 /// Of the axes: `tests` and `sets`, and `subjects` and `omissions` of a dump.
 void test_keys(config::Fields& axes, Contexts& settings);
-void test_keys(config::FieldsDump& axes, const Contexts& settings);
-void test_keys(config::FieldsSchema& axes, const Contexts& settings);
+void test_keys(config::ShownKeys& axes, const Contexts& settings);
 
 struct Contexts {
   /// journal: vectors stay in the run's journal alone, from which `export` writes their file.

@@ -146,8 +146,7 @@ struct CoreferenceStatistics {
 struct Coreference;
 /// The keys of `axes`.
 void axes_keys(config::Fields& axes, Coreference& settings);
-void axes_keys(config::FieldsDump& axes, const Coreference& settings);
-void axes_keys(config::FieldsSchema& axes, const Coreference& settings);
+void axes_keys(config::ShownKeys& axes, const Coreference& settings);
 
 struct Coreference {
   static constexpr const char* probe_name = "coreference";

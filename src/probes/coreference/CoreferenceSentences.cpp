@@ -548,7 +548,7 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
 config::Node dump_sentence(const CoreferenceSentence& sentence) {
   auto entry = sentence;
   entry.text = marked_text(sentence);
-  config::FieldsDump fields;
+  config::ShownKeys fields;
   CoreferenceSentence::each_key(entry, fields);
   fields.choice("case", sentence.pronoun_case, case_names);
   auto map = fields.take();
@@ -556,15 +556,19 @@ config::Node dump_sentence(const CoreferenceSentence& sentence) {
   return map;
 }
 
+base::Json notes_schema() {
+  return config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed);
+}
+
 base::Json sentences_schema() {
-  config::FieldsSchema entry;
+  auto entry = config::ShownKeys::of_schema();
   const CoreferenceSentence usual;
   CoreferenceSentence::each_key(usual, entry);
   entry.choice("case", PronounCase::subject, case_names, "of the pronoun");
-  entry.add("notes", config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed));
-  config::FieldsSchema files;
+  entry.describe("notes", notes_schema());
+  auto files = config::ShownKeys::of_schema();
   files.required_lines("files", {});
-  return config::either_schema({config::source_schema(entry.take()), files.take()});
+  return config::either_schema({config::source_schema(entry.take_schema()), files.take_schema()});
 }
 
 std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,

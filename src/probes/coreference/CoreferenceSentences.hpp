@@ -40,6 +40,7 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
                                                 const std::vector<std::string>& occupations, config::Pieces& pieces,
                                                 base::Problems& problems);
 base::Json sentences_schema();
+base::Json notes_schema();
 /// An entry that `read_sentences` reads back to the same sentence.
 config::Node dump_sentence(const CoreferenceSentence& sentence);
 /// Names of notes, ascending in the result.

@@ -174,34 +174,27 @@ void axes_keys(config::Fields& fields, Coreference& settings) {
   }
 }
 
-void axes_keys(config::FieldsDump& axes, const Coreference& settings) {
-  axes.add("sentences", config::list_of(settings.sentences, dump_sentence));
-  if (!settings.markers.empty()) {
-    axes.items("markers", settings.markers);
+void axes_keys(config::ShownKeys& axes, const Coreference& settings) {
+  if (axes.describes()) {
+    axes.lines("occupations", {}, config::Emptiness::refused,
+               "where no braces mark the other occupation of a sentence");
   }
-  if (!settings.groups.empty()) {
-    axes.items("groups", settings.groups);
+  constexpr auto about = "a name in configs/sentences, a list, or {files: [PATH, ...]}";
+  axes.own("sentences", config::list_of(settings.sentences, dump_sentence), about, sentences_schema);
+  axes.own("templates", {}, about, sentences_schema);
+  if (axes.describes() || !settings.markers.empty()) {
+    axes.sourced("markers", settings.markers, "words that name a group");
   }
-  if (settings.crosses()) {
-    axes.add("intersections", config::dump(settings.intersections));
+  if (axes.describes() || !settings.groups.empty()) {
+    axes.sourced("groups", settings.groups, "beside the markers");
   }
-  axes.choices("augmentations", settings.augmentations, augmentation_names);
-  questions_key(axes, settings);
-  axes.choices("exclude", settings.excluded, sentence_note_names);
-}
-
-void axes_keys(config::FieldsSchema& axes, const Coreference& settings) {
-  axes.lines("occupations", {}, config::Emptiness::refused, "where no braces mark the other occupation of a sentence");
-  for (const char* name : {"sentences", "templates"}) {
-    axes.add(name, sentences_schema(), "a name in configs/sentences, a list, or {files: [PATH, ...]}");
+  if (axes.describes() || settings.crosses()) {
+    config::rule_key(axes, settings.intersections, "of markers and groups");
   }
-  axes.add("markers", config::source_schema(config::fields_schema<Marker>()), "words that name a group");
-  axes.add("groups", config::source_schema(config::fields_schema<sweep::Group>()), "beside the markers");
-  axes.add("intersections", config::rule_schema(), "of markers and groups");
   axes.choices("augmentations", settings.augmentations, augmentation_names, "where markers are put");
   questions_key(axes, settings);
-  axes.add("exclude", config::list_schema(config::choice_schema(sentence_note_names), config::Emptiness::allowed),
-           "notes of sentences that are not asked");
+  axes.own("exclude", config::choice_list(settings.excluded, sentence_note_names),
+           "notes of sentences that are not asked", notes_schema);
 }
 
 void check_settings(const config::ProbeReading& job, const Coreference& settings) {

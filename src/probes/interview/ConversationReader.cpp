@@ -202,12 +202,9 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
                          "'from' must be less than 'to'");
 }
 
-void scale_key(config::FieldsDump& keys, const RatingScale& scale) {
-  keys.add("scale", scale.options.empty() ? config::dump_fields(scale) : dump_options(scale.options));
-}
-
-void scale_key(config::FieldsSchema& keys, const RatingScale& /*scale*/) {
-  keys.add("scale", scale_schema(config::fields_schema<RatingScale>()), "of the ratings");
+void scale_key(config::ShownKeys& keys, const RatingScale& scale) {
+  keys.own("scale", scale.options.empty() ? config::dump_fields(scale) : dump_options(scale.options), "of the ratings",
+           scale_schema<RatingScale>);
 }
 
 }  // namespace stereosweep::probes::interview

@@ -52,8 +52,7 @@ void Interview::each_key(Self& self, Keys& keys) {
   keys.item("sampling", self.sampling, "how answers are drawn");
 }
 template void Interview::each_key(Interview&, config::Fields&);
-template void Interview::each_key(const Interview&, config::FieldsDump&);
-template void Interview::each_key(const Interview&, config::FieldsSchema&);
+template void Interview::each_key(const Interview&, config::ShownKeys&);
 
 void check_settings(const config::ProbeReading& job, const Interview& settings) {
   check_sampling(job.fields, settings.sampling, settings.sampling.rounds, "rounds");

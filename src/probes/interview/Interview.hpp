@@ -91,8 +91,7 @@ struct RatingScale : NumberScale {
 
 /// The key `scale`: {from: 1, to: 5, low: not at all, high: extremely}, or a list of [text, value].
 void scale_key(config::Fields& keys, RatingScale& scale);
-void scale_key(config::FieldsDump& keys, const RatingScale& scale);
-void scale_key(config::FieldsSchema& keys, const RatingScale& scale);
+void scale_key(config::ShownKeys& keys, const RatingScale& scale);
 
 struct Conversation {
   std::string label;

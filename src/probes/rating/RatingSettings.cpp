@@ -122,23 +122,21 @@ void subjects_keys(config::Fields& axes, Rating& settings) {
   config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
 }
 
-void subjects_keys(config::FieldsDump& axes, const Rating& settings) {
-  if (settings.groups.empty()) {
-    axes.items("identities", settings.identities);
-  } else {
+void subjects_keys(config::ShownKeys& axes, const Rating& settings) {
+  if (axes.describes()) {
+    auto groups = config::ShownKeys::of_schema();
+    config::groups_keys(groups, settings.groups, settings.intersections, config::GroupForms::plural);
+    for (const auto& entry : groups.schemas().items()) {  // none is needed where there are identities
+      axes.describe(entry.key(), entry.value());
+    }
+  } else if (!settings.groups.empty()) {
     config::groups_keys(axes, settings.groups, settings.intersections, config::GroupForms::plural);
+    return;
   }
-}
-
-void subjects_keys(config::FieldsSchema& axes, const Rating& settings) {
-  config::FieldsSchema groups;
-  config::groups_keys(groups, settings.groups, settings.intersections, config::GroupForms::plural);
-  for (const auto& entry : groups.keys().items()) {  // none is needed where there are identities
-    axes.add(entry.key(), entry.value());
+  axes.sourced("identities", settings.identities, "markers that are crossed with words for people, in place of groups");
+  if (axes.describes()) {
+    axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
   }
-  axes.add("identities", config::source_schema(config::fields_schema<Identity>()),
-           "markers that are crossed with words for people, in place of groups");
-  axes.lines("people", {}, config::Emptiness::refused, "words that identities end with");
 }
 
 /// Of {from: 1, to: 7, low: "not at all", high: "extremely"} each number is an option.
@@ -154,13 +152,8 @@ void scale_key(config::Fields& job, std::vector<RatingOption>& scale) {
   }
 }
 
-void scale_key(config::FieldsDump& keys, const std::vector<RatingOption>& scale) {
-  keys.add("scale", dump_options(scale));
-}
-
-void scale_key(config::FieldsSchema& keys, const std::vector<RatingOption>& /*scale*/) {
-  keys.add("scale", scale_schema(config::fields_schema<NumberScale>()),
-           "what can be answered, the options in their order");
+void scale_key(config::ShownKeys& keys, const std::vector<RatingOption>& scale) {
+  keys.own("scale", dump_options(scale), "what can be answered, the options in their order", scale_schema<NumberScale>);
 }
 
 void sampling_key(config::Fields& keys, RatingSampling& sampling) {
@@ -178,29 +171,23 @@ void sampling_key(config::Fields& keys, RatingSampling& sampling) {
   check_sampling(keys, sampling, sampling.runs, "runs");
 }
 
-void orders_key(auto& keys, auto& orders) {
-  keys.choices("orders", orders, option_order_names, "in which a prompt lists the options");
+void orders_key(config::Fields& keys, std::vector<OptionOrder>& orders) {
+  keys.choices("orders", orders, option_order_names);
 }
 
 /// In quotes, so that dumps of older runs stay what they were.
-void orders_key(config::FieldsDump& keys, const std::vector<OptionOrder>& orders) {
-  keys.lines("orders", base::mapped(orders, [](auto order) {
-               return std::string(option_order_names[static_cast<std::size_t>(order)]);
-             }));
+void orders_key(config::ShownKeys& keys, const std::vector<OptionOrder>& orders) {
+  const auto names =
+      base::mapped(orders, [](auto order) { return std::string(option_order_names[static_cast<std::size_t>(order)]); });
+  keys.own("orders", config::texts(names), "in which a prompt lists the options", config::choices_schema,
+           option_order_names);
 }
 
-void sampling_key(config::FieldsDump& keys, const RatingSampling& sampling) {
-  if (sampling.runs == 0) {
-    keys.add("sampling", Node::plain("none"));
-  } else {
-    keys.item("sampling", sampling);
-  }
-}
-
-void sampling_key(config::FieldsSchema& keys, const RatingSampling& /*sampling*/) {
-  keys.add("sampling",
-           config::either_schema({config::choice_schema({"none"}), config::fields_schema<RatingSampling>()}),
-           "answers as text");
+void sampling_key(config::ShownKeys& keys, const RatingSampling& sampling) {
+  keys.own("sampling", sampling.runs == 0 ? Node::plain("none") : config::dump_extent(sampling, keys.extent()),
+           "answers as text", [] {
+             return config::either_schema({config::choice_schema({"none"}), config::fields_schema<RatingSampling>()});
+           });
 }
 
 /// The words for people, where the job names none, are English: said where the questions are not.
@@ -283,15 +270,9 @@ void question_key(config::Fields& keys, std::vector<std::string>& questions) {
   }
 }
 
-void question_key(config::FieldsDump& keys, const std::vector<std::string>& questions) {
-  if (!questions.empty()) {
-    keys.lines("question", questions);
-  }
-}
-
-void question_key(config::FieldsSchema& keys, const std::vector<std::string>& /*questions*/) {
-  keys.add("question", config::either_schema({config::text_schema(), config::lines_schema()}),
-           "in place of the templates' texts: one for all, or one for each");
+void question_key(config::ShownKeys& keys, const std::vector<std::string>& questions) {
+  keys.own("question", questions.empty() ? Node() : config::texts(questions),
+           "in place of the templates' texts: one for all, or one for each", config::text_or_lines_schema);
 }
 
 std::vector<RatingOption> Rating::default_scale() {
@@ -314,8 +295,7 @@ void Rating::each_key(auto& self, auto& keys) {
   sampling_key(keys, self.sampling);
 }
 template void Rating::each_key(Rating&, config::Fields&);
-template void Rating::each_key(const Rating&, config::FieldsDump&);
-template void Rating::each_key(const Rating&, config::FieldsSchema&);
+template void Rating::each_key(const Rating&, config::ShownKeys&);
 
 void check_settings(const config::ProbeReading& job, const Rating& settings) {
   check_frame(job.fields, settings);

@@ -35,8 +35,7 @@ struct Identity {
 
 /// `question` of a trait: one text, or a list of them.
 void question_key(config::Fields& keys, std::vector<std::string>& questions);
-void question_key(config::FieldsDump& keys, const std::vector<std::string>& questions);
-void question_key(config::FieldsSchema& keys, const std::vector<std::string>& questions);
+void question_key(config::ShownKeys& keys, const std::vector<std::string>& questions);
 
 struct RatedTrait {
   enum class Polarity { positive, negative };

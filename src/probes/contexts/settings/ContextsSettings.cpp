@@ -249,7 +249,7 @@ config::Node path(const std::string& text, config::Extent extent) {
 }
 
 config::Node dump(const Corpus& corpus) {
-  config::FieldsDump fields;
+  config::ShownKeys fields;
   if (corpus.is_generated()) {
     fields.items("templates", corpus.templates);
     config::rephrasings_key(fields, corpus.rephrasings, corpus.templates);
@@ -268,23 +268,17 @@ void named_tests_keys(config::Fields& keys, EmbeddingStatistics& /*statistics*/)
   keys.optional("detections");
 }
 
-void named_tests_keys(config::FieldsDump& keys, const EmbeddingStatistics& statistics) {
-  if (!statistics.families.empty()) {
-    keys.nested("families", [&](config::FieldsDump& families) {
-      for (const auto& family : statistics.families) {
-        families.lines(family.label, family.tests);
-      }
-    });
+void named_tests_keys(config::ShownKeys& keys, const EmbeddingStatistics& statistics) {
+  config::Node families = statistics.families.empty() ? config::Node() : config::Node::map();
+  for (const auto& family : statistics.families) {
+    families.add(family.label, config::texts(family.tests));
   }
-  if (!statistics.detections.empty()) {
-    keys.items("detections", statistics.detections);
+  keys.own("families", std::move(families), "tests that are adjusted together",
+           [] { return config::names_schema(config::lines_schema()); });
+  if (keys.describes() || !statistics.detections.empty()) {
+    keys.sourced("detections", statistics.detections,
+                 "groups of IBD and EIBD: a name in configs/detections, or a list");
   }
-}
-
-void named_tests_keys(config::FieldsSchema& keys, const EmbeddingStatistics& /*statistics*/) {
-  keys.add("families", config::names_schema(config::lines_schema()), "tests that are adjusted together");
-  keys.add("detections", config::source_schema(config::fields_schema<BiasDetection>()),
-           "groups of IBD and EIBD: a name in configs/detections, or a list");
 }
 
 /// With `file` or `format` the vectors are static; a model's hidden states otherwise.
@@ -352,11 +346,13 @@ void vector_keys(config::Fields& job, Contexts& settings) {
   settings.vectors = contextual;
 }
 
-void vector_keys(config::FieldsDump& job, const Contexts& settings) {
+namespace {
+
+void dump_vectors(config::ShownKeys& job, const Contexts& settings) {
   if (!settings.is_static()) {
     job.told_by_block().add("corpus", dump(settings.contextual().corpus));
   }
-  job.nested("vectors", [&](config::FieldsDump& vectors) {
+  job.nested("vectors", [&](config::ShownKeys& vectors) {
     if (settings.is_static()) {
       if (!settings.from_table().file.empty()) {
         vectors.told_by_block().add("file", path(settings.from_table().file, job.extent()));
@@ -376,45 +372,50 @@ void vector_keys(config::FieldsDump& job, const Contexts& settings) {
   });
 }
 
-void vector_keys(config::FieldsSchema& job, const Contexts& settings) {
+void describe_vectors(config::ShownKeys& job, const Contexts& settings) {
   const ContextualVectors contextual;
   const StaticVectors table;
   job.nested(
       "corpus",
-      [&](config::FieldsSchema& corpus) {
-        corpus.add("files", config::either_schema({config::text_schema(), config::lines_schema()}), "texts to read");
+      [&](config::ShownKeys& corpus) {
+        corpus.describe("files", config::text_or_lines_schema(), "texts to read");
         file_keys(corpus, contextual.corpus);
-        corpus.add("templates", config::source_schema(config::fields_schema<sweep::Template>()),
-                   "in place of files: sentences that are made");
+        corpus.sourced("templates", contextual.corpus.templates, "in place of files: sentences that are made");
         config::rephrasings_key(corpus, contextual.corpus.rephrasings, contextual.corpus.templates);
         corpus_keys(corpus, contextual.corpus);
       },
       "sentences in which the words of the tests stand");
   job.nested(
       "vectors",
-      [&](config::FieldsSchema& vectors) {
+      [&](config::ShownKeys& vectors) {
         vectors.path("file", "", "of static vectors");
         StaticVectors::each_key(table, vectors);
-        vectors.add("layer",
-                    config::either_schema({config::choice_schema({"sum"}), config::integer_schema(-1000, 1000)}),
-                    "as hidden_states of transformers: -1 is the last", contextual.layer);
+        vectors.describe("layer",
+                         config::either_schema({config::choice_schema({"sum"}), config::integer_schema(-1000, 1000)}),
+                         "as hidden_states of transformers: -1 is the last", contextual.layer);
         contextual_keys(vectors, contextual);
-        vectors.add("window",
-                    config::either_schema({config::choice_schema({"guo2021"}), config::integer_schema(0, 10'000)}),
-                    "words that are kept on each side; 0: the whole sentence", contextual.window);
+        vectors.describe("window",
+                         config::either_schema({config::choice_schema({"guo2021"}), config::integer_schema(0, 10'000)}),
+                         "words that are kept on each side; 0: the whole sentence", contextual.window);
         keep_keys(vectors, settings);
       },
       "where the words' vectors come from");
 }
 
+}  // namespace
+
+void vector_keys(config::ShownKeys& job, const Contexts& settings) {
+  job.describes() ? describe_vectors(job, settings) : dump_vectors(job, settings);
+}
+
 std::string settings_of_vectors(const Contexts& settings) {
-  config::FieldsDump keys(config::Extent::block);
+  config::ShownKeys keys(config::Extent::block);
   vector_keys(keys, settings);
   return config::emit_yaml(keys.take());
 }
 
 std::string settings_of_effects(const Contexts& settings) {
-  config::FieldsDump keys(config::Extent::block);
+  config::ShownKeys keys(config::Extent::block);
   Contexts::each_draw_key(settings, keys);
   return config::emit_yaml(keys.take());
 }

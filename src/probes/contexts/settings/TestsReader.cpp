@@ -336,10 +336,10 @@ class TestsReader {
 };
 
 config::Node dump(const EmbeddingTest& test) {
-  config::FieldsDump keys;
+  config::ShownKeys keys;
   each_test_key(keys, test, [&](const std::string& name, const char* /*label*/, const WordSet& set) {
     if (name != "y" || test.kind == EmbeddingTest::Kind::weat) {
-      keys.nested(name, [&](config::FieldsDump& own) {
+      keys.nested(name, [&](config::ShownKeys& own) {
         own.add("label", config::Node::text(set.label));
         own.lines("words", set.words);
       });
@@ -349,52 +349,51 @@ config::Node dump(const EmbeddingTest& test) {
 }
 
 base::Json test_schema() {
-  config::FieldsSchema words;
+  auto words = config::ShownKeys::of_schema();
   words.line("label", "");
   words.required_lines("words", {});
-  config::FieldsSchema piece;
+  auto piece = config::ShownKeys::of_schema();
   piece.required_line("file", "");
   piece.required_line("set", "");
-  const auto any = config::either_schema({config::text_schema(), config::lines_schema(), words.take(), piece.take()});
-  config::FieldsSchema keys;
+  const auto any =
+      config::either_schema({config::text_schema(), config::lines_schema(), words.take_schema(), piece.take_schema()});
+  auto keys = config::ShownKeys::of_schema();
   each_test_key(keys, EmbeddingTest(), [&](const std::string& name, const char* /*label*/, const WordSet& /*set*/) {
-    (name == "y" ? keys : keys.needed()).add(name, any, "a set, its words, or {file, set}");
+    (name == "y" ? keys : keys.needed()).describe(name, any, "a set, its words, or {file, set}");
   });
-  return keys.take();
+  return keys.take_schema();
 }
 
 base::Json group_tests_schema() {
-  config::FieldsSchema keys;
+  auto keys = config::ShownKeys::of_schema();
   config::groups_keys(keys, {}, {}, config::GroupForms::any);
-  keys.needed().add("traits",
-                    config::source_schema(config::either_schema(
-                        {config::pair_schema(config::text_schema()), config::fields_schema<sweep::TraitPair>()})));
+  keys.needed().describe("traits",
+                         config::source_schema(config::either_schema(
+                             {config::pair_schema(config::text_schema()), config::fields_schema<sweep::TraitPair>()})));
   keys.choice("form", sweep::NounForm::plural, TargetSubject::form_names);
-  return keys.take();
+  return keys.take_schema();
+}
+
+base::Json tests_schema() {
+  const auto one = config::either_schema({config::source_schema(test_schema()), test_schema(), group_tests_schema()});
+  return config::either_schema({one, config::list_schema(one)});
 }
 
 }  // namespace
 
 void test_keys(config::Fields& axes, Contexts& settings) { TestsReader(axes, settings).read(axes); }
 
-void test_keys(config::FieldsDump& axes, const Contexts& settings) {
-  axes.add("tests", config::list_of(settings.tests, [](const auto& test) { return dump(test); }));
+void test_keys(config::ShownKeys& axes, const Contexts& settings) {
+  axes.own("sets", {}, "named lists of words", [] { return config::names_schema(config::lines_schema()); });
+  axes.needed().own("tests", config::list_of(settings.tests, [](const auto& test) { return dump(test); }),
+                    "a name in configs/tests, tests, or groups and traits", tests_schema);
   // That a target is a group changes no number but those of its sentences.
-  if (!settings.subjects.empty()) {
-    axes.not_raw().items("subjects", settings.subjects);
+  if (axes.describes() || !settings.subjects.empty()) {
+    axes.not_raw().items("subjects", settings.subjects, "of a resolved job");
   }
-  if (!settings.omissions.empty()) {
-    axes.not_raw().items("omissions", settings.omissions);
+  if (axes.describes() || !settings.omissions.empty()) {
+    axes.not_raw().items("omissions", settings.omissions, "of a resolved job");
   }
-}
-
-void test_keys(config::FieldsSchema& axes, const Contexts& settings) {
-  const auto one = config::either_schema({config::source_schema(test_schema()), test_schema(), group_tests_schema()});
-  axes.add("sets", config::names_schema(config::lines_schema()), "named lists of words");
-  axes.needed().add("tests", config::either_schema({one, config::list_schema(one)}),
-                    "a name in configs/tests, tests, or groups and traits");
-  axes.items("subjects", settings.subjects, "of a resolved job");
-  axes.items("omissions", settings.omissions, "of a resolved job");
 }
 
 }  // namespace stereosweep::probes::contexts
