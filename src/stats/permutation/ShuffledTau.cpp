@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/VectorClones.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
@@ -17,71 +15,33 @@ namespace stereosweep::stats {
 
 namespace {
 
-double pairs_of(std::int64_t count) { return static_cast<double>(count) * static_cast<double>(count - 1) / 2; }
-
+/// Tau-b of a table with another one whose rows and columns stand in any order.
 class ShuffledTau {
  public:
   ShuffledTau(std::span<const double> left, std::span<const double> right, std::size_t num_columns)
-      : num_columns_(num_columns), left_(tied_places(left)), taken_(left.size()) {
-    std::ranges::copy_if(left_, std::back_inserter(left_ties_),
-                         [](const TiedPlaces& tied) { return tied.place == tied.first && tied.last - tied.first > 1; });
-    SortedNumbers sorted;
-    sorted.sort(right);
-    const auto numbers = sorted.numbers();
-    for (std::size_t place = 0; place < numbers.size(); ++place) {
-      const std::size_t cell = sorted.cells()[place];
-      const bool is_last = place + 1 == numbers.size() || numbers[place + 1] != numbers[place];
-      right_.push_back({cell / num_columns, cell % num_columns, is_last});
+      : num_columns_(num_columns), moved_(left.size()), counter_(left.size()) {
+    for (const auto& tied : tied_places(left)) {  // ranks lie evenly, which are sorted the fastest
+      ranks_.push_back(tied.first < tied.last ? static_cast<double>(tied.first) : nan);
     }
+    counter_.set_left(right);
   }
 
   /// Cell (r, c) of the right table meets cell (rows[r], columns[c]) of the left one. NaN where tau-b does not exist.
-  STEREOSWEEP_VECTOR_CLONES double operator()(const std::vector<std::size_t>& rows,
-                                              const std::vector<std::size_t>& columns) {
-    taken_.clear();
-    met_.clear();
-    std::int64_t count = 0;
-    std::int64_t difference = 0;  // concordant minus discordant pairs
-    double right_ties = 0;
-    for (const auto& cell : right_) {
-      const auto& met = left_[rows[cell.row] * num_columns_ + columns[cell.column]];
-      if (met.first < met.last) {
-        const auto lower = taken_.below(met.first);
-        const auto not_above = met.last - met.first == 1 ? lower : taken_.below(met.last);
-        difference += lower - (count - not_above);
-        met_.push_back(met.place);
-      }
-      if (cell.is_last) {  // cells that are equal on the right are no pairs
-        for (const auto place : met_) {
-          taken_.take(place);
-        }
-        const auto equal = static_cast<std::int64_t>(met_.size());
-        count += equal;
-        right_ties += pairs_of(equal);
-        met_.clear();
+  double operator()(const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
+    auto moved = moved_.begin();
+    for (const auto row : rows) {
+      for (const auto column : columns) {
+        *moved++ = ranks_[row * num_columns_ + column];
       }
     }
-    double left_ties = 0;
-    for (const auto& ties : left_ties_) {
-      left_ties += pairs_of(taken_.below(ties.last) - taken_.below(ties.first));
-    }
-    const auto pairs = pairs_of(count);
-    return static_cast<double>(difference) / std::sqrt((pairs - left_ties) * (pairs - right_ties));
+    return counter_.tau_b(moved_);
   }
 
  private:
-  /// Of the right table; the last of the cells with its value.
-  struct Cell {
-    std::size_t row;
-    std::size_t column;
-    bool is_last;
-  };
   std::size_t num_columns_;
-  std::vector<TiedPlaces> left_;       ///< [cell]
-  std::vector<TiedPlaces> left_ties_;  ///< one of every value that stands more than once
-  std::vector<Cell> right_;            ///< ascending
-  std::vector<std::size_t> met_;
-  TakenPlaces taken_;
+  std::vector<double> ranks_;  ///< [cell] of the left table
+  std::vector<double> moved_;
+  TauCounter counter_;
 };
 
 /// Orders in which the members of a block change places with one another, and blocks of one size as a whole; without
