@@ -70,12 +70,6 @@ void sum_drawn(std::span<const double> values, std::span<const std::uint16_t> ti
   sum_rows(drawn.first(num_drawn), sums);
 }
 
-STEREOSWEEP_VECTOR_CLONES void divide(std::span<double> values, const double* by) {
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    values[place] /= by[place];
-  }
-}
-
 }  // namespace
 
 ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_replicates, std::uint64_t seed,
@@ -95,24 +89,6 @@ double ClusterBootstrap::noise_level(std::size_t replicate) const {
     squares += static_cast<std::uint64_t>((times - 1) * (times - 1));
   }
   return num_clusters_ < 2 ? 0 : static_cast<double>(squares) / static_cast<double>(num_clusters_ - 1);
-}
-
-void ClusterBootstrap::put_means(std::span<const double> values, std::span<const double> present, double* target,
-                                 std::size_t stride) const {
-  STEREOSWEEP_ASSERT(values.size() == present.size(), "one answer whether it is there per value");
-  const auto num_columns = values.size() / num_clusters_;
-  const bool is_complete = !base::contains(present, 0.0);
-  std::vector<DrawnRow> drawn(num_clusters_ + 1);
-  std::vector<double> counts(num_columns, static_cast<double>(num_clusters_));
-  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
-    const auto means = std::span(target + replicate * stride, num_columns);
-    sum_drawn(values, times(replicate), drawn, means);
-    if (!is_complete) {
-      std::ranges::fill(counts, 0);
-      sum_drawn(present, times(replicate), drawn, counts);
-    }
-    divide(means, counts.data());
-  }
 }
 
 std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,

@@ -20,11 +20,6 @@ class ClusterBootstrap {
       : num_clusters_(num_clusters), num_replicates_(num_replicates), times_(num_clusters * num_replicates, 1) {}
   std::size_t num_clusters() const { return num_clusters_; }
   std::size_t num_replicates() const { return num_replicates_; }
-  /// Means of `values` [cluster, column] over the drawn clusters that have a value, where `present` [cluster, column]
-  /// is 1; elsewhere it and the value are 0. NaN where none of them was drawn. Those of a replicate stand from `target`
-  /// + replicate x `stride` on, where zeros are before.
-  void put_means(std::span<const double> values, std::span<const double> present, double* target,
-                 std::size_t stride) const;
   /// How often a replicate drew each cluster.
   std::span<const std::uint16_t> times(std::size_t replicate) const {
     return std::span(times_).subspan(replicate * num_clusters_, num_clusters_);

@@ -18,8 +18,7 @@ namespace {
 TEST(ClusterBootstrap, MeansAreThoseOfTheDrawnClusters) {
   const std::vector<double> values = {1, 10, 2, 20, 3, 30, 4, 40, 5, 50};  // 5 clusters, 2 columns
   const ClusterBootstrap bootstrap(5, 40, 11, 9);
-  std::vector<double> means(80, 0);
-  bootstrap.put_means(values, std::vector<double>(10, 1), means.data(), 2);
+  const auto means = crossed_means(values, bootstrap, {1, 40}, 2);
   for (std::size_t replicate = 0; replicate < 40; ++replicate) {
     double sum = 0;
     for (std::size_t draw = 0; draw < 5; ++draw) {
@@ -42,8 +41,7 @@ TEST(ClusterBootstrap, IntervalOfAMeanIsTheNormalOneForManyClusters) {
   }
   const double mean = sum / n;
   const double error = std::sqrt((squares / n - mean * mean) / n);
-  std::vector<double> means(4000, 0);
-  ClusterBootstrap(n, 4000, 5, 1).put_means(values, std::vector<double>(n, 1), means.data(), 1);
+  const auto means = crossed_means(values, {n, 4000, 5, 1}, {1, 4000});
   const auto interval = percentile_interval(means, 0.95);
   ASSERT_EQ(interval.reason, Reason::ok);
   EXPECT_NEAR(interval.low, mean - 1.96 * error, 0.15 * error);

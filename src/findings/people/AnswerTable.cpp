@@ -21,13 +21,11 @@ AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_
     for (auto& [annotator, row] : rows[place]) {
       row = subject.num_annotators++;
     }
-    subject.values.assign(subject.num_annotators * num_items, 0);
-    subject.present = subject.values;
+    subject.values.assign(subject.num_annotators * num_items, stats::nan);
   }
   for (const auto& answer : answers) {
     const auto place = rows[answer.subject].at(answer.annotator) * num_items + answer.item;
     subjects_[answer.subject].values[place] = answer.value;
-    subjects_[answer.subject].present[place] = 1;
   }
 }
 
@@ -43,8 +41,9 @@ std::vector<double> AnswerTable::means() const {
       long double sum = 0;  // as stats::mean
       double count = 0;
       for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
-        sum += subject.values[place];
-        count += subject.present[place];
+        const bool is_there = !std::isnan(subject.values[place]);
+        sum += is_there ? subject.values[place] : 0;
+        count += is_there ? 1 : 0;
       }
       means.push_back(rescaled(sum, count));
     }
@@ -63,16 +62,11 @@ DrawnAnswers AnswerTable::drawn(const Replicates& which) const {
   for (std::size_t place = 0; place < subjects_.size(); ++place) {
     const auto& subject = subjects_[place];
     auto* const means = drawn.means.data() + place * num_items_;
-    if (subject.num_annotators == 0) {
-      for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
-        std::fill_n(means + replicate * row_length, num_items_, stats::nan);
-      }
-      continue;
-    }
     const auto stream = start_of(Stream::annotators) + (std::uint64_t{place} << 20U);
     const stats::ClusterBootstrap draws(subject.num_annotators, which.count, which.seed, stream ^ which.first);
-    draws.put_means(subject.values, subject.present, means, row_length);
+    const auto own = stats::crossed_means(subject.values, draws, {1, which.count}, num_items_);
     for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
+      std::copy_n(&own[replicate * num_items_], num_items_, means + replicate * row_length);
       drawn.levels[place * which.count + replicate] = draws.noise_level(replicate);
     }
   }
@@ -88,7 +82,7 @@ DrawnCells AnswerTable::drawn_cells() const {
     for (std::size_t item = 0; item < num_items_; ++item) {
       std::vector<double> answers;
       for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
-        answers.push_back(subject.present[place] > 0 ? subject.values[place] : stats::nan);
+        answers.push_back(subject.values[place]);
       }
       cells.noise.push_back(stats::crossed_squares(answers, 1).rows);
       cells.expansion.push_back(n > 1 ? std::sqrt(n / (n - 1)) : 1);

@@ -77,8 +77,7 @@ class AnswerTable {
  private:
   struct Subject {
     std::size_t num_annotators = 0;
-    std::vector<double> values;   ///< [annotator, item]; 0: no answer
-    std::vector<double> present;  ///< the same: 1 or 0
+    std::vector<double> values;  ///< [annotator, item]; NaN: no answer
   };
   double rescaled(long double sum, double count) const;
 
