@@ -1,7 +1,5 @@
 #include "findings/sharing/Sharing.hpp"
 
-#include <cstring>
-
 namespace stereosweep::results {
 
 // For base::pack.
@@ -34,8 +32,6 @@ std::vector<UnitBytes> exchange_units(const parallel::Communicator& ranks, std::
   return own;
 }
 
-constexpr std::size_t part_bytes = std::size_t{8} << 20;  // sent at a time
-
 /// What rank zero reads, on every rank.
 template <class Value>
 std::vector<Value> read_everywhere(const parallel::Communicator& ranks,
@@ -47,12 +43,7 @@ std::vector<Value> read_everywhere(const parallel::Communicator& ranks,
     }
   });
   values.resize(ranks.broadcast(std::uint64_t{values.size()}, 0));
-  const auto bytes = std::as_writable_bytes(std::span(values));
-  for (std::size_t done = 0; done < bytes.size(); done += part_bytes) {
-    const auto part = bytes.subspan(done, std::min(part_bytes, bytes.size() - done));
-    const auto sent = ranks.broadcast(std::vector<std::byte>(part.begin(), part.end()), 0);
-    std::memcpy(part.data(), sent.data(), part.size());
-  }
+  ranks.broadcast_into(std::as_writable_bytes(std::span(values)), 0);
   return values;
 }
 
@@ -80,28 +71,6 @@ std::vector<UnitBytes> share_bytes(const Workers& ranks, std::size_t num_units,
   base::ByteReader in(piece);
   std::ranges::generate(units, [&] { return in.array<std::byte>(); });
   return units;
-}
-
-std::vector<UnitBytes> share_measures(
-    const Scores& scores, const std::vector<std::size_t>& measures,
-    const std::function<UnitBytes(std::vector<double> values, std::size_t place)>& compute) {
-  const auto step = static_cast<std::size_t>(scores.ranks.size());
-  const auto rank = static_cast<std::size_t>(scores.ranks.rank());
-  std::vector<UnitBytes> results;
-  for (std::size_t first = 0; first < measures.size(); first += step) {
-    const auto count = std::min(step, measures.size() - first);
-    std::vector<double> own;
-    for (std::size_t unit = 0; unit < count; ++unit) {
-      auto values = scores.read(measures[first + unit]);
-      if (unit == rank) {
-        own = std::move(values);
-      }
-    }
-    const auto shared =
-        share_bytes(scores.ranks, count, [&](std::size_t unit) { return compute(std::move(own), first + unit); });
-    results.insert(results.end(), shared.begin(), shared.end());
-  }
-  return results;
 }
 
 std::vector<double> shared_max_t(const Workers& ranks, std::span<const double> differences, std::size_t num_blocks,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -27,37 +28,40 @@ std::vector<UnitBytes> share_bytes(const Workers& ranks, std::size_t num_units,
 using base::packed;
 using base::unpack;
 
-template <class Row>
-std::vector<std::vector<Row>> rows_from_bytes(const std::vector<UnitBytes>& units) {
+/// The same of units that give rows.
+template <class Row, class Compute>
+std::vector<std::vector<Row>> share(const Workers& ranks, std::size_t num_units, Compute compute) {
   std::vector<std::vector<Row>> results;
-  for (const auto& bytes : units) {
+  for (const auto& bytes : share_bytes(ranks, num_units, [&](std::size_t unit) -> UnitBytes {
+         const std::vector<Row> rows = compute(unit);
+         return packed(std::tie(rows));
+       })) {
     unpack(bytes, std::tie(results.emplace_back()));
   }
   return results;
 }
 
-/// The same of units that give rows.
-template <class Row, class Compute>
-std::vector<std::vector<Row>> share(const Workers& ranks, std::size_t num_units, Compute compute) {
-  return rows_from_bytes<Row>(share_bytes(ranks, num_units, [&](std::size_t unit) -> UnitBytes {
-    const std::vector<Row> rows = compute(unit);
-    return packed(std::tie(rows));
-  }));
-}
-
 /// Units are measures: `compute(values, place)` of the measures' scores and their place in `measures`. As many measures
 /// are in memory as there are ranks, one on each.
-std::vector<UnitBytes> share_measures(
-    const Scores& scores, const std::vector<std::size_t>& measures,
-    const std::function<UnitBytes(std::vector<double> values, std::size_t place)>& compute);
-
 template <class Row, class Compute>
 std::vector<std::vector<Row>> share_measures(const Scores& scores, const std::vector<std::size_t>& measures,
                                              Compute compute) {
-  return rows_from_bytes<Row>(share_measures(scores, measures, [&](std::vector<double> values, std::size_t place) {
-    const std::vector<Row> rows = compute(std::move(values), place);
-    return packed(std::tie(rows));
-  }));
+  const auto step = static_cast<std::size_t>(scores.ranks.size());
+  std::vector<std::vector<Row>> results;
+  for (std::size_t first = 0; first < measures.size(); first += step) {
+    const auto count = std::min(step, measures.size() - first);
+    std::vector<double> own;
+    for (std::size_t unit = 0; unit < count; ++unit) {
+      auto values = scores.read(measures[first + unit]);
+      if (std::cmp_equal(unit, scores.ranks.rank())) {
+        own = std::move(values);
+      }
+    }
+    std::ranges::move(
+        share<Row>(scores.ranks, count, [&](std::size_t unit) { return compute(std::move(own), first + unit); }),
+        std::back_inserter(results));
+  }
+  return results;
 }
 
 /// stats::SignFlipMaxT, its draws dealt over the ranks. Collective.
