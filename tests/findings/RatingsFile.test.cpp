@@ -31,7 +31,8 @@ Ratings read(const std::filesystem::path& table, std::vector<std::pair<std::stri
 std::vector<std::string> lines_of(const Ratings& ratings) {
   std::vector<std::string> lines;
   for (const auto& row : ratings.rows) {
-    lines.push_back(row.group + "|" + row.pair + "|" + base::format_double(row.mean));
+    lines.push_back((row.subject ? names().subjects.at(*row.subject) : "?") + "|" +
+                    (row.item ? names().items.at(*row.item).label : "?") + "|" + base::format_double(row.mean));
   }
   return lines;
 }
@@ -48,7 +49,7 @@ TEST(Ratings, names_are_those_of_the_job) {
                                {{"Transgender People", "trans people"}, {"Black person", "Black people"}});
   EXPECT_THAT(lines_of(ratings),
               ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|61.5",
-                          "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
+                          "trans people|cold - warm|70", "?|cold - warm|1", "trans people|?|2"));
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("everyone"));
   EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("cold - hot"));
   EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for"), HasSubstr("turned round")));

@@ -14,6 +14,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
 #include "findings/Streams.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
@@ -70,28 +71,16 @@ struct Answers {
   AnswerTable table(std::span<const PlacedAnswer> some) const { return {some, subjects.size(), items.size(), scale}; }
 };
 
-std::map<std::string, std::size_t> places_of(const std::vector<std::string>& labels) {
-  std::map<std::string, std::size_t> places;
-  for (std::size_t place = 0; place < labels.size(); ++place) {
-    places.emplace(labels[place], place);
-  }
-  return places;
-}
-
 Answers place_answers(const Ratings& ratings, const Scores& scores, const People& people) {
-  const auto subject_places = places_of(scores.axes[subject_axis]->labels);
-  const auto item_places = places_of(scores.axes[item_axis]->labels);
-  const auto is_known = [&](const Rating& row) {
-    return subject_places.contains(row.group) && item_places.contains(row.pair);
-  };
+  const auto is_known = [](const Rating& row) { return row.subject && row.item; };
   std::set<std::size_t> rated_subjects;
   std::set<std::size_t> rated_items;
   std::set<std::string> annotators;
   std::set<std::string> subgroups;
   for (const auto& row : ratings.rows) {
     if (is_known(row)) {
-      rated_subjects.insert(subject_places.at(row.group));
-      rated_items.insert(item_places.at(row.pair));
+      rated_subjects.insert(*row.subject);
+      rated_items.insert(*row.item);
       annotators.insert(row.annotator);
       subgroups.insert(row.subgroup);
     }
@@ -112,15 +101,14 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
                   .subgroups = {subgroups.begin(), subgroups.end()},
                   .rows = {},
                   .scale = {people.low, people.high}};
-  const auto annotator_places = places_of(answers.annotators);
+  const auto place = [](const auto& sorted, const auto& value) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(sorted, value) - sorted.begin());
+  };
   for (const auto& row : ratings.rows) {
     if (is_known(row)) {
-      const auto place = [](const std::vector<std::size_t>& rated, std::size_t label) {
-        return static_cast<std::size_t>(std::ranges::lower_bound(rated, label) - rated.begin());
-      };
-      answers.rows.push_back({place(answers.subjects, subject_places.at(row.group)),
-                              place(answers.items, item_places.at(row.pair)),
-                              row.annotator.empty() ? 0 : annotator_places.at(row.annotator), row.mean, row.subgroup});
+      answers.rows.push_back({place(answers.subjects, *row.subject), place(answers.items, *row.item),
+                              row.annotator.empty() ? 0 : place(answers.annotators, row.annotator), row.mean,
+                              row.subgroup});
     }
   }
   return answers;
@@ -169,19 +157,8 @@ std::vector<PlannedRow> plan_rows(const Scores& scores, const Answers& answers) 
   const auto all_subjects = all_of(answers.subjects.size());
   const auto all_items = all_of(answers.items.size());
   std::vector<PlannedRow> rows = {{{PeopleRow::Kind::pooled, "pooled"}, all_subjects, all_items}};
-  if (const auto* dimensions = scores.axes[item_axis]->find_coordinate("dimension")) {
-    std::vector<PlannedRow> by_dimension;
-    for (const auto item : all_items) {
-      const auto& name = (*dimensions)[answers.items[item]];
-      const auto same = [&](const PlannedRow& row) { return row.row.name == name; };
-      const auto found = std::ranges::find_if(by_dimension, same);
-      if (found != by_dimension.end()) {
-        found->items.push_back(item);
-      } else if (!name.empty()) {
-        by_dimension.push_back({{PeopleRow::Kind::dimension, name}, all_subjects, {item}});
-      }
-    }
-    rows.insert(rows.end(), by_dimension.begin(), by_dimension.end());
+  for (auto& dimension : dimension_groups(scores.axes[item_axis]->part(answers.items))) {
+    rows.push_back({{PeopleRow::Kind::dimension, dimension.name}, all_subjects, std::move(dimension.items)});
   }
   for (const auto subject : all_subjects) {
     const auto& name = scores.axes[subject_axis]->labels[answers.subjects[subject]];

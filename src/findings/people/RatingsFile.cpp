@@ -39,7 +39,7 @@ bool nearly(const std::string& word, const std::string& other) {
 
 /// A pair of the job, and whether the table names its right pole first.
 struct PairMatch {
-  std::string label;
+  std::size_t item = 0;
   enum class Direction { as_is, turned } direction = Direction::as_is;
   std::string note;
 };
@@ -58,15 +58,12 @@ class NameMatcher {
     }
   }
 
-  std::optional<std::string> group(const std::string& name) const {
-    const auto place = subjects_.find(unaliased(name));
-    return place ? std::optional(names_.subjects[*place]) : std::nullopt;
-  }
+  std::optional<std::size_t> group(const std::string& name) const { return subjects_.find(unaliased(name)); }
 
   std::optional<PairMatch> pair(const std::string& name) const {
     const auto& label = unaliased(name);
     if (const auto place = labels_.find(label)) {
-      return PairMatch{names_.items[*place].label, PairMatch::Direction::as_is, ""};
+      return PairMatch{*place, PairMatch::Direction::as_is, ""};
     }
     const auto poles = poles_of(label);
     return poles ? match({known(poles->left), known(poles->right)}, name) : std::nullopt;
@@ -86,14 +83,14 @@ class NameMatcher {
       const auto& ours = poles_[pair];
       const auto& label = names_.items[pair].label;
       if (poles.left == ours.left && poles.right == ours.right) {
-        return PairMatch{label, PairMatch::Direction::as_is, ""};
+        return PairMatch{pair, PairMatch::Direction::as_is, ""};
       }
       if (poles.left == ours.right && poles.right == ours.left) {
-        return PairMatch{label, PairMatch::Direction::turned, "'" + name + "' is '" + label + "' turned round"};
+        return PairMatch{pair, PairMatch::Direction::turned, "'" + name + "' is '" + label + "' turned round"};
       }
       if ((poles.left == ours.left && nearly(poles.right, ours.right)) ||
           (poles.right == ours.right && nearly(poles.left, ours.left))) {
-        near.push_back({label, PairMatch::Direction::as_is, "'" + name + "' is taken for '" + label + "'"});
+        near.push_back({pair, PairMatch::Direction::as_is, "'" + name + "' is taken for '" + label + "'"});
       }
     }
     return near.size() == 1 ? std::optional(near.front()) : std::nullopt;
@@ -128,6 +125,7 @@ class RatingReader {
   /// All are borrowed. Throws InputError where the table cannot be read or lacks a column.
   RatingReader(const sweep::People& asked, const RatedNames& names, base::Problems& problems)
       : asked_(asked),
+        names_(names),
         headline_("the human ratings " + asked.ratings + " cannot be used:"),
         problems_(problems),
         table_(config::read_table(asked.ratings, problems)),
@@ -224,32 +222,33 @@ class RatingReader {
                     "a number from " + base::format_double(low) + " to " + base::format_double(high) + " is expected");
       return;
     }
-    std::optional<std::string> group;
+    Rating rating{.annotator = annotator_ ? row[*annotator_] : "", .subgroup = subgroup_ ? row[*subgroup_] : ""};
     for (const auto column : groups_) {
-      group = group ? group : matcher_.group(row[column]);
+      rating.subject = rating.subject ? rating.subject : matcher_.group(row[column]);
     }
-    if (!group) {
+    if (!rating.subject) {
       base::add_once(ratings_.unmatched_groups, row[groups_.front()]);
     }
     const auto pair = matcher_.pair(row[*pair_]);
     if (!pair) {
       base::add_once(ratings_.unmatched_pairs, row[*pair_]);
-    } else if (!pair->note.empty()) {
+    } else {
+      rating.item = pair->item;
+    }
+    if (pair && !pair->note.empty()) {
       base::add_once(ratings_.notes, pair->note);
     }
-    if (group && pair) {
+    if (rating.subject && pair) {
       known_.push_back(*value);
     }
-    const bool turned = pair && pair->direction == PairMatch::Direction::turned;
-    Rating rating{group.value_or(row[groups_.front()]), pair ? pair->label : row[*pair_],
-                  turned ? low + high - *value : *value, annotator_ ? row[*annotator_] : "",
-                  subgroup_ ? row[*subgroup_] : ""};
+    rating.mean = pair && pair->direction == PairMatch::Direction::turned ? low + high - *value : *value;
+    const auto group_name = rating.subject ? names_.subjects[*rating.subject] : row[groups_.front()];
+    const auto pair_name = pair ? names_.items[pair->item].label : row[*pair_];
     if (annotator_ && rating.annotator.empty()) {
       problems_.add(place, "an answer of nobody", "the column 'annotator' is empty");
-    } else if (!seen_.emplace(rating.group, rating.pair, rating.annotator).second) {
+    } else if (!seen_.emplace(group_name, pair_name, rating.annotator).second) {
       problems_.add(
-          place,
-          "'" + rating.group + "' is rated twice on '" + rating.pair + "'" + (annotator_ ? " by one annotator" : ""),
+          place, "'" + group_name + "' is rated twice on '" + pair_name + "'" + (annotator_ ? " by one annotator" : ""),
           annotator_ ? "one answer per annotator, group and pair is expected"
                      : "one mean per group and pair is expected");
     }
@@ -257,6 +256,7 @@ class RatingReader {
   }
 
   const sweep::People& asked_;
+  const RatedNames& names_;
   std::string headline_;
   base::Problems& problems_;
   config::Table table_;

@@ -1,6 +1,8 @@
 // People's ratings of subjects on items, from a table, held against the names of a score table.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,17 +10,17 @@
 
 namespace stereosweep::findings {
 
-/// Mean rating of a subject on an item, or one person's answer, on the table's scale; names as in the score table.
+/// Mean rating of a subject on an item, or one person's answer, on the table's scale; their places among the names,
+/// nothing: not known there.
 struct Rating {
-  std::string group;
-  std::string pair;
+  std::optional<std::size_t> subject = {};
+  std::optional<std::size_t> item = {};
   double mean = 0;
   std::string annotator = {};  ///< "": a mean
   std::string subgroup = {};   ///< what stands in the column sweep::People::subgroups
 };
 
-/// Names that the score table does not have stay as the table spells them and are listed, so that nothing is lost in
-/// silence.
+/// Names that are not known are listed as the table spells them, so that nothing is lost in silence.
 struct Ratings {
   std::vector<Rating> rows;
   std::vector<std::string> unmatched_groups;
