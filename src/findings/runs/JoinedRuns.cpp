@@ -8,6 +8,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "findings/runs/RunComparison.hpp"
+#include "findings/variance/Variance.hpp"
 #include "results/tables/TerminalTable.hpp"
 #include "stats/Summary.hpp"
 
@@ -152,30 +153,30 @@ std::pair<std::vector<double>, std::vector<std::int32_t>> JoinedRuns::gathered(s
   const auto values = scores.read(own);
   const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], own) : -1;
   const auto statuses = in_score > 0 ? scores.read_statuses(own) : std::vector<std::uint8_t>(values.size(), 0);
-  std::vector<std::int32_t> answers;
-  auto places = places_;  // of this run; all places of an axis that is not joined
-  for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
-    if (!is_paired()) {
-      places[axis].assign(runs_.size(), {});
-      for (std::size_t place = 0; place < scores.length(axis); ++place) {
-        places[axis][run].push_back({place});
-      }
+  std::array<std::vector<std::vector<std::size_t>>, num_cell_axes> places;  // of this run
+  CellIndex lengths = {1};
+  for (std::size_t axis = subject_axis; axis < num_cell_axes; ++axis) {
+    for (std::size_t place = 0; !is_joined(axis) && place < scores.length(axis); ++place) {
+      places[axis].push_back({place});
     }
+    places[axis] = is_joined(axis) ? places_[axis][run] : std::move(places[axis]);
+    lengths[axis] = places[axis].size();
   }
   std::vector<double> chosen;
-  const auto add = [&](const std::vector<std::size_t>& subjects, std::size_t cell,
-                       const std::vector<std::size_t>& items) {
+  std::vector<std::int32_t> answers;
+  each_cell(lengths, [&](const CellIndex& at, std::size_t /*place*/) {
     long double sum = 0;  // as stats::mean
     std::size_t count = 0;
     std::int32_t read = 0;
-    const auto num_cells =
-        scores.length(template_axis) * scores.length(rephrasing_axis) * scores.length(replicate_axis);
-    for (const auto subject : subjects) {
-      for (const auto item : items) {
-        const auto place = (subject * num_cells + cell) * scores.length(item_axis) + item;
-        const double value = values[place];
-        if (std::isfinite(value)) {
-          sum += value;
+    for (const auto subject : places[subject_axis][at[subject_axis]]) {
+      auto row = subject;
+      for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
+        row = row * scores.length(axis) + places[axis][at[axis]].front();
+      }
+      for (const auto item : places[item_axis][at[item_axis]]) {
+        const auto place = row * scores.length(item_axis) + item;
+        if (std::isfinite(values[place])) {
+          sum += values[place];
           ++count;
           read += in_score > 0 && statuses[place] == static_cast<std::uint8_t>(results::ScoreStatus::ok) ? in_score
                   : in_score > 0                                                                         ? 1
@@ -185,21 +186,7 @@ std::pair<std::vector<double>, std::vector<std::int32_t>> JoinedRuns::gathered(s
     }
     chosen.push_back(count > 0 ? static_cast<double>(sum / static_cast<long double>(count)) : stats::nan);
     answers.push_back(read);
-  };
-  for (const auto& subjects : places[subject_axis][run]) {
-    for (const auto& sentence : places[template_axis][run]) {
-      for (const auto& rephrasing : places[rephrasing_axis][run]) {
-        for (const auto& replicate : places[replicate_axis][run]) {
-          const auto cell =
-              (sentence.front() * scores.length(rephrasing_axis) + rephrasing.front()) * scores.length(replicate_axis) +
-              replicate.front();
-          for (const auto& items : places[item_axis][run]) {
-            add(subjects, cell, items);
-          }
-        }
-      }
-    }
-  }
+  });
   return {std::move(chosen), std::move(answers)};
 }
 
@@ -235,8 +222,9 @@ RunCells JoinedRuns::cells(std::size_t measure) const {
 Scores JoinedRuns::axes_of(std::size_t run) const {
   Scores scores;
   for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
-    const bool is_joined = axis == subject_axis || axis == item_axis || is_paired();
-    scores.axes[axis] = axis == measure_axis ? &measures_ : is_joined ? &axes_[axis] : runs_[run].scores.axes[axis];
+    scores.axes[axis] = axis == measure_axis ? &measures_
+                        : is_joined(axis)    ? &axes_[axis]
+                                             : runs_[run].scores.axes[axis];
   }
   return scores;
 }

@@ -75,6 +75,7 @@ class JoinedRuns {
   std::vector<std::int32_t> num_answers(const RunCells& cells, std::size_t place) const;
 
  private:
+  bool is_joined(std::size_t axis) const { return is_paired() || axis == subject_axis || axis == item_axis; }
   void join_measures();
   /// Finds the shared labels of an axis; `keys(run, place)` are the names under which a label may be found.
   void join_axis(std::size_t axis, const auto& keys);
