@@ -162,8 +162,4 @@ std::vector<double> Cells::values() const {
   return values;
 }
 
-std::vector<double> cell_values(const Scores& scores, std::vector<double> values) {
-  return scores.length(replicate_axis) == 1 ? values : Cells(scores, values).values();
-}
-
 }  // namespace stereosweep::findings

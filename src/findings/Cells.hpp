@@ -71,7 +71,4 @@ class Cells {
   std::size_t mean_replicate_;  ///< place of the mean of the others; `num_replicates_`: there is none
 };
 
-/// All cells of scores as Scores::read gives them: [subject, sentence, item]. Moved where there is one replicate.
-std::vector<double> cell_values(const Scores& scores, std::vector<double> values);
-
 }  // namespace stereosweep::findings

@@ -101,6 +101,16 @@ struct Question {
   std::string nothing = "difference";  ///< what there is none of where all p are large
 };
 
+/// What a path of members (or functions) leads to, each of what the one before it gives.
+template <class Value>
+auto read_path(const Value& value) {
+  return value;
+}
+template <class Value, class First, class... Rest>
+auto read_path(const Value& value, const First& first, const Rest&... rest) {
+  return read_path(std::invoke(first, value), rest...);
+}
+
 struct Finding {
   std::string name;                            ///< "contrast"
   std::string heading = {};                    ///< of the report's section that shows it; "": its name
@@ -122,17 +132,18 @@ struct Finding {
   /// Of a column of this finding in the file: "contrast_low".
   std::string variable(const std::string& column) const { return column.empty() ? name : name + "_" + column; }
 
-  /// A column of what `read` gives of each row: a double, a count, or a stats::Reason (a status).
-  template <class Row, class Read>
+  /// A column of what a path reads of each row, member after member: a double, a count, or a stats::Reason (a status).
+  template <class Row, class... Path>
   Column& add(Role role, const std::vector<Row>& rows, std::string column, std::string unit, std::string what,
-              Read read) {
-    using Value = std::decay_t<std::invoke_result_t<Read, const Row&>>;
+              const Path&... path) {
+    const auto read = [&](const Row& row) { return read_path(row, path...); };
+    using Value = std::invoke_result_t<decltype(read), const Row&>;
     if constexpr (std::is_same_v<Value, stats::Reason>) {
       return add_flags(role, rows, std::move(column), std::move(what), stats::reason_names(), read);
     } else {
       Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
       using Number = std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>;
-      added.values = base::mapped(rows, [&](const Row& row) { return static_cast<Number>(std::invoke(read, row)); });
+      added.values = base::mapped(rows, [&](const Row& row) { return static_cast<Number>(read(row)); });
       return columns.emplace_back(std::move(added));
     }
   }
@@ -143,6 +154,39 @@ struct Finding {
     const auto place_of = [&](const Row& row) { return static_cast<std::uint8_t>(std::invoke(read, row)); };
     Flags flags{base::mapped(rows, place_of), std::move(meanings)};
     return columns.emplace_back(Column{role, std::move(column), "", std::move(what), "", "", std::move(flags)});
+  }
+};
+
+/// Adds columns of what the same rows hold: `const RowColumns add{finding, rows};`.
+template <class Row>
+struct RowColumns {
+  Finding& finding;
+  const std::vector<Row>& rows;
+
+  /// As Finding::add.
+  template <class... Path>
+  Column& operator()(Role role, std::string name, std::string unit, std::string what, const Path&... path) const {
+    return finding.add(role, rows, std::move(name), std::move(unit), std::move(what), path...);
+  }
+
+  /// What both ends of an interval say of it.
+  struct Ends {
+    std::string what;  ///< "95 % interval over other templates"
+    std::string unit = "";
+    std::string prefix = "";  ///< of their names, `low` and `high`
+    std::string of = "";      ///< Column::of
+    std::string note = "";
+  };
+  /// The path leads to an interval: something with the members `low` and `high`.
+  template <class... Path>
+  void interval(const Ends& ends, const Path&... path) const {
+    const auto add = [&](Role role, const char* name, const char* which, auto read) {
+      auto& column = (*this)(role, ends.prefix + name, ends.unit, which + (" end of the " + ends.what), path..., read);
+      column.of = ends.of;
+      column.note = ends.note;
+    };
+    add(Role::low, "low", "lower", [](const auto& interval) { return interval.low; });
+    add(Role::high, "high", "upper", [](const auto& interval) { return interval.high; });
   }
 };
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <tuple>
 
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
@@ -140,8 +139,7 @@ class MeansOfMeasure {
         n * (std::ranges::max(parts) - std::ranges::min(parts)) > score_rounding * fit_.largest) {
       auto error = squares.error();
       error.variance *= n * (n - 1);
-      const auto test = stats::test_mean(row.deviation, error, confidence_);
-      std::tie(row.p, row.deviation_low, row.deviation_high) = std::tie(test.p, test.low, test.high);
+      row.test = stats::test_mean(row.deviation, error, confidence_);
     }
   }
 
@@ -160,28 +158,12 @@ class MeansOfMeasure {
 };
 
 void compare_rows(std::span<MeanRow> rows) {
-  const auto p = base::mapped(rows, [](const MeanRow& row) { return row.p; });
-  const auto deviations = base::mapped(rows, [](const MeanRow& row) { return row.deviation; });
-  stats::adjust_rows(rows, &MeanRow::p, &MeanRow::p_holm, stats::Adjustment::holm);
-  const auto ranks = evidence_ranks(p, deviations);
+  const auto p_of = [](const MeanRow& row) { return row.test.p; };
+  stats::adjust_rows(rows, p_of, &MeanRow::p_holm, stats::Adjustment::holm);
+  const auto ranks = evidence_ranks(base::mapped(rows, p_of), base::mapped(rows, &MeanRow::deviation));
   for (std::size_t place = 0; place < rows.size(); ++place) {
     rows[place].rank = ranks[place];
   }
-}
-
-/// On which side of the mean of all each row lies.
-std::vector<std::string> claims_of(const Means& means) {
-  const auto& [measures, subjects, items] = std::tie(means.axes[0], means.axes[1], means.axes[2]);
-  const auto of_row = [&, row = std::size_t{0}](const MeanRow& mean) mutable {
-    const auto item = row % items.labels.size();
-    const auto place = row++ / items.labels.size();
-    const auto& subject = subjects.labels[place % subjects.labels.size()];
-    return std::isnan(mean.deviation)
-               ? ""
-               : claim_of({subject, "the mean of all subjects and items", "", true},
-                          measures.labels[place / subjects.labels.size()], items, item, mean.deviation > 0);
-  };
-  return base::mapped(means.rows, of_row);
 }
 
 }  // namespace
@@ -238,33 +220,37 @@ std::string answers_column(const std::vector<MeanRow>& rows) {
 
 void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::string& mean, const std::string& others,
                double confidence) {
-  const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
-  const auto add = [&](Role role, const std::string& name, const char* unit, const std::string& what, auto read,
-                       const std::string& of) {
-    auto& column = finding.add(role, rows, name, unit, what, read);
-    column.note = *unit == '\0' && role != Role::status ? "unit: measure_units" : "";
-    column.of = of;
-    column.is_difference = name == "deviation";
+  const RowColumns add{finding, rows};
+  const std::string unit_note = "unit: measure_units";
+  const auto add_interval = [&](const std::string& prefix, const std::string& of, const auto&... path) {
+    add.interval({.what = results::percent(confidence) + " interval over other templates and rephrasings",
+                  .prefix = prefix,
+                  .of = of,
+                  .note = unit_note},
+                 path...);
   };
-  add(Role::value, mean, "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean, "");
-  add(Role::low, "low", "", "lower end of the " + interval, &MeanRow::low, mean);
-  add(Role::high, "high", "", "upper end of the " + interval, &MeanRow::high, mean);
-  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells, "");
+  add(Role::value, mean, "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean).note =
+      unit_note;
+  add_interval("", mean);
+  add(Role::n, "n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells);
   if (!answers_column(rows).empty()) {
-    add(Role::n, "answers", "1", "sampled answers that were read in the mean; 0: it is of none", &MeanRow::num_answers,
-        mean);
+    add(Role::n, "answers", "1", "sampled answers that were read in the mean; 0: it is of none", &MeanRow::num_answers)
+        .of = mean;
   }
-  add(Role::status, "status", "", "why there is no mean or no interval", &MeanRow::reason, mean);
-  add(Role::value, "deviation", "",
-      "difference from the mean of all " + others + " on the same templates and rephrasings", &MeanRow::deviation, "");
-  add(Role::low, "deviation_low", "", "lower end of the " + interval, &MeanRow::deviation_low, "deviation");
-  add(Role::high, "deviation_high", "", "upper end of the " + interval, &MeanRow::deviation_high, "deviation");
-  add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::p,
-      "deviation");
-  add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all " + others + " (Holm)", &MeanRow::p_holm,
-      "deviation");
+  add(Role::status, "status", "", "why there is no mean or no interval", &MeanRow::reason).of = mean;
+  auto& deviation =
+      add(Role::value, "deviation", "",
+          "difference from the mean of all " + others + " on the same templates and rephrasings", &MeanRow::deviation);
+  deviation.note = unit_note;
+  deviation.is_difference = true;
+  add_interval("deviation_", "deviation", &MeanRow::test);
+  add(Role::p, "p", "1", "p of the deviation, two-sided, Student's t over templates and rephrasings", &MeanRow::test,
+      &stats::MeanTest::p)
+      .of = "deviation";
+  add(Role::adjusted, "p_holm", "1", "p of the deviation adjusted for all " + others + " (Holm)", &MeanRow::p_holm).of =
+      "deviation";
   add(Role::value, "rank", "1", "place in a list with the smallest p first, of equal p the largest deviation",
-      &MeanRow::rank, "");
+      &MeanRow::rank);
 }
 
 Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
@@ -276,7 +262,17 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
                     table_columns("subject, item, mean:, low, high, cells: n" + answers_column(means.rows) +
                                   ", coverage, from all: deviation, p Holm: p_holm"),
                     "rank"}};
-  finding.question = {{claims_of(means), "deviation", "cell", "difference"}};
+  const RowLabels measures(finding, "measure");
+  const RowLabels subjects(finding, "subject");
+  const auto& items = means.axes.back();
+  const auto claim = [&, row = std::size_t{0}](const MeanRow& mean) mutable {
+    const auto place = row++;
+    return std::isnan(mean.deviation)
+               ? ""
+               : claim_of({subjects.of(place), "the mean of all subjects and items", "", true}, measures.of(place),
+                          items, place % items.labels.size(), mean.deviation > 0);
+  };
+  finding.question = {{base::mapped(means.rows, claim), "deviation", "cell", "difference"}};
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +

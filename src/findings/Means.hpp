@@ -9,6 +9,7 @@
 
 #include "findings/Finding.hpp"
 #include "findings/correlations/SubjectScores.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Comparison.hpp"
 
@@ -28,10 +29,8 @@ struct MeanRow {
   stats::Reason reason = stats::Reason::no_values;
   /// From the mean of all subjects and items on the same templates and rephrasings.
   double deviation = stats::nan;
-  double deviation_low = stats::nan;  ///< Student's t of the deviation, by its own variance
-  double deviation_high = stats::nan;
-  double p = stats::nan;       ///< of the same test
-  double p_holm = stats::nan;  ///< among all subjects and items of the measure
+  stats::MeanTest test;        ///< Student's t of the deviation, by its own variance
+  double p_holm = stats::nan;  ///< of its p, among all subjects and items of the measure
   std::int32_t rank = 0;       ///< by `evidence_ranks`, among them
 
   double coverage() const { return num_applicable > 0 ? static_cast<double>(num_cells) / num_applicable : stats::nan; }

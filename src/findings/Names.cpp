@@ -32,16 +32,6 @@ std::optional<std::size_t> NameIndex::find(std::string_view name) const {
   return found == places_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<std::size_t> places_with(const std::vector<std::string>& values, const std::string& value) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    if (values[place] == value) {
-      places.push_back(place);
-    }
-  }
-  return places;
-}
-
 AxisNames::AxisNames(const Scores& scores, std::size_t first, std::size_t last) {
   for (auto axis = first; axis <= last; ++axis) {
     const auto& schema = *scores.axes[axis];

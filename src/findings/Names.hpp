@@ -48,7 +48,16 @@ struct Selected {
 };
 
 /// Places of the values that are equal to `value`, ascending.
-std::vector<std::size_t> places_with(const std::vector<std::string>& values, const std::string& value);
+template <class Value>
+std::vector<std::size_t> places_with(const std::vector<Value>& values, const Value& value) {
+  std::vector<std::size_t> places;
+  for (std::size_t place = 0; place < values.size(); ++place) {
+    if (values[place] == value) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
 
 class AxisNames {
  public:

@@ -90,17 +90,16 @@ std::vector<Finding> findings_of(const Variation& variation, const sweep::Variat
     const auto& rows = variation.rows[place];
     auto& finding = findings.emplace_back(
         Finding{.name = "variation_over_" + over, .axes = variation.axes, .named = request.measures});
-    finding.add(Role::value, rows, "", "1", "standard deviation (n - 1) over mean, over " + over + "s",
-                [](const VariationRow& row) { return row.variation.value; });
-    finding.add(Role::n, rows, "n", "1", over + "s with a score", &VariationRow::n);
-    finding.add(Role::status, rows, "status", "", "why there is no number; constant: the mean is 0",
-                [](const VariationRow& row) { return row.variation.reason; });
+    const RowColumns add{finding, rows};
+    const auto ratio = &VariationRow::variation;
+    add(Role::value, "", "1", "standard deviation (n - 1) over mean, over " + over + "s", ratio, &stats::Value::value);
+    add(Role::n, "n", "1", over + "s with a score", &VariationRow::n);
+    add(Role::status, "status", "", "why there is no number; constant: the mean is 0", ratio, &stats::Value::reason);
     std::string shown = "subject, item";
     for (std::size_t level = 0; level < quantile_levels.size(); ++level) {
       const auto percent = results::fixed(100 * quantile_levels[level], 0);
-      finding.add(Role::value, rows, "quantile_" + percent, "",
-                  percent + " % of the scores over " + over + "s are at most this",
-                  [level](const VariationRow& row) { return row.quantiles[level]; });
+      add(Role::value, "quantile_" + percent, "", percent + " % of the scores over " + over + "s are at most this",
+          [level](const VariationRow& row) { return row.quantiles[level]; });
       shown += ", " + percent + " %: quantile_" + percent;
     }
     finding.views = {{.title = "Coefficients of variation over " + over + "s, ",

@@ -191,8 +191,8 @@ void count(Counts& counts, const Table& table, std::uint64_t seed) {
     std::exit(1);
   }
   counts.crossed += first.p <= nominal ? 1 : 0;
-  counts.flipped += first.p_flip <= nominal ? 1 : 0;
-  counts.relabelled += first.p_subjects <= nominal ? 1 : 0;
+  counts.flipped += first.flip.two_sided <= nominal ? 1 : 0;
+  counts.relabelled += first.over_subjects.p <= nominal ? 1 : 0;
   counts.max_t += any(&findings::ContrastRow::p_flip_max_t);
   counts.holm += any(&findings::ContrastRow::p_holm);
   counts.held += first.low <= 0 && 0 <= first.high ? 1 : 0;
@@ -278,14 +278,14 @@ bool measure_intersections(Simulation& simulation, const Kind& kind, std::size_t
       return std::ranges::any_of(rows, [&](const auto& row) { return row.*p <= nominal; }) ? 1U : 0U;
     };
     const auto& first = rows.front();
-    counts[0] += first.p <= nominal ? 1 : 0;
-    counts[2] += first.interaction_p <= nominal ? 1 : 0;
+    counts[0] += first.beyond.p <= nominal ? 1 : 0;
+    counts[2] += first.interaction_test.p <= nominal ? 1 : 0;
     counts[3] += any(&findings::EmergenceRow::p_holm);
     counts[4] += any(&findings::EmergenceRow::interaction_p_holm);
-    counts[5] += first.interaction_low <= 0 && 0 <= first.interaction_high ? 1 : 0;
+    counts[5] += first.interaction_test.low <= 0 && 0 <= first.interaction_test.high ? 1 : 0;
     const auto of_subject = static_cast<std::ptrdiff_t>(table.values.size() / size.subjects);
     std::copy_n(table.values.begin(), of_subject, table.values.begin() + of_subject);
-    counts[1] += rows_of().front().p <= nominal ? 1 : 0;
+    counts[1] += rows_of().front().beyond.p <= nominal ? 1 : 0;
   }
   const bool is_small = size.templates < few || (size.rephrasings > 1 && size.rephrasings < few);
   const auto claim = is_small || kind.shape == Shape::skewed ? Claim::broken : Claim::stated;

@@ -33,7 +33,6 @@ TEST(Cells, the_mean_of_the_replicates_is_not_one_more_run) {
   EXPECT_EQ(cells.means({subject_axis}).front().value, 6);
   const auto runs = cells.of_replicates({true, false, true});
   EXPECT_THAT(runs.values(), ElementsAre(2, 2));
-  EXPECT_EQ(cell_values(scores, values), cells.values());
 }
 
 TEST(Cells, without_replicates_no_answer_is_counted) {

@@ -77,9 +77,9 @@ TEST(Interactions, are_differences_of_differences_cell_by_cell) {
         EXPECT_NEAR(rows[item].left, first / num_cells, 1e-11);
         EXPECT_NEAR(rows[item].right, (first - sum) / num_cells, 1e-11);
       }
-      EXPECT_TRUE(std::isnan(rows[item].p_subjects));
+      EXPECT_TRUE(std::isnan(rows[item].over_subjects.p));
       if (blocks.size() > 1) {
-        EXPECT_EQ(rows[item].p_flip, stats::sign_flip_test(blocks, {.seed = 3, .draws = 100}).two_sided);
+        EXPECT_EQ(rows[item].flip.two_sided, stats::sign_flip_test(blocks, {.seed = 3, .draws = 100}).two_sided);
       }
     }
   }

@@ -160,16 +160,17 @@ TEST(Intersections, EmergenceAndInteractionAreTheirDefinitions) {
         expect_number(row.interaction, score - first - second, where);
         EXPECT_EQ(row.num_templates, plain.num_templates()) << where;
         if (plain.num_templates() < 2) {
-          EXPECT_EQ(row.reason, plain.num_templates() == 0 ? stats::Reason::no_values : stats::Reason::too_few)
+          EXPECT_EQ(row.beyond.reason, plain.num_templates() == 0 ? stats::Reason::no_values : stats::Reason::too_few)
               << where;
-          EXPECT_TRUE(std::isnan(row.p) && std::isnan(row.interaction_p) && std::isnan(row.p_holm)) << where;
+          EXPECT_TRUE(std::isnan(row.beyond.p) && std::isnan(row.interaction_test.p) && std::isnan(row.p_holm))
+              << where;
           continue;
         }
         ++num_tested;
-        EXPECT_FALSE(row.p_holm < row.p || row.interaction_p_holm < row.interaction_p) << where;
-        EXPECT_EQ(row.side() == 0, row.p == 1) << where;
-        const bool is_beyond = row.interaction_low > 0 || row.interaction_high < 0;
-        EXPECT_EQ(is_beyond, row.interaction_p < 0.05) << where;
+        EXPECT_FALSE(row.p_holm < row.beyond.p || row.interaction_p_holm < row.interaction_test.p) << where;
+        EXPECT_EQ(row.side() == 0, row.beyond.p == 1) << where;
+        const bool is_beyond = row.interaction_test.low > 0 || row.interaction_test.high < 0;
+        EXPECT_EQ(is_beyond, row.interaction_test.p < 0.05) << where;
       }
     }
   }
@@ -196,20 +197,21 @@ TEST(Intersections, NumbersAreThoseOfContrastsOfTheSameSubjects) {
       const auto& row = rows[item];
       const auto& both = contrasts[2 * crossed_items + item];
       const auto where = std::to_string(seed) + " " + std::to_string(item);
-      EXPECT_EQ(row.interaction_reason, both.reason) << where;
+      EXPECT_EQ(row.interaction_test.reason, both.reason) << where;
       expect_number(row.interaction, both.difference, where);
-      for (const auto& [ours, theirs] : {std::pair(row.interaction_p, both.p),
-                                         {row.interaction_low, both.low},
-                                         {row.interaction_high, both.high},
-                                         {row.interaction_degrees, both.degrees}}) {
+      for (const auto& [ours, theirs] : {std::pair(row.interaction_test.p, both.p),
+                                         {row.interaction_test.low, both.low},
+                                         {row.interaction_test.high, both.high},
+                                         {row.interaction_test.degrees, both.degrees}}) {
         ASSERT_EQ(std::isnan(ours), std::isnan(theirs)) << where;
         EXPECT_TRUE(std::isnan(ours) || std::abs(ours - theirs) <= 1e-9 * std::max(1.0, std::abs(theirs))) << where;
       }
       const auto& first = contrasts[item];
       const auto& second = contrasts[crossed_items + item];
-      if (first.num_cells == row.num_cells && second.num_cells == row.num_cells && row.reason == stats::Reason::ok) {
+      if (first.num_cells == row.num_cells && second.num_cells == row.num_cells &&
+          row.beyond.reason == stats::Reason::ok) {
         const double larger = std::max(first.p, second.p);
-        EXPECT_NEAR(row.p, row.side() == 0 ? 1 : larger, 1e-9) << where;
+        EXPECT_NEAR(row.beyond.p, row.side() == 0 ? 1 : larger, 1e-9) << where;
         ++num_tested;
       }
     }
@@ -249,8 +251,8 @@ void expect_few_false_findings(auto make) {
       }
     }
     const auto rows = intersections_of(random.scores(), crossed_questions()).of_measures[0].items;
-    num_rows[0] += rows[0].p <= 0.05 ? 1 : 0;
-    num_rows[1] += rows[0].interaction_p <= 0.05 ? 1 : 0;
+    num_rows[0] += rows[0].beyond.p <= 0.05 ? 1 : 0;
+    num_rows[1] += rows[0].interaction_test.p <= 0.05 ? 1 : 0;
     num_families[0] += std::ranges::any_of(rows, [](const auto& row) { return row.p_holm <= 0.05; });
     num_families[1] += std::ranges::any_of(rows, [](const auto& row) { return row.interaction_p_holm <= 0.05; });
   }
@@ -421,7 +423,7 @@ TEST(Intersections, ThePOfThreeGroupsIsTheLargestOfTheirContrasts) {
     for (std::size_t part = 0; part < 3; ++part) {
       largest = std::max(largest, contrasts[part * crossed_items + item].p);
     }
-    expect_number(row.p, row.side() == 0 ? 1 : largest, std::to_string(item));
+    expect_number(row.beyond.p, row.side() == 0 ? 1 : largest, std::to_string(item));
     num_beyond += row.side() == 0 ? 0 : 1;
   }
   EXPECT_GT(num_beyond, 0u);
@@ -579,8 +581,8 @@ TEST(Intersections, KnownStereotypesAreCountedInTheUniverseOfTheirNames) {
       for (const auto place : {red_tall, blue_wide}) {
         for (const std::size_t item : {0U, 1U, 3U}) {
           const auto& row = all.of_measures[0].items[place * crossed_items + item];
-          const bool higher = row.emerge_max > emergence && (level == 1 || row.p <= level);
-          const bool lower = row.emerge_min < -emergence && (level == 1 || row.p <= level);
+          const bool higher = row.emerge_max > emergence && (level == 1 || row.beyond.p <= level);
+          const bool lower = row.emerge_min < -emergence && (level == 1 || row.beyond.p <= level);
           predicted += (higher ? 1 : 0) + (lower ? 1 : 0);
           hits += place == red_tall && ((item == 0 && (higher || lower)) || (item == 1 && lower)) ? 1 : 0;
         }

@@ -75,7 +75,7 @@ void expect_row(const MeanRow& row, const std::vector<std::vector<double>>& cell
   };
   if (std::ranges::count_if(cells, has_cell) < 2) {  // templates
     EXPECT_EQ(row.reason, present.empty() ? stats::Reason::no_values : stats::Reason::too_few);
-    EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high) && std::isnan(row.p));
+    EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high) && std::isnan(row.test.p));
     return;
   }
   const auto [least, most] = std::ranges::minmax(present);
@@ -250,8 +250,8 @@ TEST(Means, OfARateLieInsideItAndAreNoPoint) {
   const auto contrasts = compare(random.scores(), comparison, 1);
   EXPECT_NEAR(contrasts[0].low, nine_of_ten.low, 1e-9);
   EXPECT_NEAR(contrasts[0].high, nine_of_ten.high, 1e-9);
-  EXPECT_TRUE(std::isnan(contrasts[0].p) && std::isnan(contrasts[0].p_flip));  // no rate is below 0
-  EXPECT_NEAR(contrasts[1].p, 0.3434, 1e-4);                                   // Student's t of 9 zeros and a 1
+  EXPECT_TRUE(std::isnan(contrasts[0].p) && std::isnan(contrasts[0].flip.two_sided));  // no rate is below 0
+  EXPECT_NEAR(contrasts[1].p, 0.3434, 1e-4);                                           // Student's t of 9 zeros and a 1
 }
 
 TEST(Means, OfTwoRatingsHaveNoInterval) {
@@ -298,11 +298,11 @@ TEST(Means, OfNoiseSeldomDifferFromTheMeanOfAll) {
       bool has_any = false;
       for (const auto& row : means.rows) {
         has_any = has_any || row.p_holm <= 0.05;
-        small += row.p <= 0.05 ? 1 : 0;
+        small += row.test.p <= 0.05 ? 1 : 0;
         ++rows;
-        ASSERT_EQ(std::isnan(row.p), std::isnan(row.deviation_low));
-        ASSERT_EQ(row.p<1 - asked().confidence, row.deviation_low> 0 || row.deviation_high < 0);
-        ASSERT_FALSE(row.deviation < row.deviation_low || row.deviation > row.deviation_high);
+        ASSERT_EQ(std::isnan(row.test.p), std::isnan(row.test.low));
+        ASSERT_EQ(row.test.p<1 - asked().confidence, row.test.low> 0 || row.test.high < 0);
+        ASSERT_FALSE(row.deviation < row.test.low || row.deviation > row.test.high);
       }
       any += has_any ? 1 : 0;
     }
@@ -338,7 +338,7 @@ TEST(Means, OfSubjectsThatLackMostTemplatesAreComparedOnThoseThatAreShared) {
   for (std::uint64_t set = 0; set < sets; ++set) {
     const auto found = means_of(unbalanced(set).scores(), asked()).rows;
     rows += static_cast<int>(found.size());
-    small += static_cast<int>(std::ranges::count_if(found, [](const auto& row) { return row.p <= 0.05; }));
+    small += static_cast<int>(std::ranges::count_if(found, [](const auto& row) { return row.test.p <= 0.05; }));
     any += std::ranges::any_of(found, [](const auto& row) { return row.p_holm <= 0.05; }) ? 1 : 0;
   }
   EXPECT_LT(small, 0.065 * rows);
@@ -356,9 +356,9 @@ TEST(Means, AreNotComparedWithThoseThatShareNoSentence) {
   }
   const auto rows = means_of(random.scores(), asked()).rows;
   EXPECT_NEAR(rows[0].deviation, (rows[0].mean - rows[1].mean) / 2, 1e-12);
-  EXPECT_FALSE(std::isnan(rows[0].p));
-  EXPECT_NEAR(rows[0].p, rows[1].p, 1e-12);
-  EXPECT_TRUE(std::isnan(rows[2].deviation) && std::isnan(rows[2].p) && std::isnan(rows[3].deviation));
+  EXPECT_FALSE(std::isnan(rows[0].test.p));
+  EXPECT_NEAR(rows[0].test.p, rows[1].test.p, 1e-12);
+  EXPECT_TRUE(std::isnan(rows[2].deviation) && std::isnan(rows[2].test.p) && std::isnan(rows[3].deviation));
 }
 
 TEST(Means, AnswerWithTheDifferenceThatTheirPIsOf) {
@@ -376,8 +376,8 @@ TEST(Means, AnswerWithTheDifferenceThatTheirPIsOf) {
       HasSubstr(std::string(" lean further to ") + (best->deviation > 0 ? "warm" : "cold") +
                 " than the mean of all subjects and items: difference " + results::significant(best->deviation)));
   EXPECT_THAT(finding.answers[0].text,
-              HasSubstr(", " + results::significant(best->deviation_low) + " .. " +
-                        results::significant(best->deviation_high) + ", p " + results::p_value(best->p)));
+              HasSubstr(", " + results::significant(best->test.low) + " .. " + results::significant(best->test.high) +
+                        ", p " + results::p_value(best->test.p)));
   EXPECT_THAT(finding.answers[0].text, HasSubstr(" (" + base::counted(best->num_cells, "cell") + ")."));
 }
 

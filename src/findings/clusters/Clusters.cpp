@@ -13,6 +13,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
+#include "findings/Names.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "findings/people/RatingsFile.hpp"
@@ -164,29 +165,22 @@ void add_agreements(Clusters& clusters) {
 void add_tests(Clusters& clusters) {
   const auto num_dimensions = clusters.dimensions.labels.size();
   for (const auto& source : clusters.sources) {
-    const auto first = clusters.tests.size();
+    std::vector<ClusterTest> tests;
     for (std::size_t cluster = 0; cluster < clusters.most_clusters(); ++cluster) {
-      for (const auto& pair : clusters.pairs) {
-        std::array<std::vector<double>, 2> members;
-        for (std::size_t subject = 0; subject < clusters.subjects.labels.size(); ++subject) {
-          for (std::size_t side = 0; side < 2 && source.cluster_of[subject] == static_cast<std::int32_t>(cluster);
-               ++side) {
-            members[side].push_back(source.points[subject * num_dimensions + pair[side]]);
-          }
-        }
-        clusters.tests.push_back({stats::paired_t_test(members[0], members[1])});
+      const auto members = source.members(cluster);
+      const auto points_on = [&](std::size_t dimension) {
+        return base::mapped(members, [&](auto subject) { return source.points[subject * num_dimensions + dimension]; });
+      };
+      for (const auto& [left, right] : clusters.pairs) {
+        tests.push_back({stats::paired_t_test(points_on(left), points_on(right))});
       }
     }
-    std::vector<double> p;
-    for (auto place = first; place < clusters.tests.size(); ++place) {
-      const auto& [left, right] = clusters.pairs[(place - first) % clusters.pairs.size()];
-      const bool is_known = !source.is_within_error(left) && !source.is_within_error(right);
-      p.push_back(is_known ? clusters.tests[place].test.p : stats::nan);
-    }
-    const auto adjusted = stats::adjusted_p(p, stats::Adjustment::holm);
-    for (std::size_t place = 0; place < adjusted.size(); ++place) {
-      clusters.tests[first + place].p_holm = adjusted[place];
-    }
+    const auto p_of = [&, place = std::size_t{0}](const ClusterTest& one) mutable {
+      const auto& [left, right] = clusters.pairs[place++ % clusters.pairs.size()];
+      return source.is_within_error(left) || source.is_within_error(right) ? stats::nan : one.test.p;
+    };
+    stats::adjust_rows(tests, p_of, &ClusterTest::p_holm, stats::Adjustment::holm);
+    clusters.tests.insert(clusters.tests.end(), tests.begin(), tests.end());
   }
 }
 
@@ -337,13 +331,13 @@ class ClusterFindings {
     }
     const auto clusterings = base::joined(clusters_.sources, &ClusterSource::by_number);
     auto& curve = over("cluster", {numbers});
-    curve.add(
-        Role::value, clusterings, "inertia", squared_unit,
+    const RowColumns add{curve, clusterings};
+    add(Role::value, "inertia", squared_unit,
         "least sum of squared distances to the clusters' centres, k-means on the scores of all dimensions, unscaled",
         &stats::Clustering::inertia);
-    curve.add(Role::n, clusterings, "restarts_at_best", "1", "restarts that reached cluster_inertia, within 1e-9",
-              [](const stats::Clustering& one) { return static_cast<std::int32_t>(one.num_best); });
-    curve.add(Role::status, clusterings, "status", "", "why there are no such clusters", &stats::Clustering::reason);
+    add(Role::n, "restarts_at_best", "1", "restarts that reached cluster_inertia, within 1e-9",
+        &stats::Clustering::num_best);
+    add(Role::status, "status", "", "why there are no such clusters", &stats::Clustering::reason);
     curve.views = {{.title = "Numbers of clusters by ",
                     .columns = table_columns("clusters: num_clusters, inertia, restarts: restarts_at_best"),
                     .each = {"cluster_source"}}};
@@ -351,21 +345,19 @@ class ClusterFindings {
                   (request_.start == sweep::ClusterRequest::Start::random ? "random start" : "k-means++") + ", seed " +
                   std::to_string(seed_) + "); restarts: that reached it, of " + std::to_string(request_.restarts) +
                   (clusters_.has_people ? ". people: " + clusters_.human_source : "") + ".";
-    over("cluster", {numbers, clusters_.subjects})
-        .add(Role::value, labels, "", "1", "cluster of the subject", std::identity())
-        .note = "numbered by the first subject in it; -1: none, a score is missing";
+    over("cluster", {numbers, clusters_.subjects}).add(Role::value, labels, "", "1", "cluster of the subject").note =
+        "numbered by the first subject in it; -1: none, a score is missing";
     auto& elbow = over("elbow", {});
-    const auto add = [&](const char* name, const char* what, std::size_t stats::Elbow::*field) {
-      elbow
-          .add(Role::value, clusters_.sources, name, "1", what,
-               [field](const ClusterSource& source) { return static_cast<std::int32_t>(source.elbow.*field); })
-          .note = "0: see elbow_status";
-    };
-    add("second_difference", "number of clusters with the largest second difference of cluster_inertia",
-        &stats::Elbow::second_difference);
-    add("kneedle", "number of clusters farthest below the chord of cluster_inertia", &stats::Elbow::kneedle);
-    elbow.add(Role::status, clusters_.sources, "status", "", "why there is no elbow",
-              [](const ClusterSource& source) { return source.elbow.reason; });
+    const RowColumns add_to_elbow{elbow, clusters_.sources};
+    const auto elbow_of = &ClusterSource::elbow;
+    add_to_elbow(Role::value, "second_difference", "1",
+                 "number of clusters with the largest second difference of cluster_inertia", elbow_of,
+                 &stats::Elbow::second_difference)
+        .note = "0: see elbow_status";
+    add_to_elbow(Role::value, "kneedle", "1", "number of clusters farthest below the chord of cluster_inertia",
+                 elbow_of, &stats::Elbow::kneedle)
+        .note = "0: see elbow_status";
+    add_to_elbow(Role::status, "status", "", "why there is no elbow", elbow_of, &stats::Elbow::reason);
     elbow.views = {
         {.title = "Elbow of the inertia",
          .columns = table_columns("by: cluster_source, second difference: second_difference, Kneedle: kneedle, status"),
@@ -376,7 +368,7 @@ class ClusterFindings {
   void add_chosen() {
     over("cluster", {})
         .add(Role::value, clusters_.sources, "number", "1", "number of clusters that are described",
-             [](const ClusterSource& source) { return static_cast<std::int32_t>(source.number); })
+             &ClusterSource::number)
         .note = "0: none, see elbow_status";
   }
 
@@ -386,13 +378,11 @@ class ClusterFindings {
     const bool is_own = request_.high_above == "mean" || request_.high_above == "median";
     finding.add(Role::value, limits, "limit", "",
                 "above it a score is high, below it low: " +
-                    (is_own ? "the " + request_.high_above + " of the subjects' scores" : request_.high_above),
-                std::identity());
+                    (is_own ? "the " + request_.high_above + " of the subjects' scores" : request_.high_above));
     finding
         .add(Role::p, base::joined(clusters_.sources, &ClusterSource::spread_p), "spread_p", "1",
              "p that subjects are alike on the dimension, by F over what templates and rephrasings do to single "
-             "subjects",
-             std::identity())
+             "subjects")
         .of = "spread_p";
     finding.views = {{.title = "High and low by ",
                       .columns = table_columns("dimension: cluster_dimension, high above: limit, p spread: spread_p"),
@@ -408,20 +398,19 @@ class ClusterFindings {
   void add_subjects() {
     over("cluster", {clusters_.subjects, clusters_.dimensions})
         .add(Role::value, base::joined(clusters_.sources, &ClusterSource::points), "point", "",
-             "mean score of the subject on the dimension", std::identity());
+             "mean score of the subject on the dimension");
     if (has_answers()) {
       const auto answers = base::joined(clusters_.sources, [](const ClusterSource& source) {
         return source.answers.empty() ? std::vector<std::int32_t>(source.points.size(), 0) : source.answers;
       });
       found_.back()
-          .add(Role::n, answers, "point_answers", "1", "sampled answers that were read in the point; 0: it is of none",
-               std::identity())
+          .add(Role::n, answers, "point_answers", "1", "sampled answers that were read in the point; 0: it is of none")
           .of = "point";
     }
     auto& finding = over("cluster", {clusters_.subjects});
     finding
         .add(Role::value, base::joined(clusters_.sources, &ClusterSource::cluster_of), "of_subject", "1",
-             "cluster of the subject among cluster_number", std::identity())
+             "cluster of the subject among cluster_number")
         .note = "-1: none";
     finding.add_flags(Role::value, clusters_.agreements, "agreement",
                       "whether the subject's cluster has the same sides as its cluster by " +
@@ -458,26 +447,19 @@ class ClusterFindings {
     std::vector<Centre> centres;
     std::vector<Sentence> members;
     std::vector<Sentence> answers;
-    for (std::size_t place = 0; place < clusters_.sources.size(); ++place) {
-      const auto& source = clusters_.sources[place];
+    for (const auto& source : clusters_.sources) {
       answers.push_back({source.name, spread_sentence(source)});
       for (std::size_t cluster = 0; cluster < clusters_.most_clusters(); ++cluster) {
-        std::vector<std::string> names;
-        for (std::size_t subject = 0; subject < source.cluster_of.size(); ++subject) {
-          names.insert(names.end(), source.cluster_of[subject] == static_cast<std::int32_t>(cluster) ? 1 : 0,
-                       clusters_.subjects.labels[subject]);
-        }
+        const auto subjects = source.members(cluster);
         std::vector<std::string> sides;
         for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
-          auto& centre = centres.emplace_back(Centre{.size = static_cast<std::int32_t>(names.size())});
+          auto& centre = centres.emplace_back(Centre{.size = static_cast<std::int32_t>(subjects.size())});
+          for (const auto subject : source.answers.empty() ? std::vector<std::size_t>() : subjects) {
+            centre.answers += source.answers[subject * num_dimensions + dimension];
+          }
           if (cluster < source.number) {
             const auto own = cluster * num_dimensions + dimension;
             centre.value = source.chosen().centres[own];
-            for (std::size_t subject = 0; subject < source.answers.size() / num_dimensions; ++subject) {
-              centre.answers += source.cluster_of[subject] == static_cast<std::int32_t>(cluster)
-                                    ? source.answers[subject * num_dimensions + dimension]
-                                    : 0;
-            }
             centre.side = static_cast<std::uint8_t>(
                 source.is_within_error(dimension) ? meanings.size() - 1 : static_cast<std::size_t>(source.sides[own]));
             sides.push_back(clusters_.dimensions.labels[dimension] + " " +
@@ -485,12 +467,14 @@ class ClusterFindings {
           }
         }
         if (cluster < source.number) {
-          answers.back().text += (cluster == 0 ? " " : "; ") + base::join(sides, ", ") + " (" +
-                                 std::to_string(names.size()) + "): " + results::first_names(names, most_told) +
+          const auto names = clusters_.subjects.part(subjects).labels;
+          const auto all_sides = base::join(sides, ", ");
+          answers.back().text += (cluster == 0 ? " " : "; ") + all_sides + " (" + std::to_string(names.size()) +
+                                 "): " + results::first_names(names, most_told) +
                                  (cluster + 1 == source.number ? "." : "");
           members.push_back({source.name, "Cluster " + std::to_string(cluster) + " by " +
-                                              results::in_words(source.name) + ", " + base::join(sides, ", ") + ": " +
-                                              results::first_names(std::move(names), most_members) + "."});
+                                              results::in_words(source.name) + ", " + all_sides + ": " +
+                                              results::first_names(names, most_members) + "."});
         }
       }
     }
@@ -540,20 +524,20 @@ class ClusterFindings {
     AxisSchema pairs{
         "dimension_pair", "two dimensions, the first minus the second", base::mapped(clusters_.pairs, name_of), {}};
     auto& finding = over("cluster", {cluster_places(), std::move(pairs)});
-    const auto add = [&](Role role, const char* name, const char* unit, const char* what, auto read) -> Column& {
-      return finding.add(role, clusters_.tests, name, unit, what, read);
+    const auto add = [&](Role role, const char* name, const char* unit, const char* what, auto member) {
+      finding.add(role, clusters_.tests, name, unit, what, &ClusterTest::test, member);
     };
+    using stats::PairedTest;
     add(Role::value, "t_difference", "", "mean difference of the dimensions over the cluster's members",
-        [](const ClusterTest& test) { return test.test.difference; });
-    add(Role::value, "t", "1", "paired t of the two dimensions over the cluster's members",
-        [](const ClusterTest& test) { return test.test.t; });
-    add(Role::n, "t_n", "1", "members of the cluster",
-        [](const ClusterTest& test) { return static_cast<std::int32_t>(test.test.n); });
-    add(Role::p, "t_p", "1", "two-sided p of cluster_t", [](const ClusterTest& test) { return test.test.p; });
-    add(Role::adjusted, "t_p_holm", "1",
+        &PairedTest::difference);
+    add(Role::value, "t", "1", "paired t of the two dimensions over the cluster's members", &PairedTest::t);
+    add(Role::n, "t_n", "1", "members of the cluster", &PairedTest::n);
+    add(Role::p, "t_p", "1", "two-sided p of cluster_t", &PairedTest::p);
+    finding.add(
+        Role::adjusted, clusters_.tests, "t_p_holm", "1",
         "cluster_t_p after Holm among the tests of one source whose dimensions have a spread beyond their error",
         &ClusterTest::p_holm);
-    add(Role::status, "t_status", "", "why there is no t", [](const ClusterTest& test) { return test.test.reason; });
+    add(Role::status, "t_status", "", "why there is no t", &PairedTest::reason);
     finding.views = {{.title = "Paired t of two dimensions over the members of each cluster by ",
                       .columns = table_columns("cluster: cluster_place, first - second: dimension_pair, difference: "
                                                "t_difference, members: t_n, t, p: t_p, p Holm: t_p_holm"),
@@ -602,6 +586,10 @@ class ClusterFindings {
 };
 
 }  // namespace
+
+std::vector<std::size_t> ClusterSource::members(std::size_t cluster) const {
+  return places_with(cluster_of, static_cast<std::int32_t>(cluster));
+}
 
 std::size_t Clusters::most_clusters() const {
   std::size_t most = 0;

@@ -40,6 +40,8 @@ struct ClusterSource {
   /// The spread of the subjects on this dimension is within its error: sides and tests say nothing.
   bool is_within_error(std::size_t dimension) const { return spread_p[dimension] > largest_spread_p; }
   static constexpr double largest_spread_p = 0.05;
+  /// Subjects in one of the `number` clusters.
+  std::vector<std::size_t> members(std::size_t cluster) const;
   /// The clustering into `number` clusters.
   const stats::Clustering& chosen() const { return by_number.at(number - 1); }
 };

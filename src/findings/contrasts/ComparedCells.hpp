@@ -9,22 +9,16 @@
 
 #include "findings/Cells.hpp"
 #include "findings/contrasts/ContrastPlans.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 
 /// Of one item.
-struct ComparedItem {
+struct ComparedItem : ComparedNumbers {
   std::vector<double> differences;  ///< [block, column], in the measure's unit; NaN: not compared
   double row_degrees = HUGE_VAL;    ///< most that blocks give the variance, where they do not weigh alike
-  double left = stats::nan;         ///< means over the cells that are compared
-  double right = stats::nan;
-  double difference = stats::nan;
-  std::int32_t num_cells = 0;
-  std::int32_t num_subjects = 0;  ///< whose scores are compared
-  std::int32_t num_left_out = 0;  ///< subjects that a side takes, without enough cells that can be compared
-  std::int32_t num_missing = 0;   ///< scores that these subjects lack in the cells that are compared
   /// What each subject adds to the difference, by the sides that it is on; each side has the subjects of one group.
   /// Empty: no group of subjects, or sides that share only some.
   std::vector<std::vector<double>> subjects;

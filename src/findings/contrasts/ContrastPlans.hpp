@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "findings/Finding.hpp"
 #include "sweep/Comparison.hpp"
 
@@ -68,5 +69,21 @@ std::string family_of(const std::string& contrast, const std::string& measure, s
 
 /// In the job's order, `each` in the order of its labels. Throws InputError with every name that the table lacks.
 std::vector<ContrastPlan> plan_contrasts_of(const Scores& scores, const sweep::Comparison& comparison);
+
+/// In the order of measures: `use(plans, measure, values)` with pointers to the contrasts that there are in the
+/// measure.
+void each_compared(const Scores& scores, const std::vector<ContrastPlan>& plans, const auto& use) {
+  for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
+    std::vector<const ContrastPlan*> own;
+    for (const auto& plan : plans) {
+      if (base::contains(plan.measures, measure)) {
+        own.push_back(&plan);
+      }
+    }
+    if (!own.empty()) {
+      use(own, measure, scores.read(measure));
+    }
+  }
+}
 
 }  // namespace stereosweep::findings

@@ -24,27 +24,37 @@ constexpr std::size_t contrasts_a_rank = 4;  // where there are as many, each is
 struct Tested {
   ContrastRow row;
   std::vector<double> blocks;
-  std::string blocks_key;
-  std::string family;
+  const ContrastPlan* plan = nullptr;
 };
 /// What the ranks tell each other.
-template <base::Either<Tested> Row>
-auto fields_of(Row& tested) {
-  using Numbers = std::conditional_t<std::is_const_v<Row>, const ContrastNumbers, ContrastNumbers>;
-  return std::tie(static_cast<Numbers&>(tested.row), tested.blocks);
+template <base::Either<Tested> Told>
+auto fields_of(Told& tested) {
+  using Numbers = std::conditional_t<std::is_const_v<Told>, const ContrastNumbers, ContrastNumbers>;
+  auto& row = tested.row;
+  return std::tie(static_cast<Numbers&>(row), row.contrast, row.measure, row.item, row.claim, row.left_subjects,
+                  row.right_subjects, tested.blocks);
 }
 
 class Comparer {
  public:
   Comparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
-      : scores_(scores), comparison_(comparison), seed_(seed) {}
+      : scores_(scores), comparison_(comparison), seed_(seed), plans_(plan_contrasts_of(scores, comparison)) {}
 
+  std::vector<ContrastRow> take() {
+    each_compared(scores_, plans_, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
+      add(plans, measure, values);
+    });
+    adjust();
+    return base::mapped(tested_, &Tested::row);
+  }
+
+ private:
   /// Collective. Ranks share the contrasts; where these are few, the items of each.
   void add(std::span<const ContrastPlan* const> plans, std::size_t measure, std::span<const double> values) {
-    const auto& items = scores_.axes[item_axis]->labels;
+    const auto num_items = scores_.length(item_axis);
     const bool is_many = plans.size() >= contrasts_a_rank * static_cast<std::size_t>(scores_.ranks.size());
-    const auto together = is_many ? items.size() : 1;
-    const auto parts = items.size() / together;
+    const auto together = is_many ? num_items : 1;
+    const auto parts = num_items / together;
     const ContrastPlan* last = nullptr;
     const auto in_score = scores_.read_statuses ? answers_in_score(*scores_.axes[measure_axis], measure) : -1;
     const auto statuses = in_score > 0 ? scores_.read_statuses(measure) : std::vector<std::uint8_t>();
@@ -63,29 +73,13 @@ class Comparer {
       return rows;
     });
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      const ContrastPlan& plan = *plans[unit / parts];
-      for (std::size_t place = 0; place < together; ++place) {
-        auto& tested = tested_.emplace_back(std::move(units[unit][place]));
-        const auto item = unit % parts * together + place;
-        tested.row.contrast = plan.name;
-        tested.row.measure = scores_.axes[measure_axis]->labels[measure];
-        tested.row.item = items[item];
-        tested.row.left_subjects = subjects_of(plan, 1);
-        tested.row.right_subjects = subjects_of(plan, -1);
-        tested.row.claim =
-            claim_of(plan.words, tested.row.measure, *scores_.axes[item_axis], item, tested.row.difference > 0);
-        tested.blocks_key = plan.blocks_key;
-        tested.family = family_of(plan.name, tested.row.measure, comparison_.family);
+      for (auto& tested : units[unit]) {
+        tested.plan = plans[unit / parts];
+        tested_.push_back(std::move(tested));
       }
     }
   }
 
-  std::vector<ContrastRow> take() {
-    adjust();
-    return base::mapped(tested_, &Tested::row);
-  }
-
- private:
   /// Of the sides whose means count with this sign.
   std::string subjects_of(const ContrastPlan& plan, int sign) const {
     constexpr std::size_t most = 6;
@@ -100,18 +94,17 @@ class Comparer {
     return names.empty() ? "" : results::first_names(names, most);
   }
 
-  /// The numbers of one row; its names are filled in by the caller.
   Tested test(const ContrastPlan& plan, std::size_t measure, const ComparedMeans& means, std::size_t item) const {
     Tested tested;
     auto& row = tested.row;
     const auto compared = means.of(item);
-    row.left = compared.left;
-    row.right = compared.right;
-    row.difference = compared.difference;
-    row.num_cells = compared.num_cells;
-    row.num_subjects = compared.num_subjects;
-    row.num_left_out = compared.num_left_out;
-    row.num_missing = compared.num_missing;
+    static_cast<ComparedNumbers&>(row) = compared;
+    row.contrast = plan.name;
+    row.measure = scores_.axes[measure_axis]->labels[measure];
+    row.item = scores_.axes[item_axis]->labels[item];
+    row.left_subjects = subjects_of(plan, 1);
+    row.right_subjects = subjects_of(plan, -1);
+    row.claim = claim_of(plan.words, row.measure, *scores_.axes[item_axis], item, row.difference > 0);
     row.num_possible = static_cast<std::int32_t>(compared.differences.size());
     std::vector<double> block_means;
     std::vector<double> sums;  // of the blocks that have cells
@@ -136,7 +129,8 @@ class Comparer {
     if (row.num_cells == 0) {
       return tested;
     }
-    test_subjects(compared, row);
+    const auto between_subjects = stats::error_of_group_means(compared.subjects);
+    row.over_subjects = stats::test_mean(row.difference, between_subjects, comparison_.confidence);
     const auto ends = ends_of(*scores_.axes[measure_axis], measure);
     const auto scale =
         plan.sides.size() == 1 ? ends : std::nullopt;  // one side alone is tested as its mean (Means.hpp)
@@ -154,31 +148,18 @@ class Comparer {
     const double mean = stats::mean(block_means).value;
     const double deviation = stats::standard_deviation(block_means).value;
     row.effect = deviation > rounding * std::abs(mean) ? mean / deviation : stats::nan;
-    const auto flipped = stats::sign_flip_test(sums, flips());
-    row.p_flip = flipped.two_sided;
-    row.p_flip_low = flipped.interval.low;
-    row.p_flip_high = flipped.interval.high;
-  }
-
-  void test_subjects(const ComparedItem& compared, ContrastRow& row) const {
-    const auto test =
-        stats::test_mean(row.difference, stats::error_of_group_means(compared.subjects), comparison_.confidence);
-    row.p_subjects = test.p;
-    row.subjects_low = test.low;
-    row.subjects_high = test.high;
+    row.flip = stats::sign_flip_test(sums, flips());
   }
 
   /// Of a difference that lies between these ends. Where 0 is one of them or beyond, nothing is tested: no score could
   /// be on its other side.
   static void keep_inside(const stats::ScaleEnds& ends, ContrastRow& row) {
-    const auto inside = [&](double& number) {
-      number = std::isnan(number) ? number : std::clamp(number, ends.lowest, ends.highest);
-    };
-    for (auto* number : {&row.low, &row.high, &row.subjects_low, &row.subjects_high}) {
-      inside(*number);
+    for (auto* number : {&row.low, &row.high, &row.over_subjects.low, &row.over_subjects.high}) {
+      *number = std::isnan(*number) ? *number : std::clamp(*number, ends.lowest, ends.highest);
     }
     if (ends.lowest >= 0 || ends.highest <= 0) {
-      row.p_flip = row.p_flip_low = row.p_flip_high = row.p_subjects = stats::nan;
+      row.flip = ContrastNumbers().flip;
+      row.over_subjects.p = stats::nan;
     }
   }
 
@@ -190,8 +171,8 @@ class Comparer {
   void adjust() {
     std::map<std::string, std::vector<Tested*>> families;
     for (auto& tested : tested_) {
-      if (!std::isnan(tested.row.p_flip)) {
-        families[tested.family].push_back(&tested);
+      if (!std::isnan(tested.row.flip.two_sided)) {
+        families[family_of(tested.row.contrast, tested.row.measure, comparison_.family)].push_back(&tested);
       }
     }
     for (const auto& [name, members] : families) {
@@ -208,39 +189,23 @@ class Comparer {
     put(stats::Adjustment::holm, &ContrastRow::p_holm);
     put(stats::Adjustment::benjamini_hochberg, &ContrastRow::p_benjamini_hochberg);
     put(stats::Adjustment::benjamini_yekutieli, &ContrastRow::p_yekutieli);
-    const auto& key = members.front()->blocks_key;
-    if (std::ranges::any_of(members, [&](const auto* tested) { return tested->blocks_key != key; })) {
+    const auto& key = members.front()->plan->blocks_key;
+    if (std::ranges::any_of(members, [&](const auto* tested) { return tested->plan->blocks_key != key; })) {
       return;  // other templates: nothing to flip together
     }
     const auto sums = base::joined(members, &Tested::blocks);  // max-T takes draws x members x templates additions
     const auto adjusted = shared_max_t(scores_.ranks, sums, members.front()->blocks.size(), flips());
     for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i]->row.p_flip_max_t = std::max(members[i]->row.p_flip, adjusted[i]);
+      members[i]->row.p_flip_max_t = std::max(members[i]->row.flip.two_sided, adjusted[i]);
     }
   }
 
   const Scores& scores_;
   const sweep::Comparison& comparison_;
   std::uint64_t seed_;
+  std::vector<ContrastPlan> plans_;
   std::vector<Tested> tested_;
 };
-
-/// In the order of measures: `use(plans, measure, values)` with the contrasts that there are in the measure.
-template <class Use>
-void each_compared(const Scores& scores, const sweep::Comparison& comparison, const Use& use) {
-  const auto plans = plan_contrasts_of(scores, comparison);
-  for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
-    std::vector<const ContrastPlan*> own;
-    for (const auto& plan : plans) {
-      if (base::contains(plan.measures, measure)) {
-        own.push_back(&plan);
-      }
-    }
-    if (!own.empty()) {
-      use(own, measure, scores.read(measure));
-    }
-  }
-}
 
 /// What keeps a reader from taking the numbers as they stand.
 std::vector<std::string> warnings_of(const Finding& finding, const std::vector<ContrastRow>& rows) {
@@ -250,7 +215,7 @@ std::vector<std::string> warnings_of(const Finding& finding, const std::vector<C
   std::int32_t missing = 0;
   bool has_few_degrees = false;
   for (const auto& row : rows) {
-    fewest = std::isnan(row.p_flip) ? fewest : std::min(fewest, row.num_templates);
+    fewest = std::isnan(row.flip.two_sided) ? fewest : std::min(fewest, row.num_templates);
     left_out = std::max(left_out, row.num_left_out);
     missing = std::max(missing, row.num_missing);
     has_few_degrees = has_few_degrees || row.degrees < 2;
@@ -302,7 +267,7 @@ std::string notes_of(const std::vector<ContrastRow>& rows, const sweep::Comparis
                      " interval and two-sided t test, with one variance, over other templates and rephrasings, these "
                      "subjects taken as given; p adjusted by Holm among " +
                      family_text(comparison.family) + ".";
-  if (any([](const ContrastRow& row) { return !std::isnan(row.p_subjects); })) {
+  if (any([](const ContrastRow& row) { return !std::isnan(row.over_subjects.p); })) {
     text +=
         " p subjects: two-sided Welch t over other subjects of the sides' kinds, these templates taken as given. "
         "Whether kinds of subjects differ needs both to be small.";
@@ -316,27 +281,23 @@ std::string notes_of(const std::vector<ContrastRow>& rows, const sweep::Comparis
 }  // namespace
 
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  Comparer comparer(scores, comparison, seed);
-  each_compared(scores, comparison, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
-    comparer.add(plans, measure, values);
-  });
-  return comparer.take();
+  return Comparer(scores, comparison, seed).take();
 }
 
 std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison) {
   std::vector<ContrastSpread> spreads;
   const auto& items = scores.axes[item_axis]->labels;
-  const auto add = [&](const ContrastPlan& plan, std::size_t measure, std::span<const double> values) {
-    const ComparedMeans means(scores, plan, values);
-    for (std::size_t item = 0; item < items.size(); ++item) {
-      const auto compared = means.of(item);
-      spreads.push_back({plan.name, scores.axes[measure_axis]->labels[measure], items[item], compared.difference,
-                         compared.squares(plan.num_columns)});
+  const auto add = [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
+    for (const auto* plan : plans) {
+      const ComparedMeans means(scores, *plan, values);
+      for (std::size_t item = 0; item < items.size(); ++item) {
+        const auto compared = means.of(item);
+        spreads.push_back({plan->name, scores.axes[measure_axis]->labels[measure], items[item], compared.difference,
+                           compared.squares(plan->num_columns)});
+      }
     }
   };
-  each_compared(scores, comparison, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
-    std::ranges::for_each(plans, [&](const ContrastPlan* plan) { add(*plan, measure, values); });
-  });
+  each_compared(scores, plan_contrasts_of(scores, comparison), add);
   return spreads;
 }
 
@@ -347,18 +308,14 @@ std::string few_degrees_text(const std::string& variable) {
 }
 
 void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison) {
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
-    return finding.add(role, rows, name, unit, what, read);
-  };
   finding.notes = notes_of(rows, comparison);
   finding.warnings = warnings_of(finding, rows);
   const auto family = ", adjusted among " + family_text(comparison.family);
-  const auto interval = results::percent(comparison.confidence) +
-                        " interval over other templates and rephrasings: Student's t of crossed random effects";
+  const RowColumns add{finding, rows};
   add(Role::value, "difference", "", "left minus right, in the measure's unit", &ContrastRow::difference)
       .is_difference = true;
-  add(Role::low, "low", "", "lower end of the " + interval, &ContrastRow::low);
-  add(Role::high, "high", "", "upper end of the " + interval, &ContrastRow::high);
+  add.interval({results::percent(comparison.confidence) +
+                " interval over other templates and rephrasings: Student's t of crossed random effects"});
   add(Role::p, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance",
       &ContrastRow::p);
   add(Role::adjusted, "p_holm", "1", "p after Holm" + family, &ContrastRow::p_holm);
@@ -366,18 +323,17 @@ void add_differences(Finding& finding, const std::vector<ContrastRow>& rows, con
       &ContrastRow::p_benjamini_hochberg);
   add(Role::adjusted, "p_yekutieli", "1", "p after Benjamini and Yekutieli" + family, &ContrastRow::p_yekutieli);
   add(Role::p, "p_flip", "1", "two-sided p over other templates, these rephrasings taken as given: signs flipped",
-      &ContrastRow::p_flip);
-  const auto of_flips = [&](Role role, const char* name, const std::string& what, auto read) {
-    add(role, name, "1", what, read).of = "p_flip";
-  };
-  of_flips(Role::low, "p_flip_low", "lower end of the interval of a p_flip that was drawn; p_flip where it was counted",
-           &ContrastRow::p_flip_low);
-  of_flips(Role::high, "p_flip_high",
-           "upper end of the interval of a p_flip that was drawn; p_flip where it was counted",
-           &ContrastRow::p_flip_high);
-  of_flips(Role::adjusted, "p_flip_max_t", "p_flip by max-T with common flips" + family, &ContrastRow::p_flip_max_t);
-  of_flips(Role::low, "p_flip_smallest", "no p_flip can be smaller with as many templates",
-           &ContrastRow::smallest_p_flip);
+      &ContrastRow::flip, &stats::SignFlipResult::two_sided);
+  add.interval({.what = "interval of a p_flip that was drawn; p_flip where it was counted",
+                .unit = "1",
+                .prefix = "p_flip_",
+                .of = "p_flip"},
+               &ContrastRow::flip, &stats::SignFlipResult::interval);
+  add(Role::adjusted, "p_flip_max_t", "1", "p_flip by max-T with common flips" + family, &ContrastRow::p_flip_max_t)
+      .of = "p_flip";
+  add(Role::low, "p_flip_smallest", "1", "no p_flip can be smaller with as many templates",
+      &ContrastRow::smallest_p_flip)
+      .of = "p_flip";
   add(Role::n, "num_templates", "1", "templates, or pairs of them, with a difference", &ContrastRow::num_templates);
   add(Role::n, "num_rephrasings", "1", "rephrasings with a difference; 1 where the sides take different ones",
       &ContrastRow::num_rephrasings);
@@ -411,12 +367,13 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
         {name, std::string("subjects of the ") + side + " side, the first six", base::mapped(rows, subjects)});
   }
   add_differences(finding, rows, comparison);
-  finding.add(Role::p, rows, "p_subjects", "1",
-              "two-sided p over other subjects of the sides' kinds, these templates taken as given: Welch's t",
-              &ContrastRow::p_subjects);
-  const auto interval = results::percent(comparison.confidence) + " interval over other subjects";
-  finding.add(Role::low, rows, "subjects_low", "", "lower end of the " + interval, &ContrastRow::subjects_low);
-  finding.add(Role::high, rows, "subjects_high", "", "upper end of the " + interval, &ContrastRow::subjects_high);
+  const RowColumns add{finding, rows};
+  add(Role::p, "p_subjects", "1",
+      "two-sided p over other subjects of the sides' kinds, these templates taken as given: Welch's t",
+      &ContrastRow::over_subjects, &stats::MeanTest::p);
+  add.interval(
+      {.what = results::percent(comparison.confidence) + " interval over other subjects", .prefix = "subjects_"},
+      &ContrastRow::over_subjects);
   finding.views = {
       {"Contrasts in ",
        table_columns(
@@ -427,7 +384,7 @@ Finding finding_of(const std::vector<ContrastRow>& rows, const sweep::Comparison
     columns.insert(std::ranges::find(columns, "p", [](const auto& column) { return column.first; }),
                    {"num_answers", "answers"});
   }
-  if (std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.p_subjects); })) {
+  if (std::ranges::any_of(rows, [](const auto& row) { return !std::isnan(row.over_subjects.p); })) {
     finding.views.front().columns.emplace_back("p_subjects", "p subjects");
   }
   finding.question = {{.claims = base::mapped(rows, &ContrastRow::claim),

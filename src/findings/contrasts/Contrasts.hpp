@@ -11,37 +11,38 @@
 #include "stats/CrossedTable.hpp"
 #include "stats/RateInterval.hpp"
 #include "stats/Summary.hpp"
+#include "stats/permutation/SignFlip.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
+/// What is compared in one contrast, measure and item (ComparedCells.hpp).
+struct ComparedNumbers {
+  double left = stats::nan;        ///< means over the cells that are compared, in the measure's unit; with `minus`: of
+  double right = stats::nan;       ///< the differences; 0 for a contrast with zero
+  double difference = stats::nan;  ///< left - right
+  std::int32_t num_cells = 0;      ///< (template, rephrasing) with a difference
+  std::int32_t num_subjects = 0;   ///< of all sides together, whose scores are compared
+  std::int32_t num_left_out = 0;   ///< subjects that a side takes, without enough cells that can be compared
+  std::int32_t num_missing = 0;    ///< scores that the compared subjects lack in the cells that are compared
+};
+
 /// Of one contrast in one measure for one item; plain, as the ranks tell them each other. p, interval and degrees are
 /// those of the difference over other templates and rephrasings, crossed. Reasons: `too_few` with fewer than two
 /// templates; `constant`: no difference varies, no interval, and a p (1) only where all are 0.
-struct ContrastNumbers : stats::CellsTest {
-  double left = stats::nan;   ///< means over the cells that are compared (ComparedCells.hpp), in the measure's unit;
-                              ///< with `minus`: of the differences
-  double right = stats::nan;  ///< 0 for a contrast with zero
-  double difference = stats::nan;    ///< left - right
+struct ContrastNumbers : stats::CellsTest, ComparedNumbers {
   double effect = stats::nan;        ///< mean over templates of their differences over their standard deviation (n - 1)
   std::int32_t num_templates = 0;    ///< templates, or pairs of them, with a difference
   std::int32_t num_rephrasings = 0;  ///< rephrasings with a difference; 1 where the sides take different ones
-  std::int32_t num_cells = 0;        ///< (template, rephrasing) with a difference
   std::int32_t num_possible = 0;     ///< (template, rephrasing) that are compared
-  std::int32_t num_subjects = 0;     ///< of all sides together, as the next two in ComparedItem
-  std::int32_t num_left_out = 0;
-  std::int32_t num_missing = 0;
-  std::int32_t num_answers = -1;   ///< sampled answers that were read in the scores of all sides; -1: none are counted
-  double p_flip = stats::nan;      ///< two-sided, the signs of templates flipped, each with all its rephrasings
-  double p_flip_low = stats::nan;  ///< interval of a p that was drawn; p itself where it was counted
-  double p_flip_high = stats::nan;
-  double p_subjects = stats::nan;  ///< two-sided Welch t over subjects; needs two of each group (ComparedItem)
-  double subjects_low = stats::nan;
-  double subjects_high = stats::nan;
-  double p_holm = stats::nan;  ///< `p` adjusted in its family, as the next two
+  std::int32_t num_answers = -1;  ///< sampled answers that were read in the scores of all sides; -1: none are counted
+  /// The signs of templates flipped, each with all its rephrasings.
+  stats::SignFlipResult flip = {.interval = {stats::nan, stats::nan}};
+  stats::MeanTest over_subjects;  ///< Welch's t; needs two of each group (ComparedItem)
+  double p_holm = stats::nan;     ///< `p` adjusted in its family, as the next two
   double p_benjamini_hochberg = stats::nan;
   double p_yekutieli = stats::nan;   ///< Benjamini and Yekutieli
-  double p_flip_max_t = stats::nan;  ///< `p_flip` adjusted
+  double p_flip_max_t = stats::nan;  ///< of `flip`, adjusted
 
   /// Below it no p of flipped signs can be.
   double smallest_p_flip() const { return num_templates < 2 ? stats::nan : std::ldexp(1.0, 1 - num_templates); }

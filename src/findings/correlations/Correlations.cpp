@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -79,17 +81,16 @@ class Planner {
     CorrelationPlan plan{&request, key, chosen_measures(scores_, request.measures, key, faults_), {}};
     const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
     const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      for (std::size_t column = request.columns.empty() ? row + 1 : 0;
-           column < (request.columns.empty() ? rows : columns).size(); ++column) {
-        add_pair(plan, rows[row], (request.columns.empty() ? rows : columns)[column]);
+    for (const auto row : rows) {
+      for (const auto column : request.columns.empty() ? rows : columns) {
+        add_pair(plan, row, column);
       }
     }
     if (plan.pairs.empty() && faults_.empty()) {
       faults_.push_back(base::describe(key + ": there are no two different sets of items", "a pair takes two",
                                        "name more rows, or columns"));
     }
-    found_.measures.insert(found_.measures.end(), plan.measures.begin(), plan.measures.end());
+    measures_.insert(plan.measures.begin(), plan.measures.end());
     plans_.push_back(std::move(plan));
   }
 
@@ -99,9 +100,7 @@ class Planner {
     clusters_ = find_clusters ? find_clusters() : nullptr;
     std::ranges::for_each(plans_, [&](const auto& plan) { check_clusters(plan); });
     require_no_faults(faults_);
-    std::ranges::sort(found_.measures);
-    const auto repeated = std::ranges::unique(found_.measures);
-    found_.measures.erase(repeated.begin(), repeated.end());
+    found_.measures.assign(measures_.begin(), measures_.end());
     found_.axes = {measure_axis_of(scores_, found_.measures, "correlated_measure"),
                    *scores_.axes[subject_axis],
                    {"correlation_side", "item, or what items have in common", names_of(found_.groups), {}}};
@@ -158,7 +157,9 @@ class Planner {
   }
 
   void add_rows(const CorrelationPlan& plan, std::size_t measure) {
-    add_rows(plan, measure, nullptr, -1, "all");
+    std::vector<std::size_t> all(scores_.length(subject_axis));
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add_rows(plan, measure, all, -1, "all");
     if (plan.request->within == CorrelationRequest::Within::none) {
       return;
     }
@@ -168,23 +169,20 @@ class Planner {
       found_.unclustered.push_back(source.name);
     }
     for (std::size_t cluster = 0; cluster < source.number; ++cluster) {
-      add_rows(plan, measure, &source, static_cast<std::int32_t>(cluster),
+      add_rows(plan, measure, source.members(cluster), static_cast<std::int32_t>(cluster),
                "cluster " + std::to_string(cluster) + ": " + clusters_->type_of_cluster(place, cluster));
     }
   }
 
-  /// `source`: null: all subjects.
-  void add_rows(const CorrelationPlan& plan, std::size_t measure, const ClusterSource* source, std::int32_t cluster,
-                const std::string& among) {
+  void add_rows(const CorrelationPlan& plan, std::size_t measure, const std::vector<std::size_t>& subjects,
+                std::int32_t cluster, const std::string& among) {
     const auto place = static_cast<std::size_t>(std::ranges::find(found_.measures, measure) - found_.measures.begin());
-    const auto num_groups = found_.groups.size();
-    const auto num_subjects = scores_.length(subject_axis);
+    const auto first = place * scores_.length(subject_axis);
     for (const auto& [left, right] : plan.pairs) {
       Unit unit;
-      for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-        const double* scores = &found_.scores[(place * num_subjects + subject) * num_groups];
-        const bool is_member = source == nullptr || source->cluster_of[subject] == cluster;
-        if (is_member && std::isfinite(scores[left]) && std::isfinite(scores[right])) {
+      for (const auto subject : subjects) {
+        const double* scores = &found_.scores[(first + subject) * found_.groups.size()];
+        if (std::isfinite(scores[left]) && std::isfinite(scores[right])) {
           unit.left.push_back(scores[left]);
           unit.right.push_back(scores[right]);
         }
@@ -213,6 +211,7 @@ class Planner {
   const Scores& scores_;
   const Clusters* clusters_ = nullptr;
   std::vector<std::string> faults_;
+  std::set<std::size_t> measures_;
   std::vector<CorrelationPlan> plans_;
   std::vector<Unit> units_;
   Correlations found_;
@@ -312,41 +311,34 @@ results::AxisSchema axis_of(const std::vector<CorrelationRow>& rows) {
 }
 
 void add_columns(Finding& finding, const std::vector<CorrelationRow>& rows, const sweep::Comparison& comparison) {
-  using Test = CorrelationTest;
-  const auto add = [&](Role role, const char* name, const std::string& what, auto read) -> Column& {
-    return finding.add(role, rows, name, "1", what, [read](const CorrelationRow& row) { return read(row.test); });
+  const RowColumns columns{finding, rows};
+  const auto add = [&](Role role, const char* name, const std::string& what, const auto&... path) -> Column& {
+    return columns(role, name, "1", what, &CorrelationRow::test, path...);
   };
-  const auto interval = results::percent(comparison.confidence) + " interval";
-  const char* assumed = "of the test of p: subjects are a sample; dependent scatter of the two sides is allowed for";
+  const auto correlation = &CorrelationTest::correlation;
+  const auto pairing = &CorrelationTest::pairing;
   const auto family = ", adjusted among " + adjusted_among(comparison.family);
-  add(Role::value, "coefficient", "correlation of the two sides over subjects",
-      [](const Test& test) { return test.correlation.value; });
-  add(Role::n, "n", "subjects with both scores",
-      [](const Test& test) { return static_cast<std::int32_t>(test.correlation.n); });
-  add(Role::low, "low", "lower end of the " + interval, [](const Test& test) {
-    return test.pairing.interval.low;
-  }).note = assumed;
-  add(Role::high, "high", "upper end of the " + interval, [](const Test& test) {
-    return test.pairing.interval.high;
-  }).note = assumed;
-  add(Role::p, "p", "two-sided p of the studentised correlation, subjects shuffled", [](const Test& test) {
-    return test.pairing.p;
-  }).note = "all pairings are counted up to 8 subjects, else drawn";
-  add(Role::low, "p_low", "lower end of the interval of a p that was drawn; p where it was counted",
-      [](const Test& test) { return test.pairing.p_interval.low; })
-      .of = "p";
-  add(Role::high, "p_high", "upper end of the interval of a p that was drawn; p where it was counted",
-      [](const Test& test) { return test.pairing.p_interval.high; })
-      .of = "p";
-  add(Role::adjusted, "p_holm", "p after Holm" + family, [](const Test& test) { return test.p_holm; });
-  add(Role::adjusted, "p_yekutieli", "p after Benjamini and Yekutieli" + family,
-      [](const Test& test) { return test.p_yekutieli; });
-  add(Role::p, "p_formula", "two-sided p by Student's t, or by the distribution of tau",
-      [](const Test& test) { return test.correlation.p; });
-  add(Role::status, "status", "why there is no correlation", [](const Test& test) { return test.correlation.reason; });
-  add(Role::status, "interval_status", "why there is no interval", [](const Test& test) {
-    return test.pairing.interval.reason;
-  }).of = "low";
+  add(Role::value, "coefficient", "correlation of the two sides over subjects", correlation,
+      &stats::Correlation::value);
+  add(Role::n, "n", "subjects with both scores", correlation, &stats::Correlation::n);
+  columns.interval(
+      {.what = results::percent(comparison.confidence) + " interval",
+       .unit = "1",
+       .note = "of the test of p: subjects are a sample; dependent scatter of the two sides is allowed for"},
+      &CorrelationRow::test, pairing, &stats::PairingP::interval);
+  add(Role::p, "p", "two-sided p of the studentised correlation, subjects shuffled", pairing, &stats::PairingP::p)
+      .note = "all pairings are counted up to 8 subjects, else drawn";
+  columns.interval(
+      {.what = "interval of a p that was drawn; p where it was counted", .unit = "1", .prefix = "p_", .of = "p"},
+      &CorrelationRow::test, pairing, &stats::PairingP::p_interval);
+  add(Role::adjusted, "p_holm", "p after Holm" + family, &CorrelationTest::p_holm);
+  add(Role::adjusted, "p_yekutieli", "p after Benjamini and Yekutieli" + family, &CorrelationTest::p_yekutieli);
+  add(Role::p, "p_formula", "two-sided p by Student's t, or by the distribution of tau", correlation,
+      &stats::Correlation::p);
+  add(Role::status, "status", "why there is no correlation", correlation, &stats::Correlation::reason);
+  add(Role::status, "interval_status", "why there is no interval", pairing, &stats::PairingP::interval,
+      &stats::Interval::reason)
+      .of = "low";
 }
 
 }  // namespace
@@ -390,8 +382,8 @@ std::vector<Finding> findings_of(const Correlations& correlations, const sweep::
                      .nothing = "correlation"}};
   found.named = base::joined(comparison.correlations, &sweep::CorrelationRequest::measures);
   Finding scores{.name = "correlation_score", .axes = correlations.axes};
-  scores.add(Role::value, correlations.scores, "", "", "mean over items, templates and rephrasings", std::identity())
-      .note = "unit: measure_units";
+  scores.add(Role::value, correlations.scores, "", "", "mean over items, templates and rephrasings").note =
+      "unit: measure_units";
   return {std::move(found), std::move(scores)};
 }
 

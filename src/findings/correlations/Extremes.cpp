@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -84,15 +83,12 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
   Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
   const auto means = base::mapped(extremes.rows, &ExtremeRow::mean);
   add_means(finding, means, "mean", "subjects", comparison.confidence);
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
-    return finding.add(role, extremes.rows, name, unit, what, read);
-  };
-  add(Role::value, "variance", squared_unit, "variance (n - 1) of the rounds' means",
-      [](const ExtremeRow& row) { return row.variance.value; });
+  const RowColumns add{finding, extremes.rows};
+  add(Role::value, "variance", squared_unit, "variance (n - 1) of the rounds' means", &ExtremeRow::variance,
+      &stats::Value::value);
   add(Role::n, "rounds", "1", "rounds with a score", &ExtremeRow::num_rounds).of = "variance";
-  add(Role::status, "variance_status", "", "why there is no variance", [](const ExtremeRow& row) {
-    return row.variance.reason;
-  }).of = "variance";
+  add(Role::status, "variance_status", "", "why there is no variance", &ExtremeRow::variance, &stats::Value::reason)
+      .of = "variance";
   add(Role::value, "place", "1", "1: the highest mean; equal means share the best place; 0: no mean",
       &ExtremeRow::place);
   add(Role::value, "end", "1",
@@ -108,13 +104,14 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
                     .each = {"extreme_of", "measure"},
                     .only = "end",
                     .none = "no scores"}};
-  const auto& [measures, ofs, subjects] = std::tie(extremes.axes[0], extremes.axes[1], extremes.axes[2]);
+  const RowLabels groups(finding, "extreme_of");
+  const RowLabels subjects(finding, "subject");
   const auto claim = [&, row = std::size_t{0}](const ExtremeRow& extreme) mutable {
-    const auto& of = ofs.labels[row / subjects.labels.size() % ofs.labels.size()];
-    const auto& subject = subjects.labels[row++ % subjects.labels.size()];
-    return std::isnan(extreme.mean.deviation) ? ""
-                                              : subject + " are " + (extreme.mean.deviation > 0 ? "above" : "below") +
-                                                    " the mean of all subjects on " + of;
+    const auto place = row++;
+    return std::isnan(extreme.mean.deviation)
+               ? ""
+               : subjects.of(place) + " are " + (extreme.mean.deviation > 0 ? "above" : "below") +
+                     " the mean of all subjects on " + groups.of(place);
   };
   finding.question = {{base::mapped(extremes.rows, claim), "deviation", "cell", "difference"}};
   finding.notes =

@@ -143,30 +143,22 @@ Finding rows_finding(const std::vector<DecidedRow>& rows, double level) {
                                         {{"name", "name of the contrast", &DecidedRow::contrast},
                                          {"measure", "what is compared", &DecidedRow::measure},
                                          {"item", "what it is about", &DecidedRow::item}})};
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> Column& {
-    return finding.add(role, rows, name, unit, what, read);
-  };
-  const auto at_stop = [](auto member) {
-    return [member](const DecidedRow& row) {
-      return row.at_stop() == nullptr ? RoundNumbers().*member : row.at_stop()->*member;
-    };
-  };
-  const auto interval = results::percent(1 - level) + " repeated interval of the round it stopped at";
-  add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped",
-      at_stop(&RoundNumbers::estimate))
+  const RowColumns add{finding, rows};
+  const auto stopped = [](const DecidedRow& row) { return row.at_stop() == nullptr ? RoundNumbers() : *row.at_stop(); };
+  add(Role::value, "difference", "", "mean of the cells that were visited until the row stopped", stopped,
+      &RoundNumbers::estimate)
       .is_difference = true;
-  add(Role::low, "low", "", "lower end of the " + interval, at_stop(&RoundNumbers::low));
-  add(Role::high, "high", "", "upper end of the " + interval, at_stop(&RoundNumbers::high));
+  add.interval({results::percent(1 - level) + " repeated interval of the round it stopped at"}, stopped);
   add(Role::p, "p", "1", "sequential p: smallest level at which a round had decided the sign", &DecidedRow::p);
   add(Role::adjusted, "p_holm", "1", "sequential p after Holm in its family", &DecidedRow::p_holm);
-  add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference until the row stopped",
-      at_stop(&RoundNumbers::num_cells));
+  add(Role::n, "num_cells", "1", "(template, rephrasing) with a difference until the row stopped", stopped,
+      &RoundNumbers::num_cells);
   add(Role::n, "round", "1", "round, from 1, after which the row needed no more",
-      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.stop) + 1; });
+      [](const DecidedRow& row) { return row.stop + 1; });
   add(Role::n, "rounds", "1", "rounds that were declared",
-      [](const DecidedRow& row) { return static_cast<std::int32_t>(row.table.rounds.size()); });
-  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until the row stopped",
-      at_stop(&RoundNumbers::passes));
+      [](const DecidedRow& row) { return row.table.rounds.size(); });
+  add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until the row stopped", stopped,
+      &RoundNumbers::passes);
   add(Role::n, "all_passes", "1", "of the complete table",
       [](const DecidedRow& row) { return row.table.rounds.empty() ? 0 : row.table.rounds.back().passes; });
   constexpr std::array wants = {"sign_round", "equivalence_round", "width_round"};
@@ -176,13 +168,11 @@ Finding rows_finding(const std::vector<DecidedRow>& rows, double level) {
   }
   finding.add_flags(Role::status, rows, "status", "what is known, or why nothing is", decision_names(),
                     &DecidedRow::status);
-  add(Role::value, "e", "1", "e-value of the diagonal until the row stopped", at_stop(&RoundNumbers::e_value));
-  add(Role::value, "complete", "", "difference of the complete table", [](const DecidedRow& row) {
-    return row.table.complete;
-  }).is_difference = true;
-  add(Role::p, "complete_p", "1", "its two-sided p, as contrast_p", [](const DecidedRow& row) {
-    return row.table.complete_p;
-  }).of = "complete";
+  add(Role::value, "e", "1", "e-value of the diagonal until the row stopped", stopped, &RoundNumbers::e_value);
+  const auto table = &DecidedRow::table;
+  add(Role::value, "complete", "", "difference of the complete table", table, &RowRounds::complete).is_difference =
+      true;
+  add(Role::p, "complete_p", "1", "its two-sided p, as contrast_p", table, &RowRounds::complete_p).of = "complete";
   add(Role::adjusted, "complete_p_holm", "1", "that p after Holm in the family of decisions",
       &DecidedRow::complete_p_holm)
       .of = "complete";
@@ -213,14 +203,9 @@ Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& ro
     }
   }
   Finding finding{.name = "decide_by_round", .axes = {rows, rounds}};
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto member) {
-    finding.add(role, all, name, unit, what, member);
-  };
-  const auto interval = results::percent(1 - level) + " repeated interval";
-  add(Role::value, "difference", "", "mean of the visited cells", &RoundNumbers::estimate);
-  finding.columns.back().is_difference = true;
-  add(Role::low, "low", "", "lower end of the " + interval, &RoundNumbers::low);
-  add(Role::high, "high", "", "upper end of the " + interval, &RoundNumbers::high);
+  const RowColumns add{finding, all};
+  add(Role::value, "difference", "", "mean of the visited cells", &RoundNumbers::estimate).is_difference = true;
+  add.interval({results::percent(1 - level) + " repeated interval"});
   add(Role::n, "num_cells", "1", "visited cells with a score; 0: the row had stopped", &RoundNumbers::num_cells);
   add(Role::n, "num_missing", "1", "visited cells without a score", &RoundNumbers::num_missing);
   add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until here", &RoundNumbers::passes);

@@ -247,8 +247,8 @@ DecideRequest::Row name_of(const Scores& axes, const ContrastPlan& plan, std::si
 
 /// Rows of one measure, contrast by contrast. Collective.
 void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, std::size_t measure,
-              const DecideRequest& request, const DealtOrder& order, std::vector<DecidedRow>& rows) {
-  const auto values = scores.read(measure);
+              const std::vector<double>& values, const DecideRequest& request, const DealtOrder& order,
+              std::vector<DecidedRow>& rows) {
   const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
   auto tables = share<RowRounds>(scores.ranks, plans.size(), [&](std::size_t unit) {
     return rounds_of(scores, *plans[unit], measure, values, statuses, request, order);
@@ -349,18 +349,13 @@ Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, st
     require_rows(scores, plans_, request_.after->rows);
   }
   const DealtOrder order(scores, seed);
-  for (std::size_t measure = 0; measure < scores.length(measure_axis); ++measure) {
-    std::vector<const ContrastPlan*> own;
-    for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
-      if (base::contains(plans_[plan].measures, measure)) {
-        own.push_back(&plans_[plan]);
-        plans_of_rows_.insert(plans_of_rows_.end(), asked_items(scores, plans_[plan], measure, request_).size(), plan);
-      }
+  each_compared(scores, plans_, [&](const auto& own, std::size_t measure, const std::vector<double>& values) {
+    for (const auto* plan : own) {
+      plans_of_rows_.insert(plans_of_rows_.end(), asked_items(scores, *plan, measure, request_).size(),
+                            static_cast<std::size_t>(plan - plans_.data()));
     }
-    if (!own.empty()) {
-      add_rows(scores, own, measure, request_, order, rows_);
-    }
-  }
+    add_rows(scores, own, measure, values, request_, order, rows_);
+  });
   is_whole_ = std::ranges::all_of(rows_, [](const DecidedRow& row) { return row.table.is_whole != 0; });
 }
 

@@ -82,31 +82,28 @@ EmergenceRow row_of(const Cells& cells, const std::optional<stats::ScaleEnds>& e
   const auto beyond_sum = test(differences.beyond_sum);
   row.num_templates = to_parts.front().num_templates;
   row.emerge_max = row.emerge_min = to_parts.front().mean;
-  row.reason = stats::Reason::ok;
+  row.beyond.reason = stats::Reason::ok;
   double largest_p = 0;
   for (const auto& to_part : to_parts) {
     row.emerge_max = std::min(row.emerge_max, to_part.mean);
     row.emerge_min = std::max(row.emerge_min, to_part.mean);
-    row.degrees = std::fmin(row.degrees, to_part.test.degrees);
-    row.reason = row.reason == stats::Reason::ok ? to_part.test.reason : row.reason;
+    row.beyond.degrees = std::fmin(row.beyond.degrees, to_part.test.degrees);
+    row.beyond.reason = row.beyond.reason == stats::Reason::ok ? to_part.test.reason : row.beyond.reason;
     largest_p = std::isnan(to_part.test.p) ? to_part.test.p : std::max(largest_p, to_part.test.p);
   }
   if (row.num_templates > 1) {
-    row.p = row.side() == 0 ? 1 : largest_p;
+    row.beyond.p = row.side() == 0 ? 1 : largest_p;
   }
   row.interaction = beyond_sum.mean;
-  row.interaction_low = beyond_sum.test.low;
-  row.interaction_high = beyond_sum.test.high;
-  if (ends && !std::isnan(row.interaction_low)) {
+  row.interaction_test = beyond_sum.test;
+  auto& [p, low, high, degrees, reason] = row.interaction_test;
+  if (ends && !std::isnan(low)) {
     const auto num_parts = static_cast<double>(to_parts.size());
     const double num_added = 1 + (parts.baseline ? num_parts - 1 : 0);
     const auto& [lowest, highest] = *ends;
-    row.interaction_low = std::max(row.interaction_low, num_added * lowest - num_parts * highest);
-    row.interaction_high = std::min(row.interaction_high, num_added * highest - num_parts * lowest);
+    low = std::max(low, num_added * lowest - num_parts * highest);
+    high = std::min(high, num_added * highest - num_parts * lowest);
   }
-  row.interaction_p = beyond_sum.test.p;
-  row.interaction_degrees = beyond_sum.test.degrees;
-  row.interaction_reason = beyond_sum.test.reason;
   return row;
 }
 
@@ -122,8 +119,12 @@ std::vector<EmergenceRow> emergence_of(const Cells& cells, const std::optional<s
     }
     return of_items;
   }));
-  stats::adjust_rows(rows, &EmergenceRow::p, &EmergenceRow::p_holm, stats::Adjustment::holm);
-  stats::adjust_rows(rows, &EmergenceRow::interaction_p, &EmergenceRow::interaction_p_holm, stats::Adjustment::holm);
+  const auto put = [&](stats::CellsTest EmergenceRow::*test, double EmergenceRow::*adjusted) {
+    stats::adjust_rows(
+        rows, [&](const EmergenceRow& row) { return (row.*test).p; }, adjusted, stats::Adjustment::holm);
+  };
+  put(&EmergenceRow::beyond, &EmergenceRow::p_holm);
+  put(&EmergenceRow::interaction_test, &EmergenceRow::interaction_p_holm);
   return rows;
 }
 

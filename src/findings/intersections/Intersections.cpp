@@ -15,6 +15,7 @@ namespace {
 
 using results::AxisSchema;
 
+constexpr const char* score_note = "unit: measure_units";
 const std::vector<std::string> dominant_names = {"neither", "first", "second", "unknown"};
 
 AxisSchema intersection_axis(const Intersections& all) {
@@ -124,15 +125,15 @@ Finding dominance(const Intersections& all, const sweep::Comparison& comparison)
     }
     std::ranges::move(dominance_sentences(of_measure), std::back_inserter(found.sentences));
   }
-  const auto interval = results::percent(comparison.confidence) +
-                        " interval over other groups of both domains: Student's t of crossed random effects";
   const auto threshold = base::format_double(comparison.intersections->threshold);
-  const auto add = [&](Role role, const char* name, const std::string& what, auto read) -> Column& {
-    return found.add(role, rows, name, "1", what, read);
+  const RowColumns columns{found, rows};
+  const auto add = [&](Role role, const char* name, const std::string& what, const auto& path) -> Column& {
+    return columns(role, name, "1", what, path);
   };
   add(Role::value, "difference", "first mean minus second", &DominanceRow::difference).is_difference = true;
-  add(Role::low, "low", "lower end of the " + interval, &DominanceRow::low);
-  add(Role::high, "high", "upper end of the " + interval, &DominanceRow::high);
+  columns.interval({results::percent(comparison.confidence) +
+                        " interval over other groups of both domains: Student's t of crossed random effects",
+                    "1"});
   add(Role::value, "tau_first", "mean tau-b of the intersections with their part of the first domain",
       &DominanceRow::tau_first);
   add(Role::value, "tau_second", "mean tau-b of the intersections with their part of the second domain",
@@ -168,21 +169,20 @@ double beyond_parts(const EmergenceRow& row) {
   return row.side() > 0 ? row.emerge_max : row.side() < 0 ? row.emerge_min : stats::nan;
 }
 
-void add_cells(Finding& found, const std::vector<EmergenceRow>& rows, double EmergenceRow::*degrees,
-               stats::Reason EmergenceRow::*reason) {
-  found.add(Role::n, rows, "num_templates", "1", "templates with a common cell", &EmergenceRow::num_templates);
-  found.add(Role::n, rows, "num_cells", "1", "(template, rephrasing) that intersection and parts have",
-            &EmergenceRow::num_cells);
-  found.add(Role::n, rows, "degrees", "1", "degrees of freedom of p", degrees);
-  found.add(Role::status, rows, "status", "", "why there is no p", reason);
-  if (std::ranges::any_of(rows, [&](const auto& row) { return row.*degrees < 2; })) {
+void add_cells(Finding& found, const std::vector<EmergenceRow>& rows, stats::CellsTest EmergenceRow::*test) {
+  const RowColumns add{found, rows};
+  add(Role::n, "num_templates", "1", "templates with a common cell", &EmergenceRow::num_templates);
+  add(Role::n, "num_cells", "1", "(template, rephrasing) that intersection and parts have", &EmergenceRow::num_cells);
+  add(Role::n, "degrees", "1", "degrees of freedom of p", test, &stats::CellsTest::degrees);
+  add(Role::status, "status", "", "why there is no p", test, &stats::CellsTest::reason);
+  if (std::ranges::any_of(rows, [&](const auto& row) { return (row.*test).degrees < 2; })) {
     found.warnings.push_back(few_degrees_text(found.variable("degrees")));
   }
 }
 
-void add_score(Finding& found, Role role, const std::vector<EmergenceRow>& rows, const std::string& name,
-               const std::string& what, auto field) {
-  found.add(role, rows, name, "", what, field).note = "unit: measure_units";
+void add_score(Finding& found, const std::vector<EmergenceRow>& rows, const std::string& name, const std::string& what,
+               auto field) {
+  found.add(Role::value, rows, name, "", what, field).note = score_note;
 }
 
 /// "women x nurses: the score of liberal is above each part's"; rows of [measure, intersection, item].
@@ -202,24 +202,23 @@ std::vector<std::string> claims_of(const Intersections& all, const std::vector<s
 Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
                   const AxisSchema& items) {
   Finding found{.name = prefix + "emerge", .axes = {all.measures, intersection_axis(all), items}};
-  found.add(Role::value, rows, "beyond", "", "emerge_max above all parts, emerge_min below all; none: no value",
-            &beyond_parts);
-  found.add(Role::p, rows, "p", "1",
-            "two-sided p of a score beyond each part's, over other templates and rephrasings; 1: it is not",
-            &EmergenceRow::p);
-  found.add(Role::adjusted, rows, "p_holm", "1", "emerge_p after Holm over all rows of the measure",
-            &EmergenceRow::p_holm);
-  add_cells(found, rows, &EmergenceRow::degrees, &EmergenceRow::reason);
-  add_score(found, Role::value, rows, "score", "mean of the intersection over the common cells", &EmergenceRow::score);
+  const RowColumns add{found, rows};
+  add(Role::value, "beyond", "", "emerge_max above all parts, emerge_min below all; none: no value", &beyond_parts);
+  add(Role::p, "p", "1",
+      "two-sided p of a score beyond each part's, over other templates and rephrasings; 1: it is not",
+      &EmergenceRow::beyond, &stats::CellsTest::p);
+  add(Role::adjusted, "p_holm", "1", "emerge_p after Holm over all rows of the measure", &EmergenceRow::p_holm);
+  add_cells(found, rows, &EmergenceRow::beyond);
+  add_score(found, rows, "score", "mean of the intersection over the common cells", &EmergenceRow::score);
   std::string heads;
   for (std::size_t part = 0; part < all.parts.most(); ++part) {
     const auto& name = sweep::part_names[part];
-    add_score(found, Role::value, rows, name, "mean of its " + name + " part over the common cells",
+    add_score(found, rows, name, "mean of its " + name + " part over the common cells",
               [part](const EmergenceRow& row) { return row.parts[part]; });
     heads += ", " + name;
   }
-  add_score(found, Role::value, rows, "max", "score minus the largest part's", &EmergenceRow::emerge_max);
-  add_score(found, Role::value, rows, "min", "score minus the smallest part's", &EmergenceRow::emerge_min);
+  add_score(found, rows, "max", "score minus the largest part's", &EmergenceRow::emerge_max);
+  add_score(found, rows, "min", "score minus the smallest part's", &EmergenceRow::emerge_min);
   const auto side = [](const EmergenceRow& row) {
     return row.side() == 0 ? "" : row.side() > 0 ? "above each part's" : "below each part's";
   };
@@ -237,18 +236,20 @@ Finding emergence(const Intersections& all, const std::vector<EmergenceRow>& row
 Finding interaction(const Intersections& all, const std::vector<EmergenceRow>& rows, const std::string& prefix,
                     const AxisSchema& items, double confidence) {
   Finding found{.name = prefix + "interaction", .axes = {all.measures, intersection_axis(all), items}};
-  add_score(found, Role::value, rows, "",
+  add_score(found, rows, "",
             all.parts.baseline ? "score minus all parts', plus the baseline's for each part but the first"
                                : "score minus all parts', taken to be 0 where no group is named",
             &EmergenceRow::interaction);
-  const auto interval = results::percent(confidence) + " interval over other templates and rephrasings";
-  add_score(found, Role::low, rows, "low", "lower end of the " + interval, &EmergenceRow::interaction_low);
-  add_score(found, Role::high, rows, "high", "upper end of the " + interval, &EmergenceRow::interaction_high);
-  found.add(Role::p, rows, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance",
-            &EmergenceRow::interaction_p);
-  found.add(Role::adjusted, rows, "p_holm", "1", "interaction_p after Holm over all rows of the measure",
-            &EmergenceRow::interaction_p_holm);
-  add_cells(found, rows, &EmergenceRow::interaction_degrees, &EmergenceRow::interaction_reason);
+  const RowColumns add{found, rows};
+  const auto test = &EmergenceRow::interaction_test;
+  add.interval(
+      {.what = results::percent(confidence) + " interval over other templates and rephrasings", .note = score_note},
+      test);
+  add(Role::p, "p", "1", "two-sided p over other templates and rephrasings: t of the interval's variance", test,
+      &stats::CellsTest::p);
+  add(Role::adjusted, "p_holm", "1", "interaction_p after Holm over all rows of the measure",
+      &EmergenceRow::interaction_p_holm);
+  add_cells(found, rows, test);
   const auto side = [](const EmergenceRow& row) {
     return row.interaction > 0 ? "above the sum of the parts'" : "below the sum of the parts'";
   };

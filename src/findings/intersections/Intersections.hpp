@@ -18,6 +18,7 @@
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
 #include "stats/Correlation.hpp"
+#include "stats/RateInterval.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Axes.hpp"
 #include "sweep/Comparison.hpp"
@@ -63,22 +64,16 @@ struct EmergenceRow {
   std::array<double, sweep::most_parts> parts;  ///< of its parts; NaN behind the last
   double emerge_max = stats::nan;               ///< score - the largest of the parts
   double emerge_min = stats::nan;               ///< score - the smallest
-  /// Two-sided: the largest p of the differences to the parts. 1 where the score is not beyond all of them on the same
-  /// side.
-  double p = stats::nan;
-  double p_holm = stats::nan;   ///< adjusted over all rows
-  double degrees = stats::nan;  ///< of freedom, the fewest of the differences
+  /// Of the differences to the parts. p: the largest of theirs, 1 where the score is not beyond all of them on the same
+  /// side; degrees: the fewest; no interval.
+  stats::CellsTest beyond;
+  double p_holm = stats::nan;  ///< adjusted over all rows
   /// Score minus the sum of the parts, plus the baseline for each part but the first.
   double interaction = stats::nan;
-  double interaction_low = stats::nan;
-  double interaction_high = stats::nan;
-  double interaction_p = stats::nan;       ///< two-sided
+  stats::CellsTest interaction_test;
   double interaction_p_holm = stats::nan;  ///< adjusted over all rows
-  double interaction_degrees = stats::nan;
   std::int32_t num_templates = 0;
   std::int32_t num_cells = 0;
-  stats::Reason reason = stats::Reason::no_values;  ///< of the differences to the parts, as CellsTest
-  stats::Reason interaction_reason = stats::Reason::no_values;
 
   EmergenceRow() { parts.fill(stats::nan); }
   /// 1: above all parts, -1: below all, 0: neither, or no score.

@@ -102,7 +102,7 @@ KnownCounts count_known(std::span<const EmergenceRow> rows, std::size_t num_item
         counts.num_unscored += 2;
         continue;
       }
-      const bool passes = questions.level >= 1 || row.p <= questions.level;
+      const bool passes = questions.level >= 1 || row.beyond.p <= questions.level;
       const auto add = [&, ways = known.find({intersection, item})](std::size_t way, bool is_beyond) {
         const bool is_known = ways != known.end() && ways->second.contains(way);
         counts.num_universe += 1;

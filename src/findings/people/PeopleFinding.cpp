@@ -49,84 +49,79 @@ results::AxisSchema group_axis(const PeopleAgreement& people) {
 }
 
 /// p values of tau, and what they assume.
-void add_p(Finding& finding, const PeopleAgreement& people) {
+void add_p(const RowColumns<Cell>& columns, const PeopleAgreement& people) {
   const auto draws = base::with_thousands(people.shuffles.draws) +
                      " seeded draws: 2 (b + 1) / (draws + 1), b: the fewer of those whose tau-b is at least, or at "
                      "most, this one";
-  const auto add = [&](Role role, const char* name, const char* of, const std::string& what, auto read) {
-    auto& column = finding.add(role, people.cells, std::string("tau_p_") + name, "1", what, read);
+  const auto add = [&](Role role, const std::string& name, const char* of, const std::string& what,
+                       const auto&... path) {
+    auto& column = columns(role, "tau_p_" + name, "1", what, path...);
     column.of = of;
     column.note = draws;
   };
-  const auto shuffled = [](stats::Value ShuffledP::*which) {
-    return [which](const Cell& cell) { return (cell.shuffled.*which).value; };
+  const auto add_shuffled = [&](const char* name, const std::string& moved, stats::Value ShuffledP::*which) {
+    add(Role::p, name, "tau", "two-sided p of people_tau: " + moved, &Cell::shuffled, which, &stats::Value::value);
   };
   add(Role::p, "cite", "tau",
       "two-sided p of people_tau to cite: the larger one of items shuffled (within dimensions where there is such a p) "
       "and of subjects (within domains)",
-      [](const Cell& cell) { return cell.shuffled.cited(); });
+      &Cell::shuffled, &ShuffledP::cited);
   add(Role::adjusted, "holm", "tau", "people_tau_p_cite adjusted among the rows of its kind (Holm)", &Cell::p_holm);
-  add(Role::p, "items", "tau", "two-sided p of people_tau: items shuffled, the same way in every subject",
-      shuffled(&ShuffledP::items));
-  add(Role::p, "subjects", "tau", "two-sided p of people_tau: subjects shuffled", shuffled(&ShuffledP::subjects));
-  add(Role::p, "dimensions", "tau",
-      "two-sided p of people_tau: items shuffled within their dimensions, and whole dimensions of one size",
-      shuffled(&ShuffledP::dimensions));
-  add(Role::p, "domains", "tau",
-      "two-sided p of people_tau: subjects shuffled within their domains, and whole domains of one size",
-      shuffled(&ShuffledP::domains));
+  add_shuffled("items", "items shuffled, the same way in every subject", &ShuffledP::items);
+  add_shuffled("subjects", "subjects shuffled", &ShuffledP::subjects);
+  add_shuffled("dimensions", "items shuffled within their dimensions, and whole dimensions of one size",
+               &ShuffledP::dimensions);
+  add_shuffled("domains", "subjects shuffled within their domains, and whole domains of one size", &ShuffledP::domains);
   add(Role::low, "smallest", "tau_p_cite", "no people_tau_p_cite can be smaller with so many items and subjects",
-      [](const Cell& cell) { return cell.shuffled.smallest; });
-  finding
-      .add(Role::p, people.cells, "tau_p_cells", "1", "two-sided p of people_tau; assumes independent cells",
-           [](const Cell& cell) { return cell.agreement.tau.p; })
+      &Cell::shuffled, &ShuffledP::smallest);
+  columns(Role::p, "tau_p_cells", "1", "two-sided p of people_tau; assumes independent cells", &Cell::agreement,
+          &Agreement::tau, &stats::Correlation::p)
       .note = "too small where the cells of an item, or of a subject, move together: prefer people_tau_p_cite";
 }
 
 void add_columns(Finding& finding, const PeopleAgreement& people, double confidence) {
-  const auto add = [&](Role role, const char* name, const std::string& what, auto read) -> Column& {
-    return finding.add(role, people.cells, name, "1", what, read);
+  const RowColumns columns{finding, people.cells};
+  const auto add = [&](Role role, const char* name, const std::string& what, const auto&... path) -> Column& {
+    return columns(role, name, "1", what, path...);
   };
-  const auto interval = results::percent(confidence) + " interval of the mean people_tau of other draws of as many";
-  const auto drawn = drawn_words(people.bootstrap) + " drawn with replacement, " +
-                     base::with_thousands(people.bootstrap.replicates) +
-                     " replicates that vary as the means do; their percentiles, centred at people_tau";
-  add(Role::value, "tau", "Kendall's tau-b of scores and people's means",
-      [](const Cell& cell) { return cell.agreement.tau.value; });
-  add(Role::low, "tau_low", "lower end of the " + interval, [](const Cell& cell) { return cell.interval.low; }).note =
-      drawn;
-  add(Role::high, "tau_high", "upper end of the " + interval, [](const Cell& cell) {
-    return cell.interval.high;
-  }).note = drawn;
-  add(Role::n, "n", "cells that are rated and scored", [](const Cell& cell) { return cell.agreement.tau.n; });
-  finding.add(Role::status, people.cells, "status", "", "why people_tau does not exist",
-              [](const Cell& cell) { return cell.agreement.tau.reason; });
-  finding
-      .add(Role::status, people.cells, "interval_status", "", "why the interval does not exist",
-           [](const Cell& cell) { return cell.interval.reason; })
+  using stats::Correlation;
+  using stats::Value;
+  const auto agreement = &Cell::agreement;
+  add(Role::value, "tau", "Kendall's tau-b of scores and people's means", agreement, &Agreement::tau,
+      &Correlation::value);
+  columns.interval({.what = results::percent(confidence) + " interval of the mean people_tau of other draws of as many",
+                    .unit = "1",
+                    .prefix = "tau_",
+                    .note = drawn_words(people.bootstrap) + " drawn with replacement, " +
+                            base::with_thousands(people.bootstrap.replicates) +
+                            " replicates that vary as the means do; their percentiles, centred at people_tau"},
+                   &Cell::interval);
+  add(Role::n, "n", "cells that are rated and scored", agreement, &Agreement::tau, &Correlation::n);
+  add(Role::status, "status", "why people_tau does not exist", agreement, &Agreement::tau, &Correlation::reason);
+  add(Role::status, "interval_status", "why the interval does not exist", &Cell::interval, &stats::Interval::reason)
       .of = "tau";
-  add_p(finding, people);
+  add_p(columns, people);
   add(Role::value, "tau_bias", "mean of people_tau over the replicates, minus people_tau", &Cell::bias).note =
       "by so much the noise of means of so few annotators or templates lowers a tau-b of this size";
-  add(Role::value, "tau_mean", "mean of the subjects' own tau-b; not the same as people_tau",
-      [](const Cell& cell) { return cell.mean_tau.value; });
-  add(Role::value, "pearson", "Pearson's r", [](const Cell& cell) { return cell.agreement.pearson.value; });
-  add(Role::p, "pearson_p_cells", "two-sided p of people_pearson; assumes independent cells", [](const Cell& cell) {
-    return cell.agreement.pearson.p;
-  }).of = "pearson";
-  add(Role::value, "spearman", "Spearman's rho", [](const Cell& cell) { return cell.agreement.spearman.value; });
-  add(Role::p, "spearman_p_cells", "two-sided p of people_spearman; assumes independent cells", [](const Cell& cell) {
-    return cell.agreement.spearman.p;
-  }).of = "spearman";
-  add(Role::value, "precision_at_3", "mean of people_precision_top_3 and people_precision_bottom_3",
-      [](const Cell& cell) { return cell.precision.value; })
+  add(Role::value, "tau_mean", "mean of the subjects' own tau-b; not the same as people_tau", &Cell::mean_tau,
+      &Value::value);
+  const auto add_correlation = [&](const std::string& name, const std::string& what, Correlation Agreement::*which) {
+    columns(Role::value, name, "1", what, agreement, which, &Correlation::value);
+    columns(Role::p, name + "_p_cells", "1", "two-sided p of people_" + name + "; assumes independent cells", agreement,
+            which, &Correlation::p)
+        .of = name;
+  };
+  add_correlation("pearson", "Pearson's r", &Agreement::pearson);
+  add_correlation("spearman", "Spearman's rho", &Agreement::spearman);
+  add(Role::value, "precision_at_3", "mean of people_precision_top_3 and people_precision_bottom_3", &Cell::precision,
+      &Value::value)
       .note = "equal scores: the earlier item first; a rating at the scale's middle counts for neither pole";
   add(Role::value, "precision_top_3", "share of the three highest scores rated above the middle; mean over subjects",
-      [](const Cell& cell) { return cell.top.value; });
+      &Cell::top, &Value::value);
   add(Role::value, "precision_bottom_3", "share of the three lowest scores rated below the middle; mean over subjects",
-      [](const Cell& cell) { return cell.bottom.value; });
-  add(Role::value, "precision_at_3_chance", "people_precision_at_3 of scores in random order",
-      [](const Cell& cell) { return cell.chance.value; });
+      &Cell::bottom, &Value::value);
+  add(Role::value, "precision_at_3_chance", "people_precision_at_3 of scores in random order", &Cell::chance,
+      &Value::value);
 }
 
 /// Which question each number answers.
@@ -227,24 +222,20 @@ Finding rows_finding(const PeopleAgreement& people, const sweep::Comparison& com
 /// What people said, and how many.
 std::vector<Finding> answers_findings(const PeopleAgreement& people) {
   Finding means{.name = "people_mean", .axes = {group_axis(people), people.subject_axis, people.item_axis}};
-  means
-      .add(Role::value, people.means, "", "1", "people's mean, 0: left pole, 100: right pole",
-           [](double mean) { return mean; })
-      .note = people.source;
+  means.add(Role::value, people.means, "", "1", "people's mean, 0: left pole, 100: right pole").note = people.source;
   Finding counts{.name = "people_num", .axes = {group_axis(people)}};
-  const auto count = [](std::size_t number) { return number; };
-  counts.add(Role::value, people.num_annotators, "annotators", "1", "annotators; 0: the table holds means", count);
-  counts.add(Role::value, people.num_answers, "answers", "1", "answers about subjects and items of the result", count);
+  counts.add(Role::value, people.num_annotators, "annotators", "1", "annotators; 0: the table holds means");
+  counts.add(Role::value, people.num_answers, "answers", "1", "answers about subjects and items of the result");
   return {std::move(means), std::move(counts)};
 }
 
 void add_judged(Finding& finding, const std::vector<TemplateAgreement>& judged, const std::string& of) {
-  finding.add(Role::value, judged, "tau", "1", "tau-b over all cells of all subjects" + of,
-              [](const TemplateAgreement& one) { return one.tau.value; });
-  finding.add(Role::n, judged, "n", "1", "cells that are rated and scored",
-              [](const TemplateAgreement& one) { return one.tau.n; });
-  finding.add(Role::value, judged, "precision_at_3", "1", "precision at 3, mean over subjects" + of,
-              [](const TemplateAgreement& one) { return one.precision.value; });
+  const RowColumns add{finding, judged};
+  const auto tau = &TemplateAgreement::tau;
+  add(Role::value, "tau", "1", "tau-b over all cells of all subjects" + of, tau, &stats::Correlation::value);
+  add(Role::n, "n", "1", "cells that are rated and scored", tau, &stats::Correlation::n);
+  add(Role::value, "precision_at_3", "1", "precision at 3, mean over subjects" + of, &TemplateAgreement::precision,
+      &stats::Value::value);
 }
 
 Finding templates_finding(const PeopleAgreement& people) {
@@ -291,8 +282,7 @@ std::vector<Finding> selection_findings(const PeopleAgreement& people) {
       "pilot: on the answers that chose the templates, so it flatters; held out: on those that share neither subjects "
       "nor annotators with the pilot, where it names both.";
   Finding flags{.name = "people_selected", .axes = {people.measure_axis, people.template_axis}};
-  flags.add(Role::value, chosen, "", "1", "1: the pilot (" + people.pilot + ") chose this template",
-            [](std::int32_t flag) { return flag; });
+  flags.add(Role::value, chosen, "", "1", "1: the pilot (" + people.pilot + ") chose this template");
   return {std::move(finding), std::move(flags)};
 }
 

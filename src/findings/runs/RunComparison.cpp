@@ -58,7 +58,7 @@ Scores table_of_runs(const JoinedRuns& joined, const AxisSchema& replicates) {
     const auto num_items = joined.items().labels.size();
     std::vector<double> values;
     for (std::size_t i = 0; i < cells.runs.size(); ++i) {
-      const auto of_run = cell_values(joined.axes_of(cells.runs[i]), cells.values[i]);
+      const auto of_run = Cells(joined.axes_of(cells.runs[i]), cells.values[i]).values();
       values.resize(num_runs * of_run.size(), stats::nan);
       for (std::size_t sentence = 0; sentence < of_run.size() / num_items; ++sentence) {
         std::copy_n(of_run.begin() + static_cast<std::ptrdiff_t>(sentence * num_items), num_items,
@@ -315,9 +315,8 @@ class RunComparer {
          {"items", "all items, or those of one dimension", [](const auto& row) { return row.items; }},
          {"left", "a measure of a run", [&](const auto& row) { return label(row.left); }},
          {"right", "a measure of another run, or people's means", [&](const auto& row) { return label(row.right); }}})};
-    const auto add = [&](Role role, const char* name, const char* what, stats::Correlation Agreement::*of,
-                         auto member) {
-      found.add(role, rows, name, "1", what, [=](const auto& row) { return (row.agreement.*of).*member; });
+    const auto add = [&](Role role, const char* name, const char* what, const auto&... path) {
+      found.add(role, rows, name, "1", what, &SeriesCorrelation::agreement, path...);
     };
     using stats::Correlation;
     add(Role::value, "tau_b", "Kendall's tau-b of means over (subject, item)", &Agreement::tau, &Correlation::value);
@@ -347,8 +346,7 @@ class RunComparer {
              &CellMean::value)
         .note = "unit: measure_units";
     found.add(Role::n, means_, "n", "1", "(template, rephrasing) in the mean", &CellMean::num_cells);
-    found.add(Role::n, num_answers_, "answers", "1", "sampled answers that were read in the mean; 0: it is of none",
-              std::identity());
+    found.add(Role::n, num_answers_, "answers", "1", "sampled answers that were read in the mean; 0: it is of none");
     if (pairs_.empty()) {
       found.views = {
           {.title = "Means of runs in ", .columns = table_columns("run, subject, item, mean:, cells: n, answers")}};

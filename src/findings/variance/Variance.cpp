@@ -122,28 +122,22 @@ results::AxisSchema count_axis(const char* name, const char* long_name, const st
 
 Finding subjects_finding(const Variance& variance, const sweep::Comparison& comparison) {
   Finding finding{.name = "subject_variance", .axes = {variance.measures}};
-  const auto& rows = variance.rows;
-  const auto interval = results::percent(comparison.confidence) + " interval, modified large sample";
-  const auto subjects = [](double stats::VarianceComponent::*field) {
-    return [field](const VarianceRow& row) { return row.subjects.*field; };
-  };
-  finding.add(Role::value, rows, "", squared_unit, "variance between subjects within items, by expected mean squares",
-              subjects(&stats::VarianceComponent::value));
-  finding.add(Role::low, rows, "low", squared_unit, "lower end of the " + interval,
-              subjects(&stats::VarianceComponent::low));
-  finding.add(Role::high, rows, "high", squared_unit, "upper end of the " + interval,
-              subjects(&stats::VarianceComponent::high));
-  finding.add_flags(Role::status, rows, "status", "none: the interval of the variance between subjects is not above 0",
+  const RowColumns add{finding, variance.rows};
+  add(Role::value, "", squared_unit, "variance between subjects within items, by expected mean squares",
+      &VarianceRow::subjects, &stats::VarianceComponent::value);
+  add.interval({results::percent(comparison.confidence) + " interval, modified large sample", squared_unit},
+               &VarianceRow::subjects);
+  finding.add_flags(Role::status, variance.rows, "status",
+                    "none: the interval of the variance between subjects is not above 0",
                     {"ok", "none", "not_computed"}, &VarianceRow::status);
-  finding.add(Role::value, rows, "relative", "1", "E rho^2: reliability of comparing subjects' means, as in the job",
-              [](const VarianceRow& row) { return row.own.relative; });
-  finding.add(Role::value, rows, "absolute", "1", "Phi: reliability of a subject's mean itself, as in the job",
-              [](const VarianceRow& row) { return row.own.absolute; });
-  finding.add(Role::value, rows, "enough_templates", "1",
-              "fewest templates with E rho^2 of 0.9, with the rephrasings of the job", &VarianceRow::enough_templates);
-  finding.add(Role::value, rows, "enough_rephrasings", "1",
-              "fewest rephrasings with E rho^2 of 0.9, with the templates of the job",
-              &VarianceRow::enough_rephrasings);
+  add(Role::value, "relative", "1", "E rho^2: reliability of comparing subjects' means, as in the job",
+      &VarianceRow::own, &Reliability::relative);
+  add(Role::value, "absolute", "1", "Phi: reliability of a subject's mean itself, as in the job", &VarianceRow::own,
+      &Reliability::absolute);
+  add(Role::value, "enough_templates", "1", "fewest templates with E rho^2 of 0.9, with the rephrasings of the job",
+      &VarianceRow::enough_templates);
+  add(Role::value, "enough_rephrasings", "1", "fewest rephrasings with E rho^2 of 0.9, with the templates of the job",
+      &VarianceRow::enough_rephrasings);
   finding.views = {{"Reliability of subjects' means by ",
                     table_columns("measure, between subjects:, low, high, E rho^2: relative, Phi: absolute, enough "
                                   "templates: enough_templates, enough rephrasings: enough_rephrasings"),
