@@ -1,10 +1,11 @@
 // What permutation tests relabel: scores as 64-bit fixed-point numbers, so that a sum is exact and does not depend on
-// the order in which it is formed (counts are the same for every way to cut the work), and random subsets by counter;
-// and the threads that share the work.
+// the order in which it is formed (counts are the same for every way to cut the work), sums of subsets in ascending
+// lists, and random subsets by counter; and the threads that share the work.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <system_error>
 #include <thread>
@@ -49,6 +50,32 @@ struct FixedScores {
 
 /// Both sides non-empty, all values finite.
 FixedScores fix_scores(std::span<const double> x, std::span<const double> y);
+
+/// Sums of subsets in one ascending list, within +-2^60.
+class SortedSums {
+ public:
+  explicit SortedSums(std::size_t size)
+      : size_(size), values_(std::make_unique_for_overwrite<std::int64_t[]>(size + 2)) {
+    values_[0] = -beyond;
+    values_[size + 1] = beyond;
+  }
+  std::size_t size() const { return size_; }
+  std::int64_t* begin() { return values_.get() + 1; }
+  const std::int64_t* begin() const { return values_.get() + 1; }
+  const std::int64_t* end() const { return begin() + size_; }
+
+ private:
+  static constexpr std::int64_t beyond = std::int64_t{1} << 62;  ///< above every sum, below it with a minus
+  std::size_t size_;
+  std::unique_ptr<std::int64_t[]> values_;  ///< one element more on each side, below and above every sum
+};
+
+/// The sums of `left`, and those of `right` + shift.
+SortedSums merge_shifted(const SortedSums& left, const SortedSums& right, std::int64_t shift);
+
+/// Pairs (a, b) with a + b >= threshold, which lies within +-2^61, by one walk along the staircase that separates them:
+/// at most left.size() + right.size() steps.
+std::uint64_t count_pairs(const SortedSums& left, const SortedSums& right, std::int64_t threshold);
 
 /// `order` becomes a random permutation of its places, a function of (seed, stream) (Fisher and Yates).
 void shuffle(std::span<std::size_t> order, std::uint64_t seed, std::uint64_t stream);

@@ -7,6 +7,7 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
+#include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -33,50 +34,15 @@ FixedDifferences fix_differences(std::span<const double> differences, double mag
   return fixed;
 }
 
-/// Sums of the values under all signs, ascending.
-std::vector<std::int64_t> signed_sums(std::span<const std::int64_t> values) {
-  std::vector<std::int64_t> sums = {0};
-  std::vector<std::int64_t> next;
+/// Sums of the values under all signs, each plus the sum of all magnitudes.
+SortedSums signed_sums(std::span<const std::int64_t> values) {
+  SortedSums sums(1);
+  *sums.begin() = 0;
   for (const auto value : values) {
-    const auto magnitude = std::abs(value);
-    next.resize(2 * sums.size());
-    // Both shifted lists are ascending: merged as they are formed, without branches. Sums lie symmetrically about zero,
-    // so the lower half, which neither list is exhausted by, is the upper one with its signs changed.
-    std::size_t low = 0;
-    for (std::size_t place = 0; place < sums.size(); ++place) {
-      const auto from_low = sums[low] - magnitude;
-      const auto from_high = sums[place - low] + magnitude;
-      next[place] = std::min(from_low, from_high);
-      next[next.size() - 1 - place] = -next[place];
-      low += static_cast<std::size_t>(from_low <= from_high);
-    }
-    sums.swap(next);
+    sums = merge_shifted(sums, sums, 2 * std::abs(value));
   }
   return sums;
 }
-
-/// Signs of all values with a sum of at least `threshold`.
-class SignCounter {
- public:
-  explicit SignCounter(std::span<const std::int64_t> values)
-      : first_(signed_sums(values.first(values.size() / 2))), second_(signed_sums(values.subspan(values.size() / 2))) {}
-  std::uint64_t at_least(std::int64_t threshold) const {
-    std::uint64_t count = 0;
-    std::size_t from = second_.size();
-    std::size_t place = 0;
-    while (place < first_.size() && from > 0) {  // one step along either list, without branches
-      const auto falls_short = static_cast<std::size_t>(first_[place] + second_[from - 1] < threshold);
-      count += falls_short * (second_.size() - from);
-      from -= 1 - falls_short;
-      place += falls_short;
-    }
-    return count + (first_.size() - place) * (second_.size() - from);
-  }
-
- private:
-  std::vector<std::int64_t> first_;
-  std::vector<std::int64_t> second_;
-};
 
 constexpr std::size_t flips_per_draw = 64;
 
@@ -136,12 +102,18 @@ STEREOSWEEP_VECTOR_CLONES std::uint64_t raise_maxima(std::span<const double> row
 }
 
 SignFlipResult count_all(const FixedDifferences& fixed) {
-  const SignCounter counter(fixed.values);
-  const double all = std::ldexp(1.0, static_cast<int>(fixed.values.size()));
+  const std::span values(fixed.values);
+  const auto half = values.size() / 2;
+  std::int64_t magnitudes = 0;
+  std::ranges::for_each(values, [&](auto value) { magnitudes += std::abs(value); });
+  const double all = std::ldexp(1.0, static_cast<int>(values.size()));
   const auto far = std::abs(fixed.sum) - fixed.slack;
+  const auto reached = [&] {
+    return count_pairs(signed_sums(values.first(half)), signed_sums(values.subspan(half)), far + magnitudes);
+  };
   SignFlipResult result;
   // sums lie symmetrically about zero
-  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * (static_cast<double>(counter.at_least(far)) / all));
+  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * (static_cast<double>(reached()) / all));
   result.is_exact = true;
   result.interval = {result.two_sided, result.two_sided};
   result.reason = Reason::ok;
