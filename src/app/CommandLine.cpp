@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 #include <span>
 
 #include "base/Lists.hpp"
@@ -19,28 +18,6 @@ namespace {
 namespace options = boost::program_options;
 
 constexpr const char* places_key = "places";
-
-/// The next line of standard input, without its \n; a last line without one counts. Nothing behind the last, nor where
-/// reading fails (std::cin is bad then). What a line holds beyond `most` bytes is passed over.
-std::optional<std::string> next_line(std::size_t most) {
-  constexpr auto end = std::char_traits<char>::eof();
-  auto& input = *std::cin.rdbuf();
-  try {
-    if (input.sgetc() == end) {
-      return std::nullopt;
-    }
-    std::string line;
-    for (auto byte = input.sbumpc(); byte != end && byte != '\n'; byte = input.sbumpc()) {
-      if (line.size() < most) {
-        line += static_cast<char>(byte);
-      }
-    }
-    return line;
-  } catch (const std::ios_base::failure&) {
-    std::cin.setstate(std::ios_base::badbit);
-    return std::nullopt;
-  }
-}
 
 /// An option that is none of the command's: a key of the job with dashes before it, or misspelt.
 [[noreturn]] void refuse_option(const options::unknown_option& error, const options::options_description& visible,
@@ -117,33 +94,6 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
     line.overrides.assign(line.places.begin() + 1, line.places.end());
   }
   return command.execute(line);
-}
-
-base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
-                            std::string (*readable)(std::string_view message), std::size_t most_kept) {
-  constexpr std::size_t most_bytes = std::size_t{256} << 20;
-  std::ios::sync_with_stdio(false);
-  std::cin.tie(nullptr);
-  auto code = base::ExitCode::done;
-  std::string out;
-  while (auto line = next_line(most_bytes + 1)) {
-    const auto start = out.size();
-    try {
-      base::refuse_if(line->size() > most_bytes, "a line of more than 256 MiB", "it would have to fit into memory");
-      answer(std::move(*line), out);
-    } catch (const base::Error& error) {
-      out.resize(start);
-      out += R"({"error":)" + base::json_quote(readable(error.what())) + "}";
-      code = base::ExitCode::error;
-    }
-    out += '\n';
-    if (out.size() >= most_kept || std::cin.rdbuf()->in_avail() <= 0) {  // do not let a waiting user wait
-      std::cout << out << std::flush;
-      out.clear();
-    }
-  }
-  std::cout << out << std::flush;
-  return code;
 }
 
 }  // namespace stereosweep::app

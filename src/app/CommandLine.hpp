@@ -5,7 +5,6 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,12 +46,6 @@ struct Command {
 /// Reads the arguments and executes, or prints the help that they ask for.
 /// Throws InputError for unknown options, wrong values and a missing place.
 base::ExitCode execute(const Command& command, const Arguments& arguments);
-
-/// For each line of standard input what `answer` appends, or {"error":..} with the error's message as `readable` makes
-/// it valid UTF-8; nobody who waits for an answer waits for more lines. Exit status 1: there were errors. `most_kept`:
-/// bytes of answers that are kept back while there are lines; 0 where answers take long and none may be lost.
-base::ExitCode answer_lines(const std::function<void(std::string line, std::string& out)>& answer,
-                            std::string (*readable)(std::string_view message), std::size_t most_kept = 1 << 16);
 
 extern const Command run_command;
 extern const Command models_command;
