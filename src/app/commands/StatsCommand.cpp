@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
-#include "app/RunsStats.hpp"
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
@@ -33,6 +35,7 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/Visits.hpp"
 #include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
 #include "results/Software.hpp"
 #include "results/measures/Glossary.hpp"
 #include "results/tables/StatisticsTable.hpp"
@@ -54,6 +57,37 @@ constexpr std::string_view decisions_key = "decide";
 /// Of a run that asks in rounds: how many were scored.
 std::optional<std::int64_t> rounds_of(const results::ResultFile& file) { return file.number("num_rounds"); }
 constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
+
+/// One result, and where its statistics are, or are to be.
+struct StatsSource {
+  std::unique_ptr<const results::ResultFile> file;
+  sweep::Job job;
+  std::filesystem::path target;
+};
+
+/// Attribute of a statistics file: what its numbers were computed with.
+constexpr const char* settings_attribute = "settings_sha256";
+
+/// SHA-256 of the resolved job but for what is asked of the finished score table (contrasts, means, inference).
+std::string settings_hash(const sweep::Job& job) {
+  auto bare = job;
+  bare.comparison = {};
+  return base::to_hex(base::sha256(config::canonical_dump(bare)));
+}
+
+/// Whether the file at `source.target` is of this result, and was computed as its job says.
+bool statistics_are_current(const StatsSource& source) {
+  if (!base::is_there(source.target)) {
+    return false;
+  }
+  try {
+    const results::ScoreFile scores(source.target);
+    return scores.text("source_digest") == results::stated_digest(*source.file) &&
+           scores.text(settings_attribute) == settings_hash(source.job);
+  } catch (const base::InputError&) {
+    return false;  // damaged, or without a score table: it is written anew
+  }
+}
 
 /// Only what cannot change a raw number may be changed here.
 void require_statistics_keys(const std::vector<std::string>& overrides) {
@@ -365,91 +399,183 @@ auto opened(const parallel::Communicator& world, const auto& open) {
   return world.size() == 1 ? open() : parallel::coordinated(world, open);
 }
 
+// Several results: their score tables joined, compared, written and shown.
+
+findings::RunOrigin origin_of(const StatsSource& source, const results::ScoreFile& scores) {
+  const auto text = [](const std::optional<std::string>& value) { return value.value_or(""); };
+  return {.name = source.job.name,
+          .probe = probe_of(*source.file),
+          .digest = text(scores.text("source_digest")),
+          .job_sha256 = text(source.file->text("job_sha256")),
+          .model_sha256 = text(source.file->text("model_sha256")),
+          .complete = source.file->complete() ? "yes" : "NOT complete",
+          .keys = findings::keys_of(config::dump_job(source.job, config::Extent::everything))};
+}
+
+void require_one_schema(std::span<const StatsSource> sources) {
+  const auto version_of = [](const StatsSource& source) {
+    return source.file->text("schema_version").value_or("none");
+  };
+  for (const auto& source : sources) {
+    base::refuse_if(version_of(source) != version_of(sources.front()), "the results have different schema versions",
+                    "'" + sources.front().file->path().string() + "' has " + version_of(sources.front()) + ", '" +
+                        source.file->path().string() + "' has " + version_of(source),
+                    "write the older one anew with 'stereosweep export'");
+  }
+}
+
+/// The run that the others are compared with.
+std::optional<std::size_t> place_against(const CommandLine& line, const std::vector<std::string>& labels) {
+  if (!line.has("against")) {
+    return std::nullopt;
+  }
+  const auto& label = line.get<std::string>("against");
+  const auto found = results::place_of(labels, label);
+  base::refuse_if(!found, "--against: there is no run '" + label + "'",
+                  "the runs are '" + base::join(labels, "', '") + "'", base::did_you_mean(label, labels));
+  return found;
+}
+
+std::string warnings_of(std::span<const StatsSource> sources, const results::AxisSchema& runs) {
+  std::string text;
+  for (std::size_t run = 0; run < sources.size(); ++run) {
+    if (!sources[run].file->complete()) {
+      text += "NOT complete: '" + runs.labels[run] + "' has unscored blocks.\n";
+    }
+  }
+  const auto inference = [](const StatsSource& source) {
+    const auto& comparison = source.job.comparison;
+    return std::tuple(comparison.family, comparison.confidence, comparison.replicates, comparison.draws);
+  };
+  for (const auto& source : sources) {
+    if (inference(source) != inference(sources.front())) {
+      text += results::wrapped("'statistics.inference' differs between the jobs: that of '" + runs.labels.front() +
+                               "' is used.\n");
+      break;
+    }
+  }
+  return text.empty() ? "" : text + '\n';
+}
+
+/// What differs beside the labels.
+std::string differing_keys(const results::AxisSchema& runs) {
+  std::vector<std::string> keys;
+  for (const auto& coordinate : runs.coordinates) {
+    constexpr std::string_view prefix = "key of the job: ";
+    if (coordinate.long_name.starts_with(prefix)) {
+      keys.push_back(coordinate.long_name.substr(prefix.size()));
+    }
+  }
+  return keys.empty() ? "The jobs do not differ.\n"
+                      : "Keys in which the jobs differ: " + base::join(keys, ", ") + ".\n";
+}
+
+/// Rank zero. Writes the comparison; what may be printed of it. The statistics files must be current. Throws InputError
+/// for results that cannot be compared.
+std::string compare_results(std::span<const StatsSource> sources, const std::filesystem::path& target,
+                            const CommandLine& line) {
+  require_one_schema(sources);
+  std::list<results::ScoreFile> files;
+  std::vector<findings::RunOrigin> origins;
+  std::optional<results::PeoplesMeans> people;
+  for (const auto& source : sources) {
+    files.emplace_back(source.target);
+    origins.push_back(origin_of(source, files.back()));
+    people = people ? people : files.back().peoples_means();
+  }
+  const auto axis = findings::run_axis(origins);
+  std::vector<findings::RunScores> runs;
+  for (const auto& file : files) {
+    runs.push_back({axis.labels[runs.size()], origins[runs.size()].probe, findings::scores_of(file)});
+  }
+  const findings::JoinedRuns joined(std::move(runs));
+  const auto& job = sources.front().job;
+  const auto found = findings::compare_runs(joined, {.run_axis = axis,
+                                                     .comparison = job.comparison,
+                                                     .seed = job.seed,
+                                                     .against = place_against(line, axis.labels),
+                                                     .people = std::move(people)});
+  findings::write_runs(target, joined, axis, found);
+  return warnings_of(sources, axis) +
+         findings::runs_text(joined, found, line.number("top", 1), shown_measures(line, job)) +
+         results::wrapped(differing_keys(axis));
+}
+
 /// Results to be compared.
-struct ComparedResults {
-  std::vector<std::filesystem::path> results;
+struct ComparedRuns {
+  std::vector<StatsSource> sources;
+  std::vector<bool> is_current;       ///< whose statistics are there
   std::vector<std::string> left_out;  ///< runs of a sweep without a result, and why
   std::filesystem::path target;
 };
 
 /// Those of the runs in the places: runs, or folders and names of sweeps.
-ComparedResults places_of(const CommandLine& line, const std::vector<std::string>& named) {
-  ComparedResults places;
+ComparedRuns open_runs(const CommandLine& line, const std::vector<std::string>& named,
+                       const std::vector<std::string>& overrides) {
+  ComparedRuns runs;
+  std::vector<std::filesystem::path> found;
   for (const auto& run : runs_of(named)) {
     try {
-      places.results.push_back(find_result(run));
+      found.push_back(find_result(run));
     } catch (const base::InputError& error) {
       if (base::contains(named, run.string())) {
         throw;
       }
-      places.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
+      runs.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
     }
   }
-  base::refuse_if(places.results.size() < 2, "'" + named.front() + "' has nothing to compare",
-                  "it holds fewer than two results; " + base::join(places.left_out, "; "));
-  places.target =
+  base::refuse_if(found.size() < 2, "'" + named.front() + "' has nothing to compare",
+                  "it holds fewer than two results; " + base::join(runs.left_out, "; "));
+  runs.target =
       line.has("output") ? std::filesystem::path(line.get<std::string>("output")) : beside_runs(named, runs_name);
-  for (const auto& result : places.results) {
+  for (const auto& result : found) {
     std::error_code ignored;
-    base::refuse_if(std::filesystem::equivalent(places.target, result, ignored) ||
-                        std::filesystem::equivalent(places.target, results::statistics_beside(result), ignored),
-                    "--output " + places.target.string() + " is a file that is read", "its numbers would be lost",
+    base::refuse_if(std::filesystem::equivalent(runs.target, result, ignored) ||
+                        std::filesystem::equivalent(runs.target, results::statistics_beside(result), ignored),
+                    "--output " + runs.target.string() + " is a file that is read", "its numbers would be lost",
                     "give another name");
     const auto same = std::ranges::count_if(
-        places.results, [&](const auto& other) { return std::filesystem::equivalent(result, other, ignored); });
+        found, [&](const auto& other) { return std::filesystem::equivalent(result, other, ignored); });
     base::refuse_if(same > 1, "one and the same result is named twice", result.string());
   }
-  return places;
+  for (const auto& result : found) {
+    const auto& source = runs.sources.emplace_back(open_source(result, overrides));
+    base::refuse_if(rounds_of(*source.file).has_value(), "'" + result.string() + "' cannot be compared with other runs",
+                    "it stopped asking where it knew, so that its subjects were asked in different templates",
+                    "Run the job without statistics.decide for that.");
+    runs.is_current.push_back(statistics_are_current(source));
+  }
+  return runs;
 }
 
 /// Collective.
 void compute_runs(const CommandLine& line, const std::vector<std::string>& named,
                   const std::vector<std::string>& overrides, const parallel::Communicator& world) {
-  struct Opened {
-    ComparedResults places;
-    std::vector<StatsSource> sources;
-    std::vector<bool> is_current;
-  };
-  const auto all = opened(world, [&] {
-    Opened result{places_of(line, named), {}, {}};
-    for (const auto& path : result.places.results) {
-      const auto& source = result.sources.emplace_back(open_source(path, overrides));
-      base::refuse_if(rounds_of(*source.file).has_value(), "'" + path.string() + "' cannot be compared with other runs",
-                      "it stopped asking where it knew, so that its subjects were asked in different templates",
-                      "Run the job without statistics.decide for that.");
-      result.is_current.push_back(statistics_are_current(source));
-    }
-    return result;
-  });
+  const auto runs = opened(world, [&] { return open_runs(line, named, overrides); });
   std::vector<std::string> made;
-  for (std::size_t run = 0; run < all.sources.size(); ++run) {
-    const auto& source = all.sources[run];
-    if (!all.is_current[run]) {
-      compute(source, line, world);
-      made.push_back(source.target.string());
+  for (std::size_t run = 0; run < runs.sources.size(); ++run) {
+    if (!runs.is_current[run]) {
+      compute(runs.sources[run], line, world);
+      made.push_back(runs.sources[run].target.string());
     }
   }
   if (world.rank() > 0) {
     return;
   }
   std::string text;
-  for (const auto& left_out : all.places.left_out) {
+  for (const auto& left_out : runs.left_out) {
     text += results::wrapped(left_out, 2) + '\n';
   }
-  const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
-  auto compared = compare_results(all.sources, {.target = all.places.target,
-                                                .against = against,
-                                                .top = static_cast<std::size_t>(line.number("top", 1)),
-                                                .shown = shown_measures(line, all.sources.front().job)});
+  auto compared = compare_results(runs.sources, runs.target, line);
   if (const auto format = format_of(line)) {
     std::cerr << text;
-    print_table(line, all.places.target, *format);
+    print_table(line, runs.target, *format);
     return;
   }
   for (const auto& path : made) {
     compared += "computed first: " + path + '\n';
   }
-  std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << all.places.target.string() << '\n';
+  std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << runs.target.string() << '\n';
 }
 
 /// Collective. Computes the statistics of one result and prints them.
