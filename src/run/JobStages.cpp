@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/files/HubCache.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
@@ -684,6 +685,21 @@ class JobStages {
   bool scored_ = false;  ///< this start has added blocks to a journal
 };
 
+/// The axes come from the job and the tokenizer: both must be those of the journal. Weights are not read.
+void require_same_origin(const RunDirectory& directory, const results::JournalStore& store, const sweep::Job& job,
+                         const base::FileSet& files) {
+  base::refuse_if(store.attempts().empty(), "'" + directory.root().string() + "' holds no journal that can be read",
+                  store.damage().empty() ? "nothing was scored there" : base::join(store.damage(), "; "));
+  const auto& attempt = store.attempts().front();
+  base::refuse_if(attempt.job_hash != raw_job_hash(job), "job.resolved.yaml is not the job of the journal",
+                  "it was changed after " + attempt.attempt);
+  const auto now = make_settings(job, hash_files(job, files, {}), "");
+  auto differences = settings_differences(attempt.settings, now.text);
+  std::erase_if(differences, [](const std::string& line) { return !line.starts_with("tokenizer/"); });
+  base::refuse_if(!differences.empty(), "the tokenizer in '" + job.model.path + "' is not the run's",
+                  base::join(differences, "; "));
+}
+
 }  // namespace
 
 void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_group) {
@@ -698,18 +714,29 @@ void refuse_unread(const probes::Stage& stage, const std::filesystem::path& dire
                "'stereosweep run " + directory.string() + "' makes it anew");
 }
 
-std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
-                                       const tokenizer::Tokenizer* tokenizer, const JournalCheck& check) {
+std::vector<std::string> export_stages(const std::filesystem::path& run_directory) {
+  const RunDirectory directory(run_directory);
+  const auto job = directory.job();
+  base::FileSet files("");
+  std::optional<tokenizer::Tokenizer> tokenizer;
+  if (job.reads_model()) {
+    files = base::read_checkpoint_files(base::checkpoint_place(job.model.location(), job.model.adapter),
+                                        base::CheckpointPart::small_files);
+    tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
+  }
   const parallel::Communicator nobody;
-  const probes::StageRequest request{
-      .job = job, .world = nobody, .directory = directory.root(), .files = files, .tokenizer = tokenizer};
+  const probes::StageRequest request{.job = job,
+                                     .world = nobody,
+                                     .directory = directory.root(),
+                                     .files = files,
+                                     .tokenizer = tokenizer ? &*tokenizer : nullptr};
   const auto stages = probes::kind_of(job).stages(job);
   std::vector<std::string> lines;
   const probes::Stage* unread = nullptr;
   for (const auto& stage : stages) {
     const auto store = results::JournalStore::open(directory.root(), stage->name());
     if (stages.size() == 1 || !store.attempts().empty()) {
-      check(store);
+      require_same_origin(directory, store, job, files);
     }
     for (const auto& line : store.damage()) {
       base::log(base::LogLevel::warning, line);

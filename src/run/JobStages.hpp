@@ -2,15 +2,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/files/File.hpp"
 #include "probes/Stage.hpp"
-#include "results/Journal.hpp"
 #include "run/OneJob.hpp"
-#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 
@@ -23,14 +19,9 @@ base::ExitCode run_stages(JobParts& job);
 /// Throws InputError: the stage cannot be reopened, though its blocks are in a journal.
 [[noreturn]] void refuse_unread(const probes::Stage& stage, const std::filesystem::path& directory);
 
-/// Called with a stage's journal before anything is written from it: throws where it is not the job's.
-using JournalCheck = std::function<void(const results::JournalStore&)>;
-
-/// What `export` does with a run directory, also while it runs: as much as its stages have come to. `files`: the small
-/// files of the model; `tokenizer`: null where the job needs none. Returns what to print, a line per file and digest.
-/// Throws InputError where nothing can be exported yet, and, once the others are written, where a stage cannot be
-/// reopened.
-std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
-                                       const tokenizer::Tokenizer* tokenizer, const JournalCheck& check);
+/// What `export` does with a run directory, also while it runs: as much as its stages have come to. Returns what to
+/// print, a line per file and digest. Throws InputError where job or tokenizer are not those of the journals, where
+/// nothing can be exported yet, and, once the others are written, where a stage cannot be reopened.
+std::vector<std::string> export_stages(const std::filesystem::path& run_directory);
 
 }  // namespace stereosweep::run
