@@ -42,21 +42,6 @@ void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uin
 
 constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;  ///< that are read at a time
 
-/// The user named the file: what is wrong with it is an error of the input.
-[[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& why) {
-  const auto name = "'" + path.string() + "'";
-  throw base::InputError(why.find(name) != std::string::npos ? why
-                                                             : base::describe("cannot read " + name, why, remedy));
-}
-
-auto as_input(const std::filesystem::path& path, auto&& read) {
-  try {
-    return read();
-  } catch (const base::Error& error) {
-    refuse_file(path, error.what());
-  }
-}
-
 /// HDF5 hangs or crashes on some damaged files: a child process reads first. Numbers under a seal are as this program
 /// wrote them and are not read twice.
 Seal require_readable(const std::filesystem::path& path) {
@@ -66,7 +51,7 @@ Seal require_readable(const std::filesystem::path& path) {
   const auto failure =
       base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_through(path, depth, step); });
   if (!failure.empty()) {
-    refuse_file(path, failure);
+    refuse_file(path, failure, remedy);
   }
   if (!is_sealed) {
     base::log_once(
@@ -81,14 +66,34 @@ Seal require_readable(const std::filesystem::path& path) {
 
 }  // namespace
 
+void refuse_file(const std::filesystem::path& path, const std::string& why, const char* help) {
+  const auto name = "'" + path.string() + "'";
+  throw base::InputError(why.find(name) != std::string::npos ? why : base::describe("cannot read " + name, why, help));
+}
+
+OpenFile::OpenFile(const std::filesystem::path& path, const char* help)
+    : path_(path),
+      remedy_(help),
+      file_bytes_(std::filesystem::file_size(path)),
+      file_(naming([&] { return hdf5::File::open(path); })) {}
+
+std::optional<std::string> OpenFile::text(const std::string& attribute) const {
+  return naming([&] { return file_.root().text_attribute(attribute); });
+}
+
+std::optional<std::int64_t> OpenFile::number(const std::string& attribute) const {
+  return naming([&] { return file_.root().number_attribute(attribute); });
+}
+
+AxisSchema OpenFile::axis(const std::string& name) const {
+  return naming([&] { return read_axis(file_.root(), name, file_bytes_); });
+}
+
 ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile(path, require_readable(path)) {}
 
 ResultFile::ResultFile(const std::filesystem::path& path, Seal seal)
-    : path_(path),
-      has_seal_(seal == Seal::intact),
-      file_bytes_(std::filesystem::file_size(path)),
-      file_(as_input(path, [&] { return hdf5::File::open(path); })) {
-  as_input(path, [&] { read_schema(); });
+    : OpenFile(path, remedy), has_seal_(seal == Seal::intact) {
+  naming([&] { read_schema(); });
 }
 
 void ResultFile::read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step) {
@@ -109,32 +114,8 @@ void ResultFile::read_through(const std::filesystem::path& path, Depth depth, co
   const auto part = file.contexts_within(part_bytes);
   for (std::uint64_t first = 0; first < file.num_contexts_; first += part) {
     step();
-    as_input(path, [&] { file.read_cubes(first, std::min(part, file.num_contexts_ - first), depth); });
+    file.naming([&] { file.read_cubes(first, std::min(part, file.num_contexts_ - first), depth); });
   }
-}
-
-hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::string& name) const {
-  return open_checked(group, name, file_bytes_);
-}
-
-void ResultFile::refuse(const std::string& why) const { refuse_file(path_, why); }
-
-void ResultFile::refuse_if(bool is_wrong, const std::string& why) const {
-  if (is_wrong) {
-    refuse(why);
-  }
-}
-
-std::optional<std::string> ResultFile::text(const std::string& attribute) const {
-  return as_input(path_, [&] { return file_.root().text_attribute(attribute); });
-}
-
-std::optional<std::int64_t> ResultFile::number(const std::string& attribute) const {
-  return as_input(path_, [&] { return file_.root().number_attribute(attribute); });
-}
-
-AxisSchema ResultFile::axis(const std::string& name) const {
-  return as_input(path_, [&] { return read_axis(name); });
 }
 
 bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
@@ -142,7 +123,7 @@ bool ResultFile::complete() const { return number("complete").value_or(0) == 1; 
 bool ResultFile::has_stopped() const { return complete() && number("num_blocks_scored") < number("num_blocks"); }
 
 std::optional<std::string> ResultFile::document(const std::string& name) const {
-  return as_input(path_, [&]() -> std::optional<std::string> {
+  return naming([&]() -> std::optional<std::string> {
     if (!file_.root().contains("provenance")) {
       return std::nullopt;
     }
@@ -150,18 +131,17 @@ std::optional<std::string> ResultFile::document(const std::string& name) const {
     if (!group.contains(name)) {
       return std::nullopt;
     }
-    const auto texts = read_texts(open_dataset(group, name));
+    const auto texts = read_texts(open_checked(group, name, file_bytes_));
     return texts.empty() ? std::nullopt : std::optional(texts.front());
   });
 }
 
 void ResultFile::read_schema() {
   const auto kind = text("schema").value_or("");
-  refuse_if(!kind.starts_with("stereosweep/") || !text("raw_cubes") || !text("outer_axes"),
-            "it is no file of raw numbers of stereosweep");
-  if (const auto version = text("schema_version").value_or(""); !version.starts_with("1.")) {
-    refuse("its schema version is '" + version + "', this program reads 1.x");
-  }
+  base::fail_if(!kind.starts_with("stereosweep/") || !text("raw_cubes") || !text("outer_axes"),
+                "it is no file of raw numbers of stereosweep");
+  const auto version = text("schema_version").value_or("");
+  base::fail_if(!version.starts_with("1."), "its schema version is '" + version + "', this program reads 1.x");
   read_outer_axes(*text("outer_axes"));
   for (const auto& name : words(*text("raw_cubes"))) {
     read_cube(name);
@@ -170,32 +150,28 @@ void ResultFile::read_schema() {
 }
 
 void ResultFile::read_outer_axes(const std::string& names) {
-  schema_.outer_axes = base::mapped(words(names), [&](const auto& name) { return read_axis(name); });
-  refuse_if(schema_.outer_axes.empty(), "it names no outer axes");
+  schema_.outer_axes = base::mapped(words(names), [&](const auto& name) { return axis(name); });
+  base::fail_if(schema_.outer_axes.empty(), "it names no outer axes");
   if (!file_.root().contains(prior_name)) {
     return;
   }
-  const auto priors = read_axis(prior_name);
+  const auto priors = axis(prior_name);
   auto& subjects = schema_.outer_axes.front();
   schema_.num_priors = priors.labels.size();
   subjects.labels.insert(subjects.labels.begin(), priors.labels.begin(), priors.labels.end());
   for (auto& coordinate : subjects.coordinates) {
     const auto same = std::ranges::find(priors.coordinates, coordinate.name, &AxisSchema::Coordinate::name);
-    refuse_if(same == priors.coordinates.end(), "priors and groups have different coordinates");
+    base::fail_if(same == priors.coordinates.end(), "priors and groups have different coordinates");
     coordinate.values.insert(coordinate.values.begin(), same->values.begin(), same->values.end());
   }
 }
 
-AxisSchema ResultFile::read_axis(const std::string& name) const {
-  return results::read_axis(file_.root(), name, file_bytes_);
-}
-
 void ResultFile::read_cube(const std::string& name) {
   const auto& root = file_.root();
-  auto group = open_dataset(root, name);
+  auto group = open_checked(root, name, file_bytes_);
   const auto shape = group.shape();
   const auto num_outer = schema_.outer_axes.size();
-  refuse_if(shape.size() < num_outer, "the cube '" + name + "' has too few axes");
+  base::fail_if(shape.size() < num_outer, "the cube '" + name + "' has too few axes");
   CubeSchema cube;
   cube.name = name;
   cube.type = group.type();
@@ -204,10 +180,10 @@ void ResultFile::read_cube(const std::string& name) {
   cube.description = group.text_attribute("description").value_or("");
   cube.flag_meanings = words(group.text_attribute("flag_meanings").value_or(""));
   auto expected = shape_of(schema_.outer_axes);
-  for (auto axis = num_outer; axis < shape.size(); ++axis) {
-    cube.inner_axes.push_back(group.scale_name(static_cast<unsigned>(axis)));
+  for (auto place = num_outer; place < shape.size(); ++place) {
+    cube.inner_axes.push_back(group.scale_name(static_cast<unsigned>(place)));
     if (std::ranges::find(schema_.inner_axes, cube.inner_axes.back(), &AxisSchema::name) == schema_.inner_axes.end()) {
-      schema_.inner_axes.push_back(read_axis(cube.inner_axes.back()));
+      schema_.inner_axes.push_back(axis(cube.inner_axes.back()));
     }
     expected.push_back(schema_.inner_axis(cube.inner_axes.back()).labels.size());
   }
@@ -217,17 +193,17 @@ void ResultFile::read_cube(const std::string& name) {
   };
   std::optional<hdf5::DataSet> prior;
   if (schema_.num_priors > 0) {
-    prior = open_dataset(root, prior_prefix + name);
+    prior = open_checked(root, prior_prefix + name, file_bytes_);
   }
   const auto subjects = schema_.outer_axes.front().labels.size();
-  refuse_if(!fits(group, subjects - schema_.num_priors) || (prior && !fits(*prior, schema_.num_priors)),
-            "the cube '" + name + "' does not fit its axes");
+  base::fail_if(!fits(group, subjects - schema_.num_priors) || (prior && !fits(*prior, schema_.num_priors)),
+                "the cube '" + name + "' does not fit its axes");
   schema_.cubes.push_back(std::move(cube));
   cubes_.push_back({std::move(prior), std::move(group)});
 }
 
 RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
-  return as_input(path_, [&] { return read_cubes(first, count, Depth::everything); });
+  return naming([&] { return read_cubes(first, count, Depth::everything); });
 }
 
 RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const {

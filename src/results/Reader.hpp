@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Error.hpp"
 #include "hdf5/File.hpp"
 #include "results/RawBlock.hpp"
 
@@ -18,11 +19,41 @@ enum class Seal;
 /// Root attribute of an exported file: its RawDigest in hexadecimal.
 inline constexpr const char* raw_digest_name = "raw_digest";
 
+/// Throws InputError: the user named the file, so what is wrong with it is an error of the input.
+[[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& why, const char* remedy);
+
+/// A file that this program wrote, open for reading. Errors of reading are InputErrors that name it.
+class OpenFile {
+ public:
+  const std::filesystem::path& path() const { return path_; }
+  /// A root attribute; nothing where it does not exist.
+  std::optional<std::string> text(const std::string& attribute) const;
+  std::optional<std::int64_t> number(const std::string& attribute) const;
+  /// An axis with its text coordinates, also one that no cube runs over. Throws InputError where there is none.
+  AxisSchema axis(const std::string& name) const;
+
+ protected:
+  /// `remedy`: what helps where it cannot be read.
+  OpenFile(const std::filesystem::path& path, const char* remedy);
+  /// What `read` gives.
+  auto naming(auto&& read) const {
+    try {
+      return read();
+    } catch (const base::Error& error) {
+      refuse_file(path_, error.what(), remedy_);
+    }
+  }
+  std::filesystem::path path_;
+  const char* remedy_;
+  std::uint64_t file_bytes_;
+  hdf5::File file_;
+};
+
 /// Opens a result read-only. The constructor throws InputError naming the file where it is damaged (Seal.hpp), is no
 /// stereosweep result, has another major schema version, or its axes and cubes do not fit each other; the others
 /// base::Error. HDF5 1.10 hangs or crashes on some damaged files: before it sees one here a child process reads its
 /// texts, and of a file without a seal everything.
-class ResultFile {
+class ResultFile : public OpenFile {
  public:
   explicit ResultFile(const std::filesystem::path& path);
   ResultFile(const ResultFile&) = delete;
@@ -30,7 +61,6 @@ class ResultFile {
   /// Opens and reads, nothing checked before; for a process that may hang. `step` is called after each part.
   enum class Depth { texts, everything };
   static void read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step);
-  const std::filesystem::path& path() const { return path_; }
   /// As exported (status cubes know "not_scored"); inner axes in the order of the file.
   const RawSchema& schema() const { return schema_; }
   std::uint64_t num_contexts() const { return num_contexts_; }
@@ -42,11 +72,6 @@ class ResultFile {
   bool complete() const;
   /// Of a complete result of a run that asks in rounds: some blocks were not asked, since all was decided without them.
   bool has_stopped() const;
-  /// A root attribute; nothing where it does not exist.
-  std::optional<std::string> text(const std::string& attribute) const;
-  std::optional<std::int64_t> number(const std::string& attribute) const;
-  /// An axis with its text coordinates, also one that no cube runs over. Throws InputError where there is none.
-  AxisSchema axis(const std::string& name) const;
   /// A document of /provenance; nothing where it does not exist.
   std::optional<std::string> document(const std::string& name) const;
   /// Raw numbers of contexts [first, first + count).
@@ -58,24 +83,17 @@ class ResultFile {
 
  private:
   ResultFile(const std::filesystem::path& path, Seal seal);
-  hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
   /// `texts`: other columns are left empty.
   RawBlock read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const;
   void read_schema();
   void read_outer_axes(const std::string& names);
   void read_cube(const std::string& name);
-  AxisSchema read_axis(const std::string& name) const;
-  [[noreturn]] void refuse(const std::string& why) const;
-  void refuse_if(bool is_wrong, const std::string& why) const;
 
   struct Cube {
     std::optional<hdf5::DataSet> prior;
     hdf5::DataSet group;
   };
-  std::filesystem::path path_;
   bool has_seal_;
-  std::uint64_t file_bytes_;
-  hdf5::File file_;
   RawSchema schema_;
   std::vector<Cube> cubes_;
   std::uint64_t num_contexts_ = 0;

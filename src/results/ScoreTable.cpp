@@ -169,27 +169,30 @@ void write_score_file(const ResultFile& source, const std::string& probe, const 
   file.commit();
 }
 
+namespace {
+
+/// HDF5 may crash on a file that was damaged; one with its seal is what we wrote.
+const std::filesystem::path& sealed(const std::filesystem::path& path) {
+  base::refuse_if(check_seal(path) != Seal::intact, "cannot read '" + path.string() + "'",
+                  "it was changed or is not finished: it has no seal");
+  return path;
+}
+
+}  // namespace
+
 FinishedStatistics::FinishedStatistics(const std::filesystem::path& path, Of of)
-    : path_(path), file_([&] {
-        // HDF5 may crash on a file that was damaged; one with its seal is what we wrote
-        base::refuse_if(check_seal(path) != Seal::intact, "cannot read '" + path.string() + "'",
-                        "it was changed or is not finished: it has no seal");
-        return naming([&] { return hdf5::File::open(path); });
-      }()) {
-  file_bytes_ = std::filesystem::file_size(path);
-  naming([&] {
-    const auto schema = text("schema").value_or("");
-    base::fail_if(!schema.starts_with("stereosweep-statistics/") && (of == Of::run || schema != "stereosweep-runs"),
-                  "it is no statistics file");
-  });
+    : OpenFile(sealed(path), "compute it anew with 'stereosweep stats'") {
+  const auto schema = text("schema").value_or("");
+  base::refuse_if(!schema.starts_with("stereosweep-statistics/") && (of == Of::run || schema != "stereosweep-runs"),
+                  "cannot read '" + path.string() + "'", "it is no statistics file");
 }
 
 ScoreFile::ScoreFile(const std::filesystem::path& path) : FinishedStatistics(path, Of::run) {
   naming([&] {
     hdf5::Shape shape;
-    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      axes_[axis] = read_axis(file_.root(), score_axis_names[axis], file_bytes_);
-      shape.push_back(axes_[axis].labels.size());
+    for (std::size_t place = 0; place < axes_.size(); ++place) {
+      axes_[place] = axis(score_axis_names[place]);
+      shape.push_back(axes_[place].labels.size());
     }
     for (const auto& [name, type] :
          {std::pair("score", ElementType::float64), std::pair("score_status", ElementType::uint8)}) {

@@ -143,28 +143,11 @@ void write_score_file(const ResultFile& source, const std::string& probe, const 
 // A statistics file read back: its score table, one measure at a time, and what else stands over its subjects and
 // items.
 
-class FinishedStatistics {
- public:
-  const std::filesystem::path& path() const { return path_; }
-  /// A root attribute; nothing where it does not exist.
-  std::optional<std::string> text(const std::string& attribute) const { return file_.root().text_attribute(attribute); }
-
+class FinishedStatistics : public OpenFile {
  protected:
   enum class Of { run, run_or_runs };
   /// Throws InputError naming the file where it has no intact seal or is no statistics file.
   FinishedStatistics(const std::filesystem::path& path, Of of);
-  /// What `read` gives; an error of it names the file.
-  auto naming(const auto& read) const {
-    try {
-      return read();
-    } catch (const base::Error& error) {
-      base::refuse("cannot read '" + path_.string() + "'", error.what());
-    }
-  }
-
-  std::filesystem::path path_;
-  std::uint64_t file_bytes_ = 0;
-  hdf5::File file_;
 };
 
 /// What an array holds at a place of its first axis.

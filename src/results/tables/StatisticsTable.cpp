@@ -188,12 +188,11 @@ class StatisticsRows : public FinishedStatistics {
       array.long_name = dataset.text_attribute("long_name").value_or(name);
       const auto shape = dataset.shape();
       for (unsigned place = 0; place < shape.size(); ++place) {
-        const auto axis = array.axes.emplace_back(dataset.scale_name(place));
-        if (!axes_.contains(axis)) {
-          axes_.emplace(axis, read_axis(root, axis, file_bytes_));
+        const auto of = array.axes.emplace_back(dataset.scale_name(place));
+        if (!axes_.contains(of)) {
+          axes_.emplace(of, axis(of));
         }
-        base::fail_if(axes_.at(axis).labels.size() != shape[place],
-                      "'" + name + "' does not fit its axis '" + axis + "'");
+        base::fail_if(axes_.at(of).labels.size() != shape[place], "'" + name + "' does not fit its axis '" + of + "'");
       }
       if (const auto meanings = dataset.text_attribute("flag_meanings")) {
         array.flags = base::split(*meanings, ' ');
