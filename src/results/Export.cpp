@@ -226,19 +226,6 @@ void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSch
   root.write_attribute("outer_axes", names_of(schema.outer_axes));
 }
 
-void add_axes(Layout& layout, const RawSchema& schema) {
-  if (schema.num_priors > 0) {
-    layout.add_axis(prior_axis(schema));
-  }
-  layout.add_axis(group_axis(schema));
-  for (std::size_t index = 1; index < schema.outer_axes.size(); ++index) {
-    layout.add_axis(schema.outer_axes[index]);
-  }
-  for (const auto& axis : schema.inner_axes) {
-    layout.add_axis(axis);
-  }
-}
-
 ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSchema& schema) {
   SlabWriter writer(schema, layout, run.num_threads);
   const auto& plan = *run.blocks;
@@ -279,7 +266,9 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
   ExportCounts counts;
   {
     Layout layout(file.root());
-    add_axes(layout, schema);
+    for (const auto& axis : file_axes(schema)) {
+      layout.add_axis(axis);
+    }
     counts = write_cubes(layout, run, schema);
   }
   for (auto group = file.root().create_group("provenance"); const auto& [name, text] : run.documents) {

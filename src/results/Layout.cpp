@@ -19,6 +19,19 @@ AxisSchema part_of(const AxisSchema& axis, std::uint64_t first, std::uint64_t la
   return axis.part(places);
 }
 
+AxisSchema prior_axis(const RawSchema& schema) {
+  auto axis = part_of(schema.outer_axes.front(), 0, schema.num_priors);
+  axis.name = prior_name;
+  axis.long_name = "what stands in the group's place where the score without a group is taken";
+  const auto prefix = schema.outer_axes.front().name + "_";
+  for (auto& coordinate : axis.coordinates) {  // "group_kind" is "prior_kind" here
+    if (coordinate.name.starts_with(prefix)) {
+      coordinate.name.erase(0, prefix.size());
+    }
+  }
+  return axis;
+}
+
 void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates,
                    const hdf5::Fill& fill) {
   dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
@@ -86,22 +99,20 @@ std::string coordinate_name(const std::string& axis, const std::string& coordina
   return coordinate.starts_with(axis + "_") ? coordinate : axis + "_" + coordinate;
 }
 
-AxisSchema prior_axis(const RawSchema& schema) {
-  auto axis = part_of(schema.outer_axes.front(), 0, schema.num_priors);
-  axis.name = prior_name;
-  axis.long_name = "what stands in the group's place where the score without a group is taken";
-  const auto prefix = schema.outer_axes.front().name + "_";
-  for (auto& coordinate : axis.coordinates) {  // "group_kind" is "prior_kind" here
-    if (coordinate.name.starts_with(prefix)) {
-      coordinate.name.erase(0, prefix.size());
-    }
-  }
-  return axis;
-}
-
 AxisSchema group_axis(const RawSchema& schema) {
   const auto& axis = schema.outer_axes.front();
   return part_of(axis, schema.num_priors, axis.labels.size());
+}
+
+std::vector<AxisSchema> file_axes(const RawSchema& schema) {
+  std::vector<AxisSchema> axes;
+  if (schema.num_priors > 0) {
+    axes.push_back(prior_axis(schema));
+  }
+  axes.push_back(group_axis(schema));
+  axes.insert(axes.end(), schema.outer_axes.begin() + 1, schema.outer_axes.end());
+  axes.insert(axes.end(), schema.inner_axes.begin(), schema.inner_axes.end());
+  return axes;
 }
 
 void Layout::add_axis(const AxisSchema& axis) {

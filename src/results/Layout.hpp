@@ -51,9 +51,11 @@ hdf5::Fill fill_of(const CubeSchema& cube);
 /// Name of an auxiliary coordinate in the file: "group_domain".
 std::string coordinate_name(const std::string& axis, const std::string& coordinate);
 
-/// The axis of the subjects in its two parts: priors (named "prior") and the rest.
-AxisSchema prior_axis(const RawSchema& schema);
+/// The axis of the subjects without priors.
 AxisSchema group_axis(const RawSchema& schema);
+
+/// All axes as a file has them: priors (named "prior"), where there are any, and the other subjects, then the rest.
+std::vector<AxisSchema> file_axes(const RawSchema& schema);
 
 constexpr const char* prior_name = "prior";
 constexpr const char* prior_prefix = "prior_";

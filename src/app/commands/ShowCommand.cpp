@@ -1,7 +1,6 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
+#include "results/Layout.hpp"
 #include "results/Reader.hpp"
 #include "results/tables/TerminalTable.hpp"
 
@@ -37,20 +37,8 @@ std::string head_text(const results::ResultFile& file) {
 
 std::string axes_text(const results::ResultFile& file) {
   results::TerminalTable table({"axis", "length", "first", "last"});
-  const auto& schema = file.schema();
-  const auto add = [&](const std::string& name, std::span<const std::string> labels) {
-    table.add({name, base::with_thousands(labels.size()), labels.front(), labels.back()});
-  };
-  const std::span<const std::string> subjects = schema.outer_axes.front().labels;
-  if (schema.num_priors > 0) {
-    add("prior", subjects.first(schema.num_priors));
-  }
-  add(schema.outer_axes.front().name, subjects.subspan(schema.num_priors));
-  for (std::size_t axis = 1; axis < schema.outer_axes.size(); ++axis) {
-    add(schema.outer_axes[axis].name, schema.outer_axes[axis].labels);
-  }
-  for (const auto& axis : schema.inner_axes) {
-    add(axis.name, axis.labels);
+  for (const auto& axis : results::file_axes(file.schema())) {
+    table.add({axis.name, base::with_thousands(axis.labels.size()), axis.labels.front(), axis.labels.back()});
   }
   return table.text();
 }
