@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -37,25 +36,12 @@ class Scratch {
 
 }  // namespace
 
-/// Some sentences as a small table of their own: of each template that is among them its first, second, ... rephrasing
-/// there. No score depends on what a rephrasing is called.
+/// Some sentences as a small table of their own, each as a template in one rephrasing: no score depends on what other
+/// sentences there are, or on what a rephrasing is called.
 struct RoundScores::Part {
-  std::vector<std::size_t> templates;  ///< places on the table's axis
-  std::size_t num_places = 0;          ///< rephrasings of the part: the most that a template has
-  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> places;  ///< of a sentence: template and rephrasing here
-  std::map<std::uint64_t, std::vector<sweep::Block>> blocks;            ///< by outermost value
-
-  Part(const std::vector<std::uint64_t>& sentences, std::size_t num_rephrasings) {
-    std::size_t num_of_template = 0;
-    for (const auto sentence : sentences) {
-      if (templates.empty() || templates.back() != sentence / num_rephrasings) {
-        templates.push_back(sentence / num_rephrasings);
-        num_of_template = 0;
-      }
-      places[sentence] = {templates.size() - 1, num_of_template++};
-      num_places = std::max(num_places, num_of_template);
-    }
-  }
+  std::map<std::uint64_t, std::size_t> places;                ///< of its sentences on the axis of templates there
+  std::map<std::uint64_t, std::vector<sweep::Block>> blocks;  ///< by outermost value
+  void add_sentence(std::uint64_t sentence) { places.emplace(sentence, places.size()); }
 };
 
 RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe)
@@ -68,12 +54,11 @@ RoundScores::RoundScores(const std::filesystem::path& root, const sweep::Job& jo
 
 void RoundScores::add(const results::JournalStore& journal) {
   if (values_.empty()) {
-    std::vector<std::uint64_t> sentences;  // each template in its first rephrasing
-    const auto num_rephrasings = axes_[findings::rephrasing_axis].labels.size();
-    for (std::uint64_t sentence = 0; sentence < num_sentences(); sentence += num_rephrasings) {
-      sentences.push_back(sentence);
+    Part part;  // each template in its first rephrasing
+    for (std::uint64_t sentence = 0; sentence < num_sentences(); sentence += num_rephrasings()) {
+      part.add_sentence(sentence);
     }
-    add_part({sentences, num_rephrasings}, nullptr);
+    add_part(part, nullptr);
   }
   const auto& plan = probe_.blocks();
   std::map<std::uint8_t, std::vector<sweep::Block>> blocks;
@@ -86,11 +71,12 @@ void RoundScores::add(const results::JournalStore& journal) {
     if (found.size() == num_taken_[round]) {
       continue;
     }
-    std::vector<std::uint64_t> sentences;
+    Part part;
     for (std::uint64_t sentence = 0; sentence < rounds_.size(); ++sentence) {
-      sentences.insert(sentences.end(), rounds_[sentence] == round ? 1 : 0, sentence);
+      if (rounds_[sentence] == round) {
+        part.add_sentence(sentence);
+      }
     }
-    Part part(sentences, axes_[findings::rephrasing_axis].labels.size());
     num_taken_[round] = found.size();
     for (const auto& block : found) {
       part.blocks[block.index / plan.blocks_per_stretch()].push_back(block);
@@ -105,20 +91,20 @@ void RoundScores::add_part(const Part& part, const results::JournalStore* journa
   const auto rephrasing_place = probes::outer_axis(schema, "rephrasing");
   auto lengths = base::mapped(schema.outer_axes, [](const auto& axis) { return std::uint64_t{axis.labels.size()}; });
   const sweep::Product whole(lengths);
-  std::vector<std::size_t> first_places(part.num_places);
-  std::ranges::generate(first_places, [place = std::size_t{0}]() mutable { return place++; });
-  schema.outer_axes[template_place] = schema.outer_axes[template_place].part(part.templates);
-  schema.outer_axes[rephrasing_place] = schema.outer_axes[rephrasing_place].part(first_places);
-  lengths[template_place] = part.templates.size();
-  lengths[rephrasing_place] = part.num_places;
+  const auto template_of = [&](const auto& placed) -> std::size_t { return placed.first / num_rephrasings(); };
+  schema.outer_axes[template_place] = schema.outer_axes[template_place].part(base::mapped(part.places, template_of));
+  schema.outer_axes[rephrasing_place] = schema.outer_axes[rephrasing_place].part({0});
+  lengths[template_place] = part.places.size();
+  lengths[rephrasing_place] = 1;
   const auto num_inside = sweep::Product(lengths).num_contexts() / lengths.front();
   const sweep::BlockPlan plan(sweep::Product(lengths), num_inside);
   const auto place_inside = [&](std::uint64_t context) {
-    const auto at = whole.coordinates(context);
-    const auto [line, column] = part.places.at(sentences_[context % sentences_.size()]);
+    auto at = whole.coordinates(context);
+    at[template_place] = part.places.at(sentences_[context % sentences_.size()]);
+    at[rephrasing_place] = 0;
     std::uint64_t place = 0;
     for (std::size_t axis = 1; axis < lengths.size(); ++axis) {
-      place = place * lengths[axis] + (axis == template_place ? line : axis == rephrasing_place ? column : at[axis]);
+      place = place * lengths[axis] + at[axis];
     }
     return place;
   };
@@ -169,7 +155,7 @@ void RoundScores::begin(const results::ScoreFile& file) {
   values_.resize(is_decided.size());
   statuses_.resize(is_decided.size());
   const auto num_places = axes_[findings::subject_axis].labels.size() * num_sentences() * sentence_length();
-  const auto of_template = axes_[findings::rephrasing_axis].labels.size() * sentence_length();
+  const auto of_template = num_rephrasings() * sentence_length();
   for (std::size_t measure = 0; measure < is_decided.size(); ++measure) {
     if (is_decided[measure]) {
       const auto statuses = file.read_statuses(measure);  // [subject, template]
@@ -184,7 +170,7 @@ void RoundScores::begin(const results::ScoreFile& file) {
 void RoundScores::take(const Part& part, const results::ScoreFile& file) {
   constexpr auto unscored = static_cast<std::uint8_t>(results::ScoreStatus::unscored);
   const auto num_subjects = axes_[findings::subject_axis].labels.size();
-  const auto num_inside = part.templates.size() * part.num_places;
+  const auto num_inside = part.places.size();
   const auto length = sentence_length();
   for (std::size_t measure = 0; measure < values_.size(); ++measure) {
     if (values_[measure].empty()) {
@@ -195,7 +181,7 @@ void RoundScores::take(const Part& part, const results::ScoreFile& file) {
     STEREOSWEEP_ASSERT(values.size() == num_subjects * num_inside * length, "a part has the subjects and items of all");
     for (std::size_t subject = 0; subject < num_subjects; ++subject) {
       for (const auto& [sentence, inside] : part.places) {
-        const auto from = (subject * num_inside + inside.first * part.num_places + inside.second) * length;
+        const auto from = (subject * num_inside + inside) * length;
         const auto to = (subject * num_sentences() + sentence) * length;
         for (std::size_t place = 0; place < length; ++place) {
           if (statuses[from + place] != unscored) {

@@ -28,6 +28,7 @@ class RoundScores {
  private:
   struct Part;
   std::size_t num_sentences() const { return rounds_.size(); }
+  std::size_t num_rephrasings() const { return axes_[findings::rephrasing_axis].labels.size(); }
   /// Numbers of a subject's sentence.
   std::size_t sentence_length() const {
     return axes_[findings::replicate_axis].labels.size() * axes_[findings::item_axis].labels.size();
