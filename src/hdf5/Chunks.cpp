@@ -120,22 +120,10 @@ void shuffle(std::span<const std::uint8_t> values, std::uint64_t element_bytes, 
   }
 }
 
-/// Whether the array has these chunks and the two filters of `Group::create_dataset`, and nothing else.
-bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk) {
+/// As `Group::create_dataset` makes it, unless it is `ShortLived`: arrays are written by who has created them.
+bool has_filters(const DataSet& dataset) {
   const Handle list(H5Dget_create_plist(dataset.id()), H5Pclose, "cannot read the layout of '" + dataset.name() + "'");
-  std::vector<hsize_t> lengths(chunk.size());
-  if (H5Pget_layout(list.id()) != H5D_CHUNKED ||
-      H5Pget_chunk(list.id(), static_cast<int>(lengths.size()), lengths.data()) != static_cast<int>(chunk.size()) ||
-      !std::ranges::equal(lengths, chunk) || H5Pget_nfilters(list.id()) != 2) {
-    return false;
-  }
-  const auto filter = [&](unsigned index) {
-    unsigned flags = 0;
-    unsigned filter_flags = 0;
-    std::size_t num_values = 0;
-    return H5Pget_filter2(list.id(), index, &flags, &num_values, nullptr, 0, nullptr, &filter_flags);
-  };
-  return filter(0) == H5Z_FILTER_SHUFFLE && filter(1) == H5Z_FILTER_DEFLATE;
+  return H5Pget_nfilters(list.id()) > 0;
 }
 
 }  // namespace
@@ -153,11 +141,10 @@ ChunkCompressor::ChunkCompressor(const DataSet& dataset) : shape_(dataset.shape(
   if (shape_.empty() || product(shape_) == 0 || type_ == ElementType::text) {
     return;
   }
-  const auto chunk = canonical_chunk(shape_, element_size(type_), chunk_bytes);
-  if (is_shuffled_and_deflated(dataset, chunk)) {
-    chunk_ = chunk;
-    const auto cut = std::ranges::find_if(chunk, [](auto length) { return length > 1; }) - chunk.begin();
-    row_ = product(std::span(shape_).subspan(std::min<std::size_t>(cut, chunk.size() - 1)));
+  if (has_filters(dataset)) {
+    chunk_ = canonical_chunk(shape_, element_size(type_), chunk_bytes);
+    const auto cut = std::ranges::find_if(chunk_, [](auto length) { return length > 1; }) - chunk_.begin();
+    row_ = product(std::span(shape_).subspan(std::min<std::size_t>(cut, chunk_.size() - 1)));
   }
 }
 

@@ -44,9 +44,9 @@ class ChunkCompressor {
  public:
   explicit ChunkCompressor(const DataSet& dataset);
 
-  /// The chunks among the elements from `first` on; `values` holds them. All is left where the array is not one of
-  /// `Group::create_dataset` (its chunks, shuffled and deflated) or has elements of another type. What lies outside of
-  /// the array in a chunk at its edge is zero.
+  /// The chunks among the elements from `first` on; `values` holds them. All is left where the array is not compressed
+  /// (of texts, without an axis, `ShortLived`) or has elements of another type. What lies outside of the array in a
+  /// chunk at its edge is zero.
   CompressedPart compress(std::uint64_t first, const ConstElements& values) const;
 
   /// The last place at or before `end` in canonical order where no chunk is cut; `end` where nothing is compressed
