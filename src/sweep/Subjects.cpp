@@ -8,6 +8,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "sweep/Product.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::sweep {
@@ -84,8 +85,14 @@ class Crossing {
   }
   /// Every choice of one group of each domain, that of the last one changing fastest.
   void cross(const std::vector<Groups>& domains) {
-    Groups chosen;
-    cross(domains, chosen);
+    const Product product(base::mapped(domains, [](const Groups& groups) -> std::uint64_t { return groups.size(); }));
+    for (std::uint64_t choice = 0; choice < product.num_contexts(); ++choice) {
+      Groups chosen;
+      for (const auto place : product.coordinates(choice)) {
+        chosen.push_back(domains[chosen.size()][place]);
+      }
+      add_orders(chosen);
+    }
   }
 
  private:
@@ -95,18 +102,6 @@ class Crossing {
   }
   static std::string words_of(const std::string& singular, const std::string& plural) {
     return singular + '\n' + plural;
-  }
-
-  void cross(const std::vector<Groups>& domains, Groups& chosen) {
-    if (chosen.size() == domains.size()) {
-      add_orders(chosen);
-      return;
-    }
-    for (const Group* group : domains[chosen.size()]) {
-      chosen.push_back(group);
-      cross(domains, chosen);
-      chosen.pop_back();
-    }
   }
 
   void add_orders(const Groups& groups) {
