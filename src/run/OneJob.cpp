@@ -27,8 +27,7 @@ using parallel::coordinated;
 /// Of an earlier attempt; nothing where it cannot be read.
 std::optional<RunStatus> earlier_status(const std::filesystem::path& root) {
   try {
-    const auto read = read_status(root);
-    return read ? std::optional(read->status) : std::nullopt;
+    return read_status(root);
   } catch (const base::Error&) {
     return std::nullopt;
   }

@@ -121,22 +121,22 @@ TEST_F(DirectoryTest, StatusReadsBack) {
   });
   const auto read = read_status(directory);
   ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->status.name, "a \"name\"");
-  EXPECT_EQ(read->status.state, "failed");
-  EXPECT_THAT(read->status.cause, HasSubstr("disk full"));
-  EXPECT_EQ(read->status.blocks_total, 12U);
-  EXPECT_EQ(read->status.cells_done, 3U);
+  EXPECT_EQ(read->name, "a \"name\"");
+  EXPECT_EQ(read->state, "failed");
+  EXPECT_THAT(read->cause, HasSubstr("disk full"));
+  EXPECT_EQ(read->blocks_total, 12U);
+  EXPECT_EQ(read->cells_done, 3U);
   EXPECT_EQ(read->process, ::getpid());
 }
 
 TEST_F(DirectoryTest, TheEndOfARunIsNotUndone) {
   StatusFile file(directory, RunStatus());
   file.update([](RunStatus& now) { now.enter("running"); });
-  EXPECT_EQ(read_status(directory)->status.state, "running");
+  EXPECT_EQ(read_status(directory)->state, "running");
   for (const std::string end : {"stopped", "lost", "failed", "done"}) {
     file.update([&](RunStatus& now) { now.state = end; });
     file.update([](RunStatus& now) { now.enter("exporting"); });
-    EXPECT_EQ(read_status(directory)->status.state, end);
+    EXPECT_EQ(read_status(directory)->state, end);
   }
 }
 

@@ -31,7 +31,7 @@ constexpr std::chrono::minutes longest_silence{5};
 
 /// Of this machine: the writer of the status has certainly ended. The lock tells it, also to another container, where
 /// its number means nothing; the number counts where the file system has no locks.
-bool died_here(const run::ReadStatus& read, const fs::path& directory) {
+bool died_here(const run::RunStatus& read, const fs::path& directory) {
   if (const auto held = run::is_held(directory)) {
     return !*held;
   }
@@ -64,8 +64,8 @@ std::chrono::seconds age_of(const std::string& utc) {
 }
 
 /// What a state hides whose writer has ended without a word; empty if all is as it says.
-std::string remark(const run::ReadStatus& read, const fs::path& directory) {
-  if (read.status.has_ended()) {
+std::string remark(const run::RunStatus& read, const fs::path& directory) {
+  if (read.has_ended()) {
     return "";
   }
   constexpr const char* advice = ": run the same command again";
@@ -85,8 +85,7 @@ std::string remark(const run::ReadStatus& read, const fs::path& directory) {
   if (const auto age = age_of(read.updated); age > longest_silence) {
     const auto minutes = static_cast<std::uint64_t>(age / std::chrono::minutes(1));
     return ", but nothing was written for " + base::counted(minutes, "minute") +
-           (read.status.state == "running" || read.status.state == "stopping" ? ": probably killed"
-                                                                              : ": perhaps killed") +
+           (read.state == "running" || read.state == "stopping" ? ": probably killed" : ": perhaps killed") +
            "; if it is gone from " + read.host + ", run the same command again";
   }
   return "";
@@ -108,20 +107,20 @@ std::string journal_line(const fs::path& directory) {
 
 /// Reads status.json and the journals' sizes; touches nothing.
 void print_status(const fs::path& place) {
-  const auto read = run::read_status(place);
-  base::refuse_if(!read, "no run in " + place.string(), "it holds no status.json", folder_advice);
-  const auto& status = read->status;
-  std::cout << "run      " << base::printable(status.name) << '\n'
-            << "state    " << base::printable(status.state) << base::printable(remark(*read, place)) << '\n';
-  if (!status.cause.empty()) {
-    std::cout << "cause    " << base::printable(status.cause) << '\n';
+  const auto status = run::read_status(place);
+  base::refuse_if(!status, "no run in " + place.string(), "it holds no status.json", folder_advice);
+  std::cout << "run      " << base::printable(status->name) << '\n'
+            << "state    " << base::printable(status->state) << base::printable(remark(*status, place)) << '\n';
+  if (!status->cause.empty()) {
+    std::cout << "cause    " << base::printable(status->cause) << '\n';
   }
-  std::cout << "progress " << base::printable(run::progress_line(status)) << '\n'
-            << "work     " << run::work_text(status.cost) << '\n'
+  std::cout << "progress " << base::printable(run::progress_line(*status)) << '\n'
+            << "work     " << run::work_text(status->cost) << '\n'
             << "journal  " << journal_line(place) << '\n'
-            << "process  " << read->process << " on " << base::printable(read->host) << ", "
-            << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
-            << "started  " << base::printable(status.started) << ", updated " << base::printable(read->updated) << '\n';
+            << "process  " << status->process << " on " << base::printable(status->host) << ", "
+            << base::counted(static_cast<std::uint64_t>(status->num_ranks), "rank") << '\n'
+            << "started  " << base::printable(status->started) << ", updated " << base::printable(status->updated)
+            << '\n';
 }
 
 /// Of the run, or of each run of a sweep.

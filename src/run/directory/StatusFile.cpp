@@ -36,14 +36,13 @@ bool overwrite(const std::filesystem::path& path, std::string text) {
   return written;
 }
 
-constexpr const char* schema = "stereosweep-status/1";
+constexpr const char* known_schema = "stereosweep-status/1";
 
 std::filesystem::path path_in(const std::filesystem::path& directory) { return directory / "status.json"; }
 
 /// Every field of the file and its place there, in order.
-void for_each_field(ReadStatus& read, auto&& visit) {
-  auto& status = read.status;
-  visit("schema", read.schema);
+void for_each_field(std::string& schema, RunStatus& status, auto&& visit) {
+  visit("schema", schema);
   visit("name", status.name);
   visit("state", status.state);
   visit("cause", status.cause);
@@ -65,11 +64,11 @@ void for_each_field(ReadStatus& read, auto&& visit) {
   visit("slowest", status.slowest);
   visit("attempt", status.attempt);
   visit("num_ranks", status.num_ranks);
-  visit("host", read.host);
-  visit("pid", read.process);
-  visit("slurm_job_id", read.slurm_job);
+  visit("host", status.host);
+  visit("pid", status.process);
+  visit("slurm_job_id", status.slurm_job);
   visit("started", status.started);
-  visit("updated", read.updated);
+  visit("updated", status.updated);
 }
 
 base::Json::json_pointer pointer_to(const std::string& place) { return base::Json::json_pointer("/" + place); }
@@ -102,10 +101,14 @@ void StatusFile::put_back(const std::string& text) {
 }
 
 std::string StatusFile::text_of_now() const {
-  ReadStatus now{schema,     current(),       parallel::host_name(),
-                 ::getpid(), base::utc_now(), base::text_from_environment("SLURM_JOB_ID")};
+  auto now = current();
+  now.host = parallel::host_name();
+  now.process = ::getpid();
+  now.updated = base::utc_now();
+  now.slurm_job = base::text_from_environment("SLURM_JOB_ID");
+  std::string schema = known_schema;
   base::Json json;
-  for_each_field(now, [&](const char* place, const auto& value) { json[pointer_to(place)] = value; });
+  for_each_field(schema, now, [&](const char* place, const auto& value) { json[pointer_to(place)] = value; });
   return json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
 }
 
@@ -130,21 +133,22 @@ void StatusFile::replace(const std::function<std::string()>& text_of) {
   }
 }
 
-std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory) {
+std::optional<RunStatus> read_status(const std::filesystem::path& run_directory) {
   const auto path = path_in(run_directory);
   if (!base::is_there(path)) {
     return std::nullopt;
   }
   const auto json = base::parse_json(base::read_file(path, 1 << 20), path.string());
   try {
-    ReadStatus read;
-    for_each_field(read, [&](const char* place, auto& value) {
+    std::string schema;
+    RunStatus read;
+    for_each_field(schema, read, [&](const char* place, auto& value) {
       const auto pointer = pointer_to(place);
       if (json.contains(pointer) || !may_be_missing(place)) {
         value = json.at(pointer).get<std::remove_reference_t<decltype(value)>>();
       }
     });
-    base::refuse_if(read.schema != schema, path.string() + " is no status file of this program", "its schema differs");
+    base::refuse_if(schema != known_schema, path.string() + " is no status file of this program", "its schema differs");
     return read;
   } catch (const base::Json::exception& error) {
     base::refuse(path.string() + " is no status file of this program", error.what());
@@ -154,7 +158,7 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
 std::string holder_of(const std::filesystem::path& run_directory) {
   try {
     if (const auto read = read_status(run_directory)) {
-      return "process " + std::to_string(read->process) + " on " + read->host + ", started " + read->status.started;
+      return "process " + std::to_string(read->process) + " on " + read->host + ", started " + read->started;
     }
   } catch (const base::Error&) {
     // only a hint for a message

@@ -33,6 +33,11 @@ struct RunStatus {
   std::string slowest;      ///< "rank 3 on node7 (0.52 s per block)"
   int num_ranks = 1;
   std::string started;  ///< UTC
+  // who has written it, and when: known once it is in the file
+  std::string host = {};
+  std::int64_t process = 0;
+  std::string updated = {};    ///< UTC
+  std::string slurm_job = {};  ///< its number; empty: none
 
   /// done, stopped, lost, failed.
   bool has_ended() const;
@@ -72,18 +77,8 @@ class StatusFile {
   bool warned_ = false;
 };
 
-/// A status as it was read, with who wrote it.
-struct ReadStatus {
-  std::string schema;
-  RunStatus status;
-  std::string host;
-  std::int64_t process = 0;
-  std::string updated;    ///< UTC
-  std::string slurm_job;  ///< its number; empty: none
-};
-
 /// Nothing where DIR has no status.json. Throws InputError if it is no status file.
-std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory);
+std::optional<RunStatus> read_status(const std::filesystem::path& run_directory);
 
 /// "process 4711 on node7, started 2026-..." from status.json; for messages.
 std::string holder_of(const std::filesystem::path& run_directory);
