@@ -317,7 +317,7 @@ TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
 
 TEST(ProgressTest, EstimatesFromWhatWasAdded) {
   const auto start = Clock::now();
-  Progress progress({"alpha", "beta"});
+  Progress progress({"rank 0 on alpha", "rank 1 on beta"});
   RunStatus status;
   status.num_ranks = 2;
   status.blocks_total = 10;

@@ -27,17 +27,13 @@ constexpr Seconds index_interval{180};
 /// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
 constexpr Seconds time_to_answer{0.8};
 
-std::vector<std::string> hosts_of(const std::vector<parallel::RankPlace>& ranks) {
-  return base::mapped(ranks, &parallel::RankPlace::host);
-}
-
 class Coordinator {
  public:
   Coordinator(const CoordinatorParts& parts, BlocksLeft& left)
       : parts_(parts),
         left_(left),
         accepted_(left.num_done()),
-        progress_(hosts_of(parts.ranks)),
+        progress_(base::mapped(parts.ranks, &parallel::RankPlace::name)),
         peers_(static_cast<std::size_t>(parts.messenger.size())) {}
 
   CoordinatorEnd serve() {

@@ -11,6 +11,7 @@
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
+#include "probes/PlanText.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -60,10 +61,10 @@ std::vector<std::string> parts_of(const RunStatus& status) {
 
 }  // namespace
 
-Progress::Progress(std::vector<std::string> hosts)
-    : hosts_(std::move(hosts)),
-      longest_block_(hosts_.size(), 0.0),
-      seconds_per_block_(hosts_.size(), 0.0),
+Progress::Progress(std::vector<std::string> ranks)
+    : ranks_(std::move(ranks)),
+      longest_block_(ranks_.size(), 0.0),
+      seconds_per_block_(ranks_.size(), 0.0),
       samples_{{Clock::now(), 0, 0}},
       interval_(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)),
       terminal_(columns_of_bar().has_value()) {}
@@ -100,9 +101,7 @@ void Progress::estimate(RunStatus& status) {
   const auto slowest = std::ranges::max_element(seconds_per_block_);
   if (*slowest > 0) {
     const auto rank = static_cast<std::size_t>(slowest - seconds_per_block_.begin());
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), " (%.3g s per block)", *slowest);
-    status.slowest = "rank " + std::to_string(rank) + " on " + hosts_[rank] + text.data();
+    status.slowest = ranks_[rank] + probes::format_number(" (%.3g s per block)", *slowest);
   }
 }
 

@@ -13,8 +13,8 @@ namespace stereosweep::run {
 
 class Progress {
  public:
-  /// `hosts`: one per rank, for the name of the slowest.
-  explicit Progress(std::vector<std::string> hosts);
+  /// `ranks`: their names, for that of the slowest.
+  explicit Progress(std::vector<std::string> ranks);
   /// One scored block of `rank`: its cells, tokens and the seconds it took there.
   void add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds);
   /// How long a block takes on `rank` (s): its longest so far; before its first, the longest of all; 0: none yet.
@@ -33,7 +33,7 @@ class Progress {
     std::uint64_t cells = 0;
     std::uint64_t tokens = 0;
   };
-  std::vector<std::string> hosts_;
+  std::vector<std::string> ranks_;
   std::vector<double> longest_block_;      ///< of each rank (s)
   std::vector<double> seconds_per_block_;  ///< running mean of each rank; 0: no block yet
   std::deque<Sample> samples_;             ///< sums since the start, a minute of them
