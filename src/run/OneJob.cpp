@@ -225,7 +225,7 @@ void JobParts::write_resolved_job() const {
 }
 
 void JobParts::stop_at_once_on_signal() {
-  on_signal_.emplace(signals, [this](int) {
+  on_signal_ = signals.act([this](int) {
     return signals.leave([this](const StopOrder& order) {
       std::unique_lock lock(end_mutex_);
       const bool leaves = write_end(order.state(), order.cause);
@@ -238,7 +238,7 @@ void JobParts::stop_at_once_on_signal() {
 }
 
 void JobParts::remember_signals() {
-  on_signal_.emplace(signals, [this](int) {
+  on_signal_ = signals.act([this](int) {
     const std::lock_guard lock(end_mutex_);
     if (status && !has_ended_ && !lease->is_overtaken()) {
       status->update([&, order = signals.order()](RunStatus& now) {

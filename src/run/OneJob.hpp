@@ -85,8 +85,8 @@ struct JobParts {
  private:
   std::recursive_mutex end_mutex_;  ///< main thread and signals write the end
   bool has_ended_ = false;
-  std::string true_end_;                   ///< empty: the end that is written
-  std::optional<SignalAction> on_signal_;  ///< the last member: it uses the others
+  std::string true_end_;             ///< empty: the end that is written
+  std::shared_ptr<void> on_signal_;  ///< the last member: it uses the others
 };
 
 /// Collective; see run_jobs. `job_text`: the job file as it was written, for provenance (rank zero).

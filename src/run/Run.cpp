@@ -274,7 +274,7 @@ class Sweep {
 
   /// Until a job has an action of its own, and after one that has failed.
   void leave_on_signal() {
-    on_signal_.emplace(signals_, [&](int) { return signals_.leave([](const StopOrder&) { return true; }); });
+    on_signal_ = signals_.act([&](int) { return signals_.leave([](const StopOrder&) { return true; }); });
   }
 
   base::ExitCode run_one(const PlannedJob& planned, OtherRanks others) {
@@ -347,7 +347,7 @@ class Sweep {
   SignalWatcher& signals_;
   PlannedJobs planned_;
   KeptModel model_;
-  std::optional<SignalAction> on_signal_;
+  std::shared_ptr<void> on_signal_;
 };
 
 }  // namespace

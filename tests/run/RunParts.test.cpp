@@ -358,7 +358,7 @@ TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
     std::this_thread::yield();
   }
   ::kill(::getpid(), SIGTERM);
-  const SignalAction action(watcher, [&](int number) {
+  const auto action = watcher.act([&](int number) {
     seen = number;
     return Next::nothing;
   });
@@ -379,22 +379,22 @@ TEST(SignalTest, AnActionEndsWithItsOwner) {
     };
   };
   {
-    const SignalAction outer(watcher, note(1));
-    const SignalAction inner(watcher, note(2));
+    const auto outer = watcher.act(note(1));
+    const auto inner = watcher.act(note(2));
   }
   ::kill(::getpid(), SIGUSR1);
   while (watcher.received() == 0) {
     std::this_thread::yield();
   }
   EXPECT_EQ(seen, 0);
-  const SignalAction last(watcher, note(3));
+  const auto last = watcher.act(note(3));
   EXPECT_EQ(seen, 3);  // it had come before
 }
 
 TEST(SignalTest, AnActionIsCalledAgainAsLongAsItSaysSo) {
   SignalWatcher watcher;
   std::atomic<int> calls{0};
-  const SignalAction action(watcher, [&](int) { return ++calls < 3 ? Next::again : Next::nothing; });
+  const auto action = watcher.act([&](int) { return ++calls < 3 ? Next::again : Next::nothing; });
   ::kill(::getpid(), SIGUSR1);
   while (calls < 3) {
     std::this_thread::yield();

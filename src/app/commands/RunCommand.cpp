@@ -43,7 +43,7 @@ std::optional<run::TimeLimit> time_limit_of(const std::string& text) {
 }
 
 base::ExitCode run_on_all_ranks(const run::RunRequest& request, run::SignalWatcher& signals) {
-  const run::SignalAction before_start(signals, run::leave_before_start);
+  const auto before_start = signals.act(run::leave_before_start);
   const parallel::MpiSession session;
   const auto& world = session.world();
   return parallel::end_on_all_ranks(world, [&] {

@@ -94,13 +94,19 @@ void SignalWatcher::take(const siginfo_t& signal) {
   }
 }
 
-void SignalWatcher::set_action(const void* owner, Action action) {
+std::shared_ptr<void> SignalWatcher::act(Action action) {
   const std::lock_guard lock(mutex_);
-  owner_ = owner;
+  const int number = ++newest_action_;
   action_ = std::move(action);
   if (received_ != 0 && action_(received_) == Next::nothing) {
     action_ = nullptr;
   }
+  return {nullptr, [this, number](void*) {
+            const std::lock_guard end(mutex_);
+            if (number == newest_action_) {
+              action_ = nullptr;
+            }
+          }};
 }
 
 void SignalWatcher::know_ranks(const parallel::Communicator& world) {
@@ -146,18 +152,6 @@ SignalWatcher::Next SignalWatcher::leave(const std::function<bool(const StopOrde
   const bool may_go_on = why.exit_code == base::ExitCode::resume;
   base::log(may_go_on ? base::LogLevel::warning : base::LogLevel::error, why.cause + ": " + how_to_go_on);
   ::_exit(static_cast<int>(why.exit_code));
-}
-
-SignalAction::SignalAction(SignalWatcher& watcher, SignalWatcher::Action action) : watcher_(watcher) {
-  watcher_.set_action(this, std::move(action));
-}
-
-SignalAction::~SignalAction() {
-  const std::lock_guard lock(watcher_.mutex_);
-  if (watcher_.owner_ == this) {
-    watcher_.owner_ = nullptr;
-    watcher_.action_ = nullptr;
-  }
 }
 
 std::string signal_name(int number) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -30,6 +31,9 @@ class SignalWatcher {
   SignalWatcher& operator=(const SignalWatcher&) = delete;
   ~SignalWatcher();
 
+  /// `action` is done in the watcher's thread when a signal comes (or has come already) while what is returned lives;
+  /// the one given last holds. Its end waits for an action in work; from then on signals are only remembered.
+  [[nodiscard]] std::shared_ptr<void> act(Action action);
   /// The first signal that came; 0: none.
   int received() const { return received_; }
   /// Once one has come: the rank that got it, "rank 3 on node7".
@@ -46,10 +50,8 @@ class SignalWatcher {
   Next leave(const std::function<bool(const StopOrder&)>& begin_end);
 
  private:
-  friend class SignalAction;
   void watch();
   void take(const siginfo_t& signal);
-  void set_action(const void* owner, Action action);
   sigset_t set_{};
   std::atomic<int> received_{0};
   std::atomic<bool> ending_{false};
@@ -58,25 +60,12 @@ class SignalWatcher {
   bool launcher_sent_it_ = false;
   Clock::time_point when_;
   std::mutex mutex_;
-  Action action_;                ///< empty: a signal is only remembered
-  const void* owner_ = nullptr;  ///< whose action it is
+  Action action_;          ///< empty: a signal is only remembered
+  int newest_action_ = 0;  ///< its number
   int rank_ = 0;
   std::vector<parallel::RankPlace> ranks_;
   bool ranks_may_leave_ = false;
   std::thread thread_;
-};
-
-/// What is done in the watcher's thread when a signal comes (or has come already) while this object lives; the one made
-/// last holds. Its end waits for an action in work; from then on signals are only remembered.
-class SignalAction {
- public:
-  SignalAction(SignalWatcher& watcher, SignalWatcher::Action action);
-  SignalAction(const SignalAction&) = delete;
-  SignalAction& operator=(const SignalAction&) = delete;
-  ~SignalAction();
-
- private:
-  SignalWatcher& watcher_;
 };
 
 /// "TERM", "USR1", ...
