@@ -169,9 +169,9 @@ void prepare(JobParts& parts) {
 
 }  // namespace
 
-JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
+JobParts::JobParts(RunRequest asked, sweep::Job job, std::string text, std::filesystem::path root,
                    const parallel::Communicator& ranks, SignalWatcher& watcher, const SweepParts& jobs)
-    : request(asked),
+    : request(std::move(asked)),
       job_text(std::move(text)),
       directory(std::move(root)),
       world(ranks),
@@ -266,9 +266,7 @@ bool JobParts::let_others_leave() {
   return goes_on;
 }
 
-base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals, const SweepParts& sweep) {
-  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals, sweep);
+base::ExitCode run_one_job(JobParts& parts) {
   try {
     prepare(parts);
     return run_stages(parts);

@@ -29,9 +29,9 @@ struct SweepParts {
   KeptModel& model;  ///< of an earlier job, or of this one
 };
 
-/// `request` and `signals` are borrowed.
+/// `signals` and the kept model are borrowed. `text`: the job file as it was written, for provenance (rank zero).
 struct JobParts {
-  JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
+  JobParts(RunRequest asked, sweep::Job job, std::string text, std::filesystem::path root,
            const parallel::Communicator& ranks, SignalWatcher& watcher, const SweepParts& sweep);
   JobParts(const JobParts&) = delete;
   JobParts& operator=(const JobParts&) = delete;
@@ -65,7 +65,7 @@ struct JobParts {
   /// on.
   bool let_others_leave();
 
-  const RunRequest& request;
+  const RunRequest request;
   std::string job_text;  ///< the job file as it was written
   RunDirectory directory;
   parallel::Communicator world;
@@ -89,8 +89,7 @@ struct JobParts {
   std::shared_ptr<void> on_signal_;  ///< the last member: it uses the others
 };
 
-/// Collective; see run_jobs. `job_text`: the job file as it was written, for provenance (rank zero).
-base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals, const SweepParts& sweep);
+/// Collective; see run_jobs.
+base::ExitCode run_one_job(JobParts& parts);
 
 }  // namespace stereosweep::run

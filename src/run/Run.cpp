@@ -287,7 +287,8 @@ class Sweep {
                                     "): its blocks are taken over");
     }
     model_.is_for_a_later_job = is_model_read_after(planned);
-    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_, {others, model_});
+    JobParts parts(std::move(own), std::move(job), planned_.text, planned.root, world_, signals_, {others, model_});
+    return run_one_job(parts);
   }
 
   /// Whether a job that comes after it reads the same model.
