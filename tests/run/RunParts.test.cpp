@@ -16,6 +16,7 @@
 #include "base/files/File.hpp"
 #include "base/process/Environment.hpp"
 #include "probes/association/Association.hpp"
+#include "run/ScriptedBlocks.hpp"
 #include "run/Settings.hpp"
 #include "run/directory/Lease.hpp"
 #include "run/directory/StatusFile.hpp"
@@ -216,22 +217,30 @@ TEST_F(DirectoryTest, ADirectoryThatIsGoneIsNoNewerAttempt) {
 TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
   constexpr std::chrono::seconds limit{1};
   InWork in_work;
-  const auto ticket = in_work.enter(7);
-  in_work.resume(ticket);
-  EXPECT_EQ(in_work.overdue(limit), "");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // nobody asks
-  EXPECT_EQ(in_work.overdue(limit), "");
-  std::string cause;
-  for (int i = 0; i < 300 && cause.empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    cause = in_work.overdue(limit);
+  const testing::ScriptedEngine engine([&](const std::string& step) {
+    if (step == "run 7") {
+      EXPECT_EQ(in_work.overdue(limit), "");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // nobody asks
+      EXPECT_EQ(in_work.overdue(limit), "");
+      std::string cause;
+      for (int i = 0; i < 300 && cause.empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        cause = in_work.overdue(limit);
+      }
+      EXPECT_THAT(cause, HasSubstr("block 7 has been in work for 1 s"));
+    } else if (step == "read 7") {
+      EXPECT_THAT(in_work.overdue(limit),
+                  AllOf(HasSubstr("block 7 has been in work for 1 s"), HasSubstr("prompt: '7'")));
+    }
+  });
+  const testing::ChainProbe probe(1, 8);
+  {
+    BlockWork work(probe, &engine, probe.blocks().block(7), in_work);
+    work.plan();
+    work.run();
+    EXPECT_EQ(in_work.overdue(limit), "");  // its clock stands still
+    EXPECT_EQ(work.finish({}).failure, "");
   }
-  EXPECT_THAT(cause, HasSubstr("block 7 has been in work for 1 s"));
-  in_work.pause(ticket);  // its clock stands still
-  EXPECT_EQ(in_work.overdue(limit), "");
-  in_work.resume(ticket);
-  EXPECT_THAT(in_work.overdue(limit), HasSubstr("block 7 has been in work for 1 s"));
-  in_work.leave(ticket);
   EXPECT_EQ(in_work.overdue(limit), "");
 }
 

@@ -36,54 +36,25 @@ std::string prompt_of(const query::Query& query) {
 
 }  // namespace
 
-InWork::Ticket InWork::enter(std::uint64_t block) {
-  const std::lock_guard lock(mutex_);
-  entries_[next_].block = block;
-  return next_++;
-}
-
-void InWork::has_prompt(Ticket ticket, const query::Query& first) {
-  const std::lock_guard lock(mutex_);
-  entries_.at(ticket).prompt = prompt_of(first);
-}
-
-void InWork::resume(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
-  entries_.at(ticket).start = Clock::now();
-}
-
-void InWork::pause(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
-  auto& entry = entries_.at(ticket);
-  entry.spent += Clock::now() - *entry.start;
-  entry.start.reset();
-}
-
-void InWork::leave(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
-  entries_.erase(ticket);
-}
-
 std::string InWork::overdue(std::chrono::seconds limit) {
   const std::lock_guard lock(mutex_);
-  const auto now = Clock::now();
+  const auto now = std::chrono::steady_clock::now();
   const auto unseen = now - last_look_ > std::chrono::seconds(1) ? std::optional(last_look_) : std::nullopt;
   last_look_ = now;
-  for (auto& [ticket, entry] : entries_) {
-    if (!entry.start) {
+  for (auto* work : works_) {
+    if (!work->start_) {
       continue;
     }
-    if (unseen) {
-      *entry.start +=
-          now - std::max(*unseen, *entry.start);  // the whole process was stopped or starved, not this block
+    if (unseen) {  // the whole process was stopped or starved, not this block
+      *work->start_ += now - std::max(*unseen, *work->start_);
     }
-    const auto time = entry.spent + (now - *entry.start);
+    const auto time = work->spent_ + (now - *work->start_);
     if (limit.count() > 0 && time > limit) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
       return base::describe(
-          "block " + std::to_string(entry.block) + " has been in work for " + std::to_string(seconds) + " s",
+          "block " + std::to_string(work->block_.index) + " has been in work for " + std::to_string(seconds) + " s",
           "execution.block_limit_s: " + std::to_string(limit.count()),
-          entry.prompt.empty() ? "it has no prompt yet" : "its first prompt: '" + entry.prompt + "'");
+          work->prompt_.empty() ? "it has no prompt yet" : "its first prompt: '" + work->prompt_ + "'");
     }
   }
   return "";
@@ -91,18 +62,27 @@ std::string InWork::overdue(std::chrono::seconds limit) {
 
 BlockWork::BlockWork(const probes::Probe& probe, const query::Engine* engine, const sweep::Block& block,
                      InWork& in_work)
-    : probe_(probe), engine_(engine), block_(block), in_work_(in_work), ticket_(in_work.enter(block.index)) {
+    : probe_(probe), engine_(engine), block_(block), in_work_(in_work) {
   scored_.id = {{}, block.index, block.num_contexts, {}};
+  const std::lock_guard lock(in_work_.mutex_);
+  in_work_.works_.push_back(this);
 }
 
-BlockWork::~BlockWork() { in_work_.leave(ticket_); }
+BlockWork::~BlockWork() {
+  const std::lock_guard lock(in_work_.mutex_);
+  std::erase(in_work_.works_, this);
+}
 
 void BlockWork::timed(auto&& step) {
   if (!failure().empty()) {
     return;
   }
-  in_work_.resume(ticket_);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
+  const auto with_clock = [&](auto&& change) {
+    const std::lock_guard lock(in_work_.mutex_);
+    change();
+  };
+  with_clock([&] { start_ = start; });
   try {
     step();
   } catch (const base::Error& error) {
@@ -110,8 +90,9 @@ void BlockWork::timed(auto&& step) {
   } catch (const std::exception& error) {
     fail("block " + std::to_string(block_.index) + ": " + base::message_of(error), base::ExitCode::error);
   }
-  scored_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  in_work_.pause(ticket_);
+  const auto end = Clock::now();
+  scored_.seconds += std::chrono::duration<double>(end - start).count();
+  with_clock([&] { spent_ += end - *std::exchange(start_, std::nullopt); });
 }
 
 void BlockWork::plan_round() { call_ = session_ ? session_->plan(round_->queries) : engine_->plan(round_->queries); }
@@ -136,7 +117,8 @@ void BlockWork::plan() {
     const base::profile::Span span("prompts and answers");
     round_ = probe_.first(block_);
     if (!round_->queries.empty()) {
-      in_work_.has_prompt(ticket_, round_->queries.front());
+      const std::lock_guard lock(in_work_.mutex_);
+      prompt_ = prompt_of(round_->queries.front());
     }
     session_ = probe_.asks_again() ? engine_->begin_session() : nullptr;
     plan_round();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,34 +42,21 @@ struct ScorerParts {
   std::chrono::seconds block_limit{0};  ///< 0: none
 };
 
+class BlockWork;
+
 /// The blocks that threads work on, for another thread that watches them.
 class InWork {
  public:
-  using Ticket = std::uint64_t;
-  /// Its clock stands still until `resume`.
-  Ticket enter(std::uint64_t block);
-  void has_prompt(Ticket ticket, const query::Query& first);
-  void resume(Ticket ticket);
-  /// What follows waits for a thread: its clock stands still.
-  void pause(Ticket ticket);
-  void leave(Ticket ticket);
-  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" of one that is over the limit; else "". To be
-  /// asked often: time in which nobody asked does not count, for the process was stopped then.
+  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" of one that is over the limit; else "". What a
+  /// block waits for a thread does not count. To be asked often: time in which nobody asked does not count either, for
+  /// the process was stopped then.
   std::string overdue(std::chrono::seconds limit);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct Entry {
-    std::uint64_t block = 0;
-    std::string prompt;
-    Clock::duration spent{0};
-    std::optional<Clock::time_point> start;  ///< of the clock; nothing: it stands still
-  };
-
-  mutable std::mutex mutex_;
-  std::map<Ticket, Entry> entries_;
-  Ticket next_ = 0;
-  Clock::time_point last_look_ = Clock::now();
+  friend class BlockWork;
+  std::mutex mutex_;
+  std::vector<BlockWork*> works_;  ///< the oldest first
+  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
 };
 
 /// One block from its prompts to its raw numbers: plan, then run, then finish, each once, on any threads. None of them
@@ -95,6 +81,8 @@ class BlockWork {
   const std::string& failure() const { return scored_.failure; }
 
  private:
+  friend class InWork;
+  using Clock = std::chrono::steady_clock;
   void timed(auto&& step);
   void plan_round();
   void read_round();
@@ -103,12 +91,15 @@ class BlockWork {
   const query::Engine* engine_;
   sweep::Block block_;
   InWork& in_work_;
-  InWork::Ticket ticket_;
   probes::Transcript transcript_;
   std::optional<probes::Round> round_;       ///< the call's questions
   std::unique_ptr<query::Session> session_;  ///< of a probe that asks again, where the engine has such
   std::unique_ptr<query::Call> call_;
   Scored scored_;
+  // under the mutex of `in_work_`
+  std::string prompt_;  ///< the first; empty: not yet
+  Clock::duration spent_{0};
+  std::optional<Clock::time_point> start_;  ///< of the clock; nothing: it stands still, since the block waits
 };
 
 /// Plans, runs and finishes; without an engine (null) finishes alone. Does not throw.
