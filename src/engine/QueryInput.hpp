@@ -84,6 +84,24 @@ struct RowReader {
 /// One reader for each run of neighbours in `uses` that have the same position; row: that position.
 std::vector<RowReader> readers_of(std::span<const Use> uses);
 
+/// One forward pass.
+template <class Input>
+struct ForwardBatch {
+  Input input = {};
+  int layer = 0;                        ///< hidden state that is read
+  std::vector<std::int64_t> rows = {};  ///< that come out: sorted, distinct
+  std::vector<RowReader> readers = {};  ///< by row of these; the sequences must outlive them
+
+  /// The next rows are those that the sequence reads; row_of(position): where its token is in the input.
+  void read(const Sequence& sequence, const auto& row_of) {
+    layer = sequence.layer;
+    for (const auto& [position, uses] : readers_of(sequence.uses)) {
+      readers.push_back({std::ssize(rows), uses});
+      rows.push_back(row_of(position));
+    }
+  }
+};
+
 /// A text beyond the model's positions, which callers tell apart.
 class TooLong : public base::InputError {
  public:

@@ -1,9 +1,8 @@
-// Both readers of logits, by operators, where the rows lie apart: what lies between them is NaN.
+// The reader of logits, by operators, where the rows lie apart: what lies between them is NaN.
 #include "engine/readout/Readout.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -25,15 +24,12 @@ TEST(Readout, SlotsOfRowsThatLieApart) {
   const auto bias = model::testing::random_numbers({width}, 0.5).to(at::kFloat);
   std::vector<tokenizer::TokenClass> classes(static_cast<std::size_t>(width), tokenizer::TokenClass::initial);
   std::fill(classes.begin() + 100, classes.end(), tokenizer::TokenClass::continuation);
-  const SlotsReader reader({classes, static_cast<std::size_t>(width)}, bias, model::Kernels::operators);
-  query::Fill fill;
-  fill.set_distances = true;
-  fill.class_masses = true;
+  const LogitsReader reader({classes, static_cast<std::size_t>(width)}, model::Kernels::operators, bias);
   // The last column and one whose distance needs the whole row, too.
-  fill.slots.push_back({std::nullopt, {0, 7, static_cast<query::TokenId>(width) - 1}});
-  std::vector<SlotAtRow> asked;
+  const std::vector<query::TokenId> targets{0, 7, static_cast<query::TokenId>(width) - 1};
+  std::vector<AskedRow> asked;
   for (std::int64_t row = 0; row < logits.size(0); ++row) {
-    asked.push_back({row, &fill, &fill.slots.front()});
+    asked.push_back({row, targets, true, true});
   }
   const auto expected = reader.read(logits, input, asked)();
   for (const float between : {0.0F, std::numeric_limits<float>::quiet_NaN()}) {
@@ -55,21 +51,21 @@ TEST(Readout, SlotsOfRowsThatLieApart) {
 TEST(Readout, LogProbabilitiesOfRowsThatLieApart) {
   stereosweep::testing::draw_from(2);
   const auto logits = drawn_logits();
-  const LogitsReader reader(logits.size(1), model::Kernels::operators);
-  std::vector<Use> uses(static_cast<std::size_t>(logits.size(0)));
-  std::vector<UseAtRow> wanted;
-  for (auto& use : uses) {
-    const auto number = std::ssize(wanted);
-    use.token = static_cast<query::TokenId>(number * 75);
-    wanted.emplace_back(logits.size(0) - 1 - number, &use);
+  const LogitsReader reader({{}, static_cast<std::size_t>(logits.size(1))}, model::Kernels::operators);
+  std::vector<query::TokenId> tokens(static_cast<std::size_t>(logits.size(0)));
+  std::vector<AskedRow> asked;
+  for (auto& token : tokens) {
+    const auto number = std::ssize(asked);
+    token = static_cast<query::TokenId>(number * 75);
+    asked.push_back({logits.size(0) - 1 - number, {&token, 1}});
   }
-  const auto expected = reader.log_probabilities(logits, logits.size(0), wanted)();
+  const auto expected = reader.read(logits, {}, asked)();
   for (const float between : {0.0F, std::numeric_limits<float>::quiet_NaN()}) {
-    const auto found = reader.log_probabilities(testing::set_apart(logits, between), logits.size(0), wanted)();
-    ASSERT_EQ(found.size(), wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      ASSERT_TRUE(std::isfinite(expected[i]));
-      EXPECT_NEAR(found[i], expected[i], 1e-5);
+    const auto found = reader.read(testing::set_apart(logits, between), {}, asked)();
+    ASSERT_EQ(found.size(), asked.size());
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_TRUE(found[i] && expected[i]);
+      EXPECT_NEAR(found[i]->logprob.front(), expected[i]->logprob.front(), 1e-5);
     }
   }
 }

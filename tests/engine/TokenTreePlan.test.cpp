@@ -106,7 +106,7 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
     std::map<std::uint32_t, std::set<Path>> vectors;
     for (const auto& batch : cut_trees(made.sequences, budget)) {
       const auto packed = pack_tree(part(made, batch));
-      const auto paths = paths_of(packed.tree);
+      const auto paths = paths_of(packed.input);
       std::int64_t last_row = -1;
       for (const auto& [place, uses] : packed.readers) {
         const auto row = packed.rows[static_cast<std::size_t>(place)];
@@ -122,7 +122,7 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
           }
         }
       }
-      EXPECT_EQ(last_row, std::ssize(packed.tree.ids) - 1) << "a last token that nobody reads";
+      EXPECT_EQ(last_row, std::ssize(packed.input.ids) - 1) << "a last token that nobody reads";
     }
     std::size_t expected = 0;
     for (std::uint32_t number = 0; number < queries.size(); ++number) {
@@ -187,8 +187,8 @@ TEST_F(TokenTreePlanTest, CountsAreThoseOfWhatRuns) {
     const auto batches = cut_trees(made.sequences, budget);
     for (const auto& batch : batches) {
       const auto packed = pack_tree(part(made, batch));
-      run += packed.tree.ids.size();
-      EXPECT_TRUE(std::ssize(packed.tree.ids) <= budget || batch.last == batch.first + 1);
+      run += packed.input.ids.size();
+      EXPECT_TRUE(std::ssize(packed.input.ids) <= budget || batch.last == batch.first + 1);
     }
     EXPECT_EQ(counts.tokens, run);
     EXPECT_EQ(counts.batches, batches.size());
@@ -307,8 +307,8 @@ TEST_F(TokenTreePlanTest, DeepAndWideTriesArePackedWithoutRecursion) {
   }
   const auto made = plan(queries);
   const auto packed = pack_tree(made.sequences);
-  EXPECT_EQ(packed.tree.ids.size(), 200001U + 300);
-  EXPECT_EQ(packed.tree.branches.size(), 301U + 300);
+  EXPECT_EQ(packed.input.ids.size(), 200001U + 300);
+  EXPECT_EQ(packed.input.branches.size(), 301U + 300);
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "engine/causal/CausalEngine.hpp"
 
-#include <c10/core/InferenceMode.h>
-
-#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -10,24 +7,18 @@
 #include "base/Log.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
-#include "engine/OutOfMemory.hpp"
 #include "engine/causal/Generation.hpp"
-#include "engine/readout/HiddenRows.hpp"
-#include "engine/readout/Readout.hpp"
+#include "engine/readout/ReaderCall.hpp"
 
 namespace stereosweep::engine {
 
-struct CausalParts {
-  std::unique_ptr<model::CausalModel> model;
-  const tokenizer::Tokenizer& tokenizer;
-  CausalSettings settings;
-  InputLimits limits = limits_of(model->shape());
+struct CausalParts : ReaderParts<model::CausalModel> {
+  std::vector<query::TokenId> end_tokens;
+  base::Json generation;
   mutable std::once_flag warned = {};  ///< of keys that texts do not follow
 };
 
 namespace {
-
-using base::profile::timed;
 
 /// At the first text that is asked for.
 void warn_of_generation(const base::Json& settings, std::span<const query::Query> queries) {
@@ -42,90 +33,30 @@ void warn_of_generation(const base::Json& settings, std::span<const query::Query
   }
 }
 
-class CausalCall : public query::Call {
+class CausalCall : public ReaderCall<model::CausalModel, model::TokenTree> {
  public:
   /// `kept`: null, or what the calls before have left.
   CausalCall(const CausalParts& parts, std::span<const query::Query> queries, KeptTexts* kept)
-      : parts_(parts),
-        queries_(queries),
-        kept_(kept),
-        plan_(plan_causal(queries, parts.tokenizer, parts.limits)),
-        queue_(parts.model->shape(), queries.size(),
-               [this](ReaderQueue::Rows rows) { return project(std::move(rows)); }),
-        reader_(parts.model->shape().vocabulary, parts.model->shape().kernels) {
-    cost_.queries = queries.size();
-    const std::span<const Sequence> all = plan_.sequences;
-    for (const auto& range : cut_trees(all, parts.settings.batch_tokens)) {
-      batches_.push_back(pack_tree(all.subspan(range.first, range.last - range.first)));
-      cost_.distinct_sequences += range.last - range.first;
-      cost_.distinct_tokens += batches_.back().tree.ids.size();
-    }
-  }
+      : ReaderCall(parts, queries, {plan_causal, cut_trees, pack_tree}), parts_(parts), kept_(kept) {}
 
   void run() override {
-    const c10::InferenceMode guard;
-    const base::profile::Span span("batching");
-    const auto budget = std::to_string(parts_.settings.batch_tokens);
-    within_device_memory("computing batches of " + budget + " tokens", [&] { run_batches(); });
+    ReaderCall::run();
     if (plan_.openings.empty()) {
       return;
     }
-    std::call_once(parts_.warned, warn_of_generation, parts_.settings.generation, queries_);
-    const GenerationParts parts{*parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
-                                batches_per_wave * parts_.settings.batch_tokens};
-    within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
+    const c10::InferenceMode guard;
+    const base::profile::Span span("batching");
+    std::call_once(parts_.warned, warn_of_generation, parts_.generation, queries_);
+    const GenerationParts parts{*parts_.model, parts_.tokenizer, parts_.end_tokens,
+                                batches_per_wave * parts_.batch_tokens};
+    within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " +
+                             std::to_string(parts_.batch_tokens) + " tokens",
                          [&] { generate(parts, queries_, plan_.openings, plan_.answers, cost_, kept_); });
   }
 
-  std::vector<query::Answer> read() override {
-    const c10::InferenceMode guard;
-    const base::profile::Span span("reading");
-    queue_.read(plan_.answers);
-    return std::move(plan_.answers);
-  }
-  query::EngineCounts cost() const override { return cost_; }
-
  private:
-  void run_batches() {
-    for (const auto& [tree, layer, rows, readers] : batches_) {
-      queue_.add(timed("body", [&] { return parts_.model->hidden(tree, layer, rows); }), readers);
-    }
-    queue_.close(plan_.input_rows, [this](auto ids) { return parts_.model->input_embeddings(ids); });
-  }
-
-  Later<void> project(ReaderQueue::Rows rows) {
-    cost_.head_rows += static_cast<std::uint64_t>(rows.count);
-    const auto logits = timed("head", [&] { return parts_.model->logits(rows.hidden); });
-    const base::profile::Span span("reading");
-    auto values = reader_.log_probabilities(logits, rows.count, rows.uses);
-    return [this, uses = std::move(rows.uses), values = std::move(values)] {
-      const auto numbers = values();
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        note(*uses[i].second, numbers[i]);
-      }
-    };
-  }
-
-  void note(const Use& use, double value) {
-    auto* answer = std::get_if<query::ContinueAnswer>(&plan_.answers[use.query]);
-    if (answer == nullptr) {
-      return;  // another token of this query already failed
-    }
-    if (!std::isfinite(value)) {
-      plan_.answers[use.query] = not_finite_error(parts_.model->shape().dtype);
-      return;
-    }
-    answer->logprob[use.part][use.place] = value;
-  }
-
   const CausalParts& parts_;
-  std::span<const query::Query> queries_;
   KeptTexts* kept_;
-  InputPlan plan_;
-  std::vector<PackedTree> batches_;  // their readers lie in the plan
-  query::EngineCounts cost_;
-  ReaderQueue queue_;
-  LogitsReader reader_;
 };
 
 class CausalSession : public query::Session {
@@ -133,7 +64,6 @@ class CausalSession : public query::Session {
   explicit CausalSession(const CausalParts& parts) : parts_(parts) {}
 
   std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) override {
-    const base::profile::Span span("tokenizing and planning");
     return std::make_unique<CausalCall>(parts_, queries, &kept_);
   }
 
@@ -145,11 +75,15 @@ class CausalSession : public query::Session {
 }  // namespace
 
 CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
-                           CausalSettings settings)
-    : parts_(new CausalParts{std::move(model), tokenizer, std::move(settings)}) {}
+                           CausalSettings settings) {
+  const auto& shape = model->shape();
+  LogitsReader reader({{}, static_cast<std::size_t>(shape.vocabulary)}, shape.kernels);
+  parts_.reset(new CausalParts{{std::move(model), tokenizer, settings.batch_tokens, std::move(reader)},
+                               std::move(settings.end_tokens),
+                               std::move(settings.generation)});
+}
 
 std::unique_ptr<query::Call> CausalEngine::plan(std::span<const query::Query> queries) const {
-  const base::profile::Span span("tokenizing and planning");
   return std::make_unique<CausalCall>(*parts_, queries, nullptr);
 }
 

@@ -227,19 +227,16 @@ std::vector<BatchRange> cut_trees(std::span<const Sequence> sequences, std::int6
   return batches;
 }
 
-PackedTree pack_tree(std::span<const Sequence> sequences) {
-  PackedTree packed{{}, sequences.front().layer, {}, {}};
+ForwardBatch<model::TokenTree> pack_tree(std::span<const Sequence> sequences) {
+  ForwardBatch<model::TokenTree> batch;
   TreeBuilder builder;
   for (std::size_t number = 0; number < sequences.size(); ++number) {
     const auto& sequence = sequences[number];
     builder.add(sequence.ids, number == 0 ? 0 : sequence.shared);
-    for (const auto& [position, uses] : readers_of(sequence.uses)) {
-      packed.readers.push_back({std::ssize(packed.rows), uses});
-      packed.rows.push_back(builder.path()[static_cast<std::size_t>(position)]);
-    }
+    batch.read(sequence, [&](std::int64_t position) { return builder.path()[static_cast<std::size_t>(position)]; });
   }
-  packed.tree = builder.take();
-  return packed;
+  batch.input = builder.take();
+  return batch;
 }
 
 CausalCounts count_causal(const InputPlan& plan, std::int64_t budget) {

@@ -34,16 +34,8 @@ InputPlan plan_causal(std::span<const query::Query> queries, const tokenizer::To
 /// Of all such cuts one with the least repetition of shared beginnings, a batch counting as some tokens more.
 std::vector<BatchRange> cut_trees(std::span<const Sequence> sequences, std::int64_t budget);
 
-/// One forward pass.
-struct PackedTree {
-  model::TokenTree tree;
-  int layer = 0;
-  std::vector<std::int64_t> rows;  ///< whose hidden states come out: sorted, distinct
-  std::vector<RowReader> readers;  ///< by row of these; the sequences must outlive them
-};
-
 /// One tree of consecutive sequences of a plan, every shared prefix once.
-PackedTree pack_tree(std::span<const Sequence> sequences);
+ForwardBatch<model::TokenTree> pack_tree(std::span<const Sequence> sequences);
 
 /// What running costs, known without a model.
 struct CausalCounts {

@@ -53,19 +53,14 @@ at::Tensor class_sums(const at::Tensor& logits, const at::Tensor& others, bool h
   return row_sums(own, at::amax(own, 1));
 }
 
-std::vector<std::int32_t> places_of(std::span<const SlotAtRow> asked, std::int64_t stride) {
+std::vector<std::int32_t> places_of(std::span<const AskedRow> asked, std::int64_t stride) {
   std::vector<std::int32_t> places;
   for (const auto& one : asked) {
-    for (const auto target : one.slot->targets) {
+    for (const auto target : one.targets) {
       places.push_back(static_cast<std::int32_t>(one.row * stride + target));
     }
   }
   return places;
-}
-
-bool asks_for_sets(std::span<const SlotAtRow> asked) {
-  return std::ranges::any_of(asked,
-                             [](const auto& one) { return one.fill->set_distances && !one.slot->targets.empty(); });
 }
 
 // The largest entries of a row.
@@ -88,7 +83,7 @@ std::vector<float> without(std::span<const float> logits, std::span<const float>
 }  // namespace
 
 // SeT of the targets of one row, whose largest logits are at hand; all of it is read for a target that needs more.
-class SlotsReader::RowSets {
+class LogitsReader::RowSets {
  public:
   // `row` [1, vocabulary]; `bias`: what the plain logits lack. With it the bias is a column that meets a 1.
   RowSets(at::Tensor row, std::span<const float> bias, SetRow with_bias, SetRow plain)
@@ -120,9 +115,9 @@ class SlotsReader::RowSets {
 };
 
 // Rows that our own kernels read.
-class SlotsReader::OwnRows {
+class LogitsReader::OwnRows {
  public:
-  OwnRows(const SlotsReader& reader, const at::Tensor& logits, const at::Tensor& head_input)
+  OwnRows(const LogitsReader& reader, const at::Tensor& logits, const at::Tensor& head_input)
       : reader_(reader), logits_(on_host(logits)), head_input_(head_input) {}
 
   std::optional<LogSums> sums(std::int64_t row) const { return log_sums(row_of(logits_, row), reader_.classes_); }
@@ -132,22 +127,25 @@ class SlotsReader::OwnRows {
     const auto norm = squared_norm_of(row_of(on_host(head_input_), row));
     return {logits_.narrow(0, row, 1), bias, SetRow(logits, norm + 1), SetRow(without(logits, bias), norm)};
   }
-  float logit(const SlotAtRow& at, query::TokenId target) {
+  float logit(const AskedRow& at, query::TokenId target) {
     return row_of(logits_, at.row)[static_cast<std::size_t>(target)];
   }
 
  private:
-  const SlotsReader& reader_;
+  const LogitsReader& reader_;
   at::Tensor logits_;
   at::Tensor head_input_;
 };
 
 // Rows that lie on a device. What is asked of them is computed there and comes back in one copy.
-class SlotsReader::DeviceRows {
+class LogitsReader::DeviceRows {
  public:
-  DeviceRows(const SlotsReader& reader, const at::Tensor& logits, const at::Tensor& head_input,
-             std::span<const SlotAtRow> asked)
-      : reader_(reader), any_set_(asks_for_sets(asked)), numbers_(start(logits, head_input, asked)) {
+  DeviceRows(const LogitsReader& reader, const at::Tensor& logits, const at::Tensor& head_input,
+             std::span<const AskedRow> asked)
+      : reader_(reader),
+        any_set_(std::ranges::any_of(asked, &AskedRow::set_distances)),
+        any_class_(std::ranges::any_of(asked, &AskedRow::class_masses)),
+        numbers_(start(logits, head_input, asked)) {
     if (any_set_) {
       logits_ = logits;
     }
@@ -155,7 +153,10 @@ class SlotsReader::DeviceRows {
 
   std::optional<LogSums> sums(std::int64_t row) {
     const auto of = [&](std::int64_t kind) { return row_of(numbers_.parts()[0], kind)[static_cast<std::size_t>(row)]; };
-    return std::isfinite(of(0)) ? std::optional(LogSums{of(0), of(1), of(2)}) : std::nullopt;
+    if (!std::isfinite(of(0))) {
+      return std::nullopt;
+    }
+    return any_class_ ? LogSums{of(0), of(1), of(2)} : LogSums{of(0)};
   }
   RowSets sets(std::int64_t row) {
     const auto& parts = numbers_.parts();
@@ -167,24 +168,24 @@ class SlotsReader::DeviceRows {
             {entries_of(parts[4], parts[5], row), size, norm}};
   }
   // To be asked in the order of the slots and of their targets.
-  float logit(const SlotAtRow& /*at*/, query::TokenId /*target*/) {
+  float logit(const AskedRow& /*at*/, query::TokenId /*target*/) {
     return numbers_.parts()[1].const_data_ptr<float>()[next_++];
   }
   // Nothing was asked of a row whose numbers are not finite.
-  void skip(const SlotAtRow& at) { next_ += at.slot->targets.size(); }
+  void skip(const AskedRow& at) { next_ += at.targets.size(); }
 
  private:
-  // [3, rows]: log of the sum of exponentials over all tokens, those that begin a word, the others. A row with a number
-  // that is not finite shows it in the first. Then the targets' logits. For SeT the largest logits of every row and
-  // their columns, with the bias and without, and the squared norms.
-  Download start(const at::Tensor& logits, const at::Tensor& head_input, std::span<const SlotAtRow> asked) const {
-    model::Staging staging;
-    const auto places = staging.add(places_of(asked, logits.stride(0)));
-    staging.send(logits.device());
-    std::vector<at::Tensor> parts{
-        at::stack({checked_sums(logits), class_sums(logits, reader_.only_initial_, reader_.classes_.any(0U)),
-                   class_sums(logits, reader_.only_continuation_, reader_.classes_.any(~0U))}),
-        numbers_at(logits, staging.at(places))};
+  // [1 or 3, rows]: log of the sum of exponentials over all tokens, for masses of classes also over those that begin a
+  // word and over the others. A row with a number that is not finite shows it in the first. Then the targets' logits.
+  // For SeT the largest logits of every row and their columns, with the bias and without, and the squared norms.
+  Download start(const at::Tensor& logits, const at::Tensor& head_input, std::span<const AskedRow> asked) const {
+    const auto places = model::on_device(places_of(asked, logits.stride(0)), logits.device());
+    auto sums = checked_sums(logits).unsqueeze(0);
+    if (any_class_) {
+      sums = at::stack({sums[0], class_sums(logits, reader_.only_initial_, reader_.classes_.any(0U)),
+                        class_sums(logits, reader_.only_continuation_, reader_.classes_.any(~0U))});
+    }
+    std::vector<at::Tensor> parts{sums, numbers_at(logits, places)};
     if (any_set_) {
       for (const auto& rows : {logits, at::sub(logits, reader_.bias_)}) {
         const auto kept = std::min<std::int64_t>(SetRow::default_kept, rows.size(1));
@@ -197,24 +198,25 @@ class SlotsReader::DeviceRows {
     return Download(std::move(parts));
   }
 
-  const SlotsReader& reader_;
+  const LogitsReader& reader_;
   bool any_set_;
+  bool any_class_;
   at::Tensor logits_;
   Download numbers_;
   std::size_t next_ = 0;
 };
 
-SlotsReader::SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kernels)
-    : classes_(std::move(classes)),
-      kernels_(kernels),
-      bias_(std::move(bias)),
-      only_initial_(penalties(classes_, 0U, bias_.device())),
-      only_continuation_(penalties(classes_, ~0U, bias_.device())) {
-  const auto host = on_host(bias_);
-  host_bias_.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+LogitsReader::LogitsReader(ClassMask classes, model::Kernels kernels, at::Tensor bias)
+    : classes_(std::move(classes)), kernels_(kernels), bias_(std::move(bias)) {
+  if (bias_.defined()) {
+    only_initial_ = penalties(classes_, 0U, bias_.device());
+    only_continuation_ = penalties(classes_, ~0U, bias_.device());
+    const auto host = on_host(bias_);
+    host_bias_.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+  }
 }
 
-SlotsReader::Answers SlotsReader::read_rows(auto& rows, std::span<const SlotAtRow> asked) const {
+LogitsReader::Answers LogitsReader::read_rows(auto& rows, std::span<const AskedRow> asked) const {
   std::optional<LogSums> row_sums;  // neighbours of `asked` share a row
   std::optional<RowSets> row_sets;
   std::int64_t row = -1;
@@ -233,17 +235,17 @@ SlotsReader::Answers SlotsReader::read_rows(auto& rows, std::span<const SlotAtRo
       continue;
     }
     answer.emplace();
-    if (one.fill->set_distances && !one.slot->targets.empty() && !row_sets) {
+    if (one.set_distances && !row_sets) {
       row_sets.emplace(rows.sets(row));
     }
-    for (const auto target : one.slot->targets) {
+    for (const auto target : one.targets) {
       const float logit = rows.logit(one, target);
       answer->logprob.push_back(static_cast<double>(logit) - row_sums->total);
-      if (one.fill->set_distances) {
+      if (one.set_distances) {
         answer->set.push_back(row_sets->solve(target, logit));
       }
     }
-    if (one.fill->class_masses) {
+    if (one.class_masses) {
       answer->log_mass_initial = row_sums->initial - row_sums->total;
       answer->log_mass_continuation = row_sums->continuation - row_sums->total;
     }
@@ -251,8 +253,8 @@ SlotsReader::Answers SlotsReader::read_rows(auto& rows, std::span<const SlotAtRo
   return answers;
 }
 
-Later<SlotsReader::Answers> SlotsReader::read(const at::Tensor& logits, const at::Tensor& head_input,
-                                              std::vector<SlotAtRow> asked) const {
+Later<LogitsReader::Answers> LogitsReader::read(const at::Tensor& logits, const at::Tensor& head_input,
+                                                std::vector<AskedRow> asked) const {
   if (kernels_ == model::Kernels::own_kernels) {
     OwnRows rows(*this, logits, head_input);
     return [answers = read_rows(rows, asked)]() mutable { return std::move(answers); };
@@ -260,39 +262,6 @@ Later<SlotsReader::Answers> SlotsReader::read(const at::Tensor& logits, const at
   return [this, rows = DeviceRows(*this, logits, head_input, asked), asked = std::move(asked)]() mutable {
     return read_rows(rows, asked);
   };
-}
-
-Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                                           const std::vector<UseAtRow>& wanted) const {
-  if (kernels_ == model::Kernels::operators) {
-    std::vector<std::int32_t> places;
-    for (const auto& [row, use] : wanted) {
-      places.push_back(static_cast<std::int32_t>(row * logits.stride(0) + use->token));
-    }
-    const auto picked = numbers_at(logits, model::on_device(places, logits.device()));
-    return [wanted, numbers = Download({checked_sums(logits), picked})]() mutable {
-      const auto* const sums = numbers.parts()[0].const_data_ptr<float>();
-      const auto* own = numbers.parts()[1].const_data_ptr<float>();
-      std::vector<double> values;
-      for (const auto& [row, use] : wanted) {
-        values.push_back(static_cast<double>(*own++) - static_cast<double>(sums[row]));
-      }
-      return values;
-    };
-  }
-  std::vector<double> totals;
-  totals.reserve(static_cast<std::size_t>(rows));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto sums = log_sums(row_of(logits, row), no_classes_);
-    totals.push_back(sums ? sums->total : std::numeric_limits<double>::quiet_NaN());
-  }
-  std::vector<double> values;
-  values.reserve(wanted.size());
-  for (const auto& [row, use] : wanted) {
-    const double logit = row_of(logits, row)[static_cast<std::size_t>(use->token)];
-    values.push_back(logit - totals[static_cast<std::size_t>(row)]);
-  }
-  return [values = std::move(values)]() mutable { return std::move(values); };
 }
 
 at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places) {

@@ -17,32 +17,34 @@
 
 namespace stereosweep::engine {
 
-/// A slot and the row that answers it.
-struct SlotAtRow {
+/// What is asked of one row.
+struct AskedRow {
   std::int64_t row = 0;
-  const query::Fill* fill = nullptr;
-  const query::MaskSlot* slot = nullptr;
+  std::span<const query::TokenId> targets;  ///< whose log-probabilities are wanted
+  bool set_distances = false;               ///< of the targets, too
+  bool class_masses = false;
 };
 
-class SlotsReader {
+class LogitsReader {
  public:
   using Answers = std::vector<std::optional<query::SlotAnswer>>;
 
-  /// `bias` [vocabulary] float32: the decoder's, where the logits will be; `kernels`: who reads them.
-  SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kernels);
+  /// `kernels`: who reads the logits. `bias` [vocabulary] float32: the decoder's, where the logits will be; only
+  /// distances and masses of classes need it.
+  LogitsReader(ClassMask classes, model::Kernels kernels, at::Tensor bias = {});
 
-  /// Starts to read; what comes back waits for the device and gives one answer for each of `asked` (by row; what they
-  /// point to must stay), in its order; nothing where a logit of the row is not finite. `logits`
-  /// [rows, vocabulary] and `head_input` [rows, hidden], both float32. Sums are those of `log_sums`, by operators
-  /// float32; distances follow from the largest entries of a row in float64, and from all of them where those prove too
-  /// few.
-  Later<Answers> read(const at::Tensor& logits, const at::Tensor& head_input, std::vector<SlotAtRow> asked) const;
+  /// Starts to read; what comes back waits for the device and gives one answer for each of `asked` (neighbours share a
+  /// row; what they point to must stay), in its order; nothing where a logit of the row is not finite. `logits`
+  /// [rows, vocabulary] float32. `head_input` [rows, hidden] float32, which only distances need. Sums are those of
+  /// `log_sums`, by operators float32; distances follow from the largest entries of a row in float64, and from all of
+  /// them where those prove too few.
+  Later<Answers> read(const at::Tensor& logits, const at::Tensor& head_input, std::vector<AskedRow> asked) const;
 
  private:
   class RowSets;
   class OwnRows;
   class DeviceRows;
-  Answers read_rows(auto& rows, std::span<const SlotAtRow> asked) const;
+  Answers read_rows(auto& rows, std::span<const AskedRow> asked) const;
 
   ClassMask classes_;
   model::Kernels kernels_;
@@ -50,23 +52,6 @@ class SlotsReader {
   at::Tensor only_initial_;  ///< [vocabulary] 0 for a token that begins a word, else -infinity
   at::Tensor only_continuation_;
   std::vector<float> host_bias_;
-};
-
-class LogitsReader {
- public:
-  /// `vocabulary`: width of the logits; `kernels`: who reads them.
-  LogitsReader(std::int64_t vocabulary, model::Kernels kernels)
-      : no_classes_({}, static_cast<std::size_t>(vocabulary)), kernels_(kernels) {}
-  /// Starts to read; what comes back waits for the device: natural logarithms of softmax over the whole width, of the
-  /// tokens of `wanted` (any order; what they point to must stay) in its order; NaN where a logit of the row is not
-  /// finite. `logits` [row, vocabulary] float32; the first `rows` count. By our own kernels as `log_sums`, by operators
-  /// in float32.
-  Later<std::vector<double>> log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                               const std::vector<UseAtRow>& wanted) const;
-
- private:
-  ClassMask no_classes_;
-  model::Kernels kernels_;
 };
 
 // On a device, by torch's operators.
