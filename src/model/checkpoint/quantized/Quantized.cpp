@@ -1,7 +1,8 @@
 #include "model/checkpoint/quantized/Quantized.hpp"
 
-#include <c10/util/Float8_e4m3fn.h>
-#include <c10/util/Float8_e5m2.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full_like.h>
 
 #include <algorithm>
 #include <array>
@@ -48,145 +49,105 @@ struct Parts {
 /// One matrix, ready: of all the matrices of a model the one that was read last.
 struct Ready {
   const void* owner = nullptr;
-  std::vector<std::uint8_t> codes;
-  std::vector<float> scales, zeros;
-  std::vector<std::int32_t> groups;
+  at::Tensor codes;          ///< [out, in] bytes
+  at::Tensor scales, zeros;  ///< in the grid, float32
+  at::Tensor groups;         ///< [in] int32
 };
 
-template <class Number>
-std::vector<Number> raw(const StoredTensor& stored) {
-  std::vector<Number> numbers(stored.num_bytes / sizeof(Number));
-  stored.content.read(stored.offset, std::as_writable_bytes(std::span(numbers)));
-  return numbers;
+at::Tensor tensor_of(const StoredTensor& stored) {
+  auto tensor = at::empty(stored.shape, at::TensorOptions(stored.type));
+  stored.content.read(stored.offset, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+  return tensor;
 }
 
-std::uint8_t code_in(std::uint32_t word, int bits, std::int64_t place) {
-  return static_cast<std::uint8_t>(word >> static_cast<unsigned>(place * bits) &
-                                   ((1U << static_cast<unsigned>(bits)) - 1));
-}
-
-/// Where AWQ puts the codes of eight neighbours.
-std::int64_t awq_place(std::int64_t index) {
-  constexpr std::array<std::int64_t, 8> places = {0, 4, 1, 5, 2, 6, 3, 7};
-  return places[static_cast<std::size_t>(index % 8)];
+/// The codes in words of 32 bits, one behind the other along a dimension of the matrix.
+at::Tensor unpacked(const at::Tensor& words, std::int64_t dimension, int bits, Packing packing) {
+  constexpr std::array<int, 8> places_of_awq = {0, 4, 1, 5, 2, 6, 3, 7};
+  auto sizes = words.sizes().vec();
+  sizes.insert(sizes.begin() + dimension + 1, 32 / bits);
+  const auto codes = at::empty(sizes, at::kByte);
+  for (int i = 0; i < 32 / bits; ++i) {
+    const auto place = packing == Packing::interleaved ? places_of_awq.at(static_cast<std::size_t>(i)) : i;
+    codes.select(dimension + 1, i).copy_(words.bitwise_right_shift(place * bits).bitwise_and((1 << bits) - 1));
+  }
+  return codes.flatten(dimension, dimension + 1);
 }
 
 class QuantizedMatrix final : public NumberSource {
  public:
   QuantizedMatrix(Parts parts, std::shared_ptr<Ready> ready) : parts_(std::move(parts)), ready_(std::move(ready)) {
-    const auto middle = 1 << (parts_.bits - 1);
-    for (int code = 0; code < 256; ++code) {
-      const auto byte = static_cast<std::uint8_t>(code);
-      values_[byte] = parts_.packing == Packing::along_rows ? static_cast<float>(code - middle)
-                      : parts_.packing != Packing::whole    ? static_cast<float>(code)
-                      : parts_.codes.type == at::kFloat8_e4m3fn
-                          ? static_cast<float>(c10::Float8_e4m3fn(byte, c10::Float8_e4m3fn::from_bits()))
-                      : parts_.codes.type == at::kFloat8_e5m2
-                          ? static_cast<float>(c10::Float8_e5m2(byte, c10::Float8_e5m2::from_bits()))
-                          : static_cast<float>(static_cast<std::int8_t>(byte));
-    }
+    const auto type = parts_.packing == Packing::whole ? parts_.codes.type : at::kByte;
+    values_ = at::arange(256, at::kInt).to(at::kByte).view(type).to(at::kFloat);
   }
 
   void read(std::int64_t first, std::span<float> out) const override {
     if (ready_->owner != this) {
       load();
     }
+    const auto* values = values_.const_data_ptr<float>();
+    const auto* all_codes = ready_->codes.const_data_ptr<std::uint8_t>();
+    const auto* zeros = ready_->zeros.const_data_ptr<float>();
+    const auto* scales = ready_->scales.const_data_ptr<float>();
+    const auto* groups = ready_->groups.const_data_ptr<std::int32_t>();
     by_rows(first, out, parts_.in, [&](std::int64_t row, std::int64_t column, std::span<float> part) {
-      const auto* codes = ready_->codes.data() + row * parts_.in + column;
+      const auto* codes = all_codes + row * parts_.in + column;
       const auto start = row / parts_.row_block * parts_.scale_columns;
       for (std::size_t i = 0; i < part.size(); ++i) {
-        const auto input = column + static_cast<std::int64_t>(i);
-        const auto group =
-            ready_->groups.empty() ? input / parts_.column_block : ready_->groups[static_cast<std::size_t>(input)];
-        const auto place = static_cast<std::size_t>(start + group);
-        const auto zero = ready_->zeros.empty() ? parts_.zero : ready_->zeros[place];
-        part[i] = (values_[codes[i]] - zero) * ready_->scales[place];
+        const auto place = start + groups[column + static_cast<std::int64_t>(i)];
+        part[i] = (values[codes[i]] - zeros[place]) * scales[place];
       }
     });
   }
 
  private:
+  /// Rows and columns as they multiply: GPTQ's and AWQ's are stored the other way round.
   void load() const {
     *ready_ = {};
-    load_codes();
-    std::vector<float> scales(static_cast<std::size_t>(parts_.scales.count()));
-    read_numbers(parts_.scales, 0, scales);
-    ready_->scales = by_output() ? turned(scales) : std::move(scales);
-    if (parts_.zeros) {
-      load_zeros();
-    }
-    if (parts_.groups) {
-      ready_->groups = raw<std::int32_t>(*parts_.groups);
-      const auto fits = [&](std::int32_t group) { return group >= 0 && group < parts_.scale_columns; };
-      base::refuse_if(!std::ranges::all_of(ready_->groups, fits), parts_.codes.file + ": an input belongs to no group",
-                      "there are " + std::to_string(parts_.scale_columns) + " groups");
-    }
+    const bool turned = parts_.packing == Packing::down_inputs || parts_.packing == Packing::interleaved;
+    const auto upright = [&](const at::Tensor& stored) { return (turned ? stored.t() : stored).contiguous(); };
+    const auto codes = tensor_of(parts_.codes);
+    ready_->codes =
+        parts_.packing == Packing::whole
+            ? codes.view(at::kByte)
+            : upright(unpacked(codes, parts_.packing == Packing::down_inputs ? 0 : 1, parts_.bits, parts_.packing))
+                  .narrow(1, 0, parts_.in)
+                  .contiguous();
+    ready_->scales = upright(tensor_of(parts_.scales).to(at::kFloat));
+    ready_->zeros = zeros(upright);
+    ready_->groups = groups();
     ready_->owner = this;
   }
 
-  /// GPTQ's and AWQ's scales and zeros: [groups, out].
-  bool by_output() const { return parts_.packing == Packing::down_inputs || parts_.packing == Packing::interleaved; }
-  std::vector<float> turned(const std::vector<float>& stored) const {
-    std::vector<float> made(stored.size());
-    for (std::int64_t row = 0; row < parts_.scale_rows; ++row) {
-      for (std::int64_t group = 0; group < parts_.scale_columns; ++group) {
-        made[static_cast<std::size_t>(row * parts_.scale_columns + group)] =
-            stored[static_cast<std::size_t>(group * parts_.scale_rows + row)];
-      }
+  /// What stands for zero among the codes of each scale.
+  at::Tensor zeros(const auto& upright) const {
+    const bool is_signed = parts_.packing == Packing::along_rows;
+    if (!parts_.zeros) {
+      const auto middle = is_signed ? static_cast<float>(1 << (parts_.bits - 1)) : 0.0F;
+      return at::full_like(ready_->scales, parts_.zero + middle);
     }
-    return made;
+    const auto stored = tensor_of(*parts_.zeros);
+    if (parts_.packing == Packing::whole) {
+      return stored.to(at::kFloat).contiguous();
+    }
+    const auto codes = upright(unpacked(stored, is_signed ? 0 : 1, parts_.bits, parts_.packing));
+    return codes.narrow(0, 0, parts_.scale_rows).to(at::kFloat).add_(parts_.zero);
   }
 
-  void load_codes() const {
-    if (parts_.packing == Packing::whole) {
-      ready_->codes = raw<std::uint8_t>(parts_.codes);
-      return;
+  /// The scale of each input, among those of a row.
+  at::Tensor groups() const {
+    if (!parts_.groups) {
+      return at::arange(parts_.in, at::kInt).div(parts_.column_block, "floor");
     }
-    const auto words = raw<std::uint32_t>(parts_.codes);
-    const auto in_word = std::int64_t{32} / parts_.bits;
-    const auto words_of_row = parts_.codes.shape.back();
-    ready_->codes.resize(static_cast<std::size_t>(parts_.out * parts_.in));
-    for (std::int64_t row = 0; row < parts_.out; ++row) {
-      for (std::int64_t input = 0; input < parts_.in; ++input) {
-        const auto [word, place] =
-            parts_.packing == Packing::along_rows    ? std::pair(row * words_of_row + input / in_word, input % in_word)
-            : parts_.packing == Packing::down_inputs ? std::pair(input / in_word * words_of_row + row, input % in_word)
-                                                     : std::pair(input * words_of_row + row / in_word, awq_place(row));
-        ready_->codes[static_cast<std::size_t>(row * parts_.in + input)] =
-            code_in(words[static_cast<std::size_t>(word)], parts_.bits, place);
-      }
-    }
-  }
-
-  void load_zeros() const {
-    const auto& zeros = *parts_.zeros;
-    ready_->zeros.resize(static_cast<std::size_t>(parts_.scale_rows * parts_.scale_columns));
-    if (parts_.packing == Packing::whole) {
-      if (zeros.type == at::kChar) {
-        std::ranges::copy(raw<std::int8_t>(zeros), ready_->zeros.begin());
-      } else {
-        read_numbers(zeros, 0, ready_->zeros);
-      }
-      return;
-    }
-    const auto words = raw<std::uint32_t>(zeros);
-    const auto in_word = std::int64_t{32} / parts_.bits;
-    const auto words_of_row = zeros.shape.back();
-    const auto middle = parts_.packing == Packing::along_rows ? 1 << (parts_.bits - 1) : 0;
-    for (std::int64_t row = 0; row < parts_.scale_rows; ++row) {
-      for (std::int64_t group = 0; group < parts_.scale_columns; ++group) {
-        const auto word = by_output() ? group * words_of_row + row / in_word : row / in_word * words_of_row + group;
-        const auto place = parts_.packing == Packing::interleaved ? awq_place(row) : row % in_word;
-        ready_->zeros[static_cast<std::size_t>(row * parts_.scale_columns + group)] =
-            parts_.zero +
-            static_cast<float>(code_in(words[static_cast<std::size_t>(word)], parts_.bits, place) - middle);
-      }
-    }
+    auto stored = tensor_of(*parts_.groups);
+    base::refuse_if(!stored.ge(0).logical_and(stored.lt(parts_.scale_columns)).all().item<bool>(),
+                    parts_.codes.file + ": an input belongs to no group",
+                    "there are " + std::to_string(parts_.scale_columns) + " groups");
+    return stored;
   }
 
   Parts parts_;
   std::shared_ptr<Ready> ready_;
-  std::array<float, 256> values_{};
+  at::Tensor values_;  ///< of each byte
 };
 
 /// A part of a tensor's bytes.
@@ -381,9 +342,9 @@ class Decoder {
     const auto shape = needed(module, ".weight_shape");
     refuse_if(shape.num_bytes != 16 || shape.type != at::kLong || parts.codes.shape.size() != 2, module,
               "has a weight_shape of another form", "two numbers of 64 bits are needed");
-    const auto sizes = raw<std::int64_t>(shape);
-    parts.out = sizes[0];
-    parts.in = sizes[1];
+    const auto sizes = tensor_of(shape);
+    parts.out = sizes[0].item<std::int64_t>();
+    parts.in = sizes[1].item<std::int64_t>();
     parts.bits = 0;
     for (const int bits : {2, 4, 8}) {
       const bool fits = parts.in > 0 && parts.in < INT32_MAX && (parts.in * bits + 31) / 32 == parts.codes.shape[1];
