@@ -22,7 +22,6 @@
 #include "model/causal/CausalWeights.hpp"
 #include "model/causal/FeedForward.hpp"
 #include "model/causal/LayerKernels.hpp"
-#include "model/causal/RotaryTable.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Linear.hpp"
@@ -233,15 +232,8 @@ class CausalPass {
     const auto keys = projected.key.defined() ? specification_.num_key_heads : 0;
     normalize_heads(number, projected);
     const auto kind = specification_.layers[number].rotary;
-    if (specification_.position != PositionKind::rotary || kind < 0) {
-      return;
-    }
-    const auto& rotary = specification_.rotaries[kind];
-    const auto& angles = group.angles[kind];
-    if (settings_.kernels == Kernels::operators) {
-      rotate_with_operators(projected.turning(), queries + keys, rotary, angles);
-    } else {
-      rotate_on_cpu(projected.turning(), queries + keys, rotary, angles);
+    if (specification_.position == PositionKind::rotary && kind >= 0) {
+      constants_.rotaries[kind].turn(projected.turning(), queries + keys, group.angles[kind]);
     }
   }
 

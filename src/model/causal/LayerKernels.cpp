@@ -4,6 +4,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/mul.h>
@@ -17,6 +18,7 @@
 #include <optional>
 
 #include "base/Error.hpp"
+#include "model/kernels/Segments.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -458,6 +460,8 @@ struct RotateRows {
   }
 };
 
+constexpr std::int64_t positions_at_once = 1024;  // always as many: a vector library's last bits may follow the length
+
 // A pair's two numbers, apart in a dimension of their own.
 constexpr std::int64_t pair_dimension(RotaryPairs pairs) { return pairs == RotaryPairs::halves ? -2 : -1; }
 
@@ -511,6 +515,29 @@ void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rot
                             .view({count, heads, rotary.width});
   const auto turned = turning.mul(picked.cosines.unsqueeze(1));  // float32, because the angles are
   at::addcmul_out(turning, turned, partners, picked.sines.unsqueeze(1));
+}
+
+RotaryAngles RotaryTable::at_least(std::int64_t positions) {
+  if (kernels_ == Kernels::own_kernels) {
+    return rotary_angles(rotary_, 0, positions);
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto present = [this] { return kept_.cosines.defined() ? kept_.cosines.size(0) : 0; };
+  while (present() < positions) {
+    const auto more = angles_by_number(rotary_, rotary_angles(rotary_, present(), positions_at_once));
+    const auto append = [this](at::Tensor& kept, const at::Tensor& added) {
+      const auto sent = sent_to(added, device_);
+      kept = kept.defined() ? at::cat({kept, sent}) : sent;
+    };
+    append(kept_.cosines, more.cosines);
+    append(kept_.sines, more.sines);
+  }
+  return kept_;
+}
+
+void RotaryTable::turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked) const {
+  kernels_ == Kernels::operators ? rotate_with_operators(rows, heads, rotary_, picked)
+                                 : rotate_on_cpu(rows, heads, rotary_, picked);
 }
 
 }  // namespace stereosweep::model

@@ -6,6 +6,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <mutex>
+#include <utility>
 
 #include "model/causal/CausalSpecification.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -68,5 +70,24 @@ void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rot
 /// The same on any device, by angles_by_number() on the rows' device.
 void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
                            const RotaryAngles& picked);
+
+/// The angles of one rotary, kept on the device from pass to pass. Safe to use from several threads.
+class RotaryTable {
+ public:
+  RotaryTable(Rotary rotary, const at::Device& device, Kernels kernels)
+      : rotary_(std::move(rotary)), device_(device), kernels_(kernels) {}
+  /// Angles of position 0 to, at least, before `positions`, on the device. Torch's operators find them from the last
+  /// time; the numbers of a position do not depend on how many are asked for.
+  RotaryAngles at_least(std::int64_t positions);
+  /// Turns the heads of `rows` in place, by angles picked by row.
+  void turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked) const;
+
+ private:
+  Rotary rotary_;
+  at::Device device_;
+  Kernels kernels_;
+  std::mutex mutex_;
+  RotaryAngles kept_;
+};
 
 }  // namespace stereosweep::model

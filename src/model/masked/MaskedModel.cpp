@@ -13,7 +13,6 @@
 #include "base/Error.hpp"
 #include "base/process/Profile.hpp"
 #include "model/causal/LayerKernels.hpp"
-#include "model/causal/RotaryTable.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Linear.hpp"
@@ -95,10 +94,6 @@ struct Pass {
   // Of one layer: which rows ask.
   const Segments& segments(const at::Tensor* wanted) const { return wanted == nullptr ? everywhere : few; }
 };
-
-void rotate_in_place(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles) {
-  rotate_on_cpu(rows, heads, rotary, angles);
-}
 
 // The same product of an input to which `shift` was added.
 Linear shifted_back(const Linear& linear, const at::Tensor& shift) {
@@ -334,9 +329,8 @@ class Encoder : public MaskedModel {
       return 0;
     }
     const auto& kind = config_.layers[static_cast<std::size_t>(number)];
-    const auto& rotary = config_.rotaries[static_cast<std::size_t>(kind.rotary)];
-    const auto rotate = shape_.kernels == Kernels::own_kernels ? rotate_in_place : rotate_with_operators;
-    rotate(projected.turning(), 2 * config_.num_heads, rotary, pass.angles[static_cast<std::size_t>(kind.rotary)]);
+    const auto rotary = static_cast<std::size_t>(kind.rotary);
+    rotaries_[rotary].turn(projected.turning(), 2 * config_.num_heads, pass.angles[rotary]);
     return kind.window;
   }
 
