@@ -111,7 +111,7 @@ class CausalReader {
 
   // They stand below each other, so that one product does the work of all: [sum of rows, in]. Shapes are checked before
   // memory is taken.
-  at::Tensor stacked(const std::vector<Part>& parts, std::int64_t in) {
+  Linear stacked(const std::vector<Part>& parts, std::int64_t in, Bias stored) {
     const bool upright = names_.order == MatrixOrder::out_in;
     std::int64_t all = 0;
     for (const auto& part : parts) {
@@ -130,16 +130,11 @@ class CausalReader {
       }
       first += rows;
     }
-    return whole;
-  }
-
-  // Their biases, one after the other.
-  at::Tensor stacked_biases(const std::vector<Part>& parts) {
-    std::vector<at::Tensor> all;
+    std::vector<at::Tensor> biases;
     for (const auto& part : parts) {
-      all.push_back(bias(scope_ + part.name, part.out, part.rows, Bias::stored));
+      biases.push_back(bias(scope_ + part.name, part.out, part.rows, stored));
     }
-    return at::cat(all);
+    return product(std::move(whole), stored == Bias::stored ? at::cat(biases) : at::Tensor());
   }
 
   // Texts grow a token each at a time.
@@ -212,22 +207,19 @@ class CausalReader {
 
   Linear query_key_value(Kinds kinds) {
     const auto& names = names_.query_key_value;
-    if (names_.packing != QueryKeyValuePacking::apart) {
-      const auto all = query_rows() + 2 * key_rows();
-      const auto rows = packed_rows(kinds);
-      auto weights = matrix(scope_ + names.front(), {all, specification_.hidden}, rows);
-      return product(std::move(weights), bias(scope_ + names.front(), all, rows, bias_if(names_.query_key_value_bias)));
-    }
+    const bool apart = names_.packing == QueryKeyValuePacking::apart;
     std::vector<Part> parts;
-    if (kinds != Kinds::keys_and_values) {
+    if (!apart) {
+      parts.push_back({names.front(), query_rows() + 2 * key_rows(), packed_rows(kinds)});
+    }
+    if (apart && kinds != Kinds::keys_and_values) {
       parts.push_back({names[0], query_rows(), {own_queries()}});
     }
-    if (kinds != Kinds::queries) {
+    if (apart && kinds != Kinds::queries) {
       parts.push_back({names[1], key_rows(), {own_keys()}});
       parts.push_back({names[2], key_rows(), {own_keys()}});
     }
-    auto weights = stacked(parts, specification_.hidden);
-    return product(std::move(weights), names_.query_key_value_bias ? stacked_biases(parts) : at::Tensor());
+    return stacked(parts, specification_.hidden, bias_if(names_.query_key_value_bias));
   }
 
   void read_query_key_value(CausalLayer& layer, Place place) {
@@ -254,20 +246,12 @@ class CausalReader {
   FeedForward feed_forward() {
     const auto stored = bias_if(names_.feed_forward_bias);
     const auto inner = specification_.inner;
-    FeedForward part;
+    std::vector<Part> parts = {{names_.inner.front(), specification_.gated ? 2 * inner : inner, own_inner_rows(0)}};
     if (names_.inner.size() == 2) {
-      const std::vector<Part> parts = {{names_.inner[0], inner, {own_inner()}},
-                                       {names_.inner[1], inner, {own_inner()}}};
-      auto weights = stacked(parts, specification_.hidden);
-      part.inner = product(std::move(weights), stored == Bias::stored ? stacked_biases(parts) : at::Tensor());
-    } else {
-      const auto name = scope_ + names_.inner.front();
-      const auto all = specification_.gated ? 2 * inner : inner;
-      auto weights = matrix(name, {all, specification_.hidden}, own_inner_rows(0));
-      part.inner = product(std::move(weights), bias(name, all, own_inner_rows(0), stored));
+      parts = {{names_.inner[0], inner, {own_inner()}}, {names_.inner[1], inner, {own_inner()}}};
     }
-    part.outer = summand(names_.outer, specification_.hidden, inner, stored);
-    return part;
+    auto whole = stacked(parts, specification_.hidden, stored);
+    return {std::move(whole), summand(names_.outer, specification_.hidden, inner, stored)};
   }
 
   // Of [experts, hidden, 2 inner], a number of gate, one of up and so on, an expert's rows of the slice: [2 inner,
@@ -329,12 +313,12 @@ class CausalReader {
       const auto expert = experts + std::to_string(i);
       FeedForward own;
       own.inner =
-          product(reader_.has(all_inner)
-                      ? reader_.take_cut(all_inner, {count, 2 * inner, hidden}, {own_inner_rows(2 * inner * i), {}})
-                      : stacked({{expert + "." + names_.expert_inner[0], inner, {own_inner()}},
-                                 {expert + "." + names_.expert_inner[1], inner, {own_inner()}}},
-                                hidden),
-                  {});
+          reader_.has(all_inner)
+              ? product(reader_.take_cut(all_inner, {count, 2 * inner, hidden}, {own_inner_rows(2 * inner * i), {}}),
+                        {})
+              : stacked({{expert + "." + names_.expert_inner[0], inner, {own_inner()}},
+                         {expert + "." + names_.expert_inner[1], inner, {own_inner()}}},
+                        hidden, Bias::none);
       own.outer =
           reader_.has(all_outer)
               ? product(reader_.take_cut(all_outer, {count, hidden, inner}, {{{i * hidden, hidden}}, own_part(inner)}),
