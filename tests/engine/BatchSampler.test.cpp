@@ -58,9 +58,9 @@ TEST(BatchSampler, BothWaysDrawTheSameTokens) {
       tasks.push_back(
           {static_cast<std::int64_t>(rng() % 8), &asked[i], rng() % 100, prompt, ids.subspan(prompt.size())});
     }
-    const auto by_kernels = BatchSampler(model::Kernels::own_kernels).draw(logits, tasks);
-    const auto by_operators = BatchSampler(model::Kernels::operators).draw(logits, tasks);
-    const auto from_apart = BatchSampler(model::Kernels::operators).draw(testing::set_apart(logits), tasks);
+    const auto by_kernels = draw_tokens(logits, tasks, model::Kernels::own_kernels);
+    const auto by_operators = draw_tokens(logits, tasks, model::Kernels::operators);
+    const auto from_apart = draw_tokens(testing::set_apart(logits), tasks, model::Kernels::operators);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const auto row = row_of(logits, tasks[i].row);
       const auto changed = penalized(row, tasks[i].prompt, tasks[i].added, asked[i].repetition_penalty);
@@ -96,7 +96,7 @@ TEST(BatchSampler, RowsThatAreNotFiniteHaveNoToken) {
       tasks.push_back({static_cast<std::int64_t>(tasks.size() % 3), &one, 0, ids, {}});
     }
     for (const auto kernels : {model::Kernels::own_kernels, model::Kernels::operators}) {
-      const auto drawn = BatchSampler(kernels).draw(logits, tasks);
+      const auto drawn = draw_tokens(logits, tasks, kernels);
       for (std::size_t i = 0; i < tasks.size(); ++i) {
         EXPECT_EQ(drawn[i].has_value(), tasks[i].row != 1);
       }

@@ -98,7 +98,6 @@ class Texts {
         requests_(requests),
         answers_(answers),
         counts_(counts),
-        drawer_(parts.model.shape().kernels),
         kept_(kept),
         ahead_(rows_ahead(parts.model.shape().kernels)),
         tree_(tree_with(kept != nullptr ? kept->tree : model::TokenTree())) {
@@ -304,7 +303,7 @@ class Texts {
     if (tasks.empty()) {
       return;
     }
-    const auto drawn = drawer_.draw(logits, tasks);
+    const auto drawn = draw_tokens(logits, tasks, parts_.model.shape().kernels);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       drawn[i] ? add(*texts[i], drawn[i]->id, drawn[i]->logprob)
                : finish(*texts[i], not_finite_error(parts_.model.shape().dtype));
@@ -360,7 +359,6 @@ class Texts {
   std::span<const Request> requests_;
   std::span<query::Answer> answers_;
   query::EngineCounts& counts_;
-  BatchSampler drawer_;
   KeptTexts* kept_;     ///< null: a text is forgotten when it ends
   std::int32_t ahead_;  ///< rows
   GrowingTree tree_;

@@ -335,14 +335,7 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
 
 std::vector<std::int64_t> rows_of_tasks(std::span<const DrawTask> tasks) { return base::mapped(tasks, &DrawTask::row); }
 
-}  // namespace
-
-std::vector<std::optional<Drawn>> BatchSampler::draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const {
-  return kernels_ == model::Kernels::operators ? draw_by_operators(logits, tasks) : draw_on_host(logits, tasks);
-}
-
-std::vector<std::optional<Drawn>> BatchSampler::draw_on_host(const at::Tensor& logits,
-                                                             std::span<const DrawTask> tasks) const {
+std::vector<std::optional<Drawn>> draw_on_host(const at::Tensor& logits, std::span<const DrawTask> tasks) {
   const auto host = on_host(logits);
   std::vector<std::optional<BlockMasses>> masses(static_cast<std::size_t>(host.size(0)));
   const auto rows = sorted_distinct(rows_of_tasks(tasks));
@@ -370,8 +363,7 @@ std::vector<std::optional<Drawn>> BatchSampler::draw_on_host(const at::Tensor& l
   return drawn;
 }
 
-std::vector<std::optional<Drawn>> BatchSampler::draw_by_operators(const at::Tensor& logits,
-                                                                  std::span<const DrawTask> tasks) const {
+std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, std::span<const DrawTask> tasks) {
   std::vector<DrawTask> plain;
   std::vector<DrawTask> moved;
   for (const auto& task : tasks) {
@@ -420,6 +412,13 @@ std::vector<std::optional<Drawn>> BatchSampler::draw_by_operators(const at::Tens
     drawn.push_back(std::isfinite(logprob) ? std::optional(Drawn{choice.id, logprob}) : std::nullopt);
   }
   return drawn;
+}
+
+}  // namespace
+
+std::vector<std::optional<Drawn>> draw_tokens(const at::Tensor& logits, std::span<const DrawTask> tasks,
+                                              model::Kernels kernels) {
+  return kernels == model::Kernels::operators ? draw_by_operators(logits, tasks) : draw_on_host(logits, tasks);
 }
 
 }  // namespace stereosweep::engine

@@ -28,22 +28,11 @@ struct Drawn {
   double logprob = 0;  ///< under the softmax of the logits as they are, nat; by operators float32
 };
 
-class BatchSampler {
- public:
-  /// `kernels`: who reads the logits.
-  explicit BatchSampler(model::Kernels kernels) : kernels_(kernels) {}
-
-  /// One for each task, as `next_token` of the row (after the penalty, where there is one); nothing where a logit of
-  /// the row is not finite. `logits` [rows, vocabulary] float32. A device is waited for once, unless the logits that
-  /// come from it do not decide a draw. Both ways draw the same tokens, unless a draw falls
-  /// between two float64 roundings of one sum of weights (relative 1e-15).
-  std::vector<std::optional<Drawn>> draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
-
- private:
-  std::vector<std::optional<Drawn>> draw_on_host(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
-  std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
-
-  model::Kernels kernels_;
-};
+/// One for each task, as `next_token` of the row (after the penalty, where there is one); nothing where a logit of the
+/// row is not finite. `logits` [rows, vocabulary] float32; `kernels`: who reads them. A device is waited for once,
+/// unless the logits that come from it do not decide a draw. Both ways draw the same tokens, unless a draw falls
+/// between two float64 roundings of one sum of weights (relative 1e-15).
+std::vector<std::optional<Drawn>> draw_tokens(const at::Tensor& logits, std::span<const DrawTask> tasks,
+                                              model::Kernels kernels);
 
 }  // namespace stereosweep::engine

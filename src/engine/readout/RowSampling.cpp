@@ -130,6 +130,41 @@ BlockMasses masses_at(std::span<const float> logits, double temperature) {
   return {block_masses(logits, largest, temperature), largest};
 }
 
+// A block, and what is left of the draw in it.
+struct BlockDraw {
+  std::size_t block = 0;
+  double rest = 0;
+};
+
+BlockDraw pick_block(std::span<const double> masses, double unit) {
+  const double drawn = unit * std::accumulate(masses.begin(), masses.end(), 0.0);
+  double before = 0;
+  std::size_t last = 0;
+  for (std::size_t block = 0; block < masses.size(); ++block) {
+    if (drawn < before + masses[block]) {
+      return {block, drawn - before};
+    }
+    before += masses[block];
+    last = masses[block] > 0 ? block : last;
+  }
+  return {last, masses[last]};
+}
+
+// Place of the token in the block.
+std::size_t pick_in_block(std::span<const float> logits, double rest, float largest, double temperature) {
+  double mass = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double weight = weight_of(logits[i], largest, temperature);
+    mass += weight;
+    if (rest < mass) {
+      return i;
+    }
+    last = weight > 0 ? i : last;
+  }
+  return last;
+}
+
 // `row` at the query's temperature.
 query::TokenId draw_of_row(std::span<const float> logits, const BlockMasses& row, const query::Generate& asked,
                            std::uint64_t step) {
@@ -291,34 +326,6 @@ std::vector<double> block_masses(std::span<const float> logits, float largest, d
     }
   }
   return masses;
-}
-
-BlockDraw pick_block(std::span<const double> masses, double unit) {
-  const double drawn = unit * std::accumulate(masses.begin(), masses.end(), 0.0);
-  double before = 0;
-  std::size_t last = 0;
-  for (std::size_t block = 0; block < masses.size(); ++block) {
-    if (drawn < before + masses[block]) {
-      return {block, drawn - before};
-    }
-    before += masses[block];
-    last = masses[block] > 0 ? block : last;
-  }
-  return {last, masses[last]};
-}
-
-std::size_t pick_in_block(std::span<const float> logits, double rest, float largest, double temperature) {
-  double mass = 0;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const double weight = weight_of(logits[i], largest, temperature);
-    mass += weight;
-    if (rest < mass) {
-      return i;
-    }
-    last = weight > 0 ? i : last;
-  }
-  return last;
 }
 
 }  // namespace stereosweep::engine

@@ -88,14 +88,4 @@ constexpr std::size_t block_width = 256;
 /// Sums of the weights of consecutive blocks; the last block may be shorter.
 std::vector<double> block_masses(std::span<const float> logits, float largest, double temperature);
 
-/// A block, and what is left of the draw in it.
-struct BlockDraw {
-  std::size_t block = 0;
-  double rest = 0;
-};
-BlockDraw pick_block(std::span<const double> masses, double unit);
-
-/// Place of the token in the block.
-std::size_t pick_in_block(std::span<const float> logits, double rest, float largest, double temperature);
-
 }  // namespace stereosweep::engine
