@@ -7,18 +7,6 @@
 
 namespace stereosweep::engine {
 
-std::vector<RowReader> readers_of(std::span<const Use> uses) {
-  std::vector<RowReader> readers;
-  while (!uses.empty()) {
-    const auto other =
-        std::ranges::find_if(uses, [&](const Use& use) { return use.position != uses.front().position; });
-    const auto count = static_cast<std::size_t>(other - uses.begin());
-    readers.push_back({uses.front().position, uses.first(count)});
-    uses = uses.subspan(count);
-  }
-  return readers;
-}
-
 void refuse_query(const std::string& problem, const std::string& why) { base::refuse(problem, why); }
 
 void check_id(query::TokenId id, std::int64_t count) {

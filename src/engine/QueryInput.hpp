@@ -81,9 +81,6 @@ struct RowReader {
   std::span<const Use> uses;  ///< never empty
 };
 
-/// One reader for each run of neighbours in `uses` that have the same position; row: that position.
-std::vector<RowReader> readers_of(std::span<const Use> uses);
-
 /// One forward pass.
 template <class Input>
 struct ForwardBatch {
@@ -95,8 +92,12 @@ struct ForwardBatch {
   /// The next rows are those that the sequence reads; row_of(position): where its token is in the input.
   void read(const Sequence& sequence, const auto& row_of) {
     layer = sequence.layer;
-    for (const auto& [position, uses] : readers_of(sequence.uses)) {
-      readers.push_back({std::ssize(rows), uses});
+    std::size_t count = 0;
+    for (std::span<const Use> left = sequence.uses; !left.empty(); left = left.subspan(count)) {
+      const auto position = left.front().position;
+      const auto other = std::ranges::find_if(left, [&](const Use& use) { return use.position != position; });
+      count = static_cast<std::size_t>(other - left.begin());
+      readers.push_back({std::ssize(rows), left.first(count)});
       rows.push_back(row_of(position));
     }
   }
