@@ -1,9 +1,9 @@
 #include "model/elmo/Lstm.hpp"
 
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/Error.hpp"
@@ -98,16 +98,6 @@ struct StepCells {
   }
 };
 
-// Copies row i of `from` to row rows[i] of `to`.
-void put_rows(const at::Tensor& from, std::span<const std::int64_t> rows, const at::Tensor& to) {
-  const auto bytes = static_cast<std::size_t>(from.size(1)) * from.element_size();
-  const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
-  auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::memcpy(target + static_cast<std::size_t>(rows[i]) * bytes, source + i * bytes, bytes);
-  }
-}
-
 }  // namespace
 
 void step_cells(const CellStep& step, Instructions instructions) {
@@ -181,7 +171,7 @@ at::Tensor Lstm::run(const at::Tensor& inputs, std::span<const std::int64_t> row
     if (projection_clip_ > 0) {
       state.clamp_(-projection_clip_, projection_clip_);
     }
-    put_rows(state, tokens, outputs);
+    outputs.index_copy_(0, at::tensor(tokens), state.narrow(0, 0, step.sequences));
   }
   return outputs;
 }
