@@ -26,6 +26,28 @@ using lanes::load;
 using lanes::round_up;
 using lanes::store;
 
+// Attention on the processor for many short sequences, straight on packed rows.
+// Torch's own kernel wants [batch, heads, length, width] copies and is made for long sequences: with ten tokens it
+// took a fifth of a bfloat16 forward. Here one (sequence, head) pair stays in the first-level cache from its first
+// read to its last write. Arithmetic is float32 throughout; bfloat16 and float16 are how numbers are stored.
+
+// Where one (sequence, head) pair lies. Strides count numbers, not bytes; `width` numbers of a row belong to the head.
+template <class Number>
+struct HeadTask {
+  const Number* query;  // [queries, width]
+  const Number* key;    // [keys, width]
+  const Number* value;  // [keys, width]
+  Number* out;          // [queries, width]
+  std::int64_t query_stride;
+  std::int64_t key_stride;
+  std::int64_t value_stride;
+  std::int64_t out_stride;
+  std::int64_t num_queries;
+  std::int64_t num_keys;  // at least 1
+  std::int64_t width;
+  float scale;  // of the scores
+};
+
 constexpr int block_rows = 4;  // queries that share one pass over keys and values
 
 // One row of `width` numbers as floats; the rest up to a whole number of lanes::width is zero.
@@ -177,6 +199,8 @@ STEREOSWEEP_ALWAYS_INLINE void mix_columns(const Places& places, std::int64_t nu
   }
 }
 
+// out = softmax(scale * query key^T) value. `scratch` holds at least scratch_numbers(keys, width) floats, 64-byte
+// aligned.
 struct AttendHead {
   template <class, class Number>
   STEREOSWEEP_ALWAYS_INLINE static void run(const HeadTask<Number>& task, float* const& scratch) {
@@ -208,21 +232,11 @@ struct AttendHead {
   }
 };
 
-}  // namespace
-
 std::int64_t scratch_numbers(std::int64_t num_keys, std::int64_t width) {
   const auto keys = round_up(num_keys);
   const auto columns = round_up(width);
   return keys * columns + num_keys * columns + block_rows * (2 * columns + keys);
 }
-
-template <class Number>
-void attend_one(const HeadTask<Number>& task, float* scratch, Instructions instructions) {
-  lanes::run<AttendHead>(instructions, task, scratch);
-}
-template void attend_one(const HeadTask<float>& task, float* scratch, Instructions instructions);
-
-namespace {
 
 constexpr std::int64_t cache_line = 64;
 
@@ -243,7 +257,7 @@ void fetch_part(const at::Tensor& rows, std::span<const std::int32_t> begins, st
 
 template <class Number>
 void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
-               std::int64_t num_heads, const at::Tensor& out) {
+               std::int64_t num_heads, const at::Tensor& out, Instructions instructions) {
   const auto width = query.size(1) / num_heads;
   const auto sequences = static_cast<std::int64_t>(segments.key_begin.size()) - 1;
   const auto one_pair = [&](std::int64_t index, float* scratch) {
@@ -265,7 +279,7 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
     task.width = width;
     task.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
     if (task.num_queries > 0) {
-      attend_one(task, scratch);
+      lanes::run<AttendHead>(instructions, task, scratch);
     }
   };
   // What a product has put out is larger than the second-level cache, and one head's part of a row is too short for the
@@ -292,14 +306,15 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
 }  // namespace
 
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
-                  std::int64_t num_heads) {
+                  std::int64_t num_heads, Instructions instructions) {
   const base::profile::Span span("attention");
   STEREOSWEEP_ASSERT(query.stride(1) == 1 && key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
   if (kernels_on(query.device()) == Kernels::own_kernels) {
     const auto out = at::empty({query.size(0), query.size(1)}, query.options());
     out.slice(0, segments.query_begin.back()).zero_();  // rows that belong to no sequence
-    with_number(query.scalar_type(),
-                [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
+    with_number(query.scalar_type(), [&]<class Number>(Number) {
+      attend_in<Number>(query, key, value, segments, num_heads, out, instructions);
+    });
     return out;
   }
   const auto by = segments.bundles ? SegmentOperator::efficient
