@@ -277,8 +277,6 @@ class CausalReader {
     const auto all_outer = experts + "down_proj";
     const auto biases = reader_.take_cut(all_inner + "_bias", {count, 2 * inner},
                                          {{{expert, 1}}, {{2 * own_inner().first, 2 * own_inner().count}}});
-    FeedForward own;
-    own.inner = product(interleaved(all_inner, expert), biases.view({-1, 2}).t().flatten());
     auto outer = reader_.has(all_outer + "_blocks")
                      ? reader_.take_cut(all_outer + "_blocks", {count, hidden, inner},
                                         {{{expert * hidden, hidden}}, own_part(inner)})
@@ -288,8 +286,8 @@ class CausalReader {
                            .t()
                            .contiguous();
     const auto bias = reader_.take_cut(all_outer + "_bias", {count, hidden}, {{{expert, 1}}, {}}).flatten();
-    own.outer = product(std::move(outer), slice_.index > 0 ? at::Tensor() : bias);
-    return own;
+    return {product(interleaved(all_inner, expert), biases.view({-1, 2}).t().flatten()),
+            product(std::move(outer), slice_.index > 0 ? at::Tensor() : bias)};
   }
 
   // Three layouts: a matrix per expert, or all experts of a layer in one tensor, as ExpertPacking says.

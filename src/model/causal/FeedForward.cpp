@@ -111,17 +111,18 @@ struct ExpertMixture::Answers {
 
 ExpertMixture::ExpertMixture(const at::Tensor& router, const at::Tensor& router_bias, std::vector<FeedForward> experts,
                              const CausalSpecification& specification)
-    : rule_(specification.experts),
-      specification_(specification),
+    : specification_(specification),
       kernels_(kernels_on(router.device())),
       router_bias_(router_bias.defined() ? router_bias.to(at::kFloat) : router_bias),
       experts_(std::move(experts)) {
+  const auto count = specification.experts.count;
+  const auto type = count <= most_experts_in_a_byte ? at::kByte : at::kShort;  // a device sorts eight bits in each pass
+  numbers_ = at::arange(count, router.options().dtype(type));
   if (kernels_ == Kernels::own_kernels) {
     router_ = router.to(at::kFloat);
     return;
   }
   scores_ = OutputProjection(router, router_bias_);
-  numbers_ = at::arange(rule_.count, router.options().dtype(type_of_numbers()));
   inner_ = stacked_upright(experts_, &FeedForward::inner);
   outer_ = stacked_upright(experts_, &FeedForward::outer);
   in_groups_ = has_grouped_products(router.device(), router.scalar_type());
@@ -139,17 +140,13 @@ ExpertMixture::Choice ExpertMixture::choose(const at::Tensor& input) const {
       kernels_ == Kernels::own_kernels ? at::linear(input.to(at::kFloat), router_, router_bias_) : scores_.apply(input);
   // Stable: of equal chances the lower number comes first.
   const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
-  const auto few = chances.slice(1, 0, rule_.per_token);
-  return {numbers.slice(1, 0, rule_.per_token), rule_.renormalize ? few.div(few.sum(1, true)) : few};
-}
-
-// A device sorts eight bits in each pass over the pairs.
-at::ScalarType ExpertMixture::type_of_numbers() const {
-  return rule_.count <= most_experts_in_a_byte ? at::kByte : at::kShort;
+  const auto few = chances.slice(1, 0, specification_.experts.per_token);
+  return {numbers.slice(1, 0, specification_.experts.per_token),
+          specification_.experts.renormalize ? few.div(few.sum(1, true)) : few};
 }
 
 ExpertMixture::Order ExpertMixture::order_of(const Choice& choice) const {
-  const auto keys = choice.experts.flatten().to(type_of_numbers());
+  const auto keys = choice.experts.flatten().to(numbers_.scalar_type());
   const auto [experts, pairs] = at::sort(keys, /*stable=*/true, 0, /*descending=*/false);
   return {experts, pairs};
 }
@@ -158,14 +155,14 @@ ExpertMixture::Order ExpertMixture::order_of(const Choice& choice) const {
 at::Tensor ExpertMixture::places_in(const Order& order) const {
   const auto places = at::empty_like(order.pairs);
   put_rows(places, order.pairs, at::arange(order.pairs.size(0), order.pairs.options()));
-  return places.view({-1, rule_.per_token});
+  return places.view({-1, specification_.experts.per_token});
 }
 
 // Nobody waits for the host.
 ExpertMixture::Answers ExpertMixture::answer_together(const at::Tensor& input, const Choice& choice) const {
   const auto order = order_of(choice);
   const auto ends = at::searchsorted(order.experts, numbers_, /*out_int32=*/true, /*right=*/true);
-  const auto rows = input.index_select(0, order.pairs.div(rule_.per_token, "floor"));
+  const auto rows = input.index_select(0, order.pairs.div(specification_.experts.per_token, "floor"));
   const auto multiply = [&](const at::Tensor& some, const ExpertStack& stack) {
     const auto product = at::_grouped_mm(some, stack.weight, ends);
     return stack.bias.defined() ? product.add_(stack.bias.index_select(0, order.experts.to(at::kInt))) : product;
@@ -179,17 +176,16 @@ ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, co
     return stack.bias.defined() ? at::baddbmm(stack.bias.unsqueeze(1), some, stack.weight)
                                 : at::bmm(some, stack.weight);
   };
-  const auto inner = multiply(input.unsqueeze(0).expand({rule_.count, rows, input.size(1)}), inner_);
-  const auto active = activated(specification_, inner.flatten(0, 1)).unflatten(0, {rule_.count, rows});
+  const auto inner = multiply(input.unsqueeze(0).expand({specification_.experts.count, rows, input.size(1)}), inner_);
+  const auto active = activated(specification_, inner.flatten(0, 1)).unflatten(0, {specification_.experts.count, rows});
   const auto row = at::arange(rows, choice.experts.options()).unsqueeze(1);
   return {multiply(active, outer_).flatten(0, 1), row.add(choice.experts, rows)};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input, const Choice& choice) const {
   const auto order = order_of(choice);
-  const auto row_of_pair = order.pairs.div(rule_.per_token, "floor");
-  const auto each = at::arange(rule_.count, order.experts.options()).unsqueeze(1);
-  const auto counts = order.experts.unsqueeze(0).eq(each).sum(1).to(at::kCPU);
+  const auto row_of_pair = order.pairs.div(specification_.experts.per_token, "floor");
+  const auto counts = order.experts.unsqueeze(0).eq(numbers_.unsqueeze(1)).sum(1).to(at::kCPU);
   std::vector<at::Tensor> answers;
   std::int64_t begin = 0;
   for (std::size_t expert = 0; expert < experts_.size(); ++expert) {
@@ -217,8 +213,8 @@ at::Tensor ExpertMixture::mix_with_operators(const at::Tensor& input, const at::
   // The last sum rounds to the model's type, the others are float32, because the weights are.
   auto out = at::empty(input.sizes(), input.options());
   auto sum = residual;
-  for (std::int64_t i = 0; i < rule_.per_token; ++i) {
-    const bool is_last = i + 1 == rule_.per_token;
+  for (std::int64_t i = 0; i < specification_.experts.per_token; ++i) {
+    const bool is_last = i + 1 == specification_.experts.per_token;
     const auto part = parts.select(1, i);
     const auto weight = choice.weights.slice(1, i, i + 1);
     if (is_last) {
@@ -237,7 +233,7 @@ at::Tensor ExpertMixture::mix_on_cpu(const at::Tensor& input) const {
   const auto weights = by_chance.weights.gather(1, order);
   const auto answers = answer_one_by_one(input, {experts, weights});
   auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
-  for (std::int64_t i = 0; i < rule_.per_token; ++i) {
+  for (std::int64_t i = 0; i < specification_.experts.per_token; ++i) {
     const auto part = answers.rows.index_select(0, answers.places.select(1, i));
     sums.add_(part.to(at::kFloat).mul(weights.select(1, i).unsqueeze(1)));  // addcmul_ does not round the product
   }

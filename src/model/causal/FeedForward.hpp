@@ -52,7 +52,6 @@ class ExpertMixture {
   struct Order;
   struct Answers;
   Choice choose(const at::Tensor& input) const;
-  at::ScalarType type_of_numbers() const;
   Order order_of(const Choice& choice) const;
   at::Tensor places_in(const Order& order) const;
   Answers answer_together(const at::Tensor& input, const Choice& choice) const;
@@ -61,7 +60,6 @@ class ExpertMixture {
   at::Tensor mix_with_operators(const at::Tensor& input, const at::Tensor& residual) const;
   at::Tensor mix_on_cpu(const at::Tensor& input) const;
 
-  Experts rule_;
   CausalSpecification specification_;
   Kernels kernels_ = Kernels::own_kernels;
   at::Tensor router_bias_;   ///< float32
