@@ -102,9 +102,10 @@ TEST(LargestLogits, HoldsTheLargestWithoutGap) {
     ASSERT_GE(found.size(), std::min(wanted, row.size()));
     float smallest = std::numeric_limits<float>::infinity();
     std::vector<bool> listed(row.size(), false);
-    for (const auto index : found) {
-      smallest = std::min(smallest, row[index]);
-      listed[index] = true;
+    for (const auto& [id, value] : found) {
+      ASSERT_EQ(value, row[static_cast<std::size_t>(id)]);
+      smallest = std::min(smallest, value);
+      listed[static_cast<std::size_t>(id)] = true;
     }
     for (std::size_t j = 0; j < row.size(); ++j) {
       ASSERT_TRUE(listed[j] || row[j] <= smallest);

@@ -29,8 +29,6 @@
 namespace stereosweep::engine {
 namespace {
 
-using query::TokenId;
-
 // Weights in float64 that exist at once.
 constexpr std::int64_t most_weight_bytes = std::int64_t{1} << 27;
 
@@ -70,12 +68,6 @@ at::Tensor place_of_draw(const at::Tensor& masses, const at::Tensor& sums, const
   const auto number = at::arange(masses.size(1), place.options());
   return at::minimum(place, number.mul(masses.gt(0)).amax(1, true));
 }
-
-// A token that was drawn, and its logit before any penalty.
-struct Choice {
-  TokenId id = 0;
-  float logit = 0;
-};
 
 // Draws from the rows of one matrix where it is. `start` asks the device for all that the draws need, `finish` reads
 // it.
@@ -128,9 +120,9 @@ class MatrixDraws {
     }
   }
 
-  // One for each task; of rows that are not finite some token.
-  std::vector<Choice> finish(const std::vector<at::Tensor>& parts) {
-    std::vector<Choice> choices(tasks_.size());
+  // One for each task, its logit before any penalty; of rows that are not finite some token.
+  std::vector<Logit> finish(const std::vector<at::Tensor>& parts) {
+    std::vector<Logit> choices(tasks_.size());
     auto part = parts.begin() + static_cast<std::ptrdiff_t>(first_part_);
     if (!largest_.empty() || !free_.empty()) {
       const auto* id = (part++)->const_data_ptr<std::int32_t>();
@@ -262,7 +254,7 @@ class MatrixDraws {
   }
 
   // Task number i of `some`. The whole row comes where its largest logits do not decide.
-  Choice draw_restricted(const Restricted& some, std::size_t i, Parts part) const {
+  Logit draw_restricted(const Restricted& some, std::size_t i, Parts part) const {
     const auto task = some.tasks[i];
     const auto& asked = *tasks_[task].asked;
     const auto place = tasks_[task].row;
@@ -270,19 +262,14 @@ class MatrixDraws {
     if (!all_finite(numbers)) {
       return {};  // a NaN is among the largest
     }
-    const auto* const ids = part[1].const_data_ptr<std::int32_t>() + place * part[1].size(1);
-    std::vector<Logit> largest;
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      largest.push_back({ids[k], numbers[k]});
-    }
     RowMass row{static_cast<std::size_t>(width()), 0};
     if (!some.heated.empty()) {
       row.total = part[some.num_parts - 1].const_data_ptr<double>()[place_in(some.heated, heated(task))];
     }
-    if (const auto decided = candidates_among(std::move(largest), row, asked)) {
+    if (const auto decided = candidates_among(logits_at(part[0], part[1], place), row, asked)) {
       const auto id = pick(*decided, unit(task));
-      const auto plain = plain_.is_same(matrix_) ? numbers : row_of(part[2], place);
-      return {id, plain[static_cast<std::size_t>(std::find(ids, ids + numbers.size(), id) - ids)]};
+      const auto plain = logits_at(part[plain_.is_same(matrix_) ? 0 : 2], part[1], place);
+      return {id, std::ranges::find(plain, id, &Logit::id)->value};
     }
     const auto whole = on_host(matrix_.narrow(0, tasks_[task].row, 1));
     const auto id = pick(candidates(row_of(whole, 0), asked), unit(task));
@@ -379,7 +366,7 @@ std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, st
     const auto some = std::span(moved).subspan(begin, std::min(at_once, std::ssize(moved) - begin));
     pieces.emplace_back(some.begin(), some.end());
   }
-  std::vector<Choice> choices;
+  std::vector<Logit> choices;
   at::Tensor sums;
   for (std::size_t next = 0; next < pieces.size();) {
     std::vector<at::Tensor> parts;
@@ -408,7 +395,7 @@ std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, st
   for (const auto& task : tasks) {
     const auto& choice = task.asked->repetition_penalty == 1 ? *next_plain++ : *next_moved++;
     const auto logprob =
-        static_cast<double>(choice.logit) - static_cast<double>(sums.const_data_ptr<float>()[task.row]);
+        static_cast<double>(choice.value) - static_cast<double>(sums.const_data_ptr<float>()[task.row]);
     drawn.push_back(std::isfinite(logprob) ? std::optional(Drawn{choice.id, logprob}) : std::nullopt);
   }
   return drawn;

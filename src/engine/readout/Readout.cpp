@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "engine/readout/HiddenRows.hpp"
-#include "engine/readout/SetDistance.hpp"
 #include "model/kernels/Segments.hpp"
 
 namespace stereosweep::engine {
@@ -61,17 +60,6 @@ std::vector<std::int32_t> places_of(std::span<const AskedRow> asked, std::int64_
     }
   }
   return places;
-}
-
-// The largest entries of a row.
-std::vector<SetRow::Entry> entries_of(const at::Tensor& logits, const at::Tensor& indices, std::int64_t row) {
-  std::vector<SetRow::Entry> entries;
-  const auto kept = logits.size(1);
-  for (std::int64_t i = row * kept; i < (row + 1) * kept; ++i) {
-    entries.push_back(
-        {logits.const_data_ptr<float>()[i], static_cast<std::uint32_t>(indices.const_data_ptr<std::int32_t>()[i])});
-  }
-  return entries;
 }
 
 std::vector<float> without(std::span<const float> logits, std::span<const float> bias) {
@@ -164,8 +152,8 @@ class LogitsReader::DeviceRows {
     const auto norm = parts[6].const_data_ptr<double>()[row];
     return {logits_.narrow(0, row, 1),
             reader_.host_bias_,
-            {entries_of(parts[2], parts[3], row), size, norm + 1},
-            {entries_of(parts[4], parts[5], row), size, norm}};
+            {logits_at(parts[2], parts[3], row), size, norm + 1},
+            {logits_at(parts[4], parts[5], row), size, norm}};
   }
   // To be asked in the order of the slots and of their targets.
   float logit(const AskedRow& /*at*/, query::TokenId /*target*/) {
@@ -268,6 +256,14 @@ at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places) {
   // In memory, since what lies between the rows is not copied.
   const auto numbers = (matrix.size(0) - 1) * matrix.stride(0) + matrix.size(1);
   return matrix.as_strided({numbers}, {1}).index_select(0, places);
+}
+
+std::vector<Logit> logits_at(const at::Tensor& values, const at::Tensor& columns, std::int64_t row) {
+  std::vector<Logit> logits;
+  for (auto i = row * values.size(1); i < (row + 1) * values.size(1); ++i) {
+    logits.push_back({columns.const_data_ptr<std::int32_t>()[i], values.const_data_ptr<float>()[i]});
+  }
+  return logits;
 }
 
 at::Tensor checked_sums(const at::Tensor& logits) {

@@ -11,6 +11,7 @@
 
 #include "engine/QueryInput.hpp"
 #include "engine/readout/Download.hpp"
+#include "engine/readout/SetDistance.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Query.hpp"
@@ -58,6 +59,9 @@ class LogitsReader {
 
 /// The numbers at `places` [any number] int32 of a matrix: row * stride(0) + column. Its stride(1) is 1.
 at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places);
+
+/// Of one row what at::topk has put out, on the host: `values` float32, `columns` int32, contiguous.
+std::vector<Logit> logits_at(const at::Tensor& values, const at::Tensor& columns, std::int64_t row);
 
 /// [rows] log-sum-exp of every row; NaN or infinite where a logit of the row is not finite.
 at::Tensor checked_sums(const at::Tensor& logits);

@@ -10,7 +10,6 @@
 
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
-#include "engine/readout/SetDistance.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
 
 namespace stereosweep::engine {
@@ -115,14 +114,6 @@ std::size_t count_reaching(std::vector<Candidate>& all, double mass) {
     }
   }
   return all.size() + 1;
-}
-
-std::vector<Logit> largest_logits(std::span<const float> logits, std::size_t wanted) {
-  std::vector<Logit> found;
-  for (const auto id : find_largest(logits, std::min(wanted, logits.size()))) {
-    found.push_back({static_cast<query::TokenId>(id), logits[id]});
-  }
-  return found;
 }
 
 BlockMasses masses_at(std::span<const float> logits, double temperature) {
@@ -295,10 +286,10 @@ std::vector<Candidate> candidates(std::span<const float> logits, const query::Ge
   const auto wanted = restriction == Restriction::top_k     ? static_cast<std::size_t>(asked.top_k) + 1
                       : restriction == Restriction::nucleus ? usual_nucleus
                                                             : logits.size();
-  if (auto found = candidates_among(largest_logits(logits, wanted), row, asked)) {
+  if (auto found = candidates_among(find_largest(logits, wanted), row, asked)) {
     return *std::move(found);
   }
-  return *candidates_among(largest_logits(logits, logits.size()), row, asked);
+  return *candidates_among(find_largest(logits, logits.size()), row, asked);
 }
 
 query::TokenId pick(std::span<const Candidate> all, double unit) {

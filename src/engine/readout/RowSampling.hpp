@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/readout/SetDistance.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::engine {
@@ -53,12 +54,6 @@ query::TokenId next_token(std::span<const float> logits, const query::Generate& 
 struct Candidate {
   query::TokenId id = 0;
   double weight = 0;
-};
-
-/// A token with its logit.
-struct Logit {
-  query::TokenId id = 0;
-  float value = 0;
 };
 
 /// What the largest logits alone do not tell of a row.

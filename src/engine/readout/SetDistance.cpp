@@ -36,16 +36,22 @@ unsigned count_reaching(const float* entries, float threshold) {
   return count;
 }
 
+// Descending, ties by id.
+bool comes_before(const Logit& left, const Logit& right) {
+  return left.value != right.value ? left.value > right.value : left.id < right.id;
+}
+
 }  // namespace
 
-std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t wanted) {
-  std::vector<std::uint32_t> found;
+std::vector<Logit> find_largest(std::span<const float> row, std::size_t wanted) {
+  wanted = std::min(wanted, row.size());
+  std::vector<Logit> found;
+  const auto add = [&](std::size_t place) { found.push_back({static_cast<query::TokenId>(place), row[place]}); };
   const std::size_t columns = (wanted + wanted / 2 + 15) / 16 * 16;  // more columns than wanted: few ties of place
   const std::size_t rows = columns == 0 ? 0 : row.size() / columns;
   if (rows < 4) {  // nothing to be gained
-    found.resize(row.size());
-    for (std::uint32_t i = 0; i < found.size(); ++i) {
-      found[i] = i;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      add(i);
     }
     return found;
   }
@@ -62,13 +68,13 @@ std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t 
     }
     for (std::size_t j = i; j < i + 64; ++j) {
       if (row[j] >= threshold) {
-        found.push_back(static_cast<std::uint32_t>(j));
+        add(j);
       }
     }
   }
   for (; i < row.size(); ++i) {
     if (row[i] >= threshold) {
-      found.push_back(static_cast<std::uint32_t>(i));
+      add(i);
     }
   }
   return found;
@@ -79,31 +85,21 @@ SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t k
   STEREOSWEEP_ASSERT(!logits.empty() && kept > 0, "a row needs logits and room to keep some");
   usable_ = all_finite(logits) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
   if (usable_) {
-    keep(logits, kept);
+    keep(find_largest(logits, kept));
   }
 }
 
-SetRow::SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm)
+SetRow::SetRow(std::vector<Logit> largest, std::size_t size, double squared_norm)
     : size_(size), squared_norm_(squared_norm) {
   STEREOSWEEP_ASSERT(!largest.empty() && largest.size() <= size, "entries of a row");
   usable_ = std::isfinite(squared_norm_) && squared_norm_ >= 0;
-  set_entries(std::move(largest));
+  keep(std::move(largest));
 }
 
-void SetRow::keep(std::span<const float> logits, std::size_t wanted) {
-  std::vector<Entry> entries;
-  const auto found = find_largest(logits, std::min(wanted, logits.size()));
-  entries.reserve(found.size());
-  for (const auto index : found) {
-    entries.push_back({logits[index], index});
-  }
-  set_entries(std::move(entries));
-}
-
-void SetRow::set_entries(std::vector<Entry> entries) {
-  entries_ = std::move(entries);
-  std::sort(entries_.begin(), entries_.end());
-  top_ = entries_.front().logit;
+void SetRow::keep(std::vector<Logit> largest) {
+  entries_ = std::move(largest);
+  std::sort(entries_.begin(), entries_.end(), comes_before);
+  top_ = entries_.front().value;
   sums_.assign(1, 0);
   sums_.reserve(entries_.size() + 1);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -113,9 +109,9 @@ void SetRow::set_entries(std::vector<Entry> entries) {
 
 // Position of the target among the kept, or their number.
 std::size_t SetRow::rank_of(std::size_t target, float logit) const {
-  const Entry wanted{logit, static_cast<std::uint32_t>(target)};
-  const auto place = std::lower_bound(entries_.begin(), entries_.end(), wanted);
-  return place != entries_.end() && place->index == target ? static_cast<std::size_t>(place - entries_.begin())
+  const Logit wanted{static_cast<query::TokenId>(target), logit};
+  const auto place = std::lower_bound(entries_.begin(), entries_.end(), wanted, comes_before);
+  return place != entries_.end() && place->id == wanted.id ? static_cast<std::size_t>(place - entries_.begin())
                                                            : entries_.size();
 }
 

@@ -20,9 +20,15 @@
 
 namespace stereosweep::engine {
 
-/// Indices of at least min(wanted, size) largest entries: every entry that is not listed is at most the smallest
-/// listed one. In ascending order of index. Entries must be finite.
-std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t wanted);
+/// A token with its logit.
+struct Logit {
+  query::TokenId id = 0;
+  float value = 0;
+};
+
+/// At least min(wanted, size) largest entries of a row: every entry that is not listed is at most the smallest listed
+/// one. In ascending order of ids. Entries must be finite.
+std::vector<Logit> find_largest(std::span<const float> row, std::size_t wanted);
 
 /// One target's answer in one convention.
 struct SetSolution {
@@ -37,32 +43,22 @@ struct SetSolution {
 class SetRow {
  public:
   static constexpr std::size_t default_kept = 128;
-  struct Entry {
-    float logit;
-    std::uint32_t index;
-    /// Descending, ties by index.
-    bool operator<(const Entry& other) const {
-      return logit != other.logit ? logit > other.logit : index < other.index;
-    }
-  };
-
   /// `squared_norm` is H. Logits that are not finite, or H that is not finite and positive, leave every target
   /// not_certified (but with H = 0 a leading target still leads).
   SetRow(std::span<const float> logits, double squared_norm, std::size_t kept = default_kept);
 
   /// The same of a row of `size` finite logits, of which only the largest are at hand (at least one, in any order).
-  SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm);
+  SetRow(std::vector<Logit> largest, std::size_t size, double squared_norm);
 
   /// `target` must lie in the row, and `logit` is its own; nothing where what is kept does not certify the answer.
   std::optional<SetSolution> solve(std::size_t target, float logit, double margin = 1) const;
 
   /// Keeps eight times as many. `logits`: the whole row.
-  void widen(std::span<const float> logits) { keep(logits, entries_.size() * 8); }
+  void widen(std::span<const float> logits) { keep(find_largest(logits, entries_.size() * 8)); }
 
  private:
-  void keep(std::span<const float> logits, std::size_t wanted);
-  void set_entries(std::vector<Entry> entries);
-  double logit(std::size_t position) const { return static_cast<double>(entries_[position].logit) - top_; }
+  void keep(std::vector<Logit> largest);
+  double logit(std::size_t position) const { return static_cast<double>(entries_[position].value) - top_; }
   std::size_t rank_of(std::size_t target, float logit) const;
   bool is_active(std::size_t k, std::size_t rank, double b) const;
 
@@ -70,7 +66,7 @@ class SetRow {
   double squared_norm_;
   bool usable_ = true;
   double top_ = 0;              ///< largest logit; subtracted first, because sums of squares cancel
-  std::vector<Entry> entries_;  ///< the largest, descending, ties by index
+  std::vector<Logit> entries_;  ///< the largest, descending, ties by id
   std::vector<double> sums_;    ///< sums_[k]: of the first k of entries_, less top_ each
 };
 
