@@ -15,25 +15,12 @@ namespace {
 
 constexpr std::string_view magic = "stereosweep corpus sample 1";
 
-BadLines merge_lines(const BadLines& one, const BadLines& other) {
-  BadLines both{one.count + other.count, {}};
-  std::merge(one.first.begin(), one.first.end(), other.first.begin(), other.first.end(),
-             std::back_inserter(both.first));
-  both.first.resize(std::min(both.first.size(), BadLines::most_listed));
-  return both;
-}
-
-void merge_into(WordSample& one, WordSample&& other, std::uint64_t max_contexts) {
-  one.occurrences += other.occurrences;
-  std::vector<Context> both;
-  both.reserve(one.contexts.size() + other.contexts.size());
-  std::merge(std::move_iterator(one.contexts.begin()), std::move_iterator(one.contexts.end()),
-             std::move_iterator(other.contexts.begin()), std::move_iterator(other.contexts.end()),
-             std::back_inserter(both), comes_before);
-  if (both.size() > max_contexts) {
-    both.resize(max_contexts);
-  }
-  one.contexts = std::move(both);
+// Of two ascending lists the `most` first of both.
+template <class Item>
+void merge_into(std::vector<Item>& one, std::vector<Item>&& other, std::size_t most, auto order) {
+  const auto middle = one.insert(one.end(), std::move_iterator(other.begin()), std::move_iterator(other.end()));
+  std::inplace_merge(one.begin(), middle, one.end(), order);
+  one.resize(std::min(one.size(), most));
 }
 
 void refuse_if(bool is_wrong, std::string_view why) {
@@ -81,80 +68,45 @@ void check(const BadLines& lines) {
             "its list of lines that were left out is not in order");
 }
 
-// Start of the run of characters before `position` that are white space, or that are none.
-std::size_t skip_back(std::string_view text, std::size_t position, Kind kind) {
-  while (position > 0) {
-    const auto before = previous_character(text, position);
-    if ((kind_of(character_at(text, before)) == Kind::white_space) != (kind == Kind::white_space)) {
-      break;
-    }
-    position = before;
-  }
-  return position;
-}
-
-std::size_t skip_forward(std::string_view text, std::size_t position, Kind kind) {
-  while (position < text.size()) {
-    auto behind = position;
-    if ((kind_of(next_character(text, behind)) == Kind::white_space) != (kind == Kind::white_space)) {
-      break;
-    }
-    position = behind;
-  }
-  return position;
-}
-
-// The first place from `position` to `limit` where a word begins after white space; else the first between characters.
-std::size_t next_border(std::string_view text, std::size_t position, std::size_t limit) {
-  while (is_inside_character(text, position)) {
-    ++position;
-  }
-  const auto space = skip_forward(text.substr(0, limit), position, Kind::other);
-  return space < limit ? skip_forward(text.substr(0, limit), space, Kind::white_space) : position;
-}
-
-// The last place from `position` back to `limit` where a word ends before white space; else between characters.
-std::size_t last_border(std::string_view text, std::size_t position, std::size_t limit) {
-  while (is_inside_character(text, position)) {
-    --position;
-  }
-  const auto rest = text.substr(limit, position - limit);
-  const auto word = skip_back(rest, rest.size(), Kind::other);
-  return word > 0 ? limit + skip_back(rest, word, Kind::white_space) : position;
-}
-
 Context cut(Context context, base::Span kept) {
   context.sentence = context.sentence.substr(kept.begin, kept.end - kept.begin);
   context.span = {context.span.begin - kept.begin, context.span.end - kept.begin};
   return context;
 }
 
-// The bytes of `sentence` from the first of the `words` words before `span` to the last of those after it. A word is
-// a run without white space; one that the span begins or ends in counts with the span ("well-off" of "not-well-off").
-base::Span window(std::string_view sentence, base::Span span, std::int64_t words) {
-  STEREOSWEEP_ASSERT(span.begin <= span.end && span.end <= sentence.size(), "span of a context");
-  base::Span kept{skip_back(sentence, span.begin, Kind::other), skip_forward(sentence, span.end, Kind::other)};
-  for (std::int64_t i = 0; i < words; ++i) {
-    const auto before = kept;
-    if (const auto border = skip_back(sentence, kept.begin, Kind::white_space); border > 0) {
-      kept.begin = skip_back(sentence, border, Kind::other);
-    }
-    if (const auto border = skip_forward(sentence, kept.end, Kind::white_space); border < sentence.size()) {
-      kept.end = skip_forward(sentence, border, Kind::other);
-    }
-    if (kept == before) {
-      break;
-    }
-  }
-  return kept;
-}
+// The words of a sentence, runs without white space: those on both sides of a span, and the span with the words that it
+// begins or ends in ("well-off" of "not-well-off").
+struct Words {
+  std::vector<base::Span> before;
+  base::Span own;
+  std::vector<base::Span> behind;
+};
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (auto begin = skip_forward(text, 0, Kind::white_space); begin < text.size();) {
-    const auto end = skip_forward(text, begin, Kind::other);
-    words.push_back(text.substr(begin, end - begin));
-    begin = skip_forward(text, end, Kind::white_space);
+Words words_around(std::string_view sentence, base::Span span) {
+  STEREOSWEEP_ASSERT(span.begin <= span.end && span.end <= sentence.size(), "span of a context");
+  Words words{{}, span, {}};
+  const auto add = [&](base::Span word) {
+    if (word.end <= span.begin) {
+      words.before.push_back(word);
+    } else if (word.begin >= span.end) {
+      words.behind.push_back(word);
+    } else {
+      words.own = {std::min(words.own.begin, word.begin), std::max(words.own.end, word.end)};
+    }
+  };
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const auto position = at;
+    if (kind_of(next_character(sentence, at)) != Kind::white_space) {
+      continue;
+    }
+    if (position > begin) {
+      add({begin, position});
+    }
+    begin = at;
+  }
+  if (sentence.size() > begin) {
+    add({begin, sentence.size()});
   }
   return words;
 }
@@ -175,13 +127,15 @@ Sample merge(Sample one, Sample other) {
                "did the corpus change?");
   }
   for (std::size_t i = 0; i < one.words.size(); ++i) {
-    merge_into(one.words[i], std::move(other.words[i]), one.max_contexts);
+    one.words[i].occurrences += other.words[i].occurrences;
+    merge_into(one.words[i].contexts, std::move(other.words[i].contexts), one.max_contexts, comes_before);
   }
   one.files += other.files;
   one.bytes += other.bytes;
   one.lines += other.lines;
   for (std::size_t i = 0; i < num_line_faults; ++i) {
-    one.bad_lines[i] = merge_lines(one.bad_lines[i], other.bad_lines[i]);
+    one.bad_lines[i].count += other.bad_lines[i].count;
+    merge_into(one.bad_lines[i].first, std::move(other.bad_lines[i].first), BadLines::most_listed, std::less());
   }
   return one;
 }
@@ -218,17 +172,17 @@ Context cut_to_window(Context context, std::int64_t words) {
   if (words <= 0) {
     return context;
   }
-  const auto kept = window(context.sentence, context.span, words);
-  return cut(std::move(context), kept);
+  const auto& [before, own, behind] = words_around(context.sentence, context.span);
+  const auto side = static_cast<std::size_t>(words);
+  return cut(std::move(context),
+             {before.empty() ? own.begin : before[before.size() - std::min(side, before.size())].begin,
+              behind.empty() ? own.end : behind[std::min(side, behind.size()) - 1].end});
 }
 
 Context cut_as_guo2021(Context context) {
   constexpr std::size_t most = 9;
   constexpr std::size_t side = 4;
-  const std::string_view sentence = context.sentence;
-  const auto word = window(sentence, context.span, 0);
-  const auto before = words_of(sentence.substr(0, word.begin));
-  const auto behind = words_of(sentence.substr(word.end));
+  const auto& [before, own, behind] = words_around(context.sentence, context.span);
   if (before.size() + 1 + behind.size() < most) {
     return context;
   }
@@ -240,14 +194,15 @@ Context cut_as_guo2021(Context context) {
     last = behind.size();
     first = before.size() - (most - 1 - last);
   }
+  const auto text_of = [&](base::Span word) { return context.sentence.substr(word.begin, word.end - word.begin); };
   std::string text;
   for (; first < before.size(); ++first) {
-    text.append(before[first]).append(" ");
+    text += text_of(before[first]) + " ";
   }
-  const auto begin = text.size() + context.span.begin - word.begin;
-  text.append(sentence.substr(word.begin, word.end - word.begin));
+  const auto begin = text.size() + context.span.begin - own.begin;
+  text += text_of(own);
   for (std::size_t i = 0; i < last; ++i) {
-    text.append(" ").append(behind[i]);
+    text += " " + text_of(behind[i]);
   }
   context.span = {begin, begin + context.span.end - context.span.begin};
   context.sentence = std::move(text);
@@ -261,14 +216,28 @@ Context cut_to_size(Context context, std::size_t most) {
   }
   const auto& [begin, end] = context.span;
   const auto room = most - std::min(most, end - begin);
-  const auto behind = text.size() - end;
-  const auto left = std::min(begin, std::max(room / 2, room - std::min(room, behind)));
-  base::Span kept{begin - left, end + std::min(behind, room - left)};
-  if (kept.begin > 0) {
-    kept.begin = next_border(text, kept.begin, begin);
+  const auto behind_span = text.size() - end;
+  const auto left = std::min(begin, std::max(room / 2, room - std::min(room, behind_span)));
+  base::Span kept{begin - left, end + std::min(behind_span, room - left)};
+  const bool is_cut_before = kept.begin > 0;
+  const bool is_cut_behind = kept.end < text.size();
+  while (is_inside_character(text, kept.begin)) {
+    ++kept.begin;
   }
-  if (kept.end < text.size()) {
-    kept.end = last_border(text, kept.end, end);
+  while (is_inside_character(text, kept.end)) {
+    --kept.end;
+  }
+  context = cut(std::move(context), kept);
+  const auto& [before, own, behind] = words_around(context.sentence, context.span);
+  kept = {0, context.sentence.size()};
+  if (is_cut_before) {  // at the first word that begins behind white space
+    const auto next = std::ranges::find_if(before, [](base::Span word) { return word.begin > 0; });
+    kept.begin = next == before.end() ? own.begin : next->begin;
+  }
+  if (is_cut_behind) {
+    const auto last =
+        std::find_if(behind.rbegin(), behind.rend(), [&](base::Span word) { return word.end < kept.end; });
+    kept.end = last == behind.rend() ? own.end : last->end;
   }
   return cut(std::move(context), kept);
 }
