@@ -109,26 +109,11 @@ const std::vector<Hit>& Matcher::find(std::string_view text, Scope scope) {
 }
 
 void Matcher::search(std::string_view text, const WordMasks& masks) {
-  if (case_ == Case::ignore) {
-    find_runs<Case::ignore>(text, masks);
-  } else {
-    find_runs<Case::exact>(text, masks);
-  }
-  for (const auto pattern : without_run_) {
-    find_without_run(text, patterns_[pattern]);
-  }
-}
-
-template <Case letter_case>
-void Matcher::find_runs(std::string_view text, const WordMasks& masks) {
   const auto& words = masks.words();
   const auto run = [&](std::size_t begin, std::size_t end) {
-    TokenKey key;
-    if constexpr (letter_case == Case::exact) {
-      key = key_of(text, begin, end);
-    } else {
-      key = masks.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
-    }
+    const auto key = case_ == Case::exact         ? key_of(text, begin, end)
+                     : masks.has_high(begin, end) ? folded_key_of(text, begin, end)
+                                                  : lower_key_of(text, begin, end);
     if (table_.may_have(key)) {  // nearly never: the rest is no part of this loop
       look_up(text, begin, key);
     }
@@ -151,6 +136,9 @@ void Matcher::find_runs(std::string_view text, const WordMasks& masks) {
   }
   if (inside) {
     run(begin, text.size());
+  }
+  for (const auto pattern : without_run_) {
+    find_without_run(text, patterns_[pattern]);
   }
 }
 

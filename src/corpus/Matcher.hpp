@@ -52,8 +52,6 @@ class Matcher {
     std::size_t prefix = 0;  // characters before the first run
   };
   void add_pattern(std::size_t word, std::string_view text);
-  template <Corpus::Case letter_case>
-  void find_runs(std::string_view text, const WordMasks& masks);
   void search(std::string_view text, const WordMasks& masks);
   void look_up(std::string_view text, std::size_t begin, TokenKey key);
   TokenKey folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const;

@@ -2,11 +2,13 @@
 // begin with.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "corpus/Characters.hpp"
@@ -77,45 +79,32 @@ inline TokenKey lower_key_of(std::string_view text, std::size_t begin, std::size
 /// Numbers by key, behind a bit filter that turns nearly every run of a text away.
 class TokenTable {
  public:
-  TokenTable() : filter_(num_places / 64), first_(num_places) {}
+  TokenTable() : filter_(num_places / 64) {}
   /// `value` belongs to the runs of this key.
   void add(TokenKey key, std::uint32_t value) {
-    const auto place = place_of(key);
-    filter_[place / 64] |= std::uint64_t{1} << place % 64;
-    entries_.push_back({key, value, 0});
-    auto* link = &first_[place];
-    while (*link != 0) {
-      link = &entries_[*link - 1].next;
-    }
-    *link = static_cast<std::uint32_t>(entries_.size());
+    filter_[place_of(key) / 64] |= std::uint64_t{1} << place_of(key) % 64;
+    values_.emplace(key, value);
   }
   bool may_have(TokenKey key) const {
     const auto place = place_of(key);
     return (filter_[place / 64] >> place % 64 & 1) != 0;
   }
-  /// Calls `use` with the values of a key, in the order in which they were added.
-  template <class Use>
-  void visit(TokenKey key, const Use& use) const {
-    for (auto at = first_[place_of(key)]; at != 0; at = entries_[at - 1].next) {
-      if (entries_[at - 1].key == key) {
-        use(entries_[at - 1].value);
-      }
-    }
+  /// Calls `use` with the values of a key, in no order.
+  void visit(TokenKey key, const auto& use) const {
+    const auto [begin, end] = values_.equal_range(key);
+    std::for_each(begin, end, [&](const auto& entry) { use(entry.second); });
   }
 
  private:
   static constexpr unsigned power = 16;
   static constexpr std::size_t num_places = std::size_t{1} << power;
-  struct Entry {
-    TokenKey key;
-    std::uint32_t value = 0;
-    std::uint32_t next = 0;  // number from 1 of the next entry with the same place; 0: none
+  struct Hash {
+    std::size_t operator()(TokenKey key) const { return key.hash(); }
   };
   static std::size_t place_of(TokenKey key) { return key.hash() >> (64 - power); }
 
   std::vector<std::uint64_t> filter_;  // fits the first-level cache
-  std::vector<std::uint32_t> first_;   // [place]: number of its first entry
-  std::vector<Entry> entries_;
+  std::unordered_multimap<TokenKey, std::uint32_t, Hash> values_;
 };
 
 }  // namespace stereosweep::corpus
