@@ -83,11 +83,8 @@ class Lister {
 
   void add_file(const filesystem::path& path, const filesystem::path& name) {
     try {
-      CorpusFile file{path, name.generic_string(), 0, Compression::none, format_};
       const auto opened = base::open_file(path);
-      file.size = opened.size();
-      file.modified = modified(path);
-      file.compression = compression_of(path, opened);
+      CorpusFile file{{name.generic_string(), opened.size(), modified(path)}, path, compression_of(path, opened)};
       for (const auto ending : compressed_endings) {
         if (file.label.ends_with(ending)) {
           file.label.resize(file.label.size() - ending.size());
@@ -147,9 +144,8 @@ std::vector<CorpusFile> list_files(const Corpus& corpus) {
 }
 
 std::vector<FileState> file_states(const Corpus& corpus) {
-  return base::mapped(list_files(corpus), [](const auto& file) {
-    return FileState{file.label, file.size, file.modified};
-  });
+  const auto files = list_files(corpus);
+  return {files.begin(), files.end()};
 }
 
 FileState state_of(const std::filesystem::path& path) {

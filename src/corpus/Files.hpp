@@ -14,15 +14,6 @@
 
 namespace stereosweep::corpus {
 
-struct CorpusFile {
-  std::filesystem::path path;
-  std::string label;  ///< below the listed directory (a listed file: its name), with '/', without .gz, .bz2 or .zst
-  std::uint64_t size = 0;
-  Compression compression = Compression::none;
-  Corpus::Format format = Corpus::Format::text;  ///< never `automatic`
-  std::int64_t modified = 0;                     ///< ns since 1970
-};
-
 /// What tells a file that was changed from one that was not, without reading it.
 struct FileState {
   std::string label;
@@ -31,6 +22,12 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 auto fields_of(base::Either<FileState> auto& state) { return std::tie(state.label, state.size, state.modified); }
+/// The label: below the listed directory (a listed file: its name), with '/', without .gz, .bz2 or .zst.
+struct CorpusFile : FileState {
+  std::filesystem::path path;
+  Compression compression = Compression::none;
+  Corpus::Format format = Corpus::Format::text;  ///< never `automatic`
+};
 /// Of a single file; its label is its path. Throws InputError where there is none.
 FileState state_of(const std::filesystem::path& path);
 /// How the second state differs from the first, for people: "a.txt: 10 bytes became 12, b.txt is new". Both ascending
