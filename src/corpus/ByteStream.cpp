@@ -88,58 +88,53 @@ class StoredBytes {
   std::uint64_t offset_ = 0;
 };
 
-// Members, one behind the other, of a library whose `State` counts down the room that is left in its output.
-template <class State>
-class MemberStream : public ByteStream {
+// Members (gzip), streams (bzip2) or frames (zstd), one behind the other.
+class PackedStream : public ByteStream {
  public:
-  MemberStream(const std::filesystem::path& path, const char* format) : stored_(path), format_(format) {}
-  MemberStream(const MemberStream&) = delete;
-  MemberStream& operator=(const MemberStream&) = delete;
+  PackedStream(const std::filesystem::path& path, const char* format) : stored_(path), format_(format) {}
+  PackedStream(const PackedStream&) = delete;
+  PackedStream& operator=(const PackedStream&) = delete;
 
   std::size_t read(std::span<char> to) override {
-    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
-    state_.next_out = reinterpret_cast<decltype(state_.next_out)>(to.data());
-    state_.avail_out = wanted;
-    while (state_.avail_out > 0) {
+    std::size_t made = 0;
+    while (made < to.size() && (is_inside_ || !stored_.left().empty())) {
       const auto input = stored_.left();
-      if (input.empty()) {
-        if (in_member_) {
-          stored_.refuse(std::string("the ") + format_ + " data end too early", "it was cut, or is still written");
-        }
-        break;
-      }
-      in_member_ = in_member_ || begin_member(input);
-      if (in_member_) {
-        state_.next_in = reinterpret_cast<decltype(state_.next_in)>(const_cast<char*>(input.data()));  // only read
-        state_.avail_in = static_cast<unsigned>(input.size());
-        in_member_ = decompress() == Member::goes_on;
+      const auto count = unpack(input, to.subspan(made));
+      made += count;
+      if (input.empty() && is_inside_ && count == 0) {
+        stored_.refuse(std::string("the ") + format_ + " data end too early", "it was cut, or is still written");
       }
     }
-    return wanted - state_.avail_out;
+    return made;
   }
   std::uint64_t stored_position() const override { return stored_.position(); }
 
  protected:
-  enum class Member { goes_on, ends };
-  /// False where something was taken that belongs to no member.
-  virtual bool begin_member(std::span<const char> input) = 0;
-  /// Takes what it reads from `stored_`.
-  virtual Member decompress() = 0;
-  bool in_member() const { return in_member_; }
-  void take_read() { stored_.take(stored_.left().size() - state_.avail_in); }
+  /// Returns how many bytes it has made of `input`, takes what it read from `stored_` and sets `is_inside_`.
+  virtual std::size_t unpack(std::span<const char> input, std::span<char> to) = 0;
+  /// The status of a library's `call`, whose `state` counts down what is left of both sides, and how much it made.
+  std::pair<int, std::size_t> count_down(auto& state, std::span<const char> input, std::span<char> to, auto call) {
+    const auto room = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
+    state.next_in = reinterpret_cast<decltype(state.next_in)>(const_cast<char*>(input.data()));  // only read
+    state.avail_in = static_cast<unsigned>(input.size());
+    state.next_out = reinterpret_cast<decltype(state.next_out)>(to.data());
+    state.avail_out = room;
+    const auto status = call();
+    stored_.take(input.size() - state.avail_in);
+    return {status, room - state.avail_out};
+  }
 
   StoredBytes stored_;
-  State state_{};
+  bool is_inside_ = false;  ///< of a member
 
  private:
   const char* format_;
-  bool in_member_ = false;
 };
 
 // RFC 1952.
-class GzipStream : public MemberStream<z_stream> {
+class GzipStream : public PackedStream {
  public:
-  explicit GzipStream(const std::filesystem::path& path) : MemberStream(path, "gzip") {
+  explicit GzipStream(const std::filesystem::path& path) : PackedStream(path, "gzip") {
     if (inflateInit2(&state_, 15 + 16) != Z_OK) {
       base::fail("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg);
     }
@@ -147,106 +142,90 @@ class GzipStream : public MemberStream<z_stream> {
   ~GzipStream() override { inflateEnd(&state_); }
 
  private:
-  // Behind a member: the next one, or zeros that some tapes and tools add.
-  bool begin_member(std::span<const char> input) override {
-    if (stored_.position() > 0 && input[0] == '\0') {
-      stored_.take(1);
-      padded_ = true;
-      return false;
+  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+    if (!is_inside_) {
+      if (stored_.position() > 0 && input[0] == '\0') {  // zeros that some tapes and tools add
+        stored_.take(1);
+        padded_ = true;
+        return 0;
+      }
+      if (padded_ || input[0] != '\x1f') {
+        stored_.refuse("no gzip data", "something else stands behind the end of a member");
+      }
+      inflateReset(&state_);
     }
-    if (padded_ || input[0] != '\x1f') {
-      stored_.refuse("no gzip data", "something else stands behind the end of a member");
-    }
-    inflateReset(&state_);
-    return true;
-  }
-
-  Member decompress() override {
-    const auto status = inflate(&state_, Z_NO_FLUSH);
-    take_read();
+    const auto [status, count] = count_down(state_, input, to, [this] { return inflate(&state_, Z_NO_FLUSH); });
     if (status != Z_STREAM_END && status != Z_OK && status != Z_BUF_ERROR) {
       stored_.refuse("broken gzip data", state_.msg == nullptr ? "" : state_.msg);
     }
-    return status == Z_STREAM_END ? Member::ends : Member::goes_on;
+    is_inside_ = status != Z_STREAM_END;
+    return count;
   }
 
+  z_stream state_{};
   bool padded_ = false;
 };
 
 // As parallel packers and Wikipedia's dumps have them.
-class Bzip2Stream : public MemberStream<bz_stream> {
+class Bzip2Stream : public PackedStream {
  public:
-  explicit Bzip2Stream(const std::filesystem::path& path) : MemberStream(path, "bzip2") {}
+  explicit Bzip2Stream(const std::filesystem::path& path) : PackedStream(path, "bzip2") {}
   ~Bzip2Stream() override {
-    if (in_member()) {
+    if (is_inside_) {
       BZ2_bzDecompressEnd(&state_);
     }
   }
 
  private:
-  bool begin_member(std::span<const char> /*input*/) override {
-    if (BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
+  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+    if (!is_inside_ && BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
       base::fail("bzip2 cannot start", "no memory");
     }
-    return true;
-  }
-
-  Member decompress() override {
-    const auto status = BZ2_bzDecompress(&state_);
-    take_read();
-    if (status == BZ_STREAM_END) {
-      BZ2_bzDecompressEnd(&state_);
-      return Member::ends;
-    }
+    is_inside_ = true;
+    const auto [status, count] = count_down(state_, input, to, [this] { return BZ2_bzDecompress(&state_); });
     if (status == BZ_DATA_ERROR_MAGIC) {
       stored_.refuse("no bzip2 data", "something else stands behind the end of a stream");
     }
-    if (status != BZ_OK) {
+    if (status != BZ_OK && status != BZ_STREAM_END) {
       stored_.refuse("broken bzip2 data", status == BZ_MEM_ERROR ? "no memory" : "a checksum or a code is wrong");
     }
-    return Member::goes_on;
+    if (status == BZ_STREAM_END) {
+      BZ2_bzDecompressEnd(&state_);
+      is_inside_ = false;
+    }
+    return count;
   }
+
+  bz_stream state_{};
 };
 
-// One or more frames (RFC 8878).
-class ZstdStream : public ByteStream {
+// RFC 8878.
+class ZstdStream : public PackedStream {
  public:
-  explicit ZstdStream(const std::filesystem::path& path) : stored_(path), state_(ZSTD_createDStream()) {
+  explicit ZstdStream(const std::filesystem::path& path) : PackedStream(path, "zstd"), state_(ZSTD_createDStream()) {
     if (state_ == nullptr) {
       base::fail("zstd cannot start", "no memory");
     }
     ZSTD_DCtx_setParameter(state_.get(), ZSTD_d_windowLogMax, largest_window_log);
   }
-  std::size_t read(std::span<char> to) override {
-    ZSTD_outBuffer output{to.data(), to.size(), 0};
-    while (output.pos < output.size) {
-      const auto data = stored_.left();
-      ZSTD_inBuffer input{data.data(), data.size(), 0};
-      const auto before = output.pos;
-      if (data.empty() && !in_frame_) {
-        break;
-      }
-      const auto hint = ZSTD_decompressStream(state_.get(), &output, &input);
-      stored_.take(input.pos);
-      if (ZSTD_isError(hint) != 0) {
-        stored_.refuse("broken zstd data", ZSTD_getErrorName(hint));
-      }
-      in_frame_ = hint != 0;
-      if (data.empty() && in_frame_ && output.pos == before) {
-        stored_.refuse("the zstd data end too early", "it was cut, or is still written");
-      }
-    }
-    return output.pos;
-  }
-  std::uint64_t stored_position() const override { return stored_.position(); }
 
  private:
+  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+    ZSTD_outBuffer made{to.data(), to.size(), 0};
+    ZSTD_inBuffer read{input.data(), input.size(), 0};
+    const auto hint = ZSTD_decompressStream(state_.get(), &made, &read);
+    stored_.take(read.pos);
+    if (ZSTD_isError(hint) != 0) {
+      stored_.refuse("broken zstd data", ZSTD_getErrorName(hint));
+    }
+    is_inside_ = hint != 0;
+    return made.pos;
+  }
+
   struct Release {
     void operator()(ZSTD_DStream* stream) const noexcept { ZSTD_freeDStream(stream); }
   };
-  StoredBytes stored_;
   std::unique_ptr<ZSTD_DStream, Release> state_;
-  bool in_frame_ = false;
 };
 
 // With line feeds for carriage returns.
