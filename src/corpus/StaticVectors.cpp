@@ -5,10 +5,12 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "corpus/ByteStream.hpp"
 #include "corpus/Characters.hpp"
@@ -46,7 +48,7 @@ class Found {
   Found(const StaticVectors& source, std::span<const std::string> words) : source_(source) {
     for (const auto& word : words) {
       places_.emplace(comparable(word, Case::ignore, Accents::ignore), rows_.size());
-      rows_.push_back({word, Likeness::none, {}});
+      rows_.push_back({{word, {}}});
     }
   }
   /// Takes the vector that `read` returns for every word that this row suits better than those before it.
@@ -68,16 +70,12 @@ class Found {
   }
   std::uint64_t num_rows() const { return num_rows_; }
   StaticTable take(std::int64_t dimension) const {
-    StaticTable table{dimension, num_rows_, {}, {}, {}, {}, first_word_};
+    StaticTable table{dimension, num_rows_, {rows_.begin(), rows_.end()}, {}, first_word_};
     std::vector<std::string> remarks;
-    for (const auto& row : rows_) {
-      const bool is_zero = std::ranges::all_of(row.vector, [](float number) { return number == 0; });
-      if (is_zero && !row.vector.empty()) {
-        remarks.push_back("the vector of " + base::json_quote(row.word) + " is all zeros, which has no direction");
-      }
-      (is_zero ? table.missing : table.words).push_back(row.word);
-      if (!is_zero) {
-        table.vectors.insert(table.vectors.end(), row.vector.begin(), row.vector.end());
+    for (auto& [word, vector] : table.words) {
+      if (!vector.empty() && std::ranges::all_of(vector, [](float number) { return number == 0; })) {
+        remarks.push_back("the vector of " + base::json_quote(word) + " is all zeros, which has no direction");
+        vector.clear();
       }
     }
     for (const auto& [likeness, keys] : {std::pair(Likeness::other_case, "vectors.case: ignore"),
@@ -96,10 +94,8 @@ class Found {
   using Accents = StaticVectors::Accents;
   /// Ascending: the best row stays, of equal ones the first. Those below `alike` are not taken.
   enum class Likeness { none, other_case_and_accents, other_accents, other_case, alike, with_underscores, itself };
-  struct Row {
-    std::string word;
+  struct Row : WordVector {
     Likeness likeness = Likeness::none;
-    std::vector<float> vector;
   };
 
   Likeness likeness_of(std::string_view word, const std::string& wanted) const {
@@ -363,6 +359,11 @@ std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> StaticTable::missing() const {
+  auto without = words | std::views::filter([](const auto& row) { return row.vector.empty(); });
+  return base::mapped(without, &WordVector::word);
+}
 
 VectorFormat format_of_vectors(const std::filesystem::path& path) {
   const auto head = read_head(*open(path), std::size_t{1} << 16);

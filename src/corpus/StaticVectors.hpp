@@ -7,18 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "base/Packing.hpp"
 #include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
 
+struct WordVector {
+  std::string word;
+  std::vector<float> vector;  ///< finite, as stored; empty: there is none
+};
+auto fields_of(base::Either<WordVector> auto& row) { return std::tie(row.word, row.vector); }
+
 struct StaticTable {
   std::int64_t dimension = 0;
-  std::uint64_t rows = 0;            ///< words in the file
-  std::vector<std::string> words;    ///< those found, in the order asked
-  std::vector<float> vectors;        ///< [word, dimension], finite, as stored
-  std::vector<std::string> missing;  ///< the others, with those whose vector is all zeros
-  std::string remark;                ///< for people: which are all zeros; how many other settings would find
-  std::string first_word;            ///< of the file: shows how its rows were taken apart
+  std::uint64_t rows = 0;         ///< words in the file
+  std::vector<WordVector> words;  ///< all that were asked for; without a vector also those whose vector is all zeros
+  std::string remark;             ///< for people: which are all zeros; how many other settings would find
+  std::string first_word;         ///< of the file: shows how its rows were taken apart
+  std::vector<std::string> missing() const;
 };
 
 /// Reads the file once and keeps what is asked for (`words`: distinct). Of several rows that may stand for a word

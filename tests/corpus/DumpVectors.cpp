@@ -22,14 +22,12 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(arguments.begin() + 2, arguments.end());
     const auto table = corpus::read_vectors({arguments.at(0), formats.at(arguments.at(1))}, words);
     std::cout << std::hex;
-    for (std::size_t word = 0; word < table.words.size(); ++word) {
-      std::cout << table.words[word];
-      for (std::int64_t i = 0; i < table.dimension; ++i) {
-        std::cout << '\t'
-                  << std::bit_cast<std::uint32_t>(
-                         table.vectors[word * static_cast<std::size_t>(table.dimension) + static_cast<std::size_t>(i)]);
+    for (const auto& [word, vector] : table.words) {
+      std::cout << (vector.empty() ? "" : word);
+      for (const float number : vector) {
+        std::cout << '\t' << std::bit_cast<std::uint32_t>(number);
       }
-      std::cout << '\n';
+      std::cout << (vector.empty() ? "" : "\n");
     }
   } catch (const base::Error& error) {
     std::cerr << error.what() << '\n';

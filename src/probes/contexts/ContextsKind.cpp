@@ -222,19 +222,19 @@ void print_head(const sweep::Job& job, const std::string& source) {
 /// Vectors of a file: no model is asked.
 void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   const auto& source = job.settings<Contexts>().from_table();
-  const auto names = list_words(job.settings<Contexts>().tests);
-  const auto table = corpus::read_vectors(source, names);
+  const auto table = corpus::read_vectors(source, list_words(job.settings<Contexts>().tests));
   print_head(job, ", vectors of " + source.file);
-  plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
+  const auto num_found = table.words.size() - table.missing().size();
+  plan_line(std::cout, "vectors") << with_thousands(num_found) << " of " << counted(table.words.size(), "word")
                                   << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
                                   << " dimensions\n";
   std::map<std::string, std::set<std::string>> missing;
   std::vector<WordVectors> words;
-  for (const auto& name : names) {
-    const std::uint64_t found = std::ranges::count(table.words, name);
-    words.push_back({name, found, found, found, {}});
+  for (const auto& [word, vector] : table.words) {
+    const std::uint64_t found = vector.empty() ? 0 : 1;
+    words.push_back({word, found, found, found, {}});
     if (found == 0) {
-      missing[name].insert("the file has none");
+      missing[word].insert("the file has none");
     }
   }
   print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(default_plan_limit));
@@ -242,7 +242,8 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   if (!table.remark.empty()) {
     plan_line(std::cout, "missing") << table.remark << '\n';
   }
-  print_effects(job, std::move(words), static_cast<double>(table.vectors.size() * sizeof(float)));
+  print_effects(job, std::move(words),
+                static_cast<double>(num_found) * static_cast<double>(table.dimension) * sizeof(float));
 }
 
 void plan_contexts(const PlanRequest& request) {

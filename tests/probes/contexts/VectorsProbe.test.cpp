@@ -97,7 +97,7 @@ TEST(VectorsProbe, KeysFollowContentAndNotPlace) {
 }
 
 TEST(VectorsProbe, StaticWordsStandAfterABlank) {
-  const StaticTable table = {{1, 2}, {}};
+  const StaticTable table = {{"snow drop", {1, 2}}, {"flea", {}}};
   const auto made = static_sample({"snow drop", "flea"}, &table);
   EXPECT_EQ(made.words[0].contexts.front().sentence, " snow drop");
   EXPECT_TRUE(made.words[1].contexts.empty());

@@ -271,13 +271,6 @@ std::vector<std::byte> scan_corpus(const StageRequest& job) {
   });
 }
 
-/// Vectors of a file as OUT/contexts.sample keeps them, behind a magic text and the dimension.
-struct TableRow {
-  std::string word;
-  std::vector<float> vector;  ///< empty: none
-};
-auto fields_of(base::Either<TableRow> auto& row) { return std::tie(row.word, row.vector); }
-
 /// What OUT/contexts.sample holds, or what was made; nothing where it is not of this job.
 std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const sweep::Job& job,
                                          const base::FileSet& files) {
@@ -296,12 +289,12 @@ std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const
     if (in.text() != table_magic) {
       return std::nullopt;
     }
-    std::vector<TableRow> rows;
+    StaticTable rows;
     base::unpack(in, std::tie(source.dimension, rows));
     fits = std::ranges::all_of(
         rows, [&](const auto& row) { return row.vector.empty() || row.vector.size() == source.dimension; });
-    source.table = std::make_shared<const StaticTable>(base::mapped(rows, &TableRow::vector));
-    sample = static_sample(base::mapped(rows, &TableRow::word), source.table.get());
+    sample = static_sample(base::mapped(rows, &corpus::WordVector::word), &rows);
+    source.table = std::make_shared<const StaticTable>(std::move(rows));
   }
   if (!fits || !std::ranges::equal(sample.words, list_words(settings.tests), {}, &corpus::WordSample::word)) {
     return std::nullopt;
@@ -310,35 +303,28 @@ std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const
   return source;
 }
 
-/// Rank zero reads the file of vectors.
+/// Rank zero reads the file of vectors; OUT/contexts.sample keeps them behind a magic text and the dimension.
 std::vector<std::byte> read_table(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
   const auto words = list_words(settings.tests);
   const auto table = corpus::read_vectors(settings.from_table(), words);
-  base::log(base::LogLevel::info, "vectors: " + with_thousands(table.words.size()) + " of " +
+  const auto missing = table.missing();
+  base::log(base::LogLevel::info, "vectors: " + with_thousands(words.size() - missing.size()) + " of " +
                                       base::counted(words.size(), "word") + " are among the " +
                                       with_thousands(table.rows) + " of " + settings.from_table().file + ", " +
                                       std::to_string(table.dimension) + " dimensions");
-  if (!table.missing.empty()) {
-    base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", ") +
+  if (!missing.empty()) {
+    base::log(base::LogLevel::warning, "words without a vector: " + base::join(missing, ", ") +
                                            (table.remark.empty() ? "" : "; " + table.remark));
   }
-  if (table.words.empty()) {
+  if (missing.size() == words.size()) {
     const auto shown = table.first_word.substr(0, 60);
     const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
     base::refuse("no word of the tests has a vector in '" + settings.from_table().file + "'",
                  base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid),
                  table.remark);
   }
-  const auto dimension = static_cast<std::uint64_t>(table.dimension);
-  std::size_t found = 0;
-  const auto rows = base::mapped(words, [&](const auto& word) {
-    const bool has_vector = found < table.words.size() && table.words[found] == word;
-    const auto vector = std::span(table.vectors).subspan(found * dimension, has_vector ? dimension : 0);
-    found += has_vector ? 1 : 0;
-    return TableRow{word, {vector.begin(), vector.end()}};
-  });
-  return base::packed(std::tie(table_magic, dimension, rows));
+  return base::packed(std::tuple(table_magic, static_cast<std::uint64_t>(table.dimension), table.words));
 }
 
 /// What differs; empty where nothing does, or where that cannot be told any more.

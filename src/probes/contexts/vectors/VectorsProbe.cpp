@@ -127,7 +127,7 @@ results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript
     if (answer != nullptr && has_failed<VectorStatus>(*answer, statuses[i], problems[i])) {
       continue;
     }
-    const auto& vector = answer == nullptr ? (*table_)[(block.first_context + i) / contexts_]
+    const auto& vector = answer == nullptr ? (*table_)[(block.first_context + i) / contexts_].vector
                                            : std::get<query::EmbedAnswer>(*answer).vector;
     STEREOSWEEP_ASSERT(vector.size() == dimension_, "a vector has another length");
     const bool finite = std::ranges::all_of(vector, [](float value) { return std::isfinite(value); });
@@ -148,7 +148,7 @@ void VectorsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) c
       hash.field(asked->text).number(asked->span.begin).number(asked->span.end);
     }
     if (asked && table_) {
-      hash.update(std::as_bytes(std::span((*table_)[(block.first_context + i) / contexts_])));
+      hash.update(std::as_bytes(std::span((*table_)[(block.first_context + i) / contexts_].vector)));
     }
   }
 }
@@ -159,7 +159,7 @@ corpus::Sample static_sample(const std::vector<std::string>& words, const Static
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto& word = sample.words.emplace_back();
     word.word = words[i];
-    if (table == nullptr || !(*table)[i].empty()) {
+    if (table == nullptr || !(*table)[i].vector.empty()) {
       word.occurrences = 1;
       word.contexts.push_back({" " + words[i], {1, 1 + words[i].size()}, 0, "", 0});
     }

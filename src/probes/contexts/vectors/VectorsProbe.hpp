@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "corpus/Sample.hpp"
+#include "corpus/StaticVectors.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
@@ -15,8 +16,8 @@ namespace stereosweep::probes::contexts {
 /// Why a vector is NaN. no_context: the word has fewer contexts than the axis.
 enum class VectorStatus : std::uint8_t { ok, no_context, too_long, not_finite, engine_error };
 
-/// One vector per word, read from a file; empty where it has none.
-using StaticTable = std::vector<std::vector<float>>;
+/// The job's words with their vectors from a file.
+using StaticTable = std::vector<corpus::WordVector>;
 
 /// Contexts are [word, context]; a block asks for its vectors at once. Length of the axis context: the largest sample,
 /// rounded up to whole blocks (at most the largest that the job allows), so that a word added later cuts no other
