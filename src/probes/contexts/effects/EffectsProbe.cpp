@@ -40,22 +40,11 @@ double variance_of(std::span<const double> values) {
   return squares / static_cast<double>(values.size() - 1);
 }
 
-/// Numbers of one sample of one test, written into a block's columns.
-struct EffectPlace {
-  std::span<double> association;
-  std::span<double> of_attributes;
-  std::span<double> deviation;  ///< empty where the block has no such column
-  std::span<float> cosine;      ///< [target, attribute slot]; likewise
-  double& effect_size;
-  double& variance;
-  std::uint8_t& status;
-};
-
-/// Computes samples of one test; keeps its buffers from one to the next.
+/// Computes samples of one test into their cubes; keeps its buffers from one to the next.
 class Sampler {
  public:
-  Sampler(const TestInUse& test, const VectorStore& store)
-      : test_(test), dimension_(store.dimension()), contrast_(dimension_) {
+  Sampler(const TestInUse& test, const VectorStore& store, ContextsSamples& samples)
+      : test_(test), store_(store), out_(samples), dimension_(store.dimension()), contrast_(dimension_) {
     for (const auto& set : test.sets) {
       places_.insert(places_.end(), set.begin(), set.end());
     }
@@ -66,37 +55,36 @@ class Sampler {
     num_b_ = test.places(SetRole::b).size();
   }
 
-  void compute(const VectorStore& store, const auto& draw, const EffectPlace& out) {
+  void compute(std::size_t sample, const auto& draw) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const std::optional<std::uint64_t> context = draw(places_[i]);
       drawn_[i] = {};
       if (context) {
-        drawn_[i] = {store.row(places_[i], *context), store.inverse_length(places_[i], *context)};
+        drawn_[i] = {store_.row(places_[i], *context), store_.inverse_length(places_[i], *context)};
         prefetch(drawn_[i].vector);
       }
     }
-    if (lacks_words(out.status)) {
-      return;
-    }
-    if (test_.test.kind == EmbeddingTest::Kind::weat) {
-      compute_weat(out);
-    } else {
-      compute_wefat(out);
+    if (has_words(sample)) {
+      set_status(sample, test_.test.kind == EmbeddingTest::Kind::weat ? compute_weat(sample) : compute_wefat(sample));
     }
   }
 
  private:
-  /// Whether the sample cannot be computed for want of sentences; of a wefat test one target is enough.
-  bool lacks_words(std::uint8_t& status) const {
+  void set_status(std::size_t sample, EffectStatus status) const {
+    out_.status(sample) = static_cast<std::uint8_t>(status);
+  }
+
+  /// Whether there are the sentences that the sample needs; of a wefat test one target is enough.
+  bool has_words(std::size_t sample) const {
     const auto is_there = [](const Drawn& word) { return word.vector != nullptr; };
     const auto targets = std::span(drawn_).first(num_targets_);
     const bool is_weat = test_.test.kind == EmbeddingTest::Kind::weat;
     if (std::ranges::none_of(targets, is_there)) {
-      status = static_cast<std::uint8_t>(EffectStatus::no_sentence);
-      return true;
+      set_status(sample, EffectStatus::no_sentence);
+      return false;
     }
-    return (is_weat && !std::ranges::all_of(targets, is_there)) ||
-           !std::ranges::all_of(std::span(drawn_).subspan(num_targets_), is_there);
+    return (!is_weat || std::ranges::all_of(targets, is_there)) &&
+           std::ranges::all_of(std::span(drawn_).subspan(num_targets_), is_there);
   }
 
   /// The beginning of a row; what follows is fetched by the processor itself.
@@ -120,37 +108,36 @@ class Sampler {
   }
 
   /// Association of every word with the contrast; whether all are finite.
-  bool associate(std::span<const Drawn> words, std::span<double> associations) const {
+  bool associate(std::span<const Drawn> words, const SampleCube<double>& associations, std::size_t sample) const {
     bool finite = true;
     for (std::size_t i = 0; i < words.size(); ++i) {
-      associations[i] = words[i].inverse_length * stats::dot(words[i].vector, contrast_.data(), dimension_);
-      finite = finite && std::isfinite(associations[i]);
+      const double association = words[i].inverse_length * stats::dot(words[i].vector, contrast_.data(), dimension_);
+      associations(sample, i) = association;
+      finite = finite && std::isfinite(association);
     }
     return finite;
   }
 
-  void compute_weat(const EffectPlace& out) {
+  EffectStatus compute_weat(std::size_t sample) {
     const auto targets = std::span<const Drawn>(drawn_).first(num_targets_);
     const auto attributes = std::span<const Drawn>(drawn_).subspan(num_targets_);
     set_contrast(targets, num_x_);
-    associate(attributes, out.of_attributes);
+    associate(attributes, out_.attribute_association, sample);
     set_contrast(attributes, num_a_);
-    if (!associate(targets, out.association)) {
-      out.status = static_cast<std::uint8_t>(EffectStatus::not_finite);
-      return;
+    if (!associate(targets, out_.association, sample)) {
+      return EffectStatus::not_finite;
     }
-    const auto all = out.association.first(num_targets_);
-    out.variance = variance_of(all);
-    if (!(out.variance > least_variance)) {
-      out.status = static_cast<std::uint8_t>(EffectStatus::zero_deviation);
-      return;
+    const std::span<const double> all(&out_.association(sample), num_targets_);
+    const double variance = out_.association_variance(sample) = variance_of(all);
+    if (!(variance > least_variance)) {
+      return EffectStatus::zero_deviation;
     }
-    out.effect_size = (mean_of(all.first(num_x_)) - mean_of(all.subspan(num_x_))) / std::sqrt(out.variance);
-    out.status = static_cast<std::uint8_t>(EffectStatus::ok);
+    out_.effect_size(sample) = (mean_of(all.first(num_x_)) - mean_of(all.subspan(num_x_))) / std::sqrt(variance);
+    return EffectStatus::ok;
   }
 
   /// Every cosine is needed: the deviation is over them.
-  void compute_wefat(const EffectPlace& out) {
+  EffectStatus compute_wefat(std::size_t sample) {
     const auto attributes = num_a_ + num_b_;
     units_.assign(attributes * dimension_, 0.0);
     for (std::size_t i = 0; i < attributes; ++i) {
@@ -158,7 +145,6 @@ class Sampler {
       stats::add_scaled(drawn.vector, drawn.inverse_length, dimension_, units_.data() + i * dimension_);
     }
     cosines_.resize(attributes);
-    const auto attribute_slots = out.cosine.size() / out.association.size();
     auto status = EffectStatus::ok;
     for (std::size_t target = 0; target < num_targets_; ++target) {
       const auto& drawn = drawn_[target];
@@ -167,24 +153,25 @@ class Sampler {
       }
       for (std::size_t i = 0; i < attributes; ++i) {
         cosines_[i] = drawn.inverse_length * stats::dot(drawn.vector, units_.data() + i * dimension_, dimension_);
+        out_.cosine(sample, target, i) = static_cast<float>(cosines_[i]);
       }
-      std::transform(cosines_.begin(), cosines_.end(), out.cosine.subspan(target * attribute_slots).begin(),
-                     [](double cosine) { return static_cast<float>(cosine); });
       const std::span<const double> all(cosines_);
       const double association = mean_of(all.first(num_a_)) - mean_of(all.subspan(num_a_));
       const double variance = variance_of(all);
-      out.association[target] = association;
-      out.deviation[target] = std::sqrt(variance);
+      out_.association(sample, target) = association;
+      out_.deviation(sample, target) = std::sqrt(variance);
       if (!std::isfinite(association)) {
         status = EffectStatus::not_finite;
       } else if (!(variance > least_variance) && status == EffectStatus::ok) {
         status = EffectStatus::zero_deviation;
       }
     }
-    out.status = static_cast<std::uint8_t>(status);
+    return status;
   }
 
   const TestInUse& test_;
+  const VectorStore& store_;
+  ContextsSamples& out_;
   std::size_t dimension_;
   std::vector<std::uint32_t> places_;  ///< words of X, Y, A, B
   std::vector<Drawn> drawn_;
@@ -295,6 +282,25 @@ std::vector<std::string> words_of_coordinate(const std::string& json) {
   return words.value().texts();
 }
 
+ContextsSamples::ContextsSamples(results::RawBlock samples, const results::RawSchema& schema)
+    : block(std::move(samples)) {
+  const auto open = [&]<class Number>(SampleCube<Number>& cube, const char* name) {
+    if (const auto place = schema.find_cube(name)) {
+      const auto lengths = base::mapped(schema.cubes[*place].inner_axes,
+                                        [&](const auto& axis) { return schema.inner_axis(axis).labels.size(); });
+      cube = {column_named<Number>(block, schema, name), lengths.empty() ? 1 : lengths[0],
+              lengths.size() < 2 ? 1 : lengths[1]};
+    }
+  };
+  open(status, "status");
+  open(association, "association");
+  open(attribute_association, "attribute_association");
+  open(effect_size, "effect_size");
+  open(association_variance, "association_variance");
+  open(deviation, "association_deviation");
+  open(cosine, "cosine");
+}
+
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
                            std::shared_ptr<const VectorStore> store)
     : seed_(job.draws() ? job.seed : 0),
@@ -317,10 +323,6 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
   frames_.assign(frames.begin(), frames.end());
   if (!frames_.empty()) {
     add_frames(schema_, job.settings<Contexts>().contextual().corpus, frames_);
-  }
-  num_weat_attributes_ = schema_.inner_axis("weat_attribute").labels.size();
-  if (schema_.find_cube("cosine")) {
-    num_attributes_ = schema_.inner_axis("attribute").labels.size();
   }
 }
 
@@ -350,44 +352,27 @@ std::optional<std::uint64_t> EffectsProbe::drawn(std::uint32_t test_name, std::u
 
 results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
-  const auto slots = schema_.inner_axis("target").labels.size();
-  auto raw = results::unscored_block(schema_, block.num_contexts);
-  auto& association = column_named<double>(raw, schema_, "association");
-  auto& of_attributes = column_named<double>(raw, schema_, "attribute_association");
-  auto& effect_size = column_named<double>(raw, schema_, "effect_size");
-  auto& variance = column_named<double>(raw, schema_, "association_variance");
-  auto& status = column_named<std::uint8_t>(raw, schema_, "status");
-  std::ranges::fill(status, static_cast<std::uint8_t>(EffectStatus::missing_words));
-  std::span<double> deviation;
-  std::span<float> cosine;
-  if (num_attributes_ > 0) {
-    deviation = column_named<double>(raw, schema_, "association_deviation");
-    cosine = column_named<float>(raw, schema_, "cosine");
-  }
+  ContextsSamples samples(results::unscored_block(schema_, block.num_contexts), schema_);
+  std::ranges::fill(samples.status.values, static_cast<std::uint8_t>(EffectStatus::missing_words));
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
   if (test.is_possible) {
-    Sampler sampler(test, *store_);
+    Sampler sampler(test, *store_, samples);
     const auto test_name = draw_name(draws_ == SampleDraws::shared ? "" : test.test.label);
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-      const auto draw_word = [&](std::uint32_t place) { return drawn(test_name, at[1] + i, place); };
-      sampler.compute(*store_, draw_word,
-                      {std::span(association).subspan(i * slots, slots),
-                       std::span(of_attributes).subspan(i * num_weat_attributes_, num_weat_attributes_),
-                       num_attributes_ > 0 ? deviation.subspan(i * slots, slots) : deviation,
-                       cosine.subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
-                       variance[i], status[i]});
+      sampler.compute(i, [&](std::uint32_t place) { return drawn(test_name, at[1] + i, place); });
     }
   }
-  return raw;
+  return std::move(samples.block);
 }
 
 void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
   hash.field("contexts.effects 4").field(said_).number(seed_).field(test.test.label).number(at[1]);
-  hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
-  hash.number(num_weat_attributes_).number(num_attributes_);
+  const auto length = [&](const char* axis) { return schema_.inner_axis(axis).labels.size(); };
+  hash.number(static_cast<std::uint64_t>(test.test.kind)).number(length("target")).number(length("weat_attribute"));
+  hash.number(schema_.find_cube("cosine") ? length("attribute") : 0);
   if (draws_ == SampleDraws::shared) {
     hash.field("shared draws");
   }

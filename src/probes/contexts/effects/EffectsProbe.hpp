@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,37 @@ namespace stereosweep::probes::contexts {
 /// associations are equal; not_finite: a vector has no direction (all zeros); no_sentence, of made sentences alone: no
 /// target of the test stands in the sample's template.
 enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_finite, no_sentence };
+
+/// A cube of samples of one test: numbers of a sample, of its slots, or of the attributes of its slots. NaN where a
+/// number does not exist; a test fills the first slots and attributes.
+template <class Number>
+struct SampleCube {
+  std::span<Number> values;
+  std::size_t num_slots = 1;
+  std::size_t num_attributes = 1;  ///< of a slot
+  Number& operator()(std::size_t sample, std::size_t slot = 0, std::size_t attribute = 0) const {
+    return values[(sample * num_slots + slot) * num_attributes + attribute];
+  }
+};
+
+/// Samples of one test: the cubes of a block. A target: a word of X, then of Y; an attribute: a word of A, then of B.
+struct ContextsSamples {
+  /// A cube that the schema lacks is empty. Throws InputError where one has numbers of another type.
+  ContextsSamples(results::RawBlock samples, const results::RawSchema& schema);
+  ContextsSamples(ContextsSamples&&) = default;
+  ContextsSamples& operator=(ContextsSamples&&) = default;
+  results::RawBlock block;          ///< what the cubes are views of
+  SampleCube<std::uint8_t> status;  ///< places in its `flag_meanings`
+  SampleCube<double> association;   ///< of targets
+  // Of a weat test.
+  SampleCube<double> attribute_association;  ///< of attributes
+  SampleCube<double> effect_size;
+  SampleCube<double> association_variance;
+  // Of a wefat test; empty where the result has none.
+  SampleCube<double> deviation;  ///< of targets
+  SampleCube<float> cosine;      ///< of targets with attributes
+  std::size_t size() const { return status.values.size(); }
+};
 
 /// Outer axes [test, sample], inner axes target, weat_attribute, word and (with a wefat test) attribute.
 /// Coordinates of axis `test`: kind ("weat", "wefat"), title, x, y, a, b (labels of the sets), x_words, y_words,
@@ -73,8 +105,6 @@ class EffectsProbe final : public Probe {
   results::RawSchema schema_;
   std::vector<std::uint32_t> frames_;  ///< that have a sentence, ascending; empty: sentences were found
   std::vector<std::map<std::uint32_t, std::vector<std::uint64_t>>> vectors_of_frames_;  ///< of each word
-  std::size_t num_weat_attributes_ = 0;  ///< slots of the axis weat_attribute
-  std::size_t num_attributes_ = 0;       ///< slots of the axis attribute; 0: no wefat test
 };
 
 }  // namespace stereosweep::probes::contexts

@@ -5,7 +5,6 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
-#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 
@@ -114,24 +113,7 @@ std::size_t ContextsReader::numbers_per_sample() const {
 
 ContextsSamples ContextsReader::read(std::size_t test, std::size_t first_sample, std::size_t count) const {
   const auto& schema = file_.schema();
-  auto block = file_.read(test * schema.outer_axes[1].labels.size() + first_sample, count);
-  const auto take = [&]<class Number>(SampleCube<Number>& cube, const char* name) {
-    if (const auto place = schema.find_cube(name)) {
-      const auto lengths = base::mapped(schema.cubes[*place].inner_axes,
-                                        [&](const auto& axis) { return schema.inner_axis(axis).labels.size(); });
-      cube = {std::move(column_named<Number>(block, schema, name)), lengths.empty() ? 1 : lengths[0],
-              lengths.size() < 2 ? 1 : lengths[1]};
-    }
-  };
-  ContextsSamples samples;
-  take(samples.status, "status");
-  take(samples.association, "association");
-  take(samples.attribute_association, "attribute_association");
-  take(samples.effect_size, "effect_size");
-  take(samples.association_variance, "association_variance");
-  take(samples.deviation, "association_deviation");
-  take(samples.cosine, "cosine");
-  return samples;
+  return {file_.read(test * schema.outer_axes[1].labels.size() + first_sample, count), schema};
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -14,6 +14,7 @@
 #include "findings/Finding.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "results/Layout.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
@@ -36,32 +37,6 @@ struct ContextsTest {
   std::string consequence;                        ///< of missing and trimmed words, one line
   std::size_t num_targets() const { return words[0].size() + words[1].size(); }
   std::size_t num_attributes() const { return words[2].size() + words[3].size(); }
-};
-
-/// A cube of some samples: numbers of a sample, of its slots, or of the attributes of its slots. NaN where a number
-/// does not exist; a test fills the first slots and attributes.
-template <class Number>
-struct SampleCube {
-  std::vector<Number> values;
-  std::size_t num_slots = 1;
-  std::size_t num_attributes = 1;  ///< of a slot
-  Number operator()(std::size_t sample, std::size_t slot = 0, std::size_t attribute = 0) const {
-    return values[(sample * num_slots + slot) * num_attributes + attribute];
-  }
-};
-
-/// Samples of one test. A target: a word of X, then of Y; an attribute: a word of A, then of B.
-struct ContextsSamples {
-  SampleCube<std::uint8_t> status;  ///< indices into status_names
-  SampleCube<double> association;   ///< of targets
-  // Of a weat test.
-  SampleCube<double> attribute_association;  ///< of attributes
-  SampleCube<double> effect_size;
-  SampleCube<double> association_variance;
-  // Of a wefat test; empty where the result has none.
-  SampleCube<double> deviation;  ///< of targets
-  SampleCube<float> cosine;      ///< of targets with attributes
-  std::size_t size() const { return status.values.size(); }
 };
 
 /// Where a sample stands in the score table.
@@ -195,8 +170,8 @@ struct ContextsResult : ContextsAxes {
   ContextsDepth depth = ContextsDepth::everything;
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
-  std::vector<FamilyInUse> families;         ///< disjoint
-  std::vector<DetectionSummary> detections;  ///< IBD and EIBD of each group
+  std::vector<FamilyInUse> families;             ///< disjoint
+  std::vector<DetectionSummary> detections;      ///< IBD and EIBD of each group
 };
 
 /// Throws InputError if a detection or a family names a test that `file` has not.
