@@ -26,7 +26,7 @@ std::vector<std::uint8_t> detect(const DetectionScores& scores, DetectionKind ki
 DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind,
                                std::span<const std::uint8_t> validated, std::span<const double> thresholds) {
   STEREOSWEEP_ASSERT(validated.size() == scores.num_words, "one flag per word");
-  DetectionCurve curve;
+  DetectionCurve curve{.points = std::vector<DetectionPoint>(thresholds.size())};
   const auto num_true = count_ones(validated);
   const auto num_false = scores.num_words - num_true;
   if (num_true == 0 || num_false == 0 || thresholds.empty()) {
@@ -34,9 +34,10 @@ DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind
   }
   const auto words = static_cast<double>(scores.num_words);
   curve.chance = static_cast<double>(num_true) / words;
-  for (const double threshold : thresholds) {
-    const auto detected = detect(scores, kind, threshold);
-    DetectionPoint point{.threshold = threshold};
+  for (std::size_t place = 0; place < thresholds.size(); ++place) {
+    auto& point = curve.points[place];
+    point.threshold = thresholds[place];
+    const auto detected = detect(scores, kind, point.threshold);
     for (std::size_t word = 0; word < scores.num_words; ++word) {
       if (detected[word] == 1) {
         ++(validated[word] == 1 ? point.true_positives : point.false_positives);
@@ -45,12 +46,10 @@ DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind
     point.true_positive_rate = static_cast<double>(point.true_positives) / static_cast<double>(num_true);
     point.false_positive_rate = static_cast<double>(point.false_positives) / static_cast<double>(num_false);
     point.accuracy = static_cast<double>(point.true_positives + num_false - point.false_positives) / words;
-    curve.points.push_back(point);
     const auto separation = [](const DetectionPoint& at) { return at.true_positive_rate - at.false_positive_rate; };
-    const auto last = curve.points.size() - 1;
-    curve.most_accurate = point.accuracy > curve.points[curve.most_accurate].accuracy ? last : curve.most_accurate;
+    curve.most_accurate = point.accuracy > curve.points[curve.most_accurate].accuracy ? place : curve.most_accurate;
     curve.most_separating =
-        separation(point) > separation(curve.points[curve.most_separating]) ? last : curve.most_separating;
+        separation(point) > separation(curve.points[curve.most_separating]) ? place : curve.most_separating;
   }
   curve.reason = Reason::ok;
   return curve;

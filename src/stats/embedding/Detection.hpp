@@ -27,23 +27,23 @@ std::vector<std::uint8_t> detect(const DetectionScores& scores, DetectionKind ki
 
 /// Detected words against validated ones.
 struct DetectionPoint {
-  double threshold = 0;
+  double threshold = nan;
   std::size_t true_positives = 0;
   std::size_t false_positives = 0;
-  double true_positive_rate = 0;
-  double false_positive_rate = 0;
-  double accuracy = 0;  ///< (true positives + true negatives) / words
+  double true_positive_rate = nan;
+  double false_positive_rate = nan;
+  double accuracy = nan;  ///< (true positives + true negatives) / words
 
   std::size_t num_detected() const { return true_positives + false_positives; }
 };
 
-/// `no_values`: no word is validated, or all are; the rates do not exist then.
+/// `no_values`: no word is validated, or all are; no number exists then, and nothing is counted.
 struct DetectionCurve {
   Reason reason = Reason::no_values;
   std::vector<DetectionPoint> points;  ///< one per threshold
   std::size_t most_accurate = 0;       ///< the first point of highest accuracy
   std::size_t most_separating = 0;     ///< the first point of highest true minus false positive rate
-  double chance = 0;  ///< validated words / words: the published "random chance of correct classification"
+  double chance = nan;  ///< validated words / words: the published "random chance of correct classification"
 };
 
 /// `validated` [word]: 1 for the words that belong.

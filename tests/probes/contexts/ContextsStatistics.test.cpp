@@ -51,7 +51,7 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
   EXPECT_EQ(summary.effect.num_used, 11);
   EXPECT_NEAR(summary.effect.mean, std::accumulate(effects.begin(), effects.end(), 0.0) / 11, 1e-14);
   EXPECT_NEAR(summary.effect.deviation, stats::standard_deviation(effects).value, 1e-14);
-  EXPECT_EQ(summary.samples_by_status, (std::vector<std::uint64_t>{11, 0, 1, 0, 0}));
+  EXPECT_EQ(result.samples_by_status, (std::vector<std::uint64_t>{11, 0, 1, 0, 0}));
   ContextsOptions options;
   options.settings.variance = EmbeddingStatistics::Variance::cohen;
   std::vector<double> cohen;

@@ -3,12 +3,10 @@
 #include <cctype>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
-#include <type_traits>
 
 #include "base/text/Text.hpp"
 #include "findings/Finding.hpp"
@@ -390,10 +388,7 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& rows) {
   const auto point = [&](const std::string& name, const std::string& what, std::size_t stats::DetectionCurve::*place,
                          auto member) {
     finding.add(Role::value, rows, name, "1", what, [=](const DetectionSummary& row) {
-      using Value = std::decay_t<std::invoke_result_t<decltype(member), const stats::DetectionPoint&>>;
-      const auto at = place == nullptr ? row.used : row.curve.*place;
-      // of counts 0
-      return row.exists() ? Value{std::invoke(member, row.curve.points[at])} : std::numeric_limits<Value>::quiet_NaN();
+      return std::invoke(member, place == nullptr ? row.point() : row.curve.points[row.curve.*place]);
     });
   };
   using Curve = stats::DetectionCurve;
@@ -410,7 +405,7 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& rows) {
   point("false_positive_rate", "other words that are detected there", nullptr, &Point::false_positive_rate);
   finding.add(Role::value, rows, "area", "1", "area under the curve of IBD", &DetectionSummary::area);
   finding.add(Role::value, rows, "chance", "1", "validated words / words",
-              [](const DetectionSummary& row) { return row.exists() ? row.curve.chance : stats::nan; });
+              [](const DetectionSummary& row) { return row.curve.chance; });
   finding.add(Role::value, rows, "expected", "1", "validated words among as many drawn at random",
               &DetectionSummary::expected);
   point("best_threshold", "own threshold of highest accuracy, the lowest of several", &Curve::most_accurate,
@@ -453,18 +448,13 @@ std::vector<Finding> curves_of(const std::vector<DetectionSummary>& rows) {
   }
   Finding curves{.name = "detection_curve", .axes = detection_axes(rows)};
   curves.axes.push_back({"threshold", "effect size above which a word counts", thresholds, {}});
-  const auto add_rate = [&](const char* name, const char* what, double stats::DetectionPoint::*rate) {
-    std::vector<double> values;
-    for (const auto& row : rows) {
-      for (std::size_t place = 0; place < thresholds.size(); ++place) {
-        values.push_back(row.exists() ? row.curve.points[place].*rate : stats::nan);
-      }
-    }
-    curves.columns.push_back({Role::value, name, "1", what, "", "", std::move(values)});
-  };
-  add_rate("accuracy", "words that are detected or not as validated", &stats::DetectionPoint::accuracy);
-  add_rate("true_positive_rate", "validated words that are detected", &stats::DetectionPoint::true_positive_rate);
-  add_rate("false_positive_rate", "other words that are detected", &stats::DetectionPoint::false_positive_rate);
+  using Point = stats::DetectionPoint;
+  const auto points = base::joined(rows, [](const auto& row) { return row.curve.points; });
+  curves.add(Role::value, points, "accuracy", "1", "words that are detected or not as validated", &Point::accuracy);
+  curves.add(Role::value, points, "true_positive_rate", "1", "validated words that are detected",
+             &Point::true_positive_rate);
+  curves.add(Role::value, points, "false_positive_rate", "1", "other words that are detected",
+             &Point::false_positive_rate);
   Finding lists{.name = "detection_of_word", .axes = detection_axes(rows)};
   lists.axes.push_back({"detection_word", "word of the tests", {words.begin(), words.end()}, {}});
   findings::Flags flags{{}, {"not_detected", "detected", "not_scored"}};
@@ -481,11 +471,7 @@ std::vector<Finding> curves_of(const std::vector<DetectionSummary>& rows) {
 Finding finding_of_statuses(const ContextsResult& result) {
   std::vector<std::pair<std::string, std::uint64_t>> counts;
   for (std::size_t status = 0; status < result.status_names.size(); ++status) {
-    std::uint64_t total = 0;
-    for (const auto& summary : result.summaries) {
-      total += summary.samples_by_status[status];
-    }
-    if (total > 0) {
+    if (const auto total = result.samples_by_status[status]; total > 0) {
       counts.emplace_back(result.status_names[status], total);
     }
   }

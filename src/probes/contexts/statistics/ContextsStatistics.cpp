@@ -396,16 +396,16 @@ void adjust_tests(ContextsResult& result) {
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file, options.settings.samples);
-  ContextsResult result{reader, options.depth, options.settings, {}, {}, {}};
+  ContextsResult result{reader, options.depth, options.settings, {}, {}, {}, {}};
   result.families = families_in_use(result.tests, options.settings.families);
   result.summaries.resize(result.tests.size());
+  result.samples_by_status.resize(result.status_names.size());
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto samples = reader.read(i);
     auto& summary = result.summaries[i];
     const auto relabelled = summarise_test(result.tests[i], samples, options.settings, summary);
-    summary.samples_by_status.resize(result.status_names.size());
-    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-      ++summary.samples_by_status.at(samples.status(sample));
+    for (const auto status : samples.status.values) {
+      ++result.samples_by_status.at(status);
     }
     if (options.depth == ContextsDepth::everything) {
       test_effects(relabelled, options);

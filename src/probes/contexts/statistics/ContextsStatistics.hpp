@@ -138,7 +138,6 @@ struct EffectSummary {
 };
 
 struct TestSummary : EffectSummary {
-  std::vector<std::uint64_t> samples_by_status;
   std::vector<EffectSummary> words;  ///< of a wefat test
 };
 
@@ -156,7 +155,7 @@ struct DetectionSummary {
   bool exists() const { return curve.reason == stats::Reason::ok; }
   const stats::DetectionPoint& point() const { return curve.points[used]; }
   /// Validated words among as many as are detected, were these drawn at random.
-  double expected() const { return exists() ? static_cast<double>(point().num_detected()) * curve.chance : stats::nan; }
+  double expected() const { return static_cast<double>(point().num_detected()) * curve.chance; }
 };
 
 /// Effects that are adjusted together: of weat tests, and of the words of wefat tests.
@@ -170,6 +169,7 @@ struct ContextsResult : ContextsAxes {
   ContextsDepth depth = ContextsDepth::everything;
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
+  std::vector<std::uint64_t> samples_by_status;  ///< of all tests
   std::vector<FamilyInUse> families;             ///< disjoint
   std::vector<DetectionSummary> detections;      ///< IBD and EIBD of each group
 };
