@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -75,24 +76,34 @@ AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
 /// The subjects of all tests, and which of them a test has.
 class Subjects {
  public:
+  /// Of a weat test its pair of sets, of a wefat test its target words.
+  struct OfTest {
+    std::size_t row = 0;
+    std::optional<std::size_t> target = 0;  ///< place among the words that take part; nothing: it has no vector
+  };
+
   Subjects(const std::vector<ContextsTest>& tests, const Contexts& job) {
     for (const auto& test : tests) {
       auto& of_test = of_tests_.emplace_back();
       if (test.kind == EmbeddingTest::Kind::weat) {
-        of_test.push_back(add({test.sets[0] + " - " + test.sets[1], "word sets", "", "", test.sets[0], test.sets[1]}));
-        without_vector_.emplace_back();
+        of_test.push_back(
+            {add({test.sets[0] + " - " + test.sets[1], "word sets", "", "", test.sets[0], test.sets[1]})});
         continue;
       }
-      for (const auto& word : test.words[0]) {
-        of_test.push_back(add(row_of(word, job)));
+      const auto& words = test.words[0];
+      for (std::size_t target = 0; target < words.size(); ++target) {
+        of_test.push_back({add(row_of(words[target], job)), target});
       }
-      without_vector_.push_back(find_missing(test, job));
+      const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
+      for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
+        if (!base::contains(words, word)) {
+          of_test.push_back({add(row_of(word, job)), std::nullopt});
+        }
+      }
     }
   }
   const std::vector<SubjectRow>& rows() const { return rows_; }
-  /// Of a weat test its pair of sets, of a wefat test its target words.
-  const std::vector<std::size_t>& of_test(std::size_t test) const { return of_tests_[test]; }
-  const std::vector<std::size_t>& without_vector(std::size_t test) const { return without_vector_[test]; }
+  const std::vector<OfTest>& of_test(std::size_t test) const { return of_tests_[test]; }
 
  private:
   static SubjectRow row_of(const std::string& word, const Contexts& job) {
@@ -106,17 +117,6 @@ class Subjects {
     return row;
   }
 
-  std::vector<std::size_t> find_missing(const ContextsTest& test, const Contexts& job) {
-    std::vector<std::size_t> missing;
-    const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
-    for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
-      if (std::ranges::find(test.words[0], word) == test.words[0].end()) {
-        missing.push_back(add(row_of(word, job)));
-      }
-    }
-    return missing;
-  }
-
   /// Word sets of one name are one subject, whatever the test.
   std::size_t add(SubjectRow row) {
     const auto [place, is_new] = places_.try_emplace({row[0], row[1] == "word sets"}, rows_.size());
@@ -128,8 +128,7 @@ class Subjects {
 
   std::vector<SubjectRow> rows_;
   std::map<std::pair<std::string, bool>, std::size_t> places_;  ///< by label, and whether it names word sets
-  std::vector<std::vector<std::size_t>> of_tests_;
-  std::vector<std::vector<std::size_t>> without_vector_;
+  std::vector<std::vector<OfTest>> of_tests_;
 };
 
 /// Scores of a pair of target sets.
@@ -162,8 +161,7 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
       table.statuses[place] = exists ? ScoreStatus::ok : missing;
     }
   };
-  constexpr Scores none = {stats::nan, stats::nan, stats::nan};
-  const auto& rows = subjects.of_test(item);
+  const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
   for (std::size_t sample = 0; sample < samples.size(); ++sample) {
     const auto status = samples.status(sample);
     const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
@@ -172,17 +170,14 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
       continue;  // not applicable
     }
     const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool has_sentence = test.kind == EmbeddingTest::Kind::weat || !std::isnan(samples.association(sample, i)) ||
-                                status == static_cast<std::uint8_t>(EffectStatus::not_finite);
-      set(rows[i], sample,
-          why != ScoreStatus::undefined            ? none
-          : test.kind == EmbeddingTest::Kind::weat ? scores_of_sets(test, samples, sample)
-                                                   : scores_of_word(samples, sample, i),
-          why == ScoreStatus::undefined && !has_sentence ? ScoreStatus::missing : why);
-    }
-    for (const auto subject : subjects.without_vector(item)) {
-      set(subject, sample, none, ScoreStatus::missing);
+    for (const auto& [row, target] : subjects.of_test(item)) {
+      const bool has_sentence = target && (is_weat || !std::isnan(samples.association(sample, *target)) ||
+                                           status == static_cast<std::uint8_t>(EffectStatus::not_finite));
+      set(row, sample,
+          why != ScoreStatus::undefined || !target ? Scores{stats::nan, stats::nan, stats::nan}
+          : is_weat                                ? scores_of_sets(test, samples, sample)
+                                                   : scores_of_word(samples, sample, *target),
+          !target || (why == ScoreStatus::undefined && !has_sentence) ? ScoreStatus::missing : why);
     }
   }
 }
