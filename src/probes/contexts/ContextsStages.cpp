@@ -17,17 +17,6 @@ namespace {
 
 using parallel::coordinated;
 
-/// Places of the files that hold made sentences, by label; empty where sentences were found.
-std::map<std::string, std::uint32_t> places_of_frames(const Contexts& settings) {
-  std::map<std::string, std::uint32_t> places;
-  if (settings.is_generated()) {
-    for (const auto& label : frame_labels(settings.contextual().corpus)) {
-      places.emplace(label, static_cast<std::uint32_t>(places.size()));
-    }
-  }
-  return places;
-}
-
 /// The journal's blocks as a store: read one by one, in order.
 std::vector<WordVectors> write_store(const std::filesystem::path& file, const VectorsProbe& probe,
                                      const results::JournalStore& journal, const StageRequest& request) {
@@ -35,7 +24,12 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
   std::filesystem::remove(file, ignored);  // of an earlier start: there is not room for two
   VectorStoreWriter writer(file, probe.words(), probe.dimension());
   const auto contexts = probe.schema().outer_axes[1].labels.size();
-  const auto places = places_of_frames(request.job.settings<Contexts>());
+  std::map<std::string, std::uint32_t> places;  // of the files that hold made sentences
+  if (const auto& settings = request.job.settings<Contexts>(); settings.is_generated()) {
+    for (const auto& label : frame_labels(settings.contextual().corpus)) {
+      places.emplace(label, static_cast<std::uint32_t>(places.size()));
+    }
+  }
   std::vector<std::vector<std::uint32_t>> frames(probe.words().size());
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);

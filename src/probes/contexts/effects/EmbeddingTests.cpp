@@ -95,11 +95,8 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
   std::unordered_set<std::string> known;
   for (const auto& test : tests) {
     for (const auto* set : test.sets()) {
-      for (const auto& word : set->words) {
-        if (known.insert(word).second) {
-          words.push_back(word);
-        }
-      }
+      std::ranges::copy_if(set->words, std::back_inserter(words),
+                           [&](const auto& word) { return known.insert(word).second; });
     }
   }
   return words;

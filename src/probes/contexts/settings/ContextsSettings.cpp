@@ -229,13 +229,8 @@ void check_size(const config::ProbeReading& job, const Contexts& settings) {
   for (const auto& test : settings.tests) {
     targets += test.x.words.size() + test.y.words.size();
   }
-  std::uint64_t vectors = 0;
-  std::uint64_t associations = 0;
-  std::uint64_t cells = 0;
-  const bool overflow = __builtin_mul_overflow(words, contexts, &vectors) ||
-                        __builtin_mul_overflow(targets, samples, &associations) ||
-                        __builtin_add_overflow(vectors, associations, &cells);
-  job.problems.add_if(overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells), job.root.place("axes"),
+  const auto cells = words * contexts + targets * samples;  // far below 2^64: all words are in memory
+  job.problems.add_if(cells > static_cast<std::uint64_t>(job.execution.max_cells), job.root.place("axes"),
                       base::counted(words, "word") + " x " + base::counted(contexts, "context") + " and " +
                           base::counted(targets, "target") + " x " + base::counted(samples, "sample") +
                           " are too many cells",

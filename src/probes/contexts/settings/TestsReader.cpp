@@ -96,9 +96,8 @@ class TestsReader {
       read_source(*own.tests, own.key, own);
     } else if (config::expect_kind(*own.tests, config::Node::Kind::list, own.key, problems_,
                                    config::Emptiness::refused)) {
-      for (std::size_t i = 0; i < own.tests->children.size(); ++i) {
-        read_source(own.tests->children[i], own.key + "[" + std::to_string(i) + "]", own);
-      }
+      config::each_entry(*own.tests, own.key, problems_,
+                         [&](const config::Node& entry, const std::string& key) { read_source(entry, key, own); });
     }
   }
 
@@ -145,11 +144,10 @@ class TestsReader {
       return;
     }
     std::vector<config::Placed<EmbeddingTest>> entries;
-    for (std::size_t i = 0; i < document->tests->children.size(); ++i) {
-      const config::Node& entry = document->tests->children[i];
-      const auto entry_key = document->key + "[" + std::to_string(i) + "]";
+    const auto read = [&](const config::Node& entry, const std::string& entry_key) {
       entries.push_back({read_test(entry, entry_key, document->sets), &entry, entry_key});
-    }
+    };
+    config::each_entry(*document->tests, document->key, problems_, read);
     for (auto& entry : config::select(std::move(entries), source, problems_)) {
       add(*entry.node, entry.key, std::move(entry));
     }

@@ -76,18 +76,18 @@ std::vector<WordVectors> VectorStoreWriter::finish() {
 }
 
 VectorStore::VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension)
-    : name_(path.string()), content_(base::open_file(path).mapped()), dimension_(dimension), first_{0} {
+    : content_(base::open_file(path).mapped()), dimension_(dimension), first_{0} {
   const auto identity = identity_of(words, dimension);
   const auto bytes = content_.bytes();
   base::refuse_if(bytes.size() < identity.size() ||
                       !std::ranges::equal(bytes.last(identity.size()), std::as_bytes(std::span(identity))),
-                  "'" + name_ + "' is not the store of this run's vectors", "it is damaged or another run's");
+                  "'" + path.string() + "' is not the store of this run's vectors", "it is damaged or another run's");
   for (const auto& word : words) {
     first_.push_back(first_.back() + word.usable);
   }
   const auto rows = bytes_of_rows(first_.back(), dimension);
-  base::refuse_if(bytes.size() != rows + first_.back() * sizeof(double) + identity.size(), "'" + name_ + "' is damaged",
-                  "its size does not fit its words");
+  base::refuse_if(bytes.size() != rows + first_.back() * sizeof(double) + identity.size(),
+                  "'" + path.string() + "' is damaged", "its size does not fit its words");
   rows_ = reinterpret_cast<const float*>(bytes.data());
   inverse_lengths_ = reinterpret_cast<const double*>(bytes.data() + rows);
 }

@@ -54,7 +54,6 @@ class VectorStore {
   }
 
  private:
-  std::string name_;
   base::SharedBytes content_;
   std::uint64_t dimension_;
   std::vector<std::uint64_t> first_;  ///< row of each word, and the number of rows
