@@ -5,10 +5,8 @@
 #endif
 
 #include <bit>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
-#include <optional>
 
 #include "base/text/Text.hpp"
 
@@ -57,36 +55,33 @@ class Walker {
     return found;
   }
 
-  /// The raw text between two quotes; `has_escapes` where it is not the string itself.
-  bool string(std::string_view& raw, bool& has_escapes) {
-    has_escapes = false;
+  /// A string. What it stands for is added to `decoded`; null: it is passed over, and may have half a surrogate pair.
+  bool string(std::string* decoded) {
     if (!take('"')) {
       return false;
     }
-    const auto begin = at_;
     for (;;) {
-      at_ = skip_plain_text(text_, at_);
-      if (next() == '"') {
-        raw = text_.substr(begin, at_ - begin);
-        ++at_;
+      const auto end = skip_plain_text(text_, at_);
+      if (decoded != nullptr) {
+        decoded->append(text_, at_, end - at_);
+      }
+      at_ = end;
+      if (take('"')) {
         return true;
       }
-      if (next() != '\\' || !escape()) {
+      if (!take('\\') || !escape(decoded)) {
         return false;
       }
-      has_escapes = true;
     }
   }
 
   bool value(int depth) {
     skip_space();
-    std::string_view raw;
-    bool has_escapes = false;
     switch (next()) {
       case '"':
-        return string(raw, has_escapes);
+        return string(nullptr);
       case '{':
-        return depth < max_depth && members([&](std::string_view, bool) { return value(depth + 1); });
+        return depth < max_depth && members(nullptr, [&] { return value(depth + 1); });
       case '[':
         return depth < max_depth && list('[', ']', [&] { return value(depth + 1); });
       case 't':
@@ -100,17 +95,19 @@ class Walker {
     }
   }
 
-  /// An object; `member` is called behind each colon with the raw key and must walk over the value.
+  /// An object; `member` is called behind each colon, with the key in `key` unless that is null, and must walk over the
+  /// value.
   template <class Member>
-  bool members(const Member& member) {
+  bool members(std::string* key, const Member& member) {
     return list('{', '}', [&] {
-      std::string_view key;
-      bool has_escapes = false;
-      if (!string(key, has_escapes)) {
+      if (key != nullptr) {
+        key->clear();
+      }
+      if (!string(key)) {
         return false;
       }
       skip_space();
-      return take(':') && member(key, has_escapes);
+      return take(':') && member();
     });
   }
 
@@ -166,67 +163,45 @@ class Walker {
     return true;
   }
 
-  bool escape() {
-    ++at_;
-    const auto kind = next();
-    if (kind != 'u') {
+  // What stands behind a backslash.
+  bool escape(std::string* decoded) {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view characters = "\"\\/\b\f\n\r\t";
+    const auto letter = letters.find(next());
+    char32_t value = 0;
+    if (letter != std::string_view::npos) {
       ++at_;
-      return kind != '\0' && std::string_view("\"\\/bfnrt").find(kind) != std::string_view::npos;
+      value = static_cast<unsigned char>(characters[letter]);
+    } else if (!take('u') || !hexadecimal(value)) {
+      return false;
     }
-    for (int i = 1; i <= 4; ++i) {
-      ++at_;
-      if (std::isxdigit(static_cast<unsigned char>(next())) == 0) {
+    if (decoded == nullptr) {
+      return true;
+    }
+    if (value >= 0xD800 && value <= 0xDFFF) {
+      char32_t other = 0;
+      if (value >= 0xDC00 || !take('\\') || !take('u') || !hexadecimal(other) || other < 0xDC00 || other > 0xDFFF) {
         return false;
       }
+      value = 0x10000 + ((value - 0xD800) << 10) + (other - 0xDC00);
     }
-    ++at_;
+    base::append_utf8(*decoded, value);
     return true;
+  }
+
+  // Four digits.
+  bool hexadecimal(char32_t& value) {
+    const auto digits = text_.substr(at_, 4);
+    std::uint32_t number = 0;
+    const auto* end = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+    at_ += digits.size();
+    value = number;
+    return end == digits.data() + 4;
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
 };
-
-char32_t hexadecimal(std::string_view digits) {
-  std::uint32_t value = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  return value;
-}
-
-// The string that `raw`, whose escapes have the right form, stands for; false for a surrogate without its other half.
-bool decode(std::string_view raw, std::string& decoded) {
-  constexpr std::string_view letters = "bfnrt";
-  constexpr std::string_view characters = "\b\f\n\r\t";
-  decoded.clear();
-  for (std::size_t at = 0; at < raw.size();) {
-    const auto found = raw.find('\\', at);
-    const auto next = found == std::string_view::npos ? raw.size() : found;
-    decoded.append(raw.substr(at, next - at));
-    if (next == raw.size()) {
-      break;
-    }
-    const char kind = raw[next + 1];
-    at = next + 2;
-    if (kind != 'u') {
-      const auto letter = letters.find(kind);
-      decoded += letter == std::string_view::npos ? kind : characters[letter];
-      continue;
-    }
-    auto value = hexadecimal(raw.substr(at, 4));
-    at += 4;
-    if (value >= 0xD800 && value <= 0xDFFF) {
-      const bool has_other = raw.substr(at, 2) == "\\u";
-      const auto other = has_other ? hexadecimal(raw.substr(at + 2, 4)) : 0;
-      if (value >= 0xDC00 || other < 0xDC00 || other > 0xDFFF) {
-        return false;
-      }
-      value = 0x10000 + ((value - 0xD800) << 10) + (other - 0xDC00);
-      at += 6;
-    }
-    base::append_utf8(decoded, value);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -238,27 +213,22 @@ JsonLine JsonField::find(std::string_view line) {
     walker.skip_space();
     return valid && walker.done() ? JsonLine::no_field : JsonLine::broken;
   }
-  std::optional<std::string_view> text;  // raw
+  value_.clear();
+  bool has_text = false;
   int times = 0;
-  bool text_has_escapes = false;
   std::string key;
   const auto members = [&](const auto& self, std::string_view wanted, int depth) -> bool {
-    return walker.members([&](std::string_view raw_key, bool key_has_escapes) {
-      if (key_has_escapes) {
-        if (!decode(raw_key, key)) {
-          return false;
-        }
-        raw_key = key;
-      }
+    return walker.members(&key, [&] {
       walker.skip_space();
-      const bool is_field = raw_key == wanted;
+      const bool is_field = key == wanted;
       times += is_field ? 1 : 0;
       if (is_field && walker.next() == '"') {
-        return walker.string(text.emplace(), text_has_escapes);
+        has_text = true;
+        return walker.string(&value_);
       }
-      const bool leads_to_field = wanted.size() > raw_key.size() && wanted.starts_with(raw_key) &&
-                                  wanted[raw_key.size()] == '.' && walker.next() == '{' && depth < max_depth;
-      return leads_to_field ? self(self, wanted.substr(raw_key.size() + 1), depth + 1) : walker.value(depth);
+      const bool leads_to_field = wanted.size() > key.size() && wanted.starts_with(key) && wanted[key.size()] == '.' &&
+                                  walker.next() == '{' && depth < max_depth;
+      return leads_to_field ? self(self, wanted.substr(key.size() + 1), depth + 1) : walker.value(depth);
     });
   };
   const bool valid = members(members, field_, 1);
@@ -266,17 +236,7 @@ JsonLine JsonField::find(std::string_view line) {
   if (!valid || !walker.done() || times > 1) {
     return JsonLine::broken;
   }
-  if (!text) {
-    return JsonLine::no_field;
-  }
-  value_ = *text;
-  if (text_has_escapes) {
-    if (!decode(*text, decoded_)) {
-      return JsonLine::broken;
-    }
-    value_ = decoded_;
-  }
-  return JsonLine::found;
+  return has_text ? JsonLine::found : JsonLine::no_field;
 }
 
 }  // namespace stereosweep::corpus

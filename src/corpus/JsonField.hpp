@@ -16,14 +16,13 @@ class JsonField {
  public:
   /// `field`: a key of the outermost object, or the path to one in objects within it: "data.text".
   explicit JsonField(std::string field) : field_(std::move(field)) {}
-  /// The field's text in valid UTF-8 is `value()` then, until the next call or the end of `line`.
+  /// The field's text in valid UTF-8 is `value()` then, until the next call.
   JsonLine find(std::string_view line);
   std::string_view value() const { return value_; }
 
  private:
   std::string field_;
-  std::string decoded_;  // of a string with escapes
-  std::string_view value_;
+  std::string value_;
 };
 
 }  // namespace stereosweep::corpus
