@@ -46,8 +46,6 @@ class RatingListReader : TokenReader {
   }
 
  private:
-  bool is_line_end(std::size_t at) const { return !has(at) || tokens_[at].kind == Token::Kind::line_end; }
-
   /// Names as they are given; where an item has none, lines that begin with another form of it.
   void find_mentions() {
     find_mentions(NameForm::exact);
@@ -166,13 +164,13 @@ class RatingListReader : TokenReader {
   /// names.
   std::size_t part_end(const ItemMention& one, std::size_t last) const {
     const auto own = line_begin(one.first);
-    const bool is_bulleted = is(own, "-") || is(own, "+");
+    const bool is_bulleted = is_any(own, word_list<"- +">);
     const auto marks = tokens_.subspan(own, one.first - own);
     const bool is_inside_line = std::ranges::count(marks, true, &Token::is_list_mark) > 1;
     last = is_inside_line ? std::min(last, line_end(one.last)) : last;
     for (auto at = one.last; at < last; ++at) {
       const bool starts = is_line_end(at - 1);
-      const bool is_bullet = starts && (is(at, "-") || is(at, "+")) && indent(at) <= indent(own);
+      const bool is_bullet = starts && is_any(at, word_list<"- +">) && indent(at) <= indent(own);
       if (tokens_[at].is_list_mark || (is_bulleted && is_bullet)) {
         return at;
       }
@@ -224,7 +222,7 @@ class RatingListReader : TokenReader {
     const bool is_dash = is(at, "-") && tokens_[at].follows_blank && !is_range;
     const bool is_bracket = is(at, "(") && !is(at + 1, "out") && !is(at + 1, "or") && !is(at + 1, "/");
     static constexpr auto ends = word_list<", ) ] | because since due">;
-    const bool offers = is(at, ",") && (is(at + 1, "maybe") || is(at + 1, "perhaps") || is(at + 1, "possibly"));
+    const bool offers = is(at, ",") && is_any(at + 1, word_list<"maybe perhaps possibly">);
     return ends_sentence(tokens_[at]) || is_dash || is_bracket || (is_any(at, ends) && !offers);
   }
 
@@ -324,8 +322,7 @@ class RatingListReader : TokenReader {
     std::size_t first = begin;
     std::size_t num_words = 0;
     const auto close = [&](std::size_t at) {
-      const bool is_numbered = first + 2 < at && tokens_[first].is_number() &&
-                               (is(first + 1, ".") || is(first + 1, ")") || is(first + 1, ":"));
+      const bool is_numbered = first + 2 < at && tokens_[first].is_number() && is_any(first + 1, word_list<". ) :">);
       const auto value = first + (is_numbered ? 2 : 0);
       const auto rating = value < at ? read_part(value, at) : Rating{};
       if (rating.status != Status::unparsed) {
@@ -333,7 +330,7 @@ class RatingListReader : TokenReader {
       }
     };
     for (auto at = begin; at <= tokens_.size(); ++at) {
-      const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
+      const bool separates = at == tokens_.size() || is_line_end(at) || is_any(at, word_list<", ; and">);
       const bool follows_number =
           at > first && at < tokens_.size() && tokens_[at].is_number() && tokens_[at - 1].is_number();
       const bool is_word = !separates && tokens_[at].is_word();

@@ -55,20 +55,20 @@ void Surroundings::find_explanations() {
   is_explanation_.assign(tokens_.size(), false);
   bool is_inside = false;
   for (std::size_t at = 0; at < tokens_.size(); ++at) {
-    const bool opens = at == 0 || is_break(tokens_[at - 1]) || tokens_[at - 1].is("(");
+    const bool opens = at == 0 || is_break(token(at - 1)) || is(at - 1, "(");
     if (opens) {
       bool explains = false;
       bool answers = false;
       auto end = at;
-      for (; end < tokens_.size() && end < at + longest && tokens_[end].kind != Token::Kind::line_end; ++end) {
-        if (is(end, ":") || is(end, "=")) {
+      for (; end < at + longest && !is_line_end(end); ++end) {
+        if (is_any(end, word_list<": =">)) {
           break;
         }
         explains = explains || is_one_of(tokens_[end], explanation_labels);
         answers = answers || is_one_of(tokens_[end], answer_labels);
       }
-      const bool is_heading = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
-      if ((is(end, ":") || is(end, "=")) && (explains || answers || is_heading)) {
+      const bool is_heading = is_line_end(at - 1);
+      if (is_any(end, word_list<": =">) && (explains || answers || is_heading)) {
         is_inside = explains && !(answers && is_one_of(tokens_[end - 1], answer_labels));
       }
     }
@@ -77,8 +77,7 @@ void Surroundings::find_explanations() {
 }
 
 bool Surroundings::deny(std::size_t place, std::size_t last) const {
-  const bool is_unticked =
-      place > 1 && (is(place - 1, "]") || is(place - 1, ")")) && (is(place - 2, "[") || is(place - 2, "("));
+  const bool is_unticked = is_any(place - 1, word_list<"] )">) && is_any(place - 2, word_list<"[ (">);
   return is_unticked || is_talked_of(place) || is_denied_at_once(place) || is_denied_in_clause(place) ||
          is_denied_behind(last);
 }
@@ -92,7 +91,7 @@ bool Surroundings::is_talked_of(std::size_t place) const {
   while (end < place + longest && !is(end, "\"")) {
     ++end;
   }
-  const bool is_defined = is(end + 1, "is") && (is(end + 2, "a") || is(end + 2, "an") || is(end + 2, "often"));
+  const bool is_defined = is(end + 1, "is") && is_any(end + 2, word_list<"a an often">);
   const bool is_quoted = is(end, "\"") && has_any(begin, place, word_list<"\"">);
   return is_quoted && (is_defined || is_any(end + 1, meaning));
 }
@@ -104,12 +103,12 @@ bool Surroundings::is_denied_behind(std::size_t end) const {
   static constexpr auto denials = word_list<
       "too exaggeration exaggerated excessive generous harsh unfair wrong inaccurate unrealistic stretch extreme "
       "overstate overstated misleading not">;
-  end += is(end, "\"") || is(end, "'") ? 1 : 0;
+  end += is_any(end, word_list<"\" '">) ? 1 : 0;
   const auto copula = is(end, "or") ? end + 2 + (is(end + 1, "a") ? 1 : 0) : end;  // "a 2 or a 5 would be"
   if (!is_any(copula, copulas)) {
     return false;
   }
-  for (auto at = copula + 1; at < tokens_.size() && at < copula + farthest && tokens_[at].is_word(); ++at) {
+  for (auto at = copula + 1; at < copula + farthest && token(at).is_word(); ++at) {
     if (is_one_of(tokens_[at], denials)) {
       return true;
     }
@@ -122,18 +121,17 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
   const auto first = place > farthest ? place - farthest : 0;
   std::size_t at = place;
   const auto step_over = [&] {
-    while (at > first &&
-           (is_one_of(tokens_[at - 1], articles) || is(at - 1, "\"") || is(at - 1, "(") || is(at - 1, "'"))) {
+    while (at > first && (is_one_of(tokens_[at - 1], articles) || is_any(at - 1, word_list<"\" ( '">))) {
       --at;
     }
   };
   step_over();
-  if (at > first + 1 && (is(at - 1, "and") || is(at - 1, "or")) && tokens_[at - 2].is_number()) {
+  if (at > first + 1 && is_any(at - 1, word_list<"and or">) && tokens_[at - 2].is_number()) {
     at -= 2;  // "beyond 5 and 6"
     step_over();
   }
-  const bool is_of = at > first + 1 && is(at - 1, "of") && (is(at - 2, "rating") || is(at - 2, "score"));
-  const bool is_copula = at > first + 1 && is(at - 1, "is") && (is(at - 2, "neither") || is(at - 2, "nor"));
+  const bool is_of = at > first + 1 && is(at - 1, "of") && is_any(at - 2, word_list<"rating score">);
+  const bool is_copula = at > first + 1 && is(at - 1, "is") && is_any(at - 2, word_list<"neither nor">);
   if (is_of || is_copula) {
     at -= is_of ? 2 : 1;
     step_over();
@@ -157,7 +155,7 @@ bool Surroundings::is_denied_in_clause(std::size_t place) const {
       return false;  // "I wouldn't hesitate to say 5"
     }
     if (is_one_of(token, denials) || (token.is_word() && token.text.ends_with("n't"))) {
-      return !(is(at + 1, "sure") || is(at + 1, "only"));
+      return !is_any(at + 1, word_list<"sure only">);
     }
     const bool is_quote = token.is("\"") || token.is("'");
     if ((token.kind != Token::Kind::word && !is_quote) || is_one_of(token, clause_words)) {
@@ -219,15 +217,14 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   bool has_number = false;  // since the last cue
   for (std::size_t at = sentence.first; at < first; ++at) {
     const bool is_near = first - at <= farthest;
-    const bool is_label = (is(at, ":") && is_near && !(at > 0 && tokens_[at - 1].is_number())) || is(at, "=") ||
-                          is(at, "->") || is(at, "]");
-    if (is(at, ",") || is(at, "-") || is(at, "but") || is(at, "most") || is(at, "though")) {
+    const bool is_label = (is(at, ":") && is_near && !token(at - 1).is_number()) || is_any(at, word_list<"= -> ]">);
+    if (is_any(at, word_list<", - but most though">)) {
       is_of_others = is_of_others && is(at, ",") && is(at - 1, "example");
     }
-    concedes = concedes || is(at, "although") || is(at, "though") || is(at, "while");
-    const bool is_possible = is(at, "might") || is(at, "could") || is(at, "may");
+    concedes = concedes || is_any(at, word_list<"although though while">);
+    const bool is_possible = is_any(at, word_list<"might could may">);
     const auto owner = tokens_[at].text.substr(0, tokens_[at].text.find('\''));  // "another's", "one person's"
-    const bool is_person = owner == "person" && at > 0 && is(at - 1, "one");
+    const bool is_person = owner == "person" && is(at - 1, "one");
     is_of_others = is_of_others || base::contains(Words(others), owner) || (concedes && is_possible) || is_person ||
                    (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people));
     if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
@@ -235,9 +232,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
       has_number = false;
     }
     has_number = has_number || tokens_[at].is_number();
-    const bool ends_clause =
-        (is(at, "-") && tokens_[at].follows_blank) || is(at, "(") || is(at, "because") || is(at, "since");
-    const bool is_offered = first > 0 && (is(first - 1, "or") || is(first - 1, "to"));  // "2 (slightly) or 3"
+    const bool ends_clause = (is(at, "-") && tokens_[at].follows_blank) || is_any(at, word_list<"( because since">);
+    const bool is_offered = is_any(first - 1, word_list<"or to">);  // "2 (slightly) or 3"
     if (has_number && ends_clause && !is_offered && strength == Strength::cued) {
       strength = Strength::bare;  // "Rating: 4 - even after 80"
     }
@@ -248,7 +244,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
       strength = Strength::final;
     }
   }
-  if (first > 2 && is(first - 1, "]") && (is(first - 2, "x") || is(first - 2, "v")) && is(first - 3, "[")) {
+  if (is(first - 1, "]") && is_any(first - 2, word_list<"x v">) && is(first - 3, "[")) {
     return Strength::final;  // a ticked box
   }
   // "4", "(4)", "**4** - very", "Very." stand alone at the start of a sentence.

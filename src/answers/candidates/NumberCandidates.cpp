@@ -117,7 +117,7 @@ class NumberReader : TokenReader {
   }
 
  private:
-  bool joins(std::size_t at) const { return has(at) && !tokens_[at].follows_blank; }
+  bool joins(std::size_t at) const { return !token(at).follows_blank; }
 
   /// What every language writes so: a number alone in its line, or behind a short label, or a share ("4/5").
   bool stands_by_itself(const Candidate& one) const {
@@ -131,58 +131,55 @@ class NumberReader : TokenReader {
     }
     const bool is_first = first == one.token;
     static constexpr std::string_view leading[] = {":", "=", "{", "(", "["};
-    const bool is_labelled = one.token > 0 && one.token - first <= longest_label && is_any(one.token - 1, leading);
-    const bool is_end = !has(one.token + 1) || !tokens_[one.token + 1].is_word();
+    const bool is_labelled = one.token - first <= longest_label && is_any(one.token - 1, leading);
+    const bool is_end = !token(one.token + 1).is_word();
     const bool has_unit = is_first && has(one.token + 1) && !has(one.token + 2);
     return has_unit || ((is_first || is_labelled) && is_end);
   }
 
   /// The number that begins at `at`, with its sign.
   std::optional<double> value_at(std::size_t at) const {
-    if (!has(at) || tokens_[at].is_list_mark) {
+    if (token(at).is_list_mark) {
       return std::nullopt;
     }
-    if (tokens_[at].is_number()) {
-      const bool is_negative = at > 0 && is(at - 1, "-") && joins(at) &&
-                               (tokens_[at - 1].follows_blank || is(at - 2, "(")) &&
-                               (at < 2 || !tokens_[at - 2].is_number());
+    if (token(at).is_number()) {
+      const bool is_negative = is(at - 1, "-") && joins(at) && (token(at - 1).follows_blank || is(at - 2, "(")) &&
+                               !token(at - 2).is_number();
       return is_negative ? -tokens_[at].value : tokens_[at].value;
     }
-    const auto word = number_word(tokens_[at]);
+    const auto word = number_word(token(at));
     return word && is_meant_as_number(at) ? word : std::nullopt;
   }
 
   /// "four out of five", "rating of four", "Four."; not "one of them", "two groups".
   bool is_meant_as_number(std::size_t at) const {
-    const bool is_compound = at > 0 && is(at - 1, "-") && joins(at - 1);  // "sixty-two"
-    const bool opens = at == 0 || (tokens_[at - 1].kind != Token::Kind::word && !is_compound);
+    const bool is_compound = is(at - 1, "-") && joins(at - 1);  // "sixty-two"
+    const bool opens = !token(at - 1).is_word() && !is_compound;
     const bool joins_next =
         is_any(at + 1, joining_written_numbers) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
-    const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word ||
-                      is_any(at + 1, behind_written_number) || joins_next || (is(at + 1, "or") && is(at + 2, "so"));
+    const bool ends = !token(at + 1).is_word() || is_any(at + 1, behind_written_number) || joins_next ||
+                      (is(at + 1, "or") && is(at + 2, "so"));
     return (opens || is_any(at - 1, before_written_number)) && ends;
   }
 
-  bool is_number_or_half(std::size_t at) const {
-    return has(at) && (tokens_[at].is_number() || value_at(at) || is(at, "half"));
-  }
+  bool is_number_or_half(std::size_t at) const { return token(at).is_number() || value_at(at) || is(at, "half"); }
 
   bool is_in(double value) const { return value >= scale_.low && value <= scale_.high; }
 
   /// Behind "(not at all)" or "= not at all" or "being the lowest"; `at` itself where nothing of that stands there.
   std::size_t after_label(std::size_t at) const {
     constexpr std::size_t longest = 9;
-    if (is(at, "(") || is(at, "[")) {
-      for (auto end = at + 1; has(end) && end < at + longest; ++end) {
-        if (is(end, ")") || is(end, "]")) {
+    if (is_any(at, word_list<"( [">)) {
+      for (auto end = at + 1; end < at + longest; ++end) {
+        if (is_any(end, word_list<") ]">)) {
           return end + 1;
         }
       }
       return at;
     }
     if (is_any(at, before_label) || is(at, "\"")) {
-      for (auto end = at + 1;
-           has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !is(end, "but") && !value_at(end); ++end) {
+      for (auto end = at + 1; end < at + longest && !ends_sentence(token(end)) && !is(end, "but") && !value_at(end);
+           ++end) {
         if (is_connector(end) && value_at(end + 1)) {
           return end;
         }
@@ -235,7 +232,7 @@ class NumberReader : TokenReader {
 
   /// N of "out of N".
   bool is_whole(std::size_t at) const {
-    return at > 1 && (is(at - 1, "of") || (at > 2 && is(at - 2, "of"))) && (is(at - 2, "out") || is(at - 3, "out"));
+    return (is(at - 1, "of") || is(at - 2, "of")) && (is(at - 2, "out") || is(at - 3, "out"));
   }
 
   /// What stands between two numbers of a range or a scale.
@@ -250,20 +247,19 @@ class NumberReader : TokenReader {
   Joint joint_at(std::size_t at) const {
     constexpr std::size_t longest = 5;
     Joint joint;
-    for (auto place = at; place < at + longest && has(place); ++place) {
+    for (auto place = at; place < at + longest; ++place) {
       if (value_at(place)) {
         joint.second = place;
         return joint;
       }
       const bool is_known = is_any(place, joining_range) || is_any(place, offering_range) ||
-                            is_any(place, filling_range) || is(place, "and") || is(place, ",") || is(place, "(") ||
-                            is(place, "versus");
+                            is_any(place, filling_range) || is_any(place, word_list<"and , ( versus">);
       if (!is_known || is(place, "rather")) {
         return joint;
       }
       joint.joins = joint.joins || is_any(place, joining_range);
       joint.offers = joint.offers || is_any(place, offering_range);
-      joint.separates = joint.separates || is(place, ",") || is(place, "(") || is(place, "versus");
+      joint.separates = joint.separates || is_any(place, word_list<", ( versus">);
       joint.adds = joint.adds || is(place, "and");
     }
     return joint;
@@ -281,8 +277,7 @@ class NumberReader : TokenReader {
     if (!second) {
       return std::nullopt;
     }
-    const bool is_between =
-        (at > 0 && is(at - 1, "between")) || (at > 1 && is(at - 2, "between") && tokens_[at - 1].text.size() == 1);
+    const bool is_between = is(at - 1, "between") || (is(at - 2, "between") && token(at - 1).text.size() == 1);
     const bool is_range = joint.joins || (joint.adds && is_between);
     const bool is_scale = std::min(first, *second) == scale_.low && std::max(first, *second) == scale_.high;
     if (is_scale && (is_range || (joint.separates && !is_plain))) {
@@ -312,7 +307,7 @@ class NumberReader : TokenReader {
 
   /// "1 bis 5", "2-5" of another language: the scale, or a part of it.
   std::optional<std::size_t> take_foreign_pair(std::size_t at, double value) {
-    const auto place = is(at + 1, "-") || (has(at + 1) && tokens_[at + 1].is_word()) ? at + 2 : at;
+    const auto place = is(at + 1, "-") || token(at + 1).is_word() ? at + 2 : at;
     const auto second = place > at ? value_at(place) : std::nullopt;
     if (second != scale_.high) {
       return second && is(at + 1, "-") ? take_pair(at, value) : std::nullopt;
@@ -323,11 +318,10 @@ class NumberReader : TokenReader {
 
   /// "on a scale from 1 to" where the text is cut.
   bool dangles(std::size_t at) const {
-    return has(at + 1) && !has(at + 2) && (is(at + 1, "to") || is(at + 1, "-") || is(at + 1, "and")) && at > 0 &&
-           (is(at - 1, "from") || is(at - 1, "of") || is(at - 1, "between"));
+    return !has(at + 2) && is_any(at + 1, word_list<"to - and">) && is_any(at - 1, word_list<"from of between">);
   }
 
-  bool is_either(std::size_t at) const { return (at > 0 && is(at - 1, "both")) || (at > 1 && is(at - 2, "both")); }
+  bool is_either(std::size_t at) const { return is(at - 1, "both") || is(at - 2, "both"); }
 
   /// "1, 2, 3, 4, 5": the whole scale, one after the other.
   std::optional<std::size_t> listed_scale(std::size_t at) const {
@@ -337,7 +331,7 @@ class NumberReader : TokenReader {
         return place;
       }
       place += 1;
-      while (is(place, ",") || is(place, "or") || is(place, "and") || is(place, "|") || is(place, "/")) {
+      while (is_any(place, word_list<", or and | /">)) {
         ++place;
       }
     }
@@ -354,23 +348,22 @@ class NumberReader : TokenReader {
 
   /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5"; with the scale's end "4 sur 5".
   std::optional<std::size_t> take_share(std::size_t at, double value) {
-    const bool is_bounded = at > 0 && is_any(at - 1, word_list<"least most nearly only">);
-    if (is(at + 1, "in") && value_at(at + 2) && (is_bounded || (has(at + 3) && tokens_[at + 3].is_word()))) {
+    const bool is_bounded = is_any(at - 1, word_list<"least most nearly only">);
+    if (is(at + 1, "in") && value_at(at + 2) && (is_bounded || token(at + 3).is_word())) {
       return at + 2;  // "3 in 5 Americans", "at least 1 in 5"
     }
     std::size_t whole_at = at;
-    const auto out = is(at + 1, "(") || is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;
-    if (is(at + 1, "/") || is(at + 1, "of")) {
+    const auto out = is_any(at + 1, word_list<"( points stars">) ? at + 2 : at + 1;
+    if (is_any(at + 1, word_list<"/ of">)) {
       whole_at = at + 2;
     } else if (is(out, "out") && is(out + 1, "of")) {
       whole_at = out + 2;
-      while (is(whole_at, "a") || is(whole_at, "possible") || is(whole_at, "the") || is(whole_at, "maximum") ||
-             is(whole_at, "total")) {
+      while (is_any(whole_at, word_list<"a possible the maximum total">)) {
         ++whole_at;
       }
     }
-    const bool is_foreign = whole_at == at && has(at + 2) && tokens_[at + 1].text.size() > 1 &&
-                            tokens_[at + 1].is_word() && !is_frequent(tokens_[at + 1]) && !is_any(at + 1, foreign_to) &&
+    const bool is_foreign = whole_at == at && token(at + 1).text.size() > 1 && token(at + 1).is_word() &&
+                            !is_frequent(token(at + 1)) && !is_any(at + 1, foreign_to) &&
                             value_at(at + 2) == scale_.high;
     whole_at = is_foreign ? at + 2 : whole_at;
     const auto whole = whole_at > at ? value_at(whole_at) : std::nullopt;
@@ -392,70 +385,66 @@ class NumberReader : TokenReader {
   /// Part of a date, a time, an odds ratio or a name: "2018-03-04", "12:05", "1:3", "d2".
   bool is_part(std::size_t at) const {
     const auto joins_number = [&](std::size_t sign, std::size_t number) {
-      return (is(sign, ":") || is(sign, "-") || is(sign, ".") || is(sign, "/")) && joins(std::max(sign, at)) &&
-             joins(std::max(sign, number)) && has(number) && tokens_[number].is_number();
+      return is_any(sign, word_list<": - . /">) && joins(std::max(sign, at)) && joins(std::max(sign, number)) &&
+             token(number).is_number();
     };
-    const bool is_before = has(at + 1) && joins(at + 1) && has(at + 2) && joins(at + 2) && joins_number(at + 1, at + 2);
-    const bool is_behind = at > 1 && joins(at) && joins(at - 1) && joins_number(at - 1, at - 2);
+    const bool is_before = joins_number(at + 1, at + 2);
+    const bool is_behind = joins_number(at - 1, at - 2);
     const bool is_ratio = (is_before && is(at + 1, ":")) || (is_behind && is(at - 1, ":"));
-    const auto is_same = [&](std::size_t left, std::size_t right) {
-      return has(right) && is(left, tokens_[right].text);
-    };
+    const auto is_same = [&](std::size_t left, std::size_t right) { return is(left, token(right).text); };
     const bool is_chain = (is_before && is_behind && is_same(at - 1, at + 1)) ||
                           (is_before && is_same(at + 1, at + 3) && joins_number(at + 3, at + 4)) ||
-                          (is_behind && at > 3 && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
-    const bool is_named = at > 0 && joins(at) && tokens_[at - 1].is_word() && is_ascii(tokens_[at - 1]);
+                          (is_behind && is_same(at - 1, at - 3) && joins_number(at - 3, at - 4));
+    const bool is_named = joins(at) && token(at - 1).is_word() && is_ascii(token(at - 1));
     const bool is_padded = tokens_[at].text.size() > 1 && tokens_[at].text.starts_with('0') && tokens_[at].value >= 1;
     return is_ratio || is_chain || is_named || is_padded;
   }
 
   /// How far off the number before it may be: "give or take 5", "+/- 5", "plus or minus 1", "within 2 points".
   bool is_tolerance(std::size_t at) const {
-    return at > 0 &&
-           ((is(at - 1, "take") && at > 2 && is(at - 2, "or")) || (is(at - 1, "minus") && at > 2 && is(at - 2, "or")) ||
-            (is(at - 1, "-") && at > 2 && is(at - 2, "/") && is(at - 3, "+")) ||
-            (is(at - 1, "by") && is(at + 1, "points")) || is(at - 1, "within"));
+    return (at > 2 && is(at - 2, "or") && is_any(at - 1, word_list<"take minus">)) ||
+           (is(at - 1, "-") && is(at - 2, "/") && is(at - 3, "+")) || (is(at - 1, "by") && is(at + 1, "points")) ||
+           is(at - 1, "within");
   }
 
   /// Of a calculation: "3 x 4 = 12", "multiply by 2".
   bool is_calculated(std::size_t at) const {
     const auto is_sign = [&](std::size_t sign) { return is_any(sign, calculation_signs); };
-    const bool is_left = is_sign(at + 1) && has(at + 2) && (tokens_[at + 2].is_number() || is(at + 2, "("));
-    const bool is_right = at > 1 && is_sign(at - 1) && (tokens_[at - 2].is_number() || is(at - 2, ")"));
+    const bool is_left = is_sign(at + 1) && (token(at + 2).is_number() || is(at + 2, "("));
+    const bool is_right = is_sign(at - 1) && (token(at - 2).is_number() || is(at - 2, ")"));
     return is_left || is_right || has_any(sentence_around(tokens_, at).first, at, calculating);
   }
 
   /// "80 %", but where 100 is the scale's end and no word follows.
   bool is_percentage(std::size_t at) const {
     constexpr double whole = 100;
-    return is(at + 1, "%") && (scale_.high != whole || (has(at + 2) && tokens_[at + 2].is_word()) || is(at - 1, "("));
+    return is(at + 1, "%") && (scale_.high != whole || token(at + 2).is_word() || is(at - 1, "("));
   }
 
   /// Part of a date, a share, money, an ordinal, or how many of something there are.
   bool is_counted(std::size_t at, double value) const {
     const bool is_formula = is(at + 1, "$");  // "$4$"
-    if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is_percentage(at) ||
-        (value >= 1000 && scale_.high < 1000) || (!has(at + 1) && is(at - 1, "between")) || is_part(at) ||
-        is_tolerance(at) || is_calculated(at)) {
+    if ((is_any(at - 1, before_amount) && !is_formula) || is_percentage(at) || (value >= 1000 && scale_.high < 1000) ||
+        (!has(at + 1) && is(at - 1, "between")) || is_part(at) || is_tolerance(at) || is_calculated(at)) {
       return true;
     }
-    if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1) && !is(at - 2, "[")) {
+    if (is(at - 1, "[") && is(at + 1, "]") && joins(at - 1) && !is(at - 2, "[")) {
       return true;  // a reference
     }
-    if (is(at + 1, "-") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_word()) {
+    if (is(at + 1, "-") && joins(at + 1) && joins(at + 2) && token(at + 2).is_word()) {
       return !is(at + 2, "ish");  // "5-point"
     }
-    if (at > 0 && is_any(at - 1, numbered_things)) {
+    if (is_any(at - 1, numbered_things)) {
       return true;
     }
-    if (!has(at + 1) || !tokens_[at + 1].is_word()) {
+    if (!token(at + 1).is_word()) {
       return false;
     }
     if (joins(at + 1)) {
       // "20th", but "4ish" and what other languages write without a blank
       return !is(at + 1, "ish") && !is(at + 1, "pts") && is_ascii(tokens_[at + 1]);
     }
-    if (at > 0 && is_any(at - 1, before_count) && !is_any(at + 1, behind_the_answer)) {
+    if (is_any(at - 1, before_count) && !is_any(at + 1, behind_the_answer)) {
       return true;  // "the 3 most common jobs"
     }
     if (is_any(at + 1, counted_things)) {
@@ -464,7 +453,7 @@ class NumberReader : TokenReader {
     if (is_any(at + 1, behind_any_answer)) {
       return is(at + 1, "of") && !strong_before(at);
     }
-    const bool opens = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
+    const bool opens = is_line_end(at - 1);
     return !(strong_before(at) || (opens && tokens_[at + 1].is_capital) || !is_ascii(tokens_[at + 1]));
   }
 
@@ -474,11 +463,8 @@ class NumberReader : TokenReader {
 
   /// A cue right before: "rate them 4", ": 4".
   bool strong_before(std::size_t at) const {
-    if (at == 0) {
-      return false;
-    }
-    return is_any(at - 1, right_before_answer) || (at > 1 && is_any(at - 1, between_cue_and_answer) &&
-                                                   (is_any(at - 2, right_before_answer) || is(at - 2, "would")));
+    return is_any(at - 1, right_before_answer) ||
+           (is_any(at - 1, between_cue_and_answer) && (is_any(at - 2, right_before_answer) || is(at - 2, "would")));
   }
 
   /// An end of the scale with what it means: "where 1 is", "(5 = extremely)".
@@ -487,9 +473,9 @@ class NumberReader : TokenReader {
       return false;
     }
     const bool means = is_any(at + 1, behind_scale_end);
-    const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":") || is(at - 1, "\"");
-    const bool in_front = at > 0 && is_any(at - 1, before_scale_end);
-    const bool in_scale = at > 0 && is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
+    const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is_any(at - 1, word_list<": \"">);
+    const bool in_front = is_any(at - 1, before_scale_end);
+    const bool in_scale = is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
     return in_scale || (means && in_front) ||
            (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && (!is(at - 1, "a") || is(at + 1, "means")));
   }
@@ -525,8 +511,7 @@ class NumberReader : TokenReader {
   bool continues_legend(std::size_t place) const {
     const auto is_entry = [this](std::size_t one) {
       const auto at = found_[one].token;
-      const bool is_line = (at == 0 || tokens_[at - 1].kind == Token::Kind::line_end) &&
-                           (!has(at + 1) || tokens_[at + 1].kind == Token::Kind::line_end);
+      const bool is_line = is_line_end(at - 1) && is_line_end(at + 1);
       return is_line || is_legend_entry(one);
     };
     return is_entry(place - 1) && is_entry(place) && found_[place].token - found_[place - 1].token <= longest_entry &&
@@ -536,7 +521,7 @@ class NumberReader : TokenReader {
   /// "(1 ...)" or "1 =", "1:", "1 - ..."; "[1]".
   bool is_legend_entry(std::size_t place) const {
     const auto at = found_[place].token;
-    const bool is_enclosed = at > 0 && is(at - 1, "(") && is(at + 1, ")");
+    const bool is_enclosed = is(at - 1, "(") && is(at + 1, ")");
     return found_[place].low == found_[place].high && (is_any(at + 1, behind_legend_entry) || is_enclosed);
   }
 

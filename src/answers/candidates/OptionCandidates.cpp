@@ -102,19 +102,18 @@ class OptionReader : TokenReader {
     static constexpr auto leading = word_list<": \" ( [">;
     static constexpr auto cues = word_list<"option answer choice letter">;
     auto before = at;
-    while (before > 0 && is_any(before - 1, leading)) {
+    while (is_any(before - 1, leading)) {
       --before;
     }
-    const bool is_cued = (before > 0 && is_any(before - 1, cues)) || is(at + 1, ")") || is(at + 1, "]");
+    const bool is_cued = is_any(before - 1, cues) || is_any(at + 1, word_list<") ]">);
     if (!tokens_[at].is_capital) {
-      return is_cued || tokens_.size() == 1 || (at == 0 && (is(1, ".") || is(1, ":")));
+      return is_cued || tokens_.size() == 1 || (at == 0 && is_any(1, word_list<". :">));
     }
-    return is_cued || !(is(at, "a") || is(at, "i")) || stands_apart(at);
+    return is_cued || !is_any(at, word_list<"a i">) || stands_apart(at);
   }
 
   bool is_single_letter(std::size_t at) const {
-    return has(at) && tokens_[at].text.size() == 1 && tokens_[at].text.front() >= 'a' &&
-           tokens_[at].text.front() <= 'z';
+    return token(at).text.size() == 1 && token(at).text.front() >= 'a' && token(at).text.front() <= 'z';
   }
 
   /// One of "U.S.A."
@@ -123,18 +122,18 @@ class OptionReader : TokenReader {
       return is(dot, ".") && is_single_letter(dot + 1) && !tokens_[dot].follows_blank &&
              !tokens_[dot + 1].follows_blank;
     };
-    return joins(at + 1) || (at > 1 && is_single_letter(at - 2) && joins(at - 1));
+    return joins(at + 1) || (is_single_letter(at - 2) && joins(at - 1));
   }
 
   /// "A", "A, since", "A or B", "A extremely" of its own option; not "A group", "A-list", "A 'kind' person".
   bool stands_apart(std::size_t at) const {
     const auto next = at + (is(at + 1, "\"") && tokens_[at + 1].follows_blank ? 2 : 1);
-    if (!has(next) || !tokens_[next].is_word()) {
+    if (!token(next).is_word()) {
       const bool is_joined = is(at + 1, "-") && !tokens_[at + 1].follows_blank && has(at + 2);
       return !is_joined || is_single_letter(at + 2);
     }
     const auto own = name_at(tokens_, next, names_);
-    return ((is(at + 1, "or") || is(at + 1, "and")) && is_single_letter(at + 2)) || (own && own->name == letter_of(at));
+    return (is_any(at + 1, word_list<"or and">) && is_single_letter(at + 2)) || (own && own->name == letter_of(at));
   }
 
   /// [mention]: part of the scale as the question gave it.
@@ -176,7 +175,7 @@ class OptionReader : TokenReader {
   bool is_range(const OptionMention& left, const OptionMention& right) const {
     static constexpr auto joining = word_list<"to or - / maybe perhaps possibly">;
     static constexpr auto filling = word_list<", \" '">;
-    const auto is_quote = [this](std::size_t at) { return is(at, "\"") || is(at, "'"); };
+    const auto is_quote = [this](std::size_t at) { return is_any(at, word_list<"\" '">); };
     const bool between = is(left.first - 1, "between") || (is_quote(left.first - 1) && is(left.first - 2, "between"));
     bool joins = false;
     for (auto at = left.last; at < right.first; ++at) {
@@ -199,9 +198,8 @@ class OptionReader : TokenReader {
         "because since as but and or when for would to given on is that's with that in overall by due though "
         "although rather than">;
     static constexpr auto announcing = word_list<": \" = say answer answered choose pick select -> x">;
-    const bool opens =
-        mention.first == 0 || tokens_[mention.first - 1].kind == Token::Kind::line_end || is(mention.first - 1, ";");
-    const bool has_next = mention.last < tokens_.size() && tokens_[mention.last].is_word();
+    const bool opens = is_line_end(mention.first - 1) || is(mention.first - 1, ";");
+    const bool has_next = token(mention.last).is_word();
     const bool is_degree = base::contains(Words(degrees), tokens_[mention.first].text);
     return has_next && !opens && !is_degree && !is_any(mention.last, behind) && !is_any(mention.first - 1, announcing);
   }
@@ -216,8 +214,8 @@ class OptionReader : TokenReader {
         word_list<"consider view see find perceive regard describe rate think call deem believe">;
     const auto sentence = sentence_around(tokens_, mention.first);
     const bool is_seen = has_any(sentence.first, mention.first, seeing);
-    const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
-    const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
+    const bool is_first = mention.first == 0 || ends_sentence(token(mention.first - 1));
+    const bool is_apart = !token(mention.last).is_word();
     constexpr std::size_t few = 4;
     const bool is_short = mention.first - sentence.first <= few;
     const bool is_phrase = mention.last - mention.first > 1;  // few texts hold one by chance
@@ -233,7 +231,7 @@ class OptionReader : TokenReader {
         "nuanced varied different often many few large wide sorry off reluctant">;
     static constexpr auto subjects = word_list<"it it's this that that's question topic there">;
     static constexpr auto behind = word_list<"to that for question topic way of">;
-    if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
+    if (!token(mention.last).is_word()) {
       return false;
     }
     if (is_any(mention.last, general)) {

@@ -109,19 +109,25 @@ bool has_word(std::string_view lower, Words words);
 /// Whether one of the parts stands anywhere in a text.
 bool has_part(std::string_view text, Words parts);
 
-/// Tokens by their places; behind the last one stands nothing. Keeps the view.
+/// Tokens by their places; before the first and behind the last one stand empty marks. Keeps the view.
 class TokenReader {
  public:
   explicit TokenReader(std::span<const Token> tokens) : tokens_(tokens) {}
 
  protected:
   bool has(std::size_t at) const { return at < tokens_.size(); }
+  const Token& token(std::size_t at) const { return has(at) ? tokens_[at] : nothing; }
   bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
   bool is_any(std::size_t at, Words words) const { return has(at) && base::contains(words, tokens_[at].text); }
+  /// Of a line, or of the text.
+  bool is_line_end(std::size_t at) const { return !has(at) || tokens_[at].kind == Token::Kind::line_end; }
   /// Whether one of [first, last) is one of the words.
   bool has_any(std::size_t first, std::size_t last, Words words) const;
 
   std::span<const Token> tokens_;
+
+ private:
+  inline static const Token nothing = {};
 };
 
 /// What stands at the start of a line: a bullet ("-", "*", "+", a dot) or a number with "." or ")".
