@@ -11,8 +11,9 @@ constexpr std::string_view group_mark = "{group}";
 constexpr std::string_view article_mark = "{a group}";
 constexpr std::string_view prompt_mark = "{prompt}";
 
-/// The sentence with its placeholders: the alternative, or the template inside the wrapper.
-std::string sentence_with_marks(const Template& sentence, const Rephrasing& rephrasing) {
+}  // namespace
+
+std::string rephrased(const Template& sentence, const Rephrasing& rephrasing) {
   for (const auto& [label, text] : rephrasing.alternatives) {
     if (label == sentence.label) {
       return text;
@@ -21,6 +22,9 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
   const std::string_view wrapper = rephrasing.wrapper;
   const auto at = wrapper.find(prompt_mark);
   STEREOSWEEP_ASSERT(at != std::string_view::npos, "the rephrasing '" + rephrasing.label + "' has no {prompt}");
+  if (wrapper == prompt_mark) {
+    return sentence.text;
+  }
   const auto before = wrapper.substr(0, at);
   std::string text(before);
   text += opens_sentence(before) ? capitalise(sentence.text) : text_inside(sentence);
@@ -28,11 +32,9 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
   return text;
 }
 
-}  // namespace
-
 ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing,
                     const std::string& mask_token) {
-  const std::string text = capitalise(sentence_with_marks(sentence, rephrasing));
+  const std::string text = capitalise(rephrased(sentence, rephrasing));
   const bool has_article = text.find(group_mark) == std::string::npos;
   const auto mark = has_article ? article_mark : group_mark;
   const auto group_at = text.find(mark);

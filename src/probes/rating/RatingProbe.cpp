@@ -11,7 +11,7 @@
 #include "chat/Writing.hpp"
 #include "probes/Visits.hpp"
 #include "results/Export.hpp"
-#include "sweep/Wording.hpp"
+#include "sweep/Composer.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -45,18 +45,6 @@ sweep::Template own_question(const RatedTrait& trait, std::size_t place) {
   question.text = trait.questions[own];
   question.inside = trait.inside.empty() ? "" : trait.inside[own];
   return question;
-}
-
-/// A question inside the wrapper; unchanged where nothing is put around it.
-std::string wrapped(const sweep::Template& question, const std::string& wrapper) {
-  const std::string_view mark = "{prompt}";
-  const auto at = wrapper.find(mark);
-  if (at == std::string::npos || wrapper == mark) {
-    return question.text;
-  }
-  const std::string before = wrapper.substr(0, at);
-  return before + (sweep::opens_sentence(before) ? sweep::capitalise(question.text) : sweep::text_inside(question)) +
-         wrapper.substr(at + mark.size());
 }
 
 /// Identities have their parts by their own names as well.
@@ -199,16 +187,10 @@ std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
 std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
   const auto& rating = settings();
   const auto& trait = rating.traits[place[1]];
-  const auto& sentence = rating.questions[place[2]];
   const auto& rephrasing = rating.rephrasings[place[3]];
-  const auto other = std::find_if(rephrasing.alternatives.begin(), rephrasing.alternatives.end(),
-                                  [&](const auto& alternative) { return alternative.first == sentence.label; });
-  std::string text;
-  if (!trait.questions.empty()) {
-    text = wrapped(own_question(trait, place[2]), rephrasing.wrapper);
-  } else {
-    text = other == rephrasing.alternatives.end() ? wrapped(sentence, rephrasing.wrapper) : other->second;
-  }
+  const bool is_own = !trait.questions.empty();
+  const auto sentence = is_own ? own_question(trait, place[2]) : rating.questions[place[2]];
+  auto text = is_own && rephrasing.wrapper.empty() ? sentence.text : sweep::rephrased(sentence, rephrasing);
   const auto& plural = subjects_.subjects[place[0]].plural;
   const auto opening = rating.groups.empty() ? Filling::Opening::as_it_is : Filling::Opening::capital;
   text = filled(text, {{"{group}", plural, opening}, {"{identity}", plural, opening}});
