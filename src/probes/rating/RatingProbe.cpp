@@ -87,10 +87,6 @@ std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
   return axes;
 }
 
-std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
-  return order == OptionOrder::as_listed ? option : num_options - 1 - option;
-}
-
 /// Up to the first blank line: behind it models go on with questions of their own.
 std::string_view first_paragraph(std::string_view text) {
   for (const auto line : answers::lines_of(text)) {
@@ -158,30 +154,30 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* toke
       blocks_(blocks_to_ask(job, schema_,
                             settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart)) {
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";
-  const std::size_t count = settings().scale.size();
   for (const auto order : option_orders) {
     const auto index = static_cast<std::size_t>(order);
-    const auto texts = listed(order);
-    for (std::size_t place = 0; place < count; ++place) {
-      const auto& note = settings().scale[place_of(place, count, order)].note;
-      option_lists_[index] += (place == 0 ? "" : "\n") + letter(place) + ". " + texts[place];
+    const auto options = listed(order);
+    for (std::size_t place = 0; place < options.size(); ++place) {
+      const auto& [text, value, note] = options[place];
+      option_lists_[index] += (place == 0 ? "" : "\n") + letter(place) + ". " + text;
       option_lists_[index] += note.empty() ? "" : " (" + note + ")";
     }
     for (const auto& option : settings().scale) {
       continuations_[index].push_back(before + option.text);
     }
-    for (std::size_t option = 0; option < count; ++option) {
-      continuations_[index].push_back(before + letter(place_of(option, count, order)));
+    for (const auto& option : settings().scale) {
+      const auto place = std::ranges::find(options, option) - options.begin();
+      continuations_[index].push_back(before + letter(static_cast<std::size_t>(place)));
     }
   }
 }
 
-std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
-  auto texts = base::mapped(settings().scale, &RatingOption::text);
+std::vector<RatingOption> RatingProbe::listed(OptionOrder order) const {
+  auto options = settings().scale;
   if (order == OptionOrder::reversed) {
-    std::reverse(texts.begin(), texts.end());
+    std::ranges::reverse(options);
   }
-  return texts;
+  return options;
 }
 
 std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
@@ -299,14 +295,14 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   const auto text = answers::plain_text(*answered);
   const auto part = first_paragraph(text);
   const bool is_cut = generated->ended == query::Ending::length && part.size() == text.size();
-  const auto parsed =
-      answers::parse_rating(part, {.options = listed(order)}, is_cut ? answers::End::cut_off : answers::End::finished);
+  const auto options = listed(order);
+  const answers::Scale scale = {.options = base::mapped(options, &RatingOption::text)};
+  const auto parsed = answers::parse_rating(part, scale, is_cut ? answers::End::cut_off : answers::End::finished);
   status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
   column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(*answered);
   if (parsed.status == answers::Status::answered) {
-    const auto& scale = settings().scale;
     const auto option = static_cast<std::size_t>(parsed.value);
-    column_named<double>(raw, schema_, "answer_rating")[cell] = scale[place_of(option, scale.size(), order)].value;
+    column_named<double>(raw, schema_, "answer_rating")[cell] = options[option].value;
   }
 }
 

@@ -57,7 +57,8 @@ class RatingProbe final : public Probe {
   std::string question(std::uint64_t context, OptionOrder order) const;
   /// With the system's message, where there is one.
   std::vector<chat::Message> conversation(std::string text) const;
-  std::vector<std::string> listed(OptionOrder order) const;
+  /// The scale as a prompt lists it.
+  std::vector<RatingOption> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;
 
