@@ -6,7 +6,6 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "chat/Writing.hpp"
 #include "findings/Scores.hpp"
 
 namespace stereosweep::probes {
@@ -111,30 +110,6 @@ const std::vector<std::string>& meanings_of(const results::RawSchema& schema, co
 
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems) {
   problems.add_if(length == 0, {.file = "", .line = 0, .key = key}, "no " + what, "the product would be empty");
-}
-
-void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer, base::Problems& problems) {
-  if (!job.model.chat || tokenizer == nullptr) {
-    return;
-  }
-  const auto& thought = job.model.chat->thought;
-  const auto is_left_out = [&](const std::string& mark) {
-    using Special = tokenizer::Tokenizer::Special;
-    const auto ids = tokenizer->encode(mark, tokenizer::SpecialTokens::leave_out).ids;
-    return tokenizer->decode(ids, Special::keep).find(mark) != std::string::npos &&
-           tokenizer->decode(ids, Special::skip).find(mark) == std::string::npos;
-  };
-  if (thought && !chat::begins_with_answer(*job.model.chat) && is_left_out(thought->closing)) {
-    problems.add({.file = "", .line = 0, .key = "model.chat"},
-                 "'" + thought->closing + "', which ends a thought, is a special token of this model",
-                 "special tokens are left out of answers, so that thought and answer cannot be told apart",
-                 "Say model.thinking: none if the model does not think.");
-  }
-  for (const auto& token : job.model.chat->control_tokens) {
-    problems.add_if(!tokenizer->id_of(token), {.file = "", .line = 0, .key = "model.chat"},
-                    "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
-                    "it would be read as letters", "Name the model's own template, or none.");
-  }
 }
 
 std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube,

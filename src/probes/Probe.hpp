@@ -148,10 +148,6 @@ bool has_failed(const query::Answer& answer, std::uint8_t& status, std::string& 
 /// Reports an axis of the product that has no values. `what`: "template".
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems);
 
-/// Reports control tokens of the job's chat template that the model does not have. Null: nothing is known of its
-/// tokens.
-void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer, base::Problems& problems);
-
 /// Where value `index` of a block's cube stands, for people: "group women, template t1, rephrasing none, trait kind".
 std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube, std::size_t index);
 

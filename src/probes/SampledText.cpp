@@ -16,6 +16,9 @@
 
 namespace stereosweep::probes {
 
+/// Contexts whose questions are written before a run.
+constexpr std::uint64_t max_contexts_checked = 2'000;
+
 void check_sampling(const config::Fields& job, const TextSampling& sampling, std::int64_t draws,
                     const std::string& key) {
   if (sampling.temperature == 0 && draws > 1) {
@@ -104,7 +107,35 @@ Thoughts thoughts_of(const sweep::Job& job, const TextSampling& sampling) {
   return sampling.long_thoughts == TextSampling::LongThoughts::closed ? Thoughts::closed : Thoughts::kept;
 }
 
-void require_limited_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Problems& problems) {
+/// Null: nothing is known of the model's tokens.
+static void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                   base::Problems& problems) {
+  if (!job.model.chat || tokenizer == nullptr) {
+    return;
+  }
+  const auto& thought = job.model.chat->thought;
+  const auto is_left_out = [&](const std::string& mark) {
+    using Special = tokenizer::Tokenizer::Special;
+    const auto ids = tokenizer->encode(mark, tokenizer::SpecialTokens::leave_out).ids;
+    return tokenizer->decode(ids, Special::keep).find(mark) != std::string::npos &&
+           tokenizer->decode(ids, Special::skip).find(mark) == std::string::npos;
+  };
+  if (thought && !chat::begins_with_answer(*job.model.chat) && is_left_out(thought->closing)) {
+    problems.add({.file = "", .line = 0, .key = "model.chat"},
+                 "'" + thought->closing + "', which ends a thought, is a special token of this model",
+                 "special tokens are left out of answers, so that thought and answer cannot be told apart",
+                 "Say model.thinking: none if the model does not think.");
+  }
+  for (const auto& token : job.model.chat->control_tokens) {
+    problems.add_if(!tokenizer->id_of(token), {.file = "", .line = 0, .key = "model.chat"},
+                    "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
+                    "it would be read as letters", "Name the model's own template, or none.");
+  }
+}
+
+void require_chat(const sweep::Job& job, const TextSampling& sampling, const tokenizer::Tokenizer* tokenizer,
+                  base::Problems& problems) {
+  require_control_tokens(job, tokenizer, problems);
   if (thoughts_of(job, sampling) != Thoughts::closed) {
     return;
   }
@@ -115,6 +146,15 @@ void require_limited_thoughts(const sweep::Job& job, const TextSampling& samplin
   problems.add_if(marks.opening.empty() && marks.begins == chat::ThoughtMarks::Begins::before, place, "closed",
                   "nothing tells where a thought of this model begins",
                   "Give model.chat.thought an opening mark, or say cut.");
+}
+
+void check_questions(const sweep::Job& job, const Probe& probe) {
+  if (job.model.chat && job.model.chat->origin) {
+    for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_checked)) {
+      base::Sha256 of_all;  // a block's key holds every question
+      probe.hash_content(block, of_all);
+    }
+  }
 }
 
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts) {

@@ -13,6 +13,7 @@
 #include "chat/ChatTemplate.hpp"
 #include "chat/Writing.hpp"
 #include "config/yaml/Fields.hpp"
+#include "probes/Probe.hpp"
 #include "query/Query.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
@@ -73,8 +74,8 @@ std::vector<chat::Message> opening_messages(const sweep::Job& job);
 /// A sampled text without the thought before it, as far as the job's chat template tells where that ends.
 chat::SplitAnswer split_answer(const sweep::Job& job, const std::string& text);
 
-/// Contexts whose questions are written before a run, so that one which the chat template writes otherwise is refused.
-constexpr std::uint64_t max_contexts_checked = 2'000;
+/// Writes questions of the probe before its run. Throws InputError for one that the chat template writes otherwise.
+void check_questions(const sweep::Job& job, const Probe& probe);
 
 /// Whether a result keeps what a model thinks before it answers, in cubes and statuses of their own; and whether
 /// thoughts that became too long were closed.
@@ -84,8 +85,10 @@ constexpr const char* truncated_thought_name = "truncated_thought";
 /// `answer_thought` and `answer_num_thought_tokens`, over the axes of answers, and `answer_thought_end` where some are
 /// closed.
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts);
-/// Reports limits of thoughts that cannot be kept.
-void require_limited_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Problems& problems);
+/// Reports control tokens of the job's chat template that the model does not have, and limits of thoughts that cannot
+/// be kept. `tokenizer`: null where a server answers.
+void require_chat(const sweep::Job& job, const TextSampling& sampling, const tokenizer::Tokenizer* tokenizer,
+                  base::Problems& problems);
 /// Puts the thought before a sampled answer into the cubes of thoughts, where the schema has them, at `cell`; gives the
 /// answer behind it; nothing where the thought has no end. `tokenizer`: null where a server answers.
 std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,

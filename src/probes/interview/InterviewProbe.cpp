@@ -400,21 +400,13 @@ std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const toke
   require_axis(settings.groups.size(), "axes.groups", "group", problems);
   require_axis(settings.conversations.size(), "axes.conversations", "conversation", problems);
   require_axis(settings.forms.size(), "axes.templates", "template", problems);
-  require_control_tokens(job, tokenizer, problems);
+  require_chat(job, settings.sampling, tokenizer, problems);
   if (sizes_of(settings).options > 0) {
     require_closed_thought(job, problems);
   }
-  require_limited_thoughts(job, settings.sampling, problems);
   problems.raise_if_any("the job cannot be probed");
   auto probe = std::make_unique<InterviewProbe>(job, tokenizer);
-  if (job.model.chat && job.model.chat->origin) {
-    for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
-      for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
-        const auto asked = probe->messages(probe->blocks().context(block, i));
-        prompt_of(job, asked, std::vector<std::string>(asked.size() - 1, "-"));
-      }
-    }
-  }
+  check_questions(job, *probe);
   return probe;
 }
 

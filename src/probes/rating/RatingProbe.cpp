@@ -329,18 +329,11 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);
   require_axis(rating.traits.size(), "axes.rated_traits", "trait", problems);
   require_axis(rating.questions.size(), "axes.templates", "template", problems);
-  require_control_tokens(job, tokenizer, problems);
+  require_chat(job, rating.sampling, tokenizer, problems);
   require_closed_thought(job, problems);
-  require_limited_thoughts(job, rating.sampling, problems);
   problems.raise_if_any("the job cannot be probed");
   auto probe = std::make_unique<RatingProbe>(job, tokenizer);
-  if (job.model.chat && job.model.chat->origin) {
-    for (const auto& block : sweep::sample_blocks(probe->blocks(), max_contexts_checked)) {
-      for (std::uint64_t i = 0; i < block.num_contexts; ++i) {  // throws what is wrong with a question
-        probe->prompt(probe->blocks().context(block, i), OptionOrder::as_listed);
-      }
-    }
-  }
+  check_questions(job, *probe);
   return probe;
 }
 
