@@ -1,6 +1,7 @@
 // Association of groups with traits under a masked model: ILPS, ILPS* and SeT (cao2022 §3; definitions: README.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -104,19 +105,20 @@ enum class WordCase : std::uint8_t { as_listed, capitalised };
 class PlanCache {
  public:
   /// `tokenizer` must outlive it.
-  PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words, const Measures& measures,
+  PlanCache(const tokenizer::Tokenizer& tokenizer, const std::vector<std::string>& words, const Measures& measures,
             std::uint32_t max_subwords);
   std::shared_ptr<const TargetPlan> find(const Surroundings& surroundings, WordCase word_case) const;
   /// Pieces of every word at a place, always tokenized anew (audits).
   std::vector<WordPieces> pieces(const Surroundings& surroundings, WordCase word_case) const;
-  const std::vector<std::string>& words(WordCase word_case) const;
+  const std::vector<std::string>& words(WordCase word_case) const {
+    return words_[static_cast<std::size_t>(word_case)];
+  }
   std::uint32_t max_subwords() const { return max_subwords_; }
 
  private:
   const tokenizer::Tokenizer& tokenizer_;
   std::string mask_token_;
-  std::vector<std::string> words_;
-  std::vector<std::string> capitalised_;
+  std::array<std::vector<std::string>, 2> words_;  ///< [WordCase]
   Measures measures_;
   std::uint32_t max_subwords_;
   mutable std::mutex mutex_;

@@ -59,18 +59,6 @@ bool is_wanted(std::size_t subword, std::size_t num_subwords, const Measures& me
   return std::ranges::any_of(measures, [&](Measure measure) { return measure != Measure::ilps || is_end; });
 }
 
-/// Distinct ids with their places.
-struct Targets {
-  std::vector<TokenId> ids;
-  std::unordered_map<TokenId, std::uint32_t> place;
-  std::uint32_t ask = 0;
-  void add(TokenId id) {
-    if (place.emplace(id, static_cast<std::uint32_t>(ids.size())).second) {
-      ids.push_back(id);
-    }
-  }
-};
-
 using AskKey = std::tuple<std::size_t, std::size_t, std::vector<TokenId>>;  // masks, length of prefix, prefix
 
 AskKey key_of(const WordPieces& word, std::size_t subword) {
@@ -145,7 +133,7 @@ Surroundings neighbourhood(const Surroundings& surroundings, std::string_view ma
 }
 
 TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures, std::uint32_t max_subwords) {
-  std::map<AskKey, Targets> wanted;  // sorted: the order depends on the words alone
+  std::map<AskKey, std::vector<TokenId>> wanted;  // distinct ids; sorted: the order depends on the words alone
   TargetPlan plan;
   for (const auto& word : words) {
     auto& targets = plan.words.emplace_back();
@@ -156,20 +144,20 @@ TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& me
     targets.num_subwords = static_cast<std::int32_t>(word.ids.size());
     for (std::size_t subword = 0; targets.status == CellStatus::ok && subword < word.ids.size(); ++subword) {
       if (is_wanted(subword, word.ids.size(), measures)) {
-        wanted[key_of(word, subword)].add(word.ids[subword]);
+        base::add_once(wanted[key_of(word, subword)], word.ids[subword]);
       }
     }
   }
-  for (auto& [key, targets] : wanted) {
-    targets.ask = static_cast<std::uint32_t>(plan.asks.size());
-    plan.asks.push_back({static_cast<std::uint32_t>(std::get<0>(key)), std::get<2>(key), targets.ids});
+  for (const auto& [key, targets] : wanted) {
+    plan.asks.push_back({static_cast<std::uint32_t>(std::get<0>(key)), std::get<2>(key), targets});
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (std::size_t subword = 0; plan.words[i].status == CellStatus::ok && subword < words[i].ids.size(); ++subword) {
       auto& place = plan.words[i].places.emplace_back();
-      const auto found = wanted.find(key_of(words[i], subword));
-      if (found != wanted.end()) {
-        place = {found->second.ask, found->second.place.at(words[i].ids[subword])};
+      if (const auto found = wanted.find(key_of(words[i], subword)); found != wanted.end()) {
+        const auto target = std::ranges::find(found->second, words[i].ids[subword]);
+        place = {static_cast<std::uint32_t>(std::distance(wanted.begin(), found)),
+                 static_cast<std::uint32_t>(target - found->second.begin())};
       }
     }
   }
@@ -177,19 +165,14 @@ TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& me
   return plan;
 }
 
-PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words, const Measures& measures,
-                     std::uint32_t max_subwords)
+PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, const std::vector<std::string>& words,
+                     const Measures& measures, std::uint32_t max_subwords)
     : tokenizer_(tokenizer),
       mask_token_(tokenizer.mask_token().value_or("")),
-      words_(std::move(words)),
+      words_{words, base::mapped(words, sweep::capitalise)},
       measures_(measures),
       max_subwords_(max_subwords) {
   STEREOSWEEP_ASSERT(!mask_token_.empty(), "a masked model's tokenizer");
-  capitalised_ = base::mapped(words_, sweep::capitalise);
-}
-
-const std::vector<std::string>& PlanCache::words(WordCase word_case) const {
-  return word_case == WordCase::capitalised ? capitalised_ : words_;
 }
 
 std::vector<WordPieces> PlanCache::pieces(const Surroundings& surroundings, WordCase word_case) const {
