@@ -169,7 +169,6 @@ class KindOf : public ProbeKind {
   std::string_view name() const final { return Settings::probe_name; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const final {
     Settings settings;
-    prepare(job, settings);
     Settings::each_key(settings, job.fields);
     each_statistic(settings, job.statistics);
     if constexpr (requires { check_settings(job, settings); }) {
@@ -192,8 +191,6 @@ class KindOf : public ProbeKind {
   }
 
  private:
-  /// Defaults that depend on the job.
-  virtual void prepare(const config::ProbeReading& /*job*/, Settings& /*settings*/) const {}
   static void each_statistic(auto& settings, auto& keys) {
     if constexpr (requires { settings.statistics; }) {
       std::remove_cvref_t<decltype(settings.statistics)>::each_key(settings.statistics, keys);

@@ -1,6 +1,7 @@
 // What an association job needs besides model and execution (cao2022): axes, measures, priors, statistics.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ struct Statistics {
   }
 };
 
+/// What the job's language says of the generic word; a group table or the job may say something else.
+void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors);
+
 /// {word: false, [singular, plural] or {singular, plural, article, gender}, mask: true}.
 void priors_key(config::Fields& keys, sweep::Priors& priors);
 void priors_key(config::ShownKeys& keys, const sweep::Priors& priors);
@@ -54,6 +58,9 @@ struct Association {
   Statistics statistics;
   bool operator==(const Association&) const = default;
   static void each_key(auto& self, auto& keys) {
+    if constexpr (std::same_as<decltype(keys), config::Fields&>) {
+      take_generic_word(keys.pieces().language(), self.priors);
+    }
     keys.needed().told_by_block().nested("axes", [&](auto& axes) {
       axes_keys(axes, self.axes, self.priors);
       config::design_key(axes, self.design);
@@ -65,8 +72,6 @@ struct Association {
   static bool needs_model() { return true; }
 };
 
-/// What the job's language says of the generic word; a group table or the job may say something else.
-void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors);
 /// Reports what no single key can tell.
 void check_settings(const config::ProbeReading& job, Association& settings);
 

@@ -192,9 +192,6 @@ sweep::People people_of(const Association& settings) {
 class AssociationKind final : public KindOf<Association> {
  public:
   Defaults defaults() const override { return {}; }
-  void prepare(const config::ProbeReading& job, Association& settings) const override {
-    take_generic_word(job.pieces.language(), settings.priors);
-  }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::masked; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
     return make_association(job, *tokenizer);
