@@ -2,6 +2,7 @@
 #include <iostream>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -277,9 +278,9 @@ Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer
   sums.num_contexts = probe.blocks().num_contexts();
   std::set<std::shared_ptr<const TargetPlan>> seen;
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts)) {
-    const auto [views, same_as] = probe.views_of(block);
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      const ContextView& view = views[i];
+    std::set<std::tuple<std::string, std::string, WordCase>> texts;  // equal inputs of a block run once
+    for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+      const ContextView view = probe.view(probe.blocks().context(block, i));
       ++sums.contexts_read;
       sums.prompt_bytes += view.text.before.size() + view.text.after.size();
       if (view.targets == nullptr) {
@@ -288,7 +289,7 @@ Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer
         continue;
       }
       count_cells(*view.targets, sums);
-      if (same_as[i] == i) {
+      if (texts.emplace(view.text.before, view.text.after, view.word_case).second) {
         const auto one_mask = tokenizer.encode(probe.masked_text(view, 1), tokenizer::SpecialTokens::add).ids.size();
         count_queries(*view.targets, one_mask, max_tokens, sums);
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -55,41 +56,53 @@ results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
                   {"side", "side of the pole in its pair: left = 0, right = 100 on rating scales", &WordEntry::side}});
 }
 
-/// A cube of one number per subword. `measure`: what asks for it; nothing: every measure.
+using query::SetDistance;
+using query::SlotAnswer;
+
+/// A cube of one number per subword.
 struct NumberCube {
-  std::optional<Measure> measure;
+  std::optional<Measure> measure;  ///< what asks for it; nothing: every measure
   const char* name;
-  ElementType type;
   const char* units;
   const char* long_name;
   const char* bias;
+  /// Of the answer at the subword's mask, by the place of the subword among its targets.
+  std::variant<double (*)(const SlotAnswer&, std::size_t), std::int32_t (*)(const SlotAnswer&, std::size_t)> read;
+  ElementType type() const { return read.index() == 0 ? ElementType::float64 : ElementType::int32; }
 };
 constexpr const char* augmented = "the decoder's bias is one more column and may move (published code); ";
 constexpr const char* fixed = "the decoder's bias is left out; ";
 constexpr const char* distance = "Frobenius norm of the least change of the decoder that makes the subword win by 1";
 constexpr const char* threshold = "logit to which the competitors are cut";
 constexpr const char* active = "number of competitors that move; -1: not scored";
+template <auto member>
+auto set_number(const SlotAnswer& slot, std::size_t target) {
+  return slot.set[target].*member;
+}
 constexpr NumberCube number_cubes[] = {
-    {std::nullopt, "logprob", ElementType::float64, "nat", "log-probability of the subword", ""},
-    {Measure::ilps_star, "log_mass_initial", ElementType::float64, "nat",
-     "ln of the probability of all word-initial tokens at the subword's place", ""},
-    {Measure::ilps_star, "log_mass_continuation", ElementType::float64, "nat",
-     "ln of the probability of all continuation tokens at the subword's place", ""},
-    {Measure::set, "set_distance_bias", ElementType::float64, "1", distance, augmented},
-    {Measure::set, "set_distance_plain", ElementType::float64, "1", distance, fixed},
-    {Measure::set, "set_threshold_bias", ElementType::float64, "1", threshold, augmented},
-    {Measure::set, "set_threshold_plain", ElementType::float64, "1", threshold, fixed},
-    {Measure::set, "set_active_bias", ElementType::int32, "1", active, augmented},
-    {Measure::set, "set_active_plain", ElementType::int32, "1", active, fixed},
+    {std::nullopt, "logprob", "nat", "log-probability of the subword", "",
+     [](const SlotAnswer& slot, std::size_t target) { return slot.logprob[target]; }},
+    {Measure::ilps_star, "log_mass_initial", "nat",
+     "ln of the probability of all word-initial tokens at the subword's place", "",
+     [](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_initial; }},
+    {Measure::ilps_star, "log_mass_continuation", "nat",
+     "ln of the probability of all continuation tokens at the subword's place", "",
+     [](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_continuation; }},
+    {Measure::set, "set_distance_bias", "1", distance, augmented, set_number<&SetDistance::distance_bias>},
+    {Measure::set, "set_distance_plain", "1", distance, fixed, set_number<&SetDistance::distance_plain>},
+    {Measure::set, "set_threshold_bias", "1", threshold, augmented, set_number<&SetDistance::threshold_bias>},
+    {Measure::set, "set_threshold_plain", "1", threshold, fixed, set_number<&SetDistance::threshold_plain>},
+    {Measure::set, "set_active_bias", "1", active, augmented, set_number<&SetDistance::active_bias>},
+    {Measure::set, "set_active_plain", "1", active, fixed, set_number<&SetDistance::active_plain>},
 };
 
 std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
   std::vector<results::CubeSchema> cubes;
-  for (const auto& [measure, name, type, units, long_name, bias] : number_cubes) {
-    if (!measure || base::contains(measures, *measure)) {
+  for (const auto& one : number_cubes) {
+    if (!one.measure || base::contains(measures, *one.measure)) {
       const std::string description =
-          std::string(bias) + "subwords before it stand in their places, later ones are masked";
-      cubes.push_back(cube(name, type, {"word", "subword"}, units, long_name, description));
+          std::string(one.bias) + "subwords before it stand in their places, later ones are masked";
+      cubes.push_back(cube(one.name, one.type(), {"word", "subword"}, one.units, one.long_name, description));
     }
   }
   cubes.push_back(cube("num_subwords", ElementType::int32, {"word"}, "1", "number of subwords of the word in this text",
@@ -104,125 +117,46 @@ std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
   return cubes;
 }
 
-/// Starts with nothing scored (NaN, -1, no subwords); contexts are added in any order.
-class AssociationFold {
- public:
-  AssociationFold(const results::RawSchema& schema, const Measures& measures, std::uint64_t num_contexts)
-      : schema_(schema),
-        has_masses_(base::contains(measures, Measure::ilps_star)),
-        is_set_(base::contains(measures, Measure::set)),
-        num_words_(schema.inner_axis("word").labels.size()),
-        max_subwords_(schema.inner_axis("subword").labels.size()),
-        block_(results::unscored_block(schema, num_contexts)) {
-    std::fill_n(num_subwords_, num_contexts * num_words_, 0);
+CellStatus status_of(const SetDistance& set) {
+  if (set.status_bias == query::SetStatus::not_certified || set.status_plain == query::SetStatus::not_certified) {
+    return CellStatus::set_not_certified;
   }
-
-  /// A context without texts: every cell gets `no_form`.
-  void add_unasked(std::size_t context, const ContextView& view) {
-    std::fill_n(status_ + context * num_words_, num_words_, static_cast<std::uint8_t>(CellStatus::no_form));
-    problem_[context] = view.problem;
+  if (!std::isfinite(set.distance_bias) || !std::isfinite(set.distance_plain)) {
+    return CellStatus::not_finite;
   }
+  const bool reaches_one = set.distance_bias >= 1 || set.distance_plain >= 1;
+  return reaches_one ? CellStatus::set_distance_reaches_one : CellStatus::ok;
+}
 
-  /// `answers`: one per ask of `view.targets`. Throws std::logic_error if their shape is not what was asked.
-  void add(std::size_t context, const ContextView& view, std::span<const query::Answer> answers) {
-    prompt_[context] = view.text.before + "{trait}" + view.text.after;
-    auto& problem = problem_[context];
-    std::vector<const query::SlotAnswer*> slots(answers.size(), nullptr);
-    std::vector<std::uint8_t> failures(answers.size());
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (has_failed<CellStatus>(answers[i], failures[i], problem)) {
-        continue;
-      }
-      const auto* fill = std::get_if<query::FillAnswer>(&answers[i]);
-      STEREOSWEEP_ASSERT(fill != nullptr, "a fill query has a fill answer");
-      slots[i] = &slot_of(view, view.targets->asks[i], *fill);
-    }
-    for (std::size_t w = 0; w < num_words_; ++w) {
-      const WordTargets& word = view.targets->words[w];
-      const std::size_t cell = context * num_words_ + w;
-      CellStatus status = word.status;
-      for (std::size_t subword = 0; subword < word.places.size(); ++subword) {
-        const auto [ask, target] = word.places[subword];
-        if (ask != Place::nowhere) {
-          status = std::max(status, slots[ask] == nullptr
-                                        ? static_cast<CellStatus>(failures[ask])
-                                        : add_subword(cell * max_subwords_ + subword, subword, target, *slots[ask]));
-        }
-      }
-      num_subwords_[cell] = word.num_subwords;
-      status_[cell] = static_cast<std::uint8_t>(status);
-    }
+/// Of a subword: `target` of the slot.
+CellStatus status_of(const SlotAnswer& slot, std::size_t target, std::size_t subword, const Measures& measures) {
+  bool is_good = std::isfinite(slot.logprob[target]);
+  if (base::contains(measures, Measure::ilps_star)) {
+    // The other mass may be -inf: a vocabulary without continuation tokens is no fault.
+    const double read = subword == 0 ? slot.log_mass_initial : slot.log_mass_continuation;
+    is_good = is_good && std::isfinite(read) && !std::isnan(slot.log_mass_initial + slot.log_mass_continuation);
   }
+  const auto status = is_good ? CellStatus::ok : CellStatus::not_finite;
+  return base::contains(measures, Measure::set) ? std::max(status, status_of(slot.set[target])) : status;
+}
 
-  results::RawBlock take() { return std::move(block_); }
-
- private:
-  const query::SlotAnswer& slot_of(const ContextView& view, const Ask& ask, const query::FillAnswer& answer) const {
-    STEREOSWEEP_ASSERT(answer.slots.size() == view.masks_before + ask.num_masks + view.masks_after,
-                       "an answer per mask");
-    const auto& slot = answer.slots[view.masks_before + ask.prefix.size()];
-    STEREOSWEEP_ASSERT(slot.logprob.size() == ask.targets.size(), "a log-probability per target");
-    STEREOSWEEP_ASSERT(!is_set_ || slot.set.size() == ask.targets.size(), "a distance per target");
-    return slot;
-  }
-
-  CellStatus add_subword(std::size_t place, std::size_t subword, std::size_t target, const query::SlotAnswer& slot) {
-    logprob_[place] = slot.logprob[target];
-    bool is_good = std::isfinite(slot.logprob[target]);
-    if (has_masses_) {
-      log_mass_initial_[place] = slot.log_mass_initial;
-      log_mass_continuation_[place] = slot.log_mass_continuation;
-      // The other mass may be -inf: a vocabulary without continuation tokens is no fault.
-      const double read = subword == 0 ? slot.log_mass_initial : slot.log_mass_continuation;
-      is_good = is_good && std::isfinite(read) && !std::isnan(slot.log_mass_initial + slot.log_mass_continuation);
-    }
-    const auto status = is_good ? CellStatus::ok : CellStatus::not_finite;
-    return is_set_ ? std::max(status, add_set(place, slot.set[target])) : status;
-  }
-
-  CellStatus add_set(std::size_t place, const query::SetDistance& set) {
-    distance_bias_[place] = set.distance_bias;
-    distance_plain_[place] = set.distance_plain;
-    threshold_bias_[place] = set.threshold_bias;
-    threshold_plain_[place] = set.threshold_plain;
-    active_bias_[place] = set.active_bias;
-    active_plain_[place] = set.active_plain;
-    if (set.status_bias == query::SetStatus::not_certified || set.status_plain == query::SetStatus::not_certified) {
-      return CellStatus::set_not_certified;
-    }
-    if (!std::isfinite(set.distance_bias) || !std::isfinite(set.distance_plain)) {
-      return CellStatus::not_finite;
-    }
-    const bool reaches_one = set.distance_bias >= 1 || set.distance_plain >= 1;
-    return reaches_one ? CellStatus::set_distance_reaches_one : CellStatus::ok;
-  }
-
-  /// The column of a cube; null: not measured.
-  template <class Value>
-  Value* column(const std::string& name) {
-    return schema_.find_cube(name) ? column_named<Value>(block_, schema_, name).data() : nullptr;
-  }
-
-  const results::RawSchema& schema_;
-  const bool has_masses_;
-  const bool is_set_;
-  const std::size_t num_words_;
-  const std::size_t max_subwords_;
-  results::RawBlock block_;
-  double* logprob_ = column<double>("logprob");
-  double* log_mass_initial_ = column<double>("log_mass_initial");
-  double* log_mass_continuation_ = column<double>("log_mass_continuation");
-  double* distance_bias_ = column<double>("set_distance_bias");
-  double* distance_plain_ = column<double>("set_distance_plain");
-  double* threshold_bias_ = column<double>("set_threshold_bias");
-  double* threshold_plain_ = column<double>("set_threshold_plain");
-  std::int32_t* active_bias_ = column<std::int32_t>("set_active_bias");
-  std::int32_t* active_plain_ = column<std::int32_t>("set_active_plain");
-  std::int32_t* num_subwords_ = column<std::int32_t>("num_subwords");
-  std::uint8_t* status_ = column<std::uint8_t>("status");
-  std::string* prompt_ = column<std::string>("prompt");
-  std::string* problem_ = column<std::string>("problem");
+/// What an ask is answered; null where the engine failed.
+struct AskAnswer {
+  const SlotAnswer* slot = nullptr;
+  std::uint8_t failure = 0;  ///< a CellStatus
 };
+
+/// `use(word, subword, answer, target)` of every subword that a measure needs.
+void each_subword(const TargetPlan& targets, const std::vector<AskAnswer>& answers, auto use) {
+  for (std::size_t word = 0; word < targets.words.size(); ++word) {
+    const auto& places = targets.words[word].places;
+    for (std::size_t subword = 0; subword < places.size(); ++subword) {
+      if (const auto [ask, target] = places[subword]; ask != Place::nowhere) {
+        use(word, subword, answers[ask], target);
+      }
+    }
+  }
+}
 
 /// In place of a group where only the word matters: so that a group added later does not move the subword axis.
 sweep::Subject generic_subject(const sweep::Priors& priors) {
@@ -358,36 +292,19 @@ ContextView AssociationProbe::view(std::uint64_t context) const {
                  settings_.axes.rephrasings[place[2]]);
 }
 
-AssociationProbe::BlockViews AssociationProbe::views_of(const sweep::Block& block) const {
-  BlockViews result;
-  result.views.reserve(block.num_contexts);
-  std::unordered_map<std::string, std::size_t> seen;
-  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const ContextView& view = result.views.emplace_back(this->view(blocks_.context(block, i)));
-    std::string key = view.text.before;
-    key.append(1, '\0').append(view.text.after).append(view.word_case == WordCase::capitalised ? "C" : "l");
-    const bool is_asked = view.targets != nullptr;
-    result.same_as.push_back(is_asked ? seen.emplace(std::move(key), i).first->second : i);
-  }
-  return result;
-}
-
 std::string AssociationProbe::masked_text(const ContextView& view, std::uint32_t num_masks) const {
-  std::string text;
-  text.reserve(view.text.before.size() + num_masks * mask_token_.size() + view.text.after.size());
-  text = view.text.before;
+  auto text = view.text.before;
   for (std::uint32_t i = 0; i < num_masks; ++i) {
     text += mask_token_;
   }
-  return text += view.text.after;
+  return text + view.text.after;
 }
 
 Round AssociationProbe::first(const sweep::Block& block) const {
   Round round;
-  const BlockViews block_views = views_of(block);
-  for (std::size_t i = 0; i < block_views.views.size(); ++i) {
-    const ContextView& view = block_views.views[i];
-    if (view.targets == nullptr || block_views.same_as[i] != i) {
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    const ContextView view = this->view(blocks_.context(block, i));
+    if (view.targets == nullptr) {
       continue;
     }
     for (const Ask& ask : view.targets->asks) {
@@ -408,25 +325,79 @@ Round AssociationProbe::first(const sweep::Block& block) const {
 
 results::RawBlock AssociationProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
-  const auto& answers = transcript.answers.front();
-  const BlockViews block_views = views_of(block);
-  AssociationFold fold(schema_, settings_.measures, block.num_contexts);
-  std::vector<std::size_t> first_answer(block_views.views.size());
+  const std::span answers = transcript.answers.front();
+  auto raw = results::unscored_block(schema_, block.num_contexts);
+  std::ranges::fill(column_named<std::int32_t>(raw, schema_, "num_subwords"), 0);
   std::size_t next_answer = 0;
-  for (std::size_t i = 0; i < block_views.views.size(); ++i) {
-    const ContextView& view = block_views.views[i];
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    const ContextView view = this->view(blocks_.context(block, i));
     if (view.targets == nullptr) {
-      fold.add_unasked(i, view);
+      auto& statuses = column_named<std::uint8_t>(raw, schema_, "status");
+      std::fill_n(statuses.begin() + static_cast<std::ptrdiff_t>(i * words_.size()), words_.size(),
+                  static_cast<std::uint8_t>(CellStatus::no_form));
+      column_named<std::string>(raw, schema_, "problem")[i] = view.problem;
       continue;
     }
-    const std::size_t same = block_views.same_as[i];
-    first_answer[i] = same == i ? next_answer : first_answer[same];
-    STEREOSWEEP_ASSERT(first_answer[i] + view.targets->asks.size() <= answers.size(), "one answer per query");
-    fold.add(i, view, std::span(answers).subspan(first_answer[i], view.targets->asks.size()));
-    next_answer += same == i ? view.targets->asks.size() : 0;
+    const auto num_asks = view.targets->asks.size();
+    STEREOSWEEP_ASSERT(next_answer + num_asks <= answers.size(), "one answer per query");
+    fold_context(raw, i, view, answers.subspan(next_answer, num_asks));
+    next_answer += num_asks;
   }
   STEREOSWEEP_ASSERT(next_answer == answers.size(), "one answer per query");
-  return fold.take();
+  return raw;
+}
+
+const SlotAnswer& AssociationProbe::slot_of(const ContextView& view, const Ask& ask,
+                                            const query::Answer& answer) const {
+  const auto* fill = std::get_if<query::FillAnswer>(&answer);
+  STEREOSWEEP_ASSERT(fill != nullptr, "a fill query has a fill answer");
+  STEREOSWEEP_ASSERT(fill->slots.size() == view.masks_before + ask.num_masks + view.masks_after, "an answer per mask");
+  const auto& slot = fill->slots[view.masks_before + ask.prefix.size()];
+  STEREOSWEEP_ASSERT(slot.logprob.size() == ask.targets.size(), "a log-probability per target");
+  STEREOSWEEP_ASSERT(!base::contains(settings_.measures, Measure::set) || slot.set.size() == ask.targets.size(),
+                     "a distance per target");
+  return slot;
+}
+
+void AssociationProbe::fold_context(results::RawBlock& raw, std::size_t context, const ContextView& view,
+                                    std::span<const query::Answer> answers) const {
+  column_named<std::string>(raw, schema_, "prompt")[context] = view.text.before + "{trait}" + view.text.after;
+  auto& problem = column_named<std::string>(raw, schema_, "problem")[context];
+  std::vector<AskAnswer> answered(answers.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!has_failed<CellStatus>(answers[i], answered[i].failure, problem)) {
+      answered[i].slot = &slot_of(view, view.targets->asks[i], answers[i]);
+    }
+  }
+  const auto num_subwords = schema_.inner_axis("subword").labels.size();
+  const auto first_cell = context * words_.size();
+  for (const auto& cube : number_cubes) {
+    if (!schema_.find_cube(cube.name)) {
+      continue;
+    }
+    std::visit(
+        [&]<class Value>(Value (*read)(const SlotAnswer&, std::size_t)) {
+          auto& values = column_named<Value>(raw, schema_, cube.name);
+          each_subword(*view.targets, answered, [&](auto word, auto subword, const AskAnswer& answer, auto target) {
+            if (answer.slot != nullptr) {
+              values[(first_cell + word) * num_subwords + subword] = read(*answer.slot, target);
+            }
+          });
+        },
+        cube.read);
+  }
+  auto& counts = column_named<std::int32_t>(raw, schema_, "num_subwords");
+  auto& statuses = column_named<std::uint8_t>(raw, schema_, "status");
+  for (std::size_t word = 0; word < words_.size(); ++word) {
+    counts[first_cell + word] = view.targets->words[word].num_subwords;
+    statuses[first_cell + word] = static_cast<std::uint8_t>(view.targets->words[word].status);
+  }
+  each_subword(*view.targets, answered, [&](auto word, auto subword, const AskAnswer& answer, auto target) {
+    const auto status = answer.slot == nullptr
+                            ? answer.failure
+                            : static_cast<std::uint8_t>(status_of(*answer.slot, target, subword, settings_.measures));
+    statuses[first_cell + word] = std::max(statuses[first_cell + word], status);
+  });
 }
 
 void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {

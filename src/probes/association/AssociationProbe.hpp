@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -171,17 +172,16 @@ class AssociationProbe final : public Probe {
   const sweep::SubjectList& subjects() const { return subjects_; }
   const std::vector<WordEntry>& words() const { return words_; }
   const PlanCache& plans() const { return *plans_; }
-  /// Views of a block and, for each, the first context with the same text (its own place if there is none before).
-  struct BlockViews {
-    std::vector<ContextView> views;
-    std::vector<std::size_t> same_as;
-  };
-  BlockViews views_of(const sweep::Block& block) const;
 
  private:
   ContextView view_of(const sweep::Subject& subject, const sweep::Template& sentence,
                       const sweep::Rephrasing& rephrasing) const;
   std::uint32_t longest_word() const;
+  /// Throws std::logic_error if its shape is not what was asked.
+  const query::SlotAnswer& slot_of(const ContextView& view, const Ask& ask, const query::Answer& answer) const;
+  /// `answers`: one per ask of `view.targets`.
+  void fold_context(results::RawBlock& raw, std::size_t context, const ContextView& view,
+                    std::span<const query::Answer> answers) const;
 
   Association settings_;
   std::string mask_token_;
