@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,8 @@ struct CoreferenceSentence {
   base::Span pronoun;               ///< the one that is asked about
   Gender gender = Gender::female;   ///< of the pronoun
   PronounCase pronoun_case = PronounCase::subject;
-  std::vector<SentenceNote> notes;  ///< ascending
-  std::string pair;                 ///< label of the first sentence with the same text but for pronouns
+  std::set<SentenceNote> notes;
+  std::string pair;  ///< label of the first sentence with the same text but for pronouns
   bool operator==(const CoreferenceSentence&) const = default;
   /// Of an entry of a list, whose text is marked.
   static void each_key(auto& self, auto& keys) {
@@ -156,7 +157,7 @@ struct Coreference {
   sweep::IntersectionRule intersections;    ///< of markers and groups
   std::vector<Augmentation> augmentations;  ///< ascending
   std::vector<Question> questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
-  std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
+  std::set<SentenceNote> excluded;  ///< sentences with one of these are not asked
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::bracketed;
   std::optional<sweep::Design> design = std::nullopt;  ///< nothing: all is asked
   CoreferenceStatistics statistics;
@@ -174,8 +175,7 @@ struct Coreference {
   }
   /// Whether a sentence is not asked: one of its notes is excluded.
   bool excludes(const CoreferenceSentence& sentence) const {
-    return std::ranges::any_of(
-        sentence.notes, [&](SentenceNote note) { return std::binary_search(excluded.begin(), excluded.end(), note); });
+    return std::ranges::any_of(sentence.notes, [&](SentenceNote note) { return excluded.contains(note); });
   }
   bool crosses() const { return !intersections.pairs.empty() || !intersections.domains.empty(); }
   bool draws() const { return ambiguous_referent == AmbiguousReferent::random; }

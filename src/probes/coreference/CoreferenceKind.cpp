@@ -208,12 +208,11 @@ void print_notes(std::ostream& out, const Coreference& settings, std::uint64_t l
   for (std::size_t note = 0; note < sentence_note_names.size(); ++note) {
     std::vector<std::string> labels;
     for (const auto& sentence : settings.sentences) {
-      if (std::binary_search(sentence.notes.begin(), sentence.notes.end(), static_cast<SentenceNote>(note))) {
+      if (sentence.notes.contains(static_cast<SentenceNote>(note))) {
         labels.push_back(sentence.label);
       }
     }
-    const bool excluded =
-        std::binary_search(settings.excluded.begin(), settings.excluded.end(), static_cast<SentenceNote>(note));
+    const bool excluded = settings.excluded.contains(static_cast<SentenceNote>(note));
     print_lines(out,
                 "sentences with " + sentence_note_names[note] + (excluded ? " (excluded): " : ": ") +
                     with_thousands(labels.size()),

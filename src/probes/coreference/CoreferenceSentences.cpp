@@ -91,20 +91,12 @@ std::vector<Span> mentions_of(std::string_view text, std::string_view noun) {
 
 bool overlaps(Span left, Span right) { return left.begin < right.end && right.begin < left.end; }
 
-/// Adds to an ascending list what it lacks.
-void add_note(std::vector<SentenceNote>& notes, SentenceNote note) {
-  const auto at = std::ranges::lower_bound(notes, note);
-  if (at == notes.end() || *at != note) {
-    notes.insert(at, note);
-  }
-}
-
 /// An entry of a list or a line of a file, before the other occupation is looked for.
 struct Draft {
   CoreferenceSentence sentence = {};  ///< with the marks in its text until they are read
   base::Place place = {};
-  std::optional<PronounCase> pronoun_case = {};         ///< none: "her" may be object or possessive
-  std::optional<std::vector<SentenceNote>> notes = {};  ///< given: nothing is added to them
+  std::optional<PronounCase> pronoun_case = {};      ///< none: "her" may be object or possessive
+  std::optional<std::set<SentenceNote>> notes = {};  ///< given: nothing is added to them
   std::vector<Span> marks = {};
   Mention referent = {};
   std::optional<Mention> other = {};  ///< where braces mark it
@@ -114,7 +106,7 @@ struct Draft {
 void repair(CoreferenceSentence& sentence, const std::regex& wrong, const char* right, SentenceNote note) {
   auto repaired = std::regex_replace(sentence.text, wrong, right);
   if (repaired != sentence.text) {
-    add_note(sentence.notes, note);
+    sentence.notes.insert(note);
     sentence.text = std::move(repaired);
   }
 }
@@ -146,7 +138,7 @@ std::optional<Mention> mention_at(Draft& draft, Span span, base::Problems& probl
                  "Write [the " + std::string(inside) + "].");
     return std::nullopt;
   }
-  add_note(draft.sentence.notes, SentenceNote::bracket_edge);
+  draft.sentence.notes.insert(SentenceNote::bracket_edge);
   return Mention{*before, span};
 }
 
@@ -204,7 +196,7 @@ bool read_draft(Draft& draft, base::Problems& problems) {
     return false;
   }
   if (num_pronouns > 1) {
-    add_note(sentence.notes, SentenceNote::further_pronoun);
+    sentence.notes.insert(SentenceNote::further_pronoun);
   }
   if (std::string_view(".!?\"'").find(sentence.text.back()) == std::string_view::npos) {
     problems.add(draft.place, "the sentence does not end", "a question follows it", "End it with '.', '!' or '?'.");
@@ -257,15 +249,15 @@ std::optional<CoreferenceSentence> completed(const Draft& draft, const std::vect
   result.mentions = first ? std::array{draft.referent, *other} : std::array{*other, draft.referent};
   result.bracketed = first ? 0 : 1;
   if (num_mentions > 2) {
-    add_note(result.notes, SentenceNote::three_mentions);
+    result.notes.insert(SentenceNote::three_mentions);
   }
   if (result.type == SentenceType::unambiguous && first) {
-    add_note(result.notes, SentenceNote::first_referent);
+    result.notes.insert(SentenceNote::first_referent);
   }
   for (const auto word : words_of(result.text)) {
     const auto is_marked = [&](Span mark) { return overlaps(mark, word); };
     if (find_pronoun(cut(result.text, word)) != nullptr && std::ranges::none_of(draft.marks, is_marked)) {
-      add_note(result.notes, SentenceNote::unmarked_pronoun);
+      result.notes.insert(SentenceNote::unmarked_pronoun);
     }
   }
   const auto after = result.text.substr(result.pronoun.end);
@@ -511,10 +503,10 @@ void Reader::tell_pair(std::vector<Found>& pair) {
     }
     const bool is_new = texts.emplace(sentence.stereotype, sentence.text).second;
     if (!draft.notes && stereotypes.size() < 2) {
-      add_note(sentence.notes, SentenceNote::no_partner);
+      sentence.notes.insert(SentenceNote::no_partner);
     }
     if (!draft.notes && !is_new) {
-      add_note(sentence.notes, SentenceNote::repeated);
+      sentence.notes.insert(SentenceNote::repeated);
     }
   }
 }
@@ -552,7 +544,7 @@ config::Node dump_sentence(const CoreferenceSentence& sentence) {
   CoreferenceSentence::each_key(entry, fields);
   fields.choice("case", sentence.pronoun_case, case_names);
   auto map = fields.take();
-  map.add("notes", config::choice_list(sentence.notes, sentence_note_names));
+  map.add("notes", config::choice_list(std::vector(sentence.notes.begin(), sentence.notes.end()), sentence_note_names));
   return map;
 }
 
@@ -571,11 +563,10 @@ base::Json sentences_schema() {
   return config::either_schema({config::source_schema(entry.take_schema()), files.take_schema()});
 }
 
-std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
-                                              base::Problems& problems) {
-  std::vector<SentenceNote> notes;
+std::set<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key, base::Problems& problems) {
+  std::set<SentenceNote> notes;
   for (const auto index : config::read_choices(node, key, problems, sentence_note_names, config::Choices::any)) {
-    add_note(notes, static_cast<SentenceNote>(index));
+    notes.insert(static_cast<SentenceNote>(index));
   }
   return notes;
 }

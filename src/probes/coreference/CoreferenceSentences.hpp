@@ -43,8 +43,7 @@ base::Json sentences_schema();
 base::Json notes_schema();
 /// An entry that `read_sentences` reads back to the same sentence.
 config::Node dump_sentence(const CoreferenceSentence& sentence);
-/// Names of notes, ascending in the result.
-std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
-                                              base::Problems& problems);
+/// Names of notes.
+std::set<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key, base::Problems& problems);
 
 }  // namespace stereosweep::probes::coreference

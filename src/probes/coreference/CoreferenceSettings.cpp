@@ -193,8 +193,9 @@ void axes_keys(config::ShownKeys& axes, const Coreference& settings) {
   }
   axes.choices("augmentations", settings.augmentations, augmentation_names, "where markers are put");
   questions_key(axes, settings);
-  axes.own("exclude", config::choice_list(settings.excluded, sentence_note_names),
-           "notes of sentences that are not asked", notes_schema);
+  const std::vector excluded(settings.excluded.begin(), settings.excluded.end());
+  axes.own("exclude", config::choice_list(excluded, sentence_note_names), "notes of sentences that are not asked",
+           notes_schema);
 }
 
 void check_settings(const config::ProbeReading& job, const Coreference& settings) {
