@@ -16,21 +16,16 @@
 namespace stereosweep::model::families {
 namespace {
 
-MaskedSpecification read_bert_like(const base::JsonValue& fields, std::int64_t vocabulary) {
+void set_bert(const base::JsonValue& fields, MaskedSpecification& specification) {
   const auto kind = fields["position_embedding_type"].text_or("absolute");
   fields["position_embedding_type"].refuse_if(kind != "absolute", "\"" + kind + "\" is not supported",
                                               "absolute positions are");
-  auto specification = read_encoder(fields, {.vocabulary = vocabulary}, "encoder.layer.");
   specification.token_types = fields["type_vocab_size"].size_or(2);
-  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
-  return specification;
 }
 
-MaskedSpecification read_bert(const base::JsonValue& fields) { return read_bert_like(fields, 30522); }
-
 // The head has a GELU of its own.
-MaskedSpecification read_roberta(const base::JsonValue& fields) {
-  auto specification = read_bert_like(fields, 50265);
+void set_roberta(const base::JsonValue& fields, MaskedSpecification& specification) {
+  set_bert(fields, specification);
   specification.head_activation = Activation::gelu;
   specification.first_position = fields["pad_token_id"].size_or(1, 0) + 1;
   specification.max_tokens -= specification.first_position;
@@ -40,19 +35,10 @@ MaskedSpecification read_roberta(const base::JsonValue& fields) {
   fields["max_position_embeddings"].refuse_if(
       specification.max_tokens < 1, std::to_string(specification.positions),
       "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
-  return specification;
 }
 
-constexpr EncoderDefaults distilbert_defaults = {.layers = 6,
-                                                 .hidden_key = "dim",
-                                                 .inner_key = "hidden_dim",
-                                                 .layers_key = "n_layers",
-                                                 .heads_key = "n_heads",
-                                                 .activation_key = "activation"};
-
-MaskedSpecification read_distilbert(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, distilbert_defaults, "transformer.layer.");
-  specification.norm_epsilon = 1e-12;
+void set_distilbert(const base::JsonValue&, MaskedSpecification& specification) {
+  name_layers("transformer.layer.", specification);
   auto& names = specification.names;
   names.body = "distilbert.";
   names.query = "attention.q_lin";
@@ -64,11 +50,7 @@ MaskedSpecification read_distilbert(const base::JsonValue& fields) {
   names.outer = "ffn.lin2";
   names.output_norm = "output_layer_norm";
   names.heads = {{"vocab_", "vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}};
-  return specification;
 }
-
-constexpr EncoderDefaults albert_defaults = {
-    .vocabulary = 30000, .hidden = 4096, .inner = 16384, .heads = 64, .activation = "gelu_new"};
 
 // Each of num_hidden_layers runs all layers of its group, so that there are more hidden states than that.
 void share_layers(const base::JsonValue& fields, MaskedSpecification& specification) {
@@ -93,12 +75,10 @@ void share_layers(const base::JsonValue& fields, MaskedSpecification& specificat
   }
 }
 
-MaskedSpecification read_albert(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, albert_defaults, "");
+void set_albert(const base::JsonValue& fields, MaskedSpecification& specification) {
   share_layers(fields, specification);
   specification.embedding = fields["embedding_size"].size_or(128);
   specification.token_types = fields["type_vocab_size"].size_or(2);
-  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
   auto& names = specification.names;
   names.body = "albert.";
   names.embedding_projection = "encoder.embedding_hidden_mapping_in";
@@ -113,11 +93,7 @@ MaskedSpecification read_albert(const base::JsonValue& fields) {
   names.heads = {
       {"predictions.", "predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}};
   names.harmless = {"sop_classifier."};
-  return specification;
 }
-
-constexpr EncoderDefaults modernbert_defaults = {
-    .vocabulary = 50368, .inner = 1152, .layers = 22, .positions = 8192, .activation_key = "hidden_activation"};
 
 // layer_types says layer by layer what sees all; else every global_attn_every_n_layers-th does.
 void set_reaches(const base::JsonValue& fields, MaskedSpecification& specification) {
@@ -151,10 +127,9 @@ void set_both_rotaries(const base::JsonValue& fields, MaskedSpecification& speci
                             rotary("sliding_attention", "local_rope_theta", 10000)};
 }
 
-MaskedSpecification read_modernbert(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, modernbert_defaults, "layers.");
-  specification.norm_epsilon = fields["norm_eps"].fraction_or(1e-5);
-  specification.head_activation = read_activation(fields, "classifier_activation", "gelu");
+void set_modernbert(const base::JsonValue& fields, MaskedSpecification& specification) {
+  name_layers("layers.", specification);
+  specification.head_activation = read_activation(fields["classifier_activation"], "gelu");
   specification.norm = NormPlace::before;
   specification.norm_bias = fields["norm_bias"].flag_or(false);
   specification.attention_bias = fields["attention_bias"].flag_or(false);
@@ -176,11 +151,7 @@ MaskedSpecification read_modernbert(const base::JsonValue& fields) {
   names.output_norm = "mlp_norm";
   names.final_norm = "final_norm";
   names.heads = {{"head.", "head.dense", "head.norm", "decoder", "decoder.bias"}};
-  return specification;
 }
-
-constexpr EncoderDefaults deberta_defaults = {
-    .vocabulary = 128100, .hidden = 1536, .inner = 6144, .layers = 24, .heads = 24};
 
 // A text with '|' between the names, or a list of them.
 std::vector<std::string> read_names(const base::JsonValue& fields, const char* key) {
@@ -217,8 +188,7 @@ RelativePositions read_relative(const base::JsonValue& fields, std::int64_t posi
   return relative;
 }
 
-MaskedSpecification read_deberta(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, deberta_defaults, "encoder.layer.");
+void set_deberta(const base::JsonValue& fields, MaskedSpecification& specification) {
   const auto width = fields["embedding_size"].size_or(specification.hidden);
   fields["embedding_size"].refuse_if(width != specification.hidden, std::to_string(width) + " is not supported",
                                      "it must be hidden_size");
@@ -228,7 +198,6 @@ MaskedSpecification read_deberta(const base::JsonValue& fields) {
   fields["attention_head_size"].refuse_if(head_size != specification.head_width, std::to_string(head_size),
                                           "hidden_size / num_attention_heads is supported");
   specification.token_types = fields["type_vocab_size"].size_or(0, 0);
-  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-7);
   specification.relative = read_relative(fields, specification.positions);
   auto& names = specification.names;
   names.body = "deberta.";
@@ -247,19 +216,14 @@ MaskedSpecification read_deberta(const base::JsonValue& fields) {
   for (const auto* beginning : {"mask_predictions.", "lm_predictions.", "cls.predictions."}) {
     names.harmless.emplace_back(beginning);
   }
-  return specification;
 }
 
 // ELECTRA's generator: BERT with narrow word embeddings where embedding_size says so, and a head of its own. Its
 // discriminator, which tells replaced words, has no such head: its vectors are what it is good for.
 // (source: transformers, modeling_electra.py)
 
-constexpr EncoderDefaults electra_defaults = {.hidden = 256, .inner = 1024, .heads = 4};
-
-MaskedSpecification read_electra(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, electra_defaults, "encoder.layer.");
+void set_electra(const base::JsonValue& fields, MaskedSpecification& specification) {
   specification.token_types = fields["type_vocab_size"].size_or(2);
-  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-12);
   specification.head_activation = Activation::gelu;
   auto& names = specification.names;
   const auto width = fields["embedding_size"].size_or(128);
@@ -271,26 +235,19 @@ MaskedSpecification read_electra(const base::JsonValue& fields) {
   names.heads = {{"generator_", "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
                   "generator_lm_head.bias"}};
   names.harmless = {"discriminator_predictions."};
-  return specification;
 }
 
 // EuroBERT: LLaMA that sees both sides. Root-mean-square norms, rotary positions, gates, grouped keys; the head is one
 // matrix.
 // (source: transformers, modeling_eurobert.py, configuration_eurobert.py)
 
-constexpr EncoderDefaults eurobert_defaults = {.vocabulary = 128256, .positions = 8192, .activation = "silu"};
-
-MaskedSpecification read_eurobert(const base::JsonValue& fields) {
-  auto specification = read_encoder(fields, eurobert_defaults, "layers.");
+void set_eurobert(const base::JsonValue& fields, MaskedSpecification& specification) {
+  name_layers("layers.", specification);
   refuse_other_head_width(fields, specification);
-  set_key_heads(fields["num_key_value_heads"], fields["num_key_value_heads"].size_or(specification.num_heads),
-                specification);
   read_rotary(fields, {}, specification);  // of all layers, which see everything
   specification.layers.resize(static_cast<std::size_t>(specification.num_layers));
-  specification.tied_decoder = fields["tie_word_embeddings"].flag_or(false);
   specification.norm = NormPlace::before;
   specification.norm_kind = NormKind::rms;
-  specification.norm_epsilon = fields["rms_norm_eps"].fraction_or(1e-5);
   specification.norm_bias = false;
   specification.attention_bias = fields["attention_bias"].flag_or(false);
   specification.inner_bias = fields["mlp_bias"].flag_or(false);
@@ -311,19 +268,30 @@ MaskedSpecification read_eurobert(const base::JsonValue& fields) {
   names.output_norm = "post_attention_layernorm";
   names.final_norm = "norm";
   names.heads = {{"lm_head.", "", "", "lm_head", "lm_head.bias"}};
-  return specification;
 }
 
-constexpr MaskedFamily bert_rows[] = {{"bert", read_bert},
-                                      {"roberta", read_roberta},
-                                      {"xlm-roberta", read_roberta},
-                                      {"camembert", read_roberta},
-                                      {"distilbert", read_distilbert},
-                                      {"albert", read_albert},
-                                      {"modernbert", read_modernbert},
-                                      {"deberta-v2", read_deberta},
-                                      {"electra", read_electra},
-                                      {"eurobert", read_eurobert}};
+constexpr Kin distilbert_kin = {.hidden = "dim",
+                                .inner = "hidden_dim",
+                                .layers = "n_layers",
+                                .heads = "n_heads",
+                                .norm_epsilon = "",
+                                .activation = "activation"};
+constexpr Kin modernbert_kin = {.norm_epsilon = "norm_eps", .activation = "hidden_activation"};
+constexpr Kin eurobert_kin = {.norm_epsilon = "rms_norm_eps", .key_heads = "num_key_value_heads"};
+constexpr Usual roberta_usual = {50265, 768, 3072, 12, 12, 512, 1e-12, "gelu", true};
+
+constexpr MaskedFamily bert_rows[] = {
+    // {vocabulary, hidden, inner, layers, heads, positions, norm_epsilon, activation, tied}
+    {"bert", {}, {30522, 768, 3072, 12, 12, 512, 1e-12, "gelu", true}, set_bert},
+    {"roberta", {}, roberta_usual, set_roberta},
+    {"xlm-roberta", {}, roberta_usual, set_roberta},
+    {"camembert", {}, roberta_usual, set_roberta},
+    {"distilbert", distilbert_kin, {30522, 768, 3072, 6, 12, 512, 1e-12, "gelu", true}, set_distilbert},
+    {"albert", {}, {30000, 4096, 16384, 12, 64, 512, 1e-12, "gelu_new", true}, set_albert},
+    {"modernbert", modernbert_kin, {50368, 768, 1152, 22, 12, 8192, 1e-5, "gelu", true}, set_modernbert},
+    {"deberta-v2", {}, {128100, 1536, 6144, 24, 24, 512, 1e-7, "gelu", true}, set_deberta},
+    {"electra", {}, {30522, 256, 1024, 12, 4, 512, 1e-12, "gelu", true}, set_electra},
+    {"eurobert", eurobert_kin, {128256, 768, 3072, 12, 12, 8192, 1e-5, "silu", false}, set_eurobert}};
 
 }  // namespace
 

@@ -9,30 +9,20 @@
 #include <bit>
 #include <cmath>
 
+#include "base/text/Text.hpp"
 #include "model/checkpoint/quantized/Quantized.hpp"
 
 namespace stereosweep::model::families {
 namespace {
 
-constexpr std::int64_t most_layers_or_heads = 4096;  // a hostile file must not make us allocate billions of them
+// A hostile file must not make us allocate billions of them.
+constexpr std::int64_t most_layers_or_heads = 4096;
+constexpr std::int64_t most_head_width = 65536;
 
-std::int64_t read_size(const base::JsonValue& fields, const SizeKey& size) {
-  return first_of(fields, size.keys).size_or(size.otherwise);
-}
-
-std::int64_t read_count(const base::JsonValue& fields, const SizeKey& size) {
-  const auto count = read_size(fields, size);
-  first_of(fields, size.keys)
-      .refuse_if(count > most_layers_or_heads, std::to_string(count),
-                 "at most " + std::to_string(most_layers_or_heads) + " are supported");
+std::int64_t read_count(const base::JsonValue& size, std::int64_t otherwise, std::int64_t most) {
+  const auto count = size.size_or(otherwise);
+  size.refuse_if(count > most, std::to_string(count), std::to_string(most) + " is the most that is supported");
   return count;
-}
-
-}  // namespace
-
-base::JsonValue first_of(const base::JsonValue& fields, std::initializer_list<const char*> keys) {
-  const auto* found = std::ranges::find_if(keys, [&](const char* key) { return !fields[key].json().is_null(); });
-  return fields[found == keys.end() ? *keys.begin() : *found];
 }
 
 void refuse_variants(const base::JsonValue& fields) {
@@ -45,59 +35,99 @@ void refuse_variants(const base::JsonValue& fields) {
   describe_quantization(fields);  // refuses what is not read
 }
 
-MaskedSpecification read_encoder(const base::JsonValue& fields, const EncoderDefaults& defaults,
-                                 const std::string& layer_name) {
+void set_head_width(const base::JsonValue& fields, const Kin& kin, const Usual& usual, BodySettings& body) {
+  body.head_width = read_count(first_of(fields, kin.head_width), usual.head_width, most_head_width);
+  if (body.head_width == 0) {
+    first_of(fields, kin.heads)
+        .refuse_if(body.hidden % body.num_heads != 0, std::to_string(body.num_heads),
+                   "it does not divide " + first_of(fields, kin.hidden).path() + " " + std::to_string(body.hidden));
+    body.head_width = body.hidden / body.num_heads;
+  }
+}
+
+void read_body(const base::JsonValue& fields, const Kin& kin, const Usual& usual, BodySettings& body) {
   refuse_variants(fields);
-  fields["is_decoder"].refuse_if(fields["is_decoder"].flag_or(false), "true is not supported",
-                                 "a masked model attends in both directions");
-  MaskedSpecification specification;
-  specification.vocabulary = fields["vocab_size"].size_or(defaults.vocabulary);
-  specification.hidden = fields[defaults.hidden_key].size_or(defaults.hidden);
-  specification.inner = fields[defaults.inner_key].size_or(defaults.inner);
-  specification.num_layers = read_count(fields, {{defaults.layers_key}, defaults.layers});
-  specification.num_heads = read_count(fields, {{defaults.heads_key}, defaults.heads});
-  specification.num_key_heads = specification.num_heads;
-  specification.positions = specification.max_tokens = fields["max_position_embeddings"].size_or(defaults.positions);
-  specification.activation = read_activation(fields, defaults.activation_key, defaults.activation);
-  specification.head_activation = specification.activation;
-  specification.tied_decoder = fields["tie_word_embeddings"].flag_or(true);
-  fields[defaults.heads_key].refuse_if(
-      specification.hidden % specification.num_heads != 0, std::to_string(specification.num_heads),
-      "it does not divide " + std::string(defaults.hidden_key) + " " + std::to_string(specification.hidden));
-  specification.head_width = specification.hidden / specification.num_heads;
-  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
-    specification.names.layers.push_back(layer_name + std::to_string(layer) + ".");
+  body.vocabulary = fields["vocab_size"].size_or(usual.vocabulary);
+  body.hidden = first_of(fields, kin.hidden).size_or(usual.hidden);
+  body.inner = first_of(fields, kin.inner).size_or(usual.inner > 0 ? usual.inner : 4 * body.hidden);
+  body.num_heads = read_count(first_of(fields, kin.heads), usual.heads, most_layers_or_heads);
+  body.max_tokens = first_of(fields, kin.positions).size_or(usual.positions);
+  set_head_width(fields, kin, usual, body);
+  const auto key_heads = first_of(fields, kin.key_heads);
+  const auto count = size_or_none(key_heads, usual.key_heads);
+  set_key_heads(key_heads, count > 0 ? count : body.num_heads, body);
+  body.norm_epsilon = first_of(fields, kin.norm_epsilon).fraction_or(usual.norm_epsilon);
+  body.activation = read_activation(first_of(fields, kin.activation), usual.activation);
+}
+
+}  // namespace
+
+CausalSpecification read_family(const base::JsonValue& whole, const CausalFamily& family) {
+  const auto fields = family.part == nullptr ? whole : whole[family.part];
+  if (family.part != nullptr) {
+    refuse_variants(whole);
+    fields.refuse_if(!fields, "is missing", "it describes the part that reads");
+  }
+  for (const auto& [key, usual] : {std::pair("use_bidirectional_attention", false), {"is_causal", true}}) {
+    const auto given = fields[key].flag_or(usual);
+    fields[key].refuse_if(given != usual, given ? "true is not supported" : "false is not supported",
+                          "a causal model attends to the left only");
+  }
+  CausalSpecification specification;
+  specification.family = family.model_type;
+  specification.norm = family.kin.norm;
+  specification.gated = family.kin.gated;
+  read_body(fields, family.kin, family.usual, specification);
+  const auto layers = read_count(first_of(fields, family.kin.layers), family.usual.layers, most_layers_or_heads);
+  specification.layers.resize(static_cast<std::size_t>(layers));
+  specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
+  if (family.kin.head_width.empty()) {
+    refuse_other_head_width(fields, specification);
+  }
+  specification.tied_head = whole["tie_word_embeddings"].flag_or(family.usual.tied);
+  family.set(fields, specification);
+  if (!specification.rotaries.empty()) {
+    specification.names.harmless_endings.emplace_back("rotary_emb.inv_freq");  // they are computed
   }
   return specification;
 }
 
-CausalSpecification read_sizes(const base::JsonValue& fields, const Sizes& sizes) {
-  refuse_variants(fields);
-  fields["use_bidirectional_attention"].refuse_if(fields["use_bidirectional_attention"].flag_or(false),
-                                                  "true is not supported", "a causal model attends to the left only");
-  fields["is_causal"].refuse_if(!fields["is_causal"].flag_or(true), "false is not supported",
-                                "a causal model attends to the left only");
-  CausalSpecification specification;
-  specification.vocabulary = read_size(fields, sizes.vocabulary);
-  specification.hidden = read_size(fields, sizes.hidden);
-  specification.num_heads = read_count(fields, sizes.heads);
-  specification.num_key_heads = specification.num_heads;
-  specification.max_tokens = read_size(fields, sizes.positions);
-  specification.layers.resize(static_cast<std::size_t>(read_count(fields, sizes.layers)));
+MaskedSpecification read_family(const base::JsonValue& fields, const MaskedFamily& family) {
+  fields["is_decoder"].refuse_if(fields["is_decoder"].flag_or(false), "true is not supported",
+                                 "a masked model attends in both directions");
+  MaskedSpecification specification;
+  read_body(fields, family.kin, family.usual, specification);
+  specification.num_layers = read_count(first_of(fields, family.kin.layers), family.usual.layers, most_layers_or_heads);
+  specification.positions = specification.max_tokens;
+  specification.head_activation = specification.activation;
+  specification.tied_decoder = fields["tie_word_embeddings"].flag_or(family.usual.tied);
+  name_layers("encoder.layer.", specification);
+  family.set(fields, specification);
   return specification;
 }
 
-float inverse_root(double width) { return static_cast<float>(1 / std::sqrt(width)); }
-
-void set_head_width(const base::JsonValue& fields, const Sizes& sizes, CausalSpecification& specification) {
-  first_of(fields, sizes.heads.keys)
-      .refuse_if(specification.hidden % specification.num_heads != 0, std::to_string(specification.num_heads),
-                 "it does not divide " + first_of(fields, sizes.hidden.keys).path() + " " +
-                     std::to_string(specification.hidden));
-  specification.head_width = specification.hidden / specification.num_heads;
-  specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
-  refuse_other_head_width(fields, specification);
+void name_layers(const std::string& beginning, MaskedSpecification& specification) {
+  specification.names.layers.clear();
+  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
+    specification.names.layers.push_back(beginning + std::to_string(layer) + ".");
+  }
 }
+
+base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys) {
+  static const base::Json nothing;
+  if (keys.empty()) {
+    return {nothing, fields.file()};
+  }
+  const auto names = base::split(keys, '|');
+  const auto found = std::ranges::find_if(names, [&](const auto& key) { return !!fields[key]; });
+  return fields[found == names.end() ? names.front() : *found];
+}
+
+std::int64_t size_or_none(const base::JsonValue& value, std::int64_t otherwise) {
+  return value.size_or(value.says_null() ? 0 : otherwise);
+}
+
+float inverse_root(double width) { return static_cast<float>(1 / std::sqrt(width)); }
 
 void refuse_other_head_width(const base::JsonValue& fields, const BodySettings& specification) {
   const auto width = specification.hidden / specification.num_heads;
@@ -113,8 +143,8 @@ void set_key_heads(const base::JsonValue& field, std::int64_t count, BodySetting
   specification.num_key_heads = count;
 }
 
-Activation read_activation(const base::JsonValue& fields, const char* key, const char* otherwise) {
-  const auto name = fields[key].text_or(otherwise);
+Activation read_activation(const base::JsonValue& given, const char* otherwise) {
+  const auto name = given.text_or(otherwise);
   if (name == "gelu" || name == "gelu_python") {
     return Activation::gelu;
   }
@@ -127,8 +157,8 @@ Activation read_activation(const base::JsonValue& fields, const char* key, const
   if (name == "silu" || name == "swish") {
     return Activation::silu;
   }
-  fields[key].refuse("\"" + name + "\" is not supported",
-                     "gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu, silu and swish are");
+  given.refuse("\"" + name + "\" is not supported",
+               "gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu, silu and swish are");
 }
 
 std::vector<float> alibi_slopes(std::int64_t heads) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,81 +15,83 @@
 
 namespace stereosweep::model::families {
 
-struct CausalFamily {
-  std::string_view model_type;
-  CausalSpecification (*read)(const base::JsonValue& fields);
-  std::optional<query::TokenId> end_token;  ///< that transformers takes where no file names one
+/// What families of a kin have alike: the keys of what all families have, and two parts. "a|b": the first that is there
+/// counts. "": no key says it.
+struct Kin {
+  std::string_view hidden = "hidden_size";
+  std::string_view inner = "intermediate_size";
+  std::string_view layers = "num_hidden_layers";
+  std::string_view heads = "num_attention_heads";
+  std::string_view positions = "max_position_embeddings";
+  std::string_view norm_epsilon = "layer_norm_eps";
+  std::string_view activation = "hidden_act";
+  std::string_view key_heads = {};
+  std::string_view head_width = {};
+  NormKind norm = NormKind::layer;  ///< this and the next: of causal families
+  bool gated = false;
 };
 
-struct MaskedFamily {
-  std::string_view model_type;
-  MaskedSpecification (*read)(const base::JsonValue& fields);
+/// What counts where config.json says nothing: transformers' defaults.
+struct Usual {
+  std::int64_t vocabulary;
+  std::int64_t hidden;
+  std::int64_t inner;  ///< 0: four times hidden
+  std::int64_t layers;
+  std::int64_t heads;
+  std::int64_t positions;
+  double norm_epsilon;
+  const char* activation;
+  bool tied;
+  std::int64_t key_heads = 0;   ///< 0: as many as heads
+  std::int64_t head_width = 0;  ///< 0: hidden / heads
 };
+
+/// One row: what is read as in other families, and `set` for all that is not.
+template <class Specification>
+struct Family {
+  std::string_view model_type;
+  Kin kin;
+  Usual usual;
+  void (*set)(const base::JsonValue& fields, Specification& specification);
+  std::optional<query::TokenId> end_token = std::nullopt;  ///< that transformers takes where no file names one
+  /// The object of config.json that describes it, but for tied matrices; null: all of it.
+  const char* part = nullptr;
+};
+using CausalFamily = Family<CausalSpecification>;
+using MaskedFamily = Family<MaskedSpecification>;
 
 /// A table for each kin of families.
 std::span<const CausalFamily> gpt_families();
 std::span<const CausalFamily> llama_families();
 std::span<const MaskedFamily> bert_families();
 
-/// One size and the names that configurations have for it.
-struct SizeKey {
-  std::initializer_list<const char*> keys;
-  std::int64_t otherwise = 0;
-};
+/// Refuses what no family may have (cross-attention, pruned heads, weights quantized in ways that are not read, the
+/// other kind's direction of attention), heads that do not divide the width, and more than 4096 layers or heads.
+/// attention_scale = 1 / sqrt(head_width). A kin without a key for the width of heads refuses another head_dim.
+CausalSpecification read_family(const base::JsonValue& whole, const CausalFamily& family);
+/// The same; both activations are alike. Layers are called as BERT's.
+MaskedSpecification read_family(const base::JsonValue& fields, const MaskedFamily& family);
 
-/// The first of these keys that is there, else the first of all.
-base::JsonValue first_of(const base::JsonValue& fields, std::initializer_list<const char*> keys);
+/// The layers' names are BEGINNING 0., BEGINNING 1., ...
+void name_layers(const std::string& beginning, MaskedSpecification& specification);
 
-struct Sizes {
-  SizeKey vocabulary;
-  SizeKey hidden;
-  SizeKey layers;
-  SizeKey heads;
-  SizeKey positions;
-};
+/// The first of these keys, "a|b", that is there, else the first of all.
+base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys);
 
-/// Refuses what no family may have: cross-attention, pruned heads, weights quantized in ways that are not read.
-void refuse_variants(const base::JsonValue& fields);
-
-/// Keys of an encoder, and what they are where config.json leaves them out.
-struct EncoderDefaults {
-  std::int64_t vocabulary = 30522;
-  std::int64_t hidden = 768;
-  std::int64_t inner = 3072;
-  std::int64_t layers = 12;
-  std::int64_t heads = 12;
-  std::int64_t positions = 512;
-  const char* activation = "gelu";
-  const char* hidden_key = "hidden_size";
-  const char* inner_key = "intermediate_size";
-  const char* layers_key = "num_hidden_layers";
-  const char* heads_key = "num_attention_heads";
-  const char* activation_key = "hidden_act";
-};
-
-/// Sizes, both activations and whether the decoder is tied; names.layers is NAME 0., NAME 1., ... Refuses variants,
-/// decoders, heads that do not divide the width, and more than 4096 layers or heads.
-MaskedSpecification read_encoder(const base::JsonValue& fields, const EncoderDefaults& defaults,
-                                 const std::string& layer_name);
-
-/// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses variants, and
-/// more than 4096 layers or heads.
-CausalSpecification read_sizes(const base::JsonValue& fields, const Sizes& sizes);
-
-/// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width). Refuses another
-/// head_dim.
-void set_head_width(const base::JsonValue& fields, const Sizes& sizes, CausalSpecification& specification);
 /// Refuses a head_dim that is not hidden / num_heads: these families have no other, and transformers takes it for the
 /// angles alone.
 void refuse_other_head_width(const base::JsonValue& fields, const BodySettings& specification);
 /// 1 / sqrt(width) in double, rounded once.
 float inverse_root(double width);
 
+/// A number whose null means "none", as 0 does here.
+std::int64_t size_or_none(const base::JsonValue& value, std::int64_t otherwise);
+
 /// num_key_heads must divide num_heads.
 void set_key_heads(const base::JsonValue& field, std::int64_t count, BodySettings& specification);
 
 /// The activation by the name that transformers gives it.
-Activation read_activation(const base::JsonValue& fields, const char* key, const char* otherwise);
+Activation read_activation(const base::JsonValue& name, const char* otherwise);
 
 /// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
 /// power. (source: press2022, their code)

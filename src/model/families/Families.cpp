@@ -65,9 +65,8 @@ CausalSpecification read_causal_specification(const base::FileSet& files) {
   fields["model_type"].refuse_if(family == nullptr,
                                  base::json_quote(fields["model_type"].text_or("")) + " is a masked model",
                                  "a causal one is needed");
-  auto specification = family->read(fields);
+  auto specification = read_family(fields, *family);
   check_layer_types(fields, specification);
-  specification.family = family->model_type;
   return specification;
 }
 
@@ -77,7 +76,7 @@ MaskedSpecification read_masked_specification(const base::FileSet& files) {
   fields["model_type"].refuse_if(find_family(fields) != nullptr,
                                  base::json_quote(fields["model_type"].text_or("")) + " is a causal model",
                                  "a masked one is needed");
-  return find_masked(fields["model_type"].text_or(""))->read(fields);
+  return read_family(fields, *find_masked(fields["model_type"].text_or("")));
 }
 
 bool is_causal(const base::FileSet& files) {

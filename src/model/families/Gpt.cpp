@@ -21,17 +21,6 @@
 namespace stereosweep::model::families {
 namespace {
 
-const Sizes gpt2_sizes = {{{"vocab_size"}, 50257},
-                          {{"n_embd", "hidden_size"}, 768},
-                          {{"n_layer", "num_hidden_layers"}, 12},
-                          {{"n_head", "num_attention_heads"}, 12},
-                          {{"n_positions", "max_position_embeddings"}, 1024}};
-const Sizes openai_sizes = {{{"vocab_size"}, 40478},
-                            {{"n_embd", "hidden_size"}, 768},
-                            {{"n_layer", "num_hidden_layers"}, 12},
-                            {{"n_head", "num_attention_heads"}, 12},
-                            {{"n_positions", "max_position_embeddings"}, 512}};
-
 const CausalNames conv1d_names = {.prefixes = {"transformer."},
                                   .layers = "h.",
                                   .attention_norm = "ln_1",
@@ -47,34 +36,20 @@ const CausalNames conv1d_names = {.prefixes = {"transformer."},
                                   .feed_forward_bias = true,
                                   .harmless_endings = {".attn.bias", ".attn.masked_bias"}};
 
-CausalSpecification read_conv1d(const base::JsonValue& fields, const Sizes& sizes) {
-  auto specification = read_sizes(fields, sizes);
-  set_head_width(fields, sizes, specification);
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
+void set_gpt2(const base::JsonValue& fields, CausalSpecification& specification) {
   specification.position = PositionKind::learned;
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
-  specification.names = conv1d_names;
-  return specification;
-}
-
-CausalSpecification read_gpt2(const base::JsonValue& fields) {
-  auto specification = read_conv1d(fields, gpt2_sizes);
-  specification.inner = fields["n_inner"].size_or(4 * specification.hidden);
-  specification.activation = read_activation(fields, "activation_function", "gelu_new");
   if (!fields["scale_attn_weights"].flag_or(true)) {
     specification.attention_scale = 1;
   }
   specification.scale_by_layer = fields["scale_attn_by_inverse_layer_idx"].flag_or(false);
+  specification.names = conv1d_names;
   specification.names.words = "wte";
   specification.names.positions = "wpe";
   specification.names.final_norm = "ln_f";
-  return specification;
 }
 
-CausalSpecification read_gpt_bigcode(const base::JsonValue& fields) {
-  auto specification = read_gpt2(fields);
-  specification.activation = read_activation(fields, "activation_function", "gelu_pytorch_tanh");
+void set_gpt_bigcode(const base::JsonValue& fields, CausalSpecification& specification) {
+  set_gpt2(fields, specification);
   specification.scale_by_layer = false;
   specification.names.order = MatrixOrder::out_in;
   if (fields["multi_query"].flag_or(true)) {
@@ -82,51 +57,34 @@ CausalSpecification read_gpt_bigcode(const base::JsonValue& fields) {
   } else {
     specification.names.packing = QueryKeyValuePacking::by_key_head;
   }
-  return specification;
 }
 
-CausalSpecification read_openai_gpt(const base::JsonValue& fields) {
-  auto specification = read_conv1d(fields, openai_sizes);
-  specification.inner = 4 * specification.hidden;
-  specification.activation = read_activation(fields, "afn", "gelu");
+void set_openai_gpt(const base::JsonValue&, CausalSpecification& specification) {
   if (specification.activation == Activation::gelu) {
     specification.activation = Activation::gelu_tanh;  // what this family has always called gelu
   }
   specification.residual = Residual::after_adding;
   specification.final_norm = false;
+  specification.position = PositionKind::learned;
+  specification.names = conv1d_names;
   specification.names.words = "tokens_embed";
   specification.names.positions = "positions_embed";
-  return specification;
 }
 
-const Sizes gpt_neox_sizes = {{{"vocab_size"}, 50432},
-                              {{"hidden_size"}, 6144},
-                              {{"num_hidden_layers"}, 44},
-                              {{"num_attention_heads"}, 64},
-                              {{"max_position_embeddings"}, 2048}};
+const CausalNames neox_names = {.prefixes = {"gpt_neox."},
+                                .words = "embed_in",
+                                .final_norm = "final_layer_norm",
+                                .heads = {"embed_out", "lm_head"},
+                                .packing = QueryKeyValuePacking::by_key_head,
+                                .query_key_value = {"attention.query_key_value"},
+                                .attention_output = "attention.dense",
+                                .inner = {"mlp.dense_h_to_4h"},
+                                .outer = "mlp.dense_4h_to_h",
+                                .feed_forward_bias = true,
+                                .harmless_endings = {".attention.bias", ".attention.masked_bias"}};
 
-const CausalNames neox_names = {
-    .prefixes = {"gpt_neox."},
-    .words = "embed_in",
-    .final_norm = "final_layer_norm",
-    .heads = {"embed_out", "lm_head"},
-    .packing = QueryKeyValuePacking::by_key_head,
-    .query_key_value = {"attention.query_key_value"},
-    .attention_output = "attention.dense",
-    .inner = {"mlp.dense_h_to_4h"},
-    .outer = "mlp.dense_4h_to_h",
-    .feed_forward_bias = true,
-    .harmless_endings = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"}};
-
-CausalSpecification read_gpt_neox(const base::JsonValue& fields) {
-  auto specification = read_sizes(fields, gpt_neox_sizes);
-  set_head_width(fields, gpt_neox_sizes, specification);
-  specification.inner = fields["intermediate_size"].size_or(24576);
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields["layer_norm_eps"].fraction_or(1e-5);
-  specification.activation = read_activation(fields, "hidden_act", "gelu");
+void set_gpt_neox(const base::JsonValue& fields, CausalSpecification& specification) {
   specification.residual = fields["use_parallel_residual"].flag_or(true) ? Residual::parallel : Residual::sequential;
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(false);
   specification.names = neox_names;
   specification.names.query_key_value_bias = fields["attention_bias"].flag_or(true);
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
@@ -134,14 +92,7 @@ CausalSpecification read_gpt_neox(const base::JsonValue& fields) {
       fields,
       {.part = 0.25, .partial = PartialRotary::supported, .theta_key = "rotary_emb_base", .part_key = "rotary_pct"},
       specification);
-  return specification;
 }
-
-const Sizes gptj_sizes = {{{"vocab_size"}, 50400},
-                          {{"n_embd", "hidden_size"}, 4096},
-                          {{"n_layer", "num_hidden_layers"}, 28},
-                          {{"n_head", "num_attention_heads"}, 16},
-                          {{"n_positions", "max_position_embeddings"}, 2048}};
 
 const CausalNames gptj_names = {.prefixes = {"transformer."},
                                 .words = "wte",
@@ -157,26 +108,12 @@ const CausalNames gptj_names = {.prefixes = {"transformer."},
                                 .feed_forward_bias = true,
                                 .harmless_endings = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"}};
 
-CausalSpecification read_gptj(const base::JsonValue& fields) {
-  auto specification = read_sizes(fields, gptj_sizes);
-  set_head_width(fields, gptj_sizes, specification);
-  specification.inner = fields["n_inner"].size_or(4 * specification.hidden);
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
-  specification.activation = read_activation(fields, "activation_function", "gelu_new");
+void set_gptj(const base::JsonValue& fields, CausalSpecification& specification) {
   specification.residual = Residual::parallel;
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(false);
   specification.names = gptj_names;
   specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields["rotary_dim"].size_or(64), specification)};
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
-  return specification;
 }
-
-const Sizes opt_sizes = {{{"vocab_size"}, 50272},
-                         {{"hidden_size"}, 768},
-                         {{"num_hidden_layers"}, 12},
-                         {{"num_attention_heads"}, 12},
-                         {{"max_position_embeddings"}, 2048}};
 
 const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
                                .positions = "embed_positions",
@@ -187,9 +124,7 @@ const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
                                .inner = {"fc1"},
                                .outer = "fc2"};
 
-CausalSpecification read_opt(const base::JsonValue& fields) {
-  auto specification = read_sizes(fields, opt_sizes);
-  set_head_width(fields, opt_sizes, specification);
+void set_opt(const base::JsonValue& fields, CausalSpecification& specification) {
   const auto width = fields["word_embed_proj_dim"].size_or(specification.hidden);
   fields["word_embed_proj_dim"].refuse_if(
       width != specification.hidden, std::to_string(width) + " is not supported",
@@ -197,28 +132,15 @@ CausalSpecification read_opt(const base::JsonValue& fields) {
   fields["layer_norm_elementwise_affine"].refuse_if(!fields["layer_norm_elementwise_affine"].flag_or(true),
                                                     "false is not supported", "norms with weights are");
   const bool before = fields["do_layer_norm_before"].flag_or(true);
-  specification.inner = fields["ffn_dim"].size_or(3072);
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = 1e-5;
   specification.residual = before ? Residual::sequential : Residual::after_adding;
   specification.final_norm = before && !fields["_remove_final_layer_norm"].flag_or(false);
-  specification.activation = read_activation(fields, "activation_function", "relu");
   specification.position = PositionKind::learned;
   specification.first_position = 2;
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
   specification.names = opt_names;
-  const bool biases = fields["enable_bias"].flag_or(true);
-  specification.names.query_key_value_bias = biases;
-  specification.names.attention_output_bias = biases;
-  specification.names.feed_forward_bias = biases;
-  return specification;
+  auto& names = specification.names;
+  names.query_key_value_bias = names.attention_output_bias = names.feed_forward_bias =
+      fields["enable_bias"].flag_or(true);
 }
-
-const Sizes falcon_sizes = {{{"vocab_size"}, 65024},
-                            {{"n_embed", "hidden_size"}, 4544},
-                            {{"num_hidden_layers", "n_layer"}, 32},
-                            {{"num_attention_heads", "n_head"}, 71},
-                            {{"max_position_embeddings"}, 2048}};
 
 const CausalNames falcon_names = {.prefixes = {"transformer."},
                                   .words = "word_embeddings",
@@ -228,8 +150,7 @@ const CausalNames falcon_names = {.prefixes = {"transformer."},
                                   .query_key_value = {"self_attention.query_key_value"},
                                   .attention_output = "self_attention.dense",
                                   .inner = {"mlp.dense_h_to_4h"},
-                                  .outer = "mlp.dense_4h_to_h",
-                                  .harmless_endings = {".rotary_emb.inv_freq"}};
+                                  .outer = "mlp.dense_4h_to_h"};
 
 void set_norms(const base::JsonValue& fields, CausalSpecification& specification) {
   const bool parallel = fields["parallel_attn"].flag_or(true);
@@ -247,26 +168,17 @@ void set_norms(const base::JsonValue& fields, CausalSpecification& specification
 
 void set_falcon_key_heads(const base::JsonValue& fields, CausalSpecification& specification) {
   if (fields["new_decoder_architecture"].flag_or(false)) {
-    const auto count = first_of(fields, {"num_kv_heads", "n_head_kv"});
+    const auto count = first_of(fields, "num_kv_heads|n_head_kv");
     set_key_heads(count, count.size_or(specification.num_heads), specification);
   } else if (fields["multi_query"].flag_or(true)) {
     specification.num_key_heads = 1;
   }
 }
 
-CausalSpecification read_falcon(const base::JsonValue& fields) {
-  auto specification = read_sizes(fields, falcon_sizes);
-  set_head_width(fields, falcon_sizes, specification);
-  specification.inner = fields["ffn_hidden_size"].size_or(4 * specification.hidden);
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
-  specification.activation = read_activation(fields, "activation", "gelu");
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
-  specification.names = falcon_names;
-  const bool biases = fields["bias"].flag_or(false);
-  specification.names.query_key_value_bias = biases;
-  specification.names.attention_output_bias = biases;
-  specification.names.feed_forward_bias = biases;
+void set_falcon(const base::JsonValue& fields, CausalSpecification& specification) {
+  auto& names = specification.names;
+  names = falcon_names;
+  names.query_key_value_bias = names.attention_output_bias = names.feed_forward_bias = fields["bias"].flag_or(false);
   set_norms(fields, specification);
   set_falcon_key_heads(fields, specification);
   if (fields["alibi"].flag_or(false)) {
@@ -278,61 +190,66 @@ CausalSpecification read_falcon(const base::JsonValue& fields) {
   } else {
     read_rotary(fields, {}, specification);
   }
-  return specification;
 }
 
 // BLOOM: alibi behind the scale, a norm of the embeddings, queries, keys and values of a head side by side. No key
 // limits its texts; published files say how long those were that it was trained with.
 // (source: transformers, modeling_bloom.py, configuration_bloom.py)
 
-const Sizes bloom_sizes = {{{"vocab_size"}, 250880},
-                           {{"n_embed", "hidden_size"}, 64},
-                           {{"n_layer", "num_hidden_layers"}, 2},
-                           {{"n_head", "num_attention_heads"}, 8},
-                           {{"seq_length"}, 2048}};
-
-const CausalNames bloom_names = {.prefixes = {"transformer."},
-                                 .words = "word_embeddings",
-                                 .embedding_norm = "word_embeddings_layernorm",
-                                 .layers = "h.",
-                                 .final_norm = "ln_f",
-                                 .packing = QueryKeyValuePacking::by_key_head,
-                                 .query_key_value = {"self_attention.query_key_value"},
-                                 .query_key_value_bias = true,
-                                 .attention_output = "self_attention.dense",
-                                 .attention_output_bias = true,
-                                 .inner = {"mlp.dense_h_to_4h"},
-                                 .outer = "mlp.dense_4h_to_h",
-                                 .feed_forward_bias = true};
-
-CausalSpecification read_bloom(const base::JsonValue& fields) {
-  auto specification = read_sizes(fields, bloom_sizes);
-  set_head_width(fields, bloom_sizes, specification);
+void set_bloom(const base::JsonValue& fields, CausalSpecification& specification) {
   fields["apply_residual_connection_post_layernorm"].refuse_if(
       fields["apply_residual_connection_post_layernorm"].flag_or(false), "true is not supported",
       "no published BLOOM has it");
   fields["slow_but_exact"].refuse_if(fields["slow_but_exact"].flag_or(false) && fields["pretraining_tp"].size_or(1) > 1,
                                      "true is not supported", "transformers leaves biases out then");
-  specification.inner = 4 * specification.hidden;
-  specification.norm = NormKind::layer;
-  specification.norm_epsilon = fields["layer_norm_epsilon"].fraction_or(1e-5);
-  specification.activation = Activation::gelu_tanh;
   specification.position = PositionKind::alibi;
   specification.alibi_slopes = alibi_slopes(specification.num_heads);
   specification.alibi_rounding = AlibiRounding::model;
-  specification.tied_head = fields["tie_word_embeddings"].flag_or(true);
-  specification.names = bloom_names;
-  return specification;
+  auto& names = specification.names;
+  names = falcon_names;
+  names.embedding_norm = "word_embeddings_layernorm";
+  names.query_key_value_bias = names.attention_output_bias = names.feed_forward_bias = true;
 }
 
-constexpr CausalFamily gpt_rows[] = {{"gpt2", read_gpt2, 50256},
-                                     {"openai-gpt", read_openai_gpt, std::nullopt},
-                                     {"gpt_bigcode", read_gpt_bigcode, 50256},
-                                     {"gpt_neox", read_gpt_neox, 2},
-                                     {"gptj", read_gptj, 50256},
-                                     {"opt", read_opt, 2},
-                                     {"falcon", read_falcon, 11},
-                                     {"bloom", read_bloom, 2}};
+constexpr Kin gpt2_kin = {.hidden = "n_embd|hidden_size",
+                          .inner = "n_inner",
+                          .layers = "n_layer|num_hidden_layers",
+                          .heads = "n_head|num_attention_heads",
+                          .positions = "n_positions|max_position_embeddings",
+                          .norm_epsilon = "layer_norm_epsilon",
+                          .activation = "activation_function"};
+constexpr Kin openai_kin = {.hidden = gpt2_kin.hidden,
+                            .inner = "",
+                            .layers = gpt2_kin.layers,
+                            .heads = gpt2_kin.heads,
+                            .positions = gpt2_kin.positions,
+                            .norm_epsilon = gpt2_kin.norm_epsilon,
+                            .activation = "afn"};
+constexpr Kin opt_kin = {.inner = "ffn_dim", .norm_epsilon = "", .activation = "activation_function"};
+constexpr Kin falcon_kin = {.hidden = "n_embed|hidden_size",
+                            .inner = "ffn_hidden_size",
+                            .layers = "num_hidden_layers|n_layer",
+                            .heads = "num_attention_heads|n_head",
+                            .norm_epsilon = "layer_norm_epsilon",
+                            .activation = "activation"};
+constexpr Kin bloom_kin = {.hidden = "n_embed|hidden_size",
+                           .inner = "",
+                           .layers = "n_layer|num_hidden_layers",
+                           .heads = "n_head|num_attention_heads",
+                           .positions = "seq_length",
+                           .norm_epsilon = "layer_norm_epsilon",
+                           .activation = ""};
+
+constexpr CausalFamily gpt_rows[] = {
+    // {vocabulary, hidden, inner, layers, heads, positions, norm_epsilon, activation, tied}
+    {"gpt2", gpt2_kin, {50257, 768, 0, 12, 12, 1024, 1e-5, "gelu_new", true}, set_gpt2, 50256},
+    {"openai-gpt", openai_kin, {40478, 768, 0, 12, 12, 512, 1e-5, "gelu", true}, set_openai_gpt},
+    {"gpt_bigcode", gpt2_kin, {50257, 768, 0, 12, 12, 1024, 1e-5, "gelu_pytorch_tanh", true}, set_gpt_bigcode, 50256},
+    {"gpt_neox", {}, {50432, 6144, 24576, 44, 64, 2048, 1e-5, "gelu", false}, set_gpt_neox, 2},
+    {"gptj", gpt2_kin, {50400, 4096, 0, 28, 16, 2048, 1e-5, "gelu_new", false}, set_gptj, 50256},
+    {"opt", opt_kin, {50272, 768, 3072, 12, 12, 2048, 1e-5, "relu", true}, set_opt, 2},
+    {"falcon", falcon_kin, {65024, 4544, 0, 32, 71, 2048, 1e-5, "gelu", true}, set_falcon, 11},
+    {"bloom", bloom_kin, {250880, 64, 0, 2, 8, 2048, 1e-5, "gelu_new", true}, set_bloom, 2}};
 
 }  // namespace
 
