@@ -18,23 +18,35 @@ void set_attention_bias(const base::JsonValue& fields, CausalSpecification& spec
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
-/// Where keys are left out.
-struct Windows {
-  std::int64_t width = 4096;
-  std::int64_t pattern = 2;
-};
-/// Every `pattern`-th layer sees all tokens, the others a window (sliding_window); layer_types says it layer by layer.
-void set_windows(const base::JsonValue& fields, const Windows& defaults, CausalSpecification& specification) {
-  const auto window = size_or_none(fields["sliding_window"], defaults.width);
+/// Layers of which `slides` holds see a window, the others all; layer_types says it in place of it.
+void set_windows(const base::JsonValue& fields, std::int64_t window, CausalSpecification& specification,
+                 const auto& slides) {
   if (fields["layer_types"]) {
     set_layer_types(fields, window, specification);
     return;
   }
   for (std::size_t i = 0; i < specification.layers.size(); ++i) {
-    const bool slides = (static_cast<std::int64_t>(i) + 1) % defaults.pattern != 0;
-    fields["sliding_window"].refuse_if(slides && window == 0, "null", "some layers of this family have a window");
-    specification.layers[i].window = slides ? window : 0;
+    specification.layers[i].window = slides(i) ? window : 0;
   }
+}
+
+/// Where keys are left out.
+struct Windows {
+  std::int64_t width = 4096;
+  std::int64_t pattern = 2;
+};
+/// Every `pattern`-th layer sees all tokens, the others a window (sliding_window).
+void set_windows(const base::JsonValue& fields, const Windows& defaults, CausalSpecification& specification) {
+  const auto window = size_or_none(fields["sliding_window"], defaults.width);
+  fields["sliding_window"].refuse_if(window == 0 && defaults.pattern > 1 && !fields["layer_types"], "null",
+                                     "some layers of this family have a window");
+  set_windows(fields, window, specification,
+              [&](std::size_t layer) { return (static_cast<std::int64_t>(layer) + 1) % defaults.pattern != 0; });
+}
+
+/// A window counts only where use_sliding_window says so.
+std::int64_t window_in_use(const base::JsonValue& fields, std::int64_t otherwise) {
+  return fields["use_sliding_window"].flag_or(false) ? size_or_none(fields["sliding_window"], otherwise) : 0;
 }
 
 /// Bases of the angles where rope_parameters names none.
@@ -59,18 +71,11 @@ void read_two_rotaries(const base::JsonValue& fields, Thetas thetas, CausalSpeci
   }
 }
 
-// Qwen: layers from max_window_layers on see a window, where use_sliding_window says so.
+// Qwen: layers from max_window_layers on see a window.
 void set_qwen_windows(const base::JsonValue& fields, CausalSpecification& specification) {
-  const std::int64_t window =
-      fields["use_sliding_window"].flag_or(false) ? size_or_none(fields["sliding_window"], 4096) : 0;
-  if (fields["layer_types"]) {
-    set_layer_types(fields, window, specification);
-    return;
-  }
-  const auto first = static_cast<std::size_t>(fields["max_window_layers"].size_or(28, 0));
-  for (std::size_t i = first; i < specification.layers.size(); ++i) {
-    specification.layers[i].window = window;
-  }
+  set_windows(fields, window_in_use(fields, 4096), specification, [&](std::size_t layer) {
+    return static_cast<std::int64_t>(layer) >= fields["max_window_layers"].size_or(28, 0);
+  });
 }
 
 /// How many experts a layer has, and how many of them a token goes to.
@@ -148,14 +153,8 @@ void set_turning_layers(const base::JsonValue& fields, CausalSpecification& spec
 void set_smollm3(const base::JsonValue& fields, CausalSpecification& specification) {
   set_plain_llama(fields, 2e6, specification);
   set_turning_layers(fields, specification);
-  const auto window = fields["use_sliding_window"].flag_or(false) ? size_or_none(fields["sliding_window"], 0) : 0;
-  if (fields["layer_types"]) {
-    set_layer_types(fields, window, specification);
-    return;
-  }
-  for (auto& layer : specification.layers) {
-    layer.window = layer.rotary < 0 ? window : 0;
-  }
+  set_windows(fields, window_in_use(fields, 0), specification,
+              [&](std::size_t layer) { return specification.layers[layer].rotary < 0; });
 }
 
 void set_mistral(const base::JsonValue& fields, CausalSpecification& specification) {
@@ -181,8 +180,7 @@ void set_qwen2(const base::JsonValue& fields, CausalSpecification& specification
 void set_qwen3_moe(const base::JsonValue& fields, CausalSpecification& specification) {
   set_qwen3(fields, specification);
   // All layers or none: max_window_layers is no key of this family.
-  set_window(fields["use_sliding_window"].flag_or(false) ? size_or_none(fields["sliding_window"], 4096) : 0,
-             specification);
+  set_window(window_in_use(fields, 4096), specification);
   fields["mlp_only_layers"].refuse_if(!fields["mlp_only_layers"].json().empty(),
                                       "layers without experts are not supported",
                                       "all layers of the published models have them");
