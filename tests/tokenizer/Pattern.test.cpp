@@ -1,4 +1,4 @@
-// Patterns: what a text is cut at. The scanner for GPT-2's words is compared with Oniguruma on its own expression.
+// Patterns: what a text is cut at. GPT-2's words, as they are compiled, are compared with Oniguruma's.
 #include "tokenizer/regex/Pattern.hpp"
 
 #include <gmock/gmock.h>
@@ -30,13 +30,13 @@ std::vector<std::string> parts_of(const Pattern& pattern, std::string_view text)
 }
 
 TEST(Gpt2Words, LeaveTheLastSpaceToTheNextWord) {
-  EXPECT_EQ(parts_of(make_gpt2_words(), "It's  so\n\n "),
+  EXPECT_EQ(parts_of(make_expression(gpt2_words, place), "It's  so\n\n "),
             (std::vector<std::string>{"+It", "+'s", "+ ", "+ so", "+\n\n "}));
 }
 
 TEST(Gpt2Words, AgreeWithOnigurumaOnRandomText) {
-  const auto scanner = make_gpt2_words();
-  const auto oracle = make_regex(std::string(gpt2_expression), place);
+  const auto compiled = make_expression(gpt2_words, place);
+  const auto oracle = make_regex(gpt2_words, place);
   const std::vector<std::string> atoms = {"a",      "Z",      "é",      "中", "1", "½",      "٣",      "'",
                                           "s",      "re",     "ll",     "ve", " ", "  ",     "\n",     "\t",
                                           "\r",     "!",      "--",     "_",  "😀", "\u00a0", "\u3000", "\u0301",
@@ -47,13 +47,13 @@ TEST(Gpt2Words, AgreeWithOnigurumaOnRandomText) {
     for (auto length = random() % 12; length > 0; --length) {
       text += atoms[random() % atoms.size()];
     }
-    ASSERT_EQ(parts_of(scanner, text), parts_of(oracle, text)) << base::json_quote(text);
+    ASSERT_EQ(parts_of(compiled, text), parts_of(oracle, text)) << base::json_quote(text);
   }
 }
 
 TEST(Gpt2Words, AgreeWithOnigurumaOnEveryCharacter) {
-  const auto scanner = make_gpt2_words();
-  const auto oracle = make_regex(std::string(gpt2_expression), place);
+  const auto compiled = make_expression(gpt2_words, place);
+  const auto oracle = make_regex(gpt2_words, place);
   for (char32_t value = 1; value < 0x110000; ++value) {
     if (value >= 0xD800 && value < 0xE000) {
       continue;
@@ -62,14 +62,14 @@ TEST(Gpt2Words, AgreeWithOnigurumaOnEveryCharacter) {
     base::append_utf8(text, value);
     text += "1 ";
     base::append_utf8(text, value);
-    ASSERT_EQ(parts_of(scanner, text), parts_of(oracle, text)) << std::hex << static_cast<unsigned>(value);
+    ASSERT_EQ(parts_of(compiled, text), parts_of(oracle, text)) << std::hex << static_cast<unsigned>(value);
   }
 }
 
 TEST(Gpt2Words, TakeAMegabyteOfOneCharacter) {
   for (const char c : {'a', ' ', '7', '-', '\''}) {
     std::vector<Match> parts;
-    make_gpt2_words()(std::string(1 << 20, c), parts);
+    make_expression(gpt2_words, place)(std::string(1 << 20, c), parts);
     EXPECT_EQ(parts.size(), 1U) << c;
   }
 }

@@ -15,9 +15,6 @@
 
 namespace stereosweep::tokenizer {
 
-const std::string_view gpt2_expression =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 namespace {
 
 // Appends the match [begin, end) and what lies between it and the one before, which ended at `done`.
@@ -34,57 +31,6 @@ void add_rest(std::size_t done, std::string_view text, std::vector<Match>& parts
   if (done < text.size() || text.empty()) {
     parts.push_back({done, text.size(), false});
   }
-}
-
-// First byte behind the run of characters from `position` on that satisfy `wanted`.
-std::size_t end_of_run(std::string_view text, std::size_t position, auto wanted) {
-  while (position < text.size()) {
-    auto next = position;
-    if (!wanted(next_character(text, next))) {
-      break;
-    }
-    position = next;
-  }
-  return position;
-}
-
-// Length of what follows the apostrophe of 's 't 're 've 'm 'll 'd; 0: nothing of it.
-std::size_t contraction(std::string_view rest) {
-  if (rest.empty()) {
-    return 0;
-  }
-  if (rest[0] == 's' || rest[0] == 't' || rest[0] == 'm' || rest[0] == 'd') {
-    return 1;
-  }
-  return rest.starts_with("re") || rest.starts_with("ve") || rest.starts_with("ll") ? 2 : 0;
-}
-
-// A run leaves its last character to the word behind it.
-std::size_t end_of_white_space(std::string_view text, std::size_t begin) {
-  const auto end = end_of_run(text, begin, [](char32_t c) { return is(c, classes::regex_space); });
-  if (end == text.size()) {
-    return end;
-  }
-  const auto last = previous_character(text, end);
-  return last > begin ? last : end;
-}
-
-std::size_t end_of_word(std::string_view text, std::size_t begin) {
-  constexpr Classes any = classes::regex_letter | classes::regex_number | classes::regex_space;
-  if (text[begin] == '\'') {
-    if (const auto length = contraction(text.substr(begin + 1)); length > 0) {
-      return begin + 1 + length;
-    }
-  }
-  auto start = begin + (text[begin] == ' ' ? 1 : 0);
-  if (start < text.size()) {
-    auto next = start;
-    const Classes kind = classes_of(next_character(text, next)) & any;
-    if ((kind & classes::regex_space) == 0) {
-      return end_of_run(text, next, [kind](char32_t c) { return (classes_of(c) & any) == kind; });
-    }
-  }
-  return end_of_white_space(text, begin);
 }
 
 constexpr unsigned max_stack = 4'000'000;  // entries: about 200 MB
@@ -333,17 +279,6 @@ Pattern make_literal(const std::string& literal) {
   };
 }
 
-Pattern make_gpt2_words() {
-  return [](std::string_view text, std::vector<Match>& parts) {
-    for (std::size_t i = 0; i < text.size();) {
-      const auto end = end_of_word(text, i);
-      parts.push_back({i, end, true});
-      i = end;
-    }
-    add_rest(text.size(), text, parts);
-  };
-}
-
 Pattern make_regex(const std::string& expression, const base::JsonValue& place) { return Regex(expression, place); }
 
 Pattern make_compiled_regex(const std::string& expression, const base::JsonValue& place) {
@@ -358,17 +293,18 @@ Pattern make_compiled_regex(const std::string& expression, const base::JsonValue
   return CompiledRegex(code, std::move(regex));
 }
 
+Pattern make_expression(const std::string& expression, const base::JsonValue& place) {
+  const auto compiled = make_compiled_regex(expression, place);
+  return compiled ? compiled : make_regex(expression, place);
+}
+
 Pattern read_pattern(const base::JsonValue& field) {
   if (const auto literal = field["String"]) {
     return make_literal(literal.text());
   }
   const auto expression = field["Regex"];
   field.refuse_if(!expression, "unknown kind of pattern", "String and Regex are supported");
-  if (expression.text() == gpt2_expression) {
-    return make_gpt2_words();
-  }
-  const auto compiled = make_compiled_regex(expression.text(), expression);
-  return compiled ? compiled : make_regex(expression.text(), expression);
+  return make_expression(expression.text(), expression);
 }
 
 Replacement read_replacement(const base::JsonValue& field) {

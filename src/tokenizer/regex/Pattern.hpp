@@ -1,4 +1,4 @@
-// What a text is searched for: characters of a class, a literal text, a regular expression, GPT-2's words.
+// What a text is searched for: characters of a class, a literal text, a regular expression.
 #pragma once
 
 #include <functional>
@@ -23,9 +23,6 @@ using Pattern = std::function<void(std::string_view text, std::vector<Match>& pa
 
 Pattern make_class_pattern(Classes wanted);
 Pattern make_literal(const std::string& literal);
-/// The words of GPT-2's regular expression, scanned by hand (no backtracking, linear time).
-Pattern make_gpt2_words();
-extern const std::string_view gpt2_expression;
 /// A regular expression, matched as Hugging Face's tokenizers does (Oniguruma, its default syntax).
 /// Throws InputError (of `place`) for an expression that does not compile; the pattern throws Error at its limits.
 Pattern make_regex(const std::string& expression, const base::JsonValue& place);
@@ -33,6 +30,10 @@ Pattern make_regex(const std::string& expression, const base::JsonValue& place);
 /// may be optional, sets of characters with greedy counts, "$", and one set to look ahead at. Empty for every other
 /// one, and where a match could be empty. Throws InputError for expressions that Oniguruma refuses.
 Pattern make_compiled_regex(const std::string& expression, const base::JsonValue& place);
+/// Compiled where it is of the usual kind.
+Pattern make_expression(const std::string& expression, const base::JsonValue& place);
+/// The words of GPT-2.
+constexpr auto gpt2_words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// {"String": literal} or {"Regex": expression}.
 Pattern read_pattern(const base::JsonValue& field);
 

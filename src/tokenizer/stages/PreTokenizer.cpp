@@ -120,7 +120,8 @@ void add_byte_level(const AlignedText& text, std::size_t begin, std::size_t end,
 PreTokenizer read_byte_level(const base::JsonValue& field) {
   field["trim_offsets"].flag_or(true);  // only the post-processor of that name uses it
   const bool prefix = field["add_prefix_space"].flag();
-  return [prefix, words = field["use_regex"].flag_or(true) ? make_gpt2_words() : nullptr](Pieces& pieces) {
+  const auto words = field["use_regex"].flag_or(true) ? make_expression(gpt2_words, field) : nullptr;
+  return [prefix, words](Pieces& pieces) {
     if (prefix) {
       rewrite_each(pieces, pieces.text.size() + 1, add_prefix);
     }
