@@ -392,7 +392,7 @@ class PiecePairs final : public Model {
   ByteTokens bytes_;
   bool byte_fallback_;
   TokenId unknown_;
-  ByteTrie user_defined_;
+  PrefixTable user_defined_;
   std::vector<Rule> rules_;  // [id]
 };
 

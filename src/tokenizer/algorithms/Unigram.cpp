@@ -4,8 +4,8 @@
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
-#include "tokenizer/algorithms/ByteTrie.hpp"
 #include "tokenizer/algorithms/Model.hpp"
+#include "tokenizer/algorithms/PrefixTable.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -25,15 +25,15 @@ class Unigram final : public Model {
         spells_bytes_(file.byte_fallback),
         precision_(precision),
         bytes_(vocabulary()) {
-    std::vector<std::pair<std::string_view, std::int32_t>> texts;
+    std::vector<std::pair<std::string_view, std::int32_t>> pieces;
     for (const auto& piece : file.pieces) {
       if (piece.is_plain() && piece.kind != Piece::Kind::unused && !piece.text.empty()) {
-        texts.emplace_back(piece.text, static_cast<std::int32_t>(scores_.size()));
+        pieces.emplace_back(piece.text, static_cast<std::int32_t>(scores_.size()));
       }
       scores_.push_back(piece.score);
       lowest_ = piece.kind == Piece::Kind::normal ? std::min(lowest_, piece.score) : lowest_;
     }
-    trie_ = ByteTrie(std::move(texts));
+    texts_ = PrefixTable(pieces);
     if (unknown) {
       traits_.unknown_token = file.pieces[static_cast<std::size_t>(*unknown)].text;
     }
@@ -90,7 +90,7 @@ class Unigram final : public Model {
       auto next = begin;
       next_character(piece, next);
       bool has_single = false;
-      trie_.visit_prefixes(piece.substr(begin), [&](std::size_t length, std::int32_t number) {
+      texts_.visit_prefixes(piece.substr(begin), [&](std::size_t length, std::int32_t number) {
         const auto id = static_cast<std::size_t>(number);
         offer(best[begin + length], number, scores_[id] + so_far, begin);
         has_single = has_single || length == next - begin;
@@ -114,7 +114,7 @@ class Unigram final : public Model {
   std::vector<double> scores_;                               // [id]
   double lowest_ = std::numeric_limits<double>::infinity();  // score of a piece
   ByteTokens bytes_;
-  ByteTrie trie_;
+  PrefixTable texts_;
 };
 
 }  // namespace

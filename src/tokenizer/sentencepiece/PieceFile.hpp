@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/algorithms/ByteTrie.hpp"
+#include "tokenizer/algorithms/PrefixTable.hpp"
 #include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
@@ -45,7 +45,7 @@ PieceFile read_piece_file(std::string_view content, const std::string& file);
 constexpr std::string_view space_mark = "\xE2\x96\x81";
 
 /// The user-defined pieces of a model: they are found in the text as it is and stay whole.
-ByteTrie user_defined_pieces(const PieceFile& model);
+PrefixTable user_defined_pieces(const PieceFile& model);
 
 /// `file` names the model in errors. The one more "▁" comes at the start of the whole text only: a part behind an
 /// added token has none.

@@ -175,7 +175,7 @@ class PieceNormalizer {
     return end == text.size() ? std::move(text) : text.part(0, end);
   }
 
-  ByteTrie user_defined_;
+  PrefixTable user_defined_;
   CharacterMap map_;
   PieceFile::Marks marks_;
   bool adds_mark_, removes_;
@@ -276,14 +276,14 @@ class Precompiled {
 
 }  // namespace
 
-ByteTrie user_defined_pieces(const PieceFile& model) {
+PrefixTable user_defined_pieces(const PieceFile& model) {
   std::vector<std::pair<std::string_view, std::int32_t>> texts;
   for (std::size_t id = 0; id < model.pieces.size(); ++id) {
     if (model.pieces[id].kind == Piece::Kind::user_defined) {
       texts.emplace_back(model.pieces[id].text, static_cast<std::int32_t>(id));
     }
   }
-  return ByteTrie(std::move(texts));
+  return PrefixTable(texts);
 }
 
 Normalizer make_piece_normalizer(const PieceFile& model, const std::string& file) {

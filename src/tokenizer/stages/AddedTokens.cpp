@@ -1,6 +1,7 @@
 #include "tokenizer/stages/AddedTokens.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -62,17 +63,8 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& vocab
       (token.normalized ? normalized : raw).emplace(token.shown, static_cast<std::int32_t>(by_id_.at(token.id)));
     }
   }
-  raw_ = make_patterns(raw);
-  normalized_ = make_patterns(normalized);
-}
-
-AddedTokens::Patterns AddedTokens::make_patterns(const std::map<std::string, std::int32_t>& texts) {
-  Patterns made;
-  made.trie = ByteTrie({texts.begin(), texts.end()});
-  for (const auto& [text, index] : texts) {
-    made.starts[static_cast<unsigned char>(text.front())] = true;
-  }
-  return made;
+  raw_ = PrefixTable({raw.begin(), raw.end()});
+  normalized_ = PrefixTable({normalized.begin(), normalized.end()});
 }
 
 TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabulary) const {
@@ -88,15 +80,13 @@ TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabu
 void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatch>& parts) const {
   const auto& patterns = phase == Phase::raw ? raw_ : normalized_;
   std::size_t done = 0;
-  for (std::size_t i = 0; i < text.size() && !patterns.trie.empty();) {
+  for (std::size_t i = 0; i < text.size() && !patterns.empty();) {
     std::size_t length = 0;
     const AddedToken* token = nullptr;
-    if (patterns.starts[static_cast<unsigned char>(text[i])]) {
-      patterns.trie.visit_prefixes(text.substr(i), [&](std::size_t found, std::int32_t index) {
-        length = found;
-        token = &tokens_[static_cast<std::size_t>(index)];
-      });
-    }
+    patterns.visit_prefixes(text.substr(i), [&](std::size_t found, std::int32_t index) {
+      length = found;
+      token = &tokens_[static_cast<std::size_t>(index)];
+    });
     if (token == nullptr) {
       ++i;
       continue;

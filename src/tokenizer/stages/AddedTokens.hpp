@@ -1,8 +1,6 @@
 // The "added_tokens" of a tokenizer file: texts that are one token wherever they stand, found before the model's turn.
 #pragma once
 
-#include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,8 +8,8 @@
 #include <vector>
 
 #include "base/text/JsonValue.hpp"
-#include "tokenizer/algorithms/ByteTrie.hpp"
 #include "tokenizer/algorithms/Model.hpp"
+#include "tokenizer/algorithms/PrefixTable.hpp"
 #include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
@@ -53,18 +51,13 @@ class AddedTokens {
   std::size_t size() const { return size_; }  ///< one more than the largest id; 0: none
 
  private:
-  struct Patterns {
-    ByteTrie trie;                   // of indices into tokens_
-    std::array<bool, 256> starts{};  // bytes that a pattern begins with
-  };
-  static Patterns make_patterns(const std::map<std::string, std::int32_t>& texts);
   TokenId id_for(const std::string& content, const Vocabulary& vocabulary) const;
   std::vector<AddedToken> tokens_;
   TextMap<TokenId> ids_;
   std::unordered_map<TokenId, std::size_t> by_id_;  // index into tokens_
   TextMap<bool> specials_;
   std::size_t size_ = 0;
-  Patterns raw_, normalized_;
+  PrefixTable raw_, normalized_;  // of indices into tokens_
 };
 
 }  // namespace stereosweep::tokenizer

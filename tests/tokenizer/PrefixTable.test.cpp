@@ -1,5 +1,5 @@
 // Against a search through all texts.
-#include "tokenizer/algorithms/ByteTrie.hpp"
+#include "tokenizer/algorithms/PrefixTable.hpp"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ std::string random_text(std::mt19937& random, std::size_t most) {
   return text;
 }
 
-TEST(ByteTrie, FindsEveryTextThatAnotherStartsWith) {
+TEST(PrefixTable, FindsEveryTextThatAnotherStartsWith) {
   std::mt19937 random(20220710);
   std::set<std::string> different;
   while (different.size() < 400) {
@@ -36,11 +36,11 @@ TEST(ByteTrie, FindsEveryTextThatAnotherStartsWith) {
     entries.emplace_back(texts[i], static_cast<std::int32_t>(i));
   }
   std::shuffle(entries.begin(), entries.end(), random);
-  const ByteTrie trie(entries);
+  const PrefixTable table(entries);
   for (int i = 0; i < 2000; ++i) {
     const auto text = random_text(random, 9);
     Found found, expected;
-    trie.visit_prefixes(text, [&](std::size_t length, std::int32_t number) { found.emplace_back(length, number); });
+    table.visit_prefixes(text, [&](std::size_t length, std::int32_t number) { found.emplace_back(length, number); });
     for (std::size_t length = 1; length <= text.size(); ++length) {
       const auto it = different.find(text.substr(0, length));
       if (it != different.end()) {
@@ -48,14 +48,14 @@ TEST(ByteTrie, FindsEveryTextThatAnotherStartsWith) {
       }
     }
     EXPECT_EQ(found, expected);
-    EXPECT_EQ(trie.longest_prefix(text), expected.empty() ? 0 : expected.back().first);
+    EXPECT_EQ(table.longest_prefix(text), expected.empty() ? 0 : expected.back().first);
   }
 }
 
-TEST(ByteTrie, MayBeEmpty) {
-  EXPECT_TRUE(ByteTrie().empty());
-  EXPECT_EQ(ByteTrie().longest_prefix("a"), 0U);
-  EXPECT_EQ(ByteTrie({{"a", 0}}).longest_prefix(""), 0U);
+TEST(PrefixTable, MayBeEmpty) {
+  EXPECT_TRUE(PrefixTable().empty());
+  EXPECT_EQ(PrefixTable().longest_prefix("a"), 0U);
+  EXPECT_EQ(PrefixTable({{"a", 0}}).longest_prefix(""), 0U);
 }
 
 }  // namespace
