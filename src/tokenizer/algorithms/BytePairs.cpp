@@ -8,7 +8,6 @@
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/algorithms/PairTable.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
-#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -134,30 +133,8 @@ class BytePairs final : public Model {
     }
   }
 
-  // Between two characters that stand side by side in no joined token nothing ever joins. Unknown characters may fuse.
-  std::size_t end_of_part(std::string_view piece, std::size_t from) const override {
-    if (traits_.cuts_at_marks || !knows_neighbours_ || piece.size() <= max_remembered) {
-      return Model::end_of_part(piece, from);
-    }
-    auto end = from;
-    auto left = next_character(piece, end);
-    while (end < piece.size()) {
-      auto next = end;
-      const auto right = next_character(piece, next);
-      if (neighbours_.find(key(left, right)) == nullptr && characters_.find(left) != nullptr &&
-          characters_.find(right) != nullptr) {
-        break;
-      }
-      left = right;
-      end = next;
-    }
-    return end;
-  }
-
  private:
-  // Of two ids or two characters.
-  template <typename Part>
-  static std::uint64_t key(Part left, Part right) {
+  static std::uint64_t key(TokenId left, TokenId right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
   }
 
@@ -165,8 +142,6 @@ class BytePairs final : public Model {
     std::uint32_t rank = 0;
     const auto& list = merges.list();
     PairTable<Join>::Entries joins;
-    PairTable<bool>::Entries neighbours;
-    knows_neighbours_ = !ignore_merges_ && !decorates_ && unknown_;
     joins.reserve(list.size());
     // Without unknown token, unknown characters are dropped, and the offsets behind them in the piece shift, as the
     // wheel has it: such pieces stay whole.
@@ -176,23 +151,10 @@ class BytePairs final : public Model {
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
       crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
-      knows_neighbours_ =
-          knows_neighbours_ && !is_byte_token(left) && !is_byte_token(right) && left != unknown_ && right != unknown_;
-      add_neighbours(joined, neighbours);
       joins.emplace_back(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
     }
     joins_ = PairTable<Join>(joins);
-    neighbours_ = PairTable<bool>(neighbours);
     traits_.cuts_at_marks = !crosses;
-  }
-
-  static void add_neighbours(const std::string& token, PairTable<bool>::Entries& neighbours) {
-    std::size_t end = 0;
-    for (auto left = next_character(token, end); end < token.size();) {
-      const auto right = next_character(token, end);
-      neighbours.emplace_back(key(left, right), true);
-      left = right;
-    }
   }
 
   // Tokens of one character, which start most texts' spelling.
@@ -282,8 +244,6 @@ class BytePairs final : public Model {
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
   PairTable<Join> joins_;  // by the ids of both
-  bool knows_neighbours_ = false;
-  PairTable<bool> neighbours_;     // characters side by side in a joined token, by both
   bool decorates_;                 // symbols of characters have a prefix or suffix
   PairTable<TokenId> characters_;  // by code point; unless there is a prefix or suffix
 };

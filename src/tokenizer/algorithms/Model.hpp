@@ -63,7 +63,7 @@ class Model {
   static constexpr std::size_t max_remembered = 64;
   /// The end of the part of a piece that begins at `from` and can be asked alone: the same tokens come out, and short
   /// parts can be remembered.
-  virtual std::size_t end_of_part(std::string_view piece, std::size_t from) const;
+  std::size_t end_of_part(std::string_view piece, std::size_t from) const;
   struct Traits {
     /// The token for what the vocabulary cannot spell, if the file names one.
     std::optional<std::string> unknown_token;

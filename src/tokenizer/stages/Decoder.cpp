@@ -169,8 +169,6 @@ bool begins_character(std::string_view part) {
 
 }  // namespace
 
-bool is_byte_token(std::string_view token) { return byte_token(token).has_value(); }
-
 std::string to_valid_utf8(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size();) {

@@ -54,9 +54,6 @@ OuterSpaces count_outer_spaces(std::string_view token);
 using Decoder = std::function<void(std::vector<std::string>& tokens)>;
 Decoder read_decoder(const base::JsonValue& field);
 
-/// Whether a token stands for one byte: "<0x1F>".
-bool is_byte_token(std::string_view token);
-
 /// `bytes` with each maximal part that is no valid UTF-8 replaced by U+FFFD (Unicode Standard, section 3.9).
 std::string to_valid_utf8(std::string_view bytes);
 
