@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <unordered_map>
 
 #include "base/Error.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/algorithms/PairTable.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
@@ -125,7 +125,10 @@ class BytePairs final : public Model {
     }
     std::vector<Symbol> symbols;
     spell(piece, symbols);
-    join_all(symbols, [this](const Symbol& left, const Symbol& right) { return joins_.find(key(left.id, right.id)); });
+    join_all(symbols, [this](const Symbol& left, const Symbol& right) {
+      const auto found = joins_.find(key(left.id, right.id));
+      return found == joins_.end() ? nullptr : &found->second;
+    });
     for (const auto& symbol : symbols) {
       if (symbol.length != 0) {
         tokens.push_back({symbol.id, symbol.length});
@@ -141,8 +144,7 @@ class BytePairs final : public Model {
   void read_joins(const base::JsonValue& merges) {
     std::uint32_t rank = 0;
     const auto& list = merges.list();
-    PairTable<Join>::Entries joins;
-    joins.reserve(list.size());
+    joins_.reserve(list.size());
     // Without unknown token, unknown characters are dropped, and the offsets behind them in the piece shift, as the
     // wheel has it: such pieces stay whole.
     bool crosses = ignore_merges_ || decorates_ || !unknown_ || !vocabulary().find(space_mark);
@@ -151,26 +153,23 @@ class BytePairs final : public Model {
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
       crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
-      joins.emplace_back(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
+      joins_.insert_or_assign(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
     }
-    joins_ = PairTable<Join>(joins);
     traits_.cuts_at_marks = !crosses;
   }
 
   // Tokens of one character, which start most texts' spelling.
   void read_characters() {
-    PairTable<TokenId>::Entries characters;
     for (std::size_t id = 0; id < vocabulary().size() && !decorates_; ++id) {
       const auto token = vocabulary().token(static_cast<TokenId>(id));
       std::size_t end = 0;
       if (token && !token->empty() && !base::find_invalid_utf8(*token)) {
         const auto value = next_character(*token, end);
         if (end == token->size()) {
-          characters.emplace_back(value, static_cast<TokenId>(id));
+          characters_.insert_or_assign(value, static_cast<TokenId>(id));
         }
       }
     }
-    characters_ = PairTable<TokenId>(characters);
   }
 
   static std::pair<std::string, std::string> read_pair(const base::JsonValue& item) {
@@ -213,9 +212,9 @@ class BytePairs final : public Model {
     for (std::size_t i = 0; i < piece.size();) {
       const auto begin = i;
       const auto value = next_character(piece, i);
-      if (const auto* id = characters_.find(value)) {
+      if (const auto known = characters_.find(value); known != characters_.end()) {
         flush();
-        push(symbols, symbol_of(*id, i - begin));
+        push(symbols, symbol_of(known->second, i - begin));
         continue;
       }
       spelled = piece.substr(begin, i - begin);
@@ -243,9 +242,9 @@ class BytePairs final : public Model {
   std::string prefix_, suffix_;
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
-  PairTable<Join> joins_;  // by the ids of both
-  bool decorates_;                 // symbols of characters have a prefix or suffix
-  PairTable<TokenId> characters_;  // by code point; unless there is a prefix or suffix
+  std::unordered_map<std::uint64_t, Join> joins_;     // by the ids of both
+  bool decorates_;                                    // symbols of characters have a prefix or suffix
+  std::unordered_map<char32_t, TokenId> characters_;  // by code point; unless there is a prefix or suffix
 };
 
 /// Of tokenizer.model: pairs join by text, those of the highest score first, so that the file needs no list of them.
