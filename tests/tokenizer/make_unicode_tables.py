@@ -36,8 +36,8 @@ assert UTF8PROC.utf8proc_version() == b"2.8.0"
 def utf8proc_classes(point):
     """What `classes_in_utf8proc` of Unicode.cpp says of a code point."""
     category = UTF8PROC.utf8proc_category_string(point).decode()
-    known = {"L": {"regex_letter", "word"}, "M": {"combining_mark", "word"}, "N": {"regex_number", "numeric"},
-             "P": {"punctuation"}, "Z": {"white_space", "regex_space", "cleaned_to_space"}}.get(category[0], set())
+    known = {"L": {"word"}, "M": {"combining_mark", "word"}, "N": {"numeric"},
+             "P": {"punctuation"}, "Z": {"white_space", "cleaned_to_space"}}.get(category[0], set())
     known = known | {"Mn": {"nonspacing_mark"}, "Nd": {"word"}, "Nl": {"word"}, "Pc": {"word"},
                      "Cc": {"removed_by_cleaning"}, "Cf": {"removed_by_cleaning"},
                      "Co": {"removed_by_cleaning"}}.get(category, set())
@@ -53,7 +53,6 @@ def utf8proc_classes(point):
 
 def class_tests():
     """Name of each class and the test whether a character belongs to it."""
-    split = {p: pre_tokenizers.Split(Regex(p), "removed").pre_tokenize_str for p in (r"\p{L}", r"\p{N}", r"\s")}
     clean = normalizers.BertNormalizer(True, False, False, False).normalize_str
     accents = normalizers.BertNormalizer(False, False, True, False).normalize_str
     chinese = normalizers.BertNormalizer(False, True, False, False).normalize_str
@@ -64,9 +63,6 @@ def class_tests():
     words = pre_tokenizers.Whitespace().pre_tokenize_str
     return [
         ("white_space", lambda c: not white(c)),
-        ("regex_space", lambda c: not split[r"\s"](c)),
-        ("regex_letter", lambda c: not split[r"\p{L}"](c)),
-        ("regex_number", lambda c: not split[r"\p{N}"](c)),
         ("punctuation", lambda c: len(punctuation("a" + c)) == 2),
         ("removed_by_cleaning", lambda c: not clean(c)),
         ("cleaned_to_space", lambda c: clean(c) == " "),

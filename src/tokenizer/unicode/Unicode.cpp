@@ -53,17 +53,17 @@ Classes classes_in_utf8proc(char32_t value) {
   const auto& facts = *utf8proc_get_property(character);
   const int kind = facts.category;
   const auto in = [kind](int first, int last) { return kind >= first && kind <= last; };
-  const Classes category =
-      in(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO)   ? regex_letter | word
-      : in(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MN) ? combining_mark | word | nonspacing_mark
-      : in(UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME) ? combining_mark | word
-      : in(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL) ? regex_number | numeric | word
-      : in(UTF8PROC_CATEGORY_NO, UTF8PROC_CATEGORY_NO) ? regex_number | numeric
-      : in(UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PC) ? punctuation | word
-      : in(UTF8PROC_CATEGORY_PD, UTF8PROC_CATEGORY_PO) ? punctuation
-      : in(UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP) ? white_space | regex_space | cleaned_to_space
-      : in(UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF) || kind == UTF8PROC_CATEGORY_CO ? removed_by_cleaning
-                                                                                       : 0;
+  const Classes category = in(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO)   ? word
+                           : in(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MN) ? combining_mark | word | nonspacing_mark
+                           : in(UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME) ? combining_mark | word
+                           : in(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL) ? numeric | word
+                           : in(UTF8PROC_CATEGORY_NO, UTF8PROC_CATEGORY_NO) ? numeric
+                           : in(UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PC) ? punctuation | word
+                           : in(UTF8PROC_CATEGORY_PD, UTF8PROC_CATEGORY_PO) ? punctuation
+                           : in(UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP) ? white_space | cleaned_to_space
+                           : in(UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF) || kind == UTF8PROC_CATEGORY_CO
+                               ? removed_by_cleaning
+                               : 0;
   const bool decomposes = facts.decomp_seqindex != std::numeric_limits<utf8proc_uint16_t>::max();
   return category | (facts.combining_class != 0 ? reordered : 0) |
          (decomposes ? facts.decomp_type == 0 ? has_canonical : has_compatible : 0) |

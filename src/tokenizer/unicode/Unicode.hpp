@@ -15,22 +15,19 @@ namespace stereosweep::tokenizer {
 using Classes = std::uint32_t;
 namespace classes {
 constexpr Classes white_space = 1;               ///< Rust's char::is_whitespace
-constexpr Classes regex_space = 1 << 1;          ///< \s of the regular expressions
-constexpr Classes regex_letter = 1 << 2;         ///< \p{L}
-constexpr Classes regex_number = 1 << 3;         ///< \p{N}
-constexpr Classes punctuation = 1 << 4;          ///< BERT's: ASCII punctuation or category P of Unicode 8.0
-constexpr Classes removed_by_cleaning = 1 << 5;  ///< BertNormalizer's clean_text drops it
-constexpr Classes cleaned_to_space = 1 << 6;     ///< BertNormalizer's clean_text makes it a space
-constexpr Classes nonspacing_mark = 1 << 7;      ///< category Mn of Unicode 8.0
-constexpr Classes chinese = 1 << 8;              ///< BertNormalizer puts spaces around it
-constexpr Classes combining_mark = 1 << 9;       ///< StripAccents drops it
-constexpr Classes numeric = 1 << 10;             ///< Rust's char::is_numeric
-constexpr Classes word = 1 << 11;                ///< \w of added tokens and of the Whitespace pre-tokenizer
-constexpr Classes has_lowercase = 1 << 12;       ///< Lowercase changes it
-constexpr Classes has_canonical = 1 << 13;       ///< it has a canonical decomposition
-constexpr Classes has_compatible = 1 << 14;      ///< its compatible decomposition is another one
-constexpr Classes reordered = 1 << 15;           ///< combining class is not zero
-constexpr Classes newer = 1 << 16;               ///< assigned after Unicode 14, the version of Debian's Oniguruma
+constexpr Classes punctuation = 1 << 1;          ///< BERT's: ASCII punctuation or category P of Unicode 8.0
+constexpr Classes removed_by_cleaning = 1 << 2;  ///< BertNormalizer's clean_text drops it
+constexpr Classes cleaned_to_space = 1 << 3;     ///< BertNormalizer's clean_text makes it a space
+constexpr Classes nonspacing_mark = 1 << 4;      ///< category Mn of Unicode 8.0
+constexpr Classes chinese = 1 << 5;              ///< BertNormalizer puts spaces around it
+constexpr Classes combining_mark = 1 << 6;       ///< StripAccents drops it
+constexpr Classes numeric = 1 << 7;              ///< Rust's char::is_numeric
+constexpr Classes word = 1 << 8;                 ///< \w of added tokens and of the Whitespace pre-tokenizer
+constexpr Classes has_lowercase = 1 << 9;        ///< Lowercase changes it
+constexpr Classes has_canonical = 1 << 10;       ///< it has a canonical decomposition
+constexpr Classes has_compatible = 1 << 11;      ///< its compatible decomposition is another one
+constexpr Classes reordered = 1 << 12;           ///< combining class is not zero
+constexpr Classes newer = 1 << 13;               ///< assigned after Unicode 14, the version of Debian's Oniguruma
 }  // namespace classes
 
 /// [code point]

@@ -16,15 +16,8 @@ struct Difference {
   Classes bits;
   std::string_view more, fewer;
 };
-constexpr std::array<Difference, 16> differences = {{
+constexpr std::array<Difference, 13> differences = {{
     {classes::white_space, "9-D 85", ""},
-    {classes::regex_space, "9-D 85", ""},
-    {classes::regex_letter,
-     "1C89-1C8A A7CB-A7CD A7DA-A7DC 105C0-105F3 10D4A-10D65 10D6F-10D85 10EC2-10EC4 11380-11389 1138B 1138E "
-     "11390-113B5 113B7 113D1 113D3 11BC0-11BE0 13460-143FA 16100-1611D 16D40-16D6C 18CFF 1E5D0-1E5ED 1E5F0 "
-     "2EBF0-2EE5D",
-     ""},
-    {classes::regex_number, "10D40-10D49 116D0-116E3 11BF0-11BF9 16130-16139 16D70-16D79 1CCF0-1CCF9 1E5F1-1E5FA", ""},
     {classes::punctuation,
      "24 2B 3C-3E 5E 60 7C 7E 166D 111C9",
      "61D 9FD A76 C77 C84 1B7D-1B7E 2E43-2E4F 2E52-2E5D 10EAD 10F55-10F59 10F86-10F89 1144B-1144F 1145A-1145B 1145D "
