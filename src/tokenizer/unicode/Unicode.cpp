@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "tokenizer/unicode/UnicodeTables.hpp"
 
 namespace stereosweep::tokenizer {
@@ -131,49 +132,34 @@ struct Mark {
 };
 
 // Decomposed, combining characters in canonical order.
-class Decomposed {
- public:
-  explicit Decomposed(Form form) : form_(form) {}
-  void add(char32_t value) {
-    const auto classes = classes_of(value);
-    const bool compatible = form_ == Form::compatible && (classes & classes::has_compatible) != 0;
-    if (!compatible && (classes & classes::has_canonical) == 0 && !is_hangul(value)) {
-      push({value, 0});
-      return;
+std::vector<Mark> decomposed(std::string_view text, Form form) {
+  std::vector<Mark> marks;
+  const auto push = [&](char32_t value, std::int32_t change) {
+    marks.push_back({combining_class(value), {value, change}});
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const auto value = next_character(text, i);
+    const bool compatible = form == Form::compatible && is(value, classes::has_compatible);
+    if (!compatible && !is(value, classes::has_canonical) && !is_hangul(value)) {
+      push(value, 0);
+      continue;
     }
     std::array<utf8proc_int32_t, 18> parts{};  // the longest is U+FDFA's
     const auto count = utf8proc_decompose_char(
         static_cast<utf8proc_int32_t>(value), parts.data(), parts.size(),
         static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0)), nullptr);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      push({static_cast<char32_t>(parts[i]), i == 0 ? 0 : 1});
+    for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) {
+      push(static_cast<char32_t>(parts[part]), part == 0 ? 0 : 1);
     }
   }
-  std::vector<Mark> finish() {
-    sort_pending();
-    return std::move(marks_);
+  const auto is_starter = [](const Mark& mark) { return mark.combining == 0; };
+  for (auto end = marks.begin(); end != marks.end();) {
+    const auto begin = std::find_if_not(end, marks.end(), is_starter);
+    end = std::find_if(begin, marks.end(), is_starter);
+    std::ranges::stable_sort(begin, end, {}, &Mark::combining);
   }
-
- private:
-  void push(Change character) {
-    const auto combining = combining_class(character.value);
-    if (combining == 0) {
-      sort_pending();
-    }
-    marks_.push_back({combining, character});
-    if (combining == 0) {
-      ready_ = marks_.size();
-    }
-  }
-  void sort_pending() {
-    std::stable_sort(marks_.begin() + static_cast<std::ptrdiff_t>(ready_), marks_.end(),
-                     [](const Mark& a, const Mark& b) { return a.combining < b.combining; });
-    ready_ = marks_.size();
-  }
-  Form form_;
-  std::vector<Mark> marks_;
-  std::size_t ready_ = 0;
-};
+  return marks;
+}
 
 // Canonical composition: each character joins the last starter unless something of its class or higher is between.
 std::vector<Change> composed(const std::vector<Mark>& marks) {
@@ -226,20 +212,8 @@ char32_t older_like(char32_t value) {
 }
 
 std::vector<Change> normal_form(std::string_view text, Form form, Composition composition) {
-  Decomposed decomposed(form);
-  for (std::size_t i = 0; i < text.size();) {
-    decomposed.add(next_character(text, i));
-  }
-  const auto marks = decomposed.finish();
-  if (composition == Composition::composed) {
-    return composed(marks);
-  }
-  std::vector<Change> out;
-  out.reserve(marks.size());
-  for (const auto& mark : marks) {
-    out.push_back(mark.character);
-  }
-  return out;
+  const auto marks = decomposed(text, form);
+  return composition == Composition::composed ? composed(marks) : base::mapped(marks, &Mark::character);
 }
 
 std::size_t end_of_cluster(std::string_view text, std::size_t begin) {
