@@ -1,7 +1,7 @@
 // Byte-pair encoding: of all neighbours that may join, those of the lowest rank join first, the left ones before.
-#include <algorithm>
 #include <bit>
 #include <functional>
+#include <queue>
 #include <unordered_map>
 
 #include "base/Error.hpp"
@@ -45,31 +45,25 @@ void push(std::vector<Each>& symbols, Each symbol) {
 /// `join_of(left, right)`: how two neighbours join (a pointer to it, or optional); nothing where they do not.
 template <typename Each, typename JoinOf>
 void join_all(std::vector<Each>& symbols, const JoinOf& join_of) {
-  std::vector<Candidate> queue;
-  queue.reserve(symbols.size() + 2);
-  // Appends what the symbol at `position` and the next one may become; false: nothing.
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+  // Adds what the symbol at `position` and the next one may become.
   const auto offer = [&](std::int32_t position) {
     const auto& left = symbols[static_cast<std::size_t>(position)];
     if (left.next < 0) {
-      return false;
+      return;
     }
     const auto& right = symbols[static_cast<std::size_t>(left.next)];
-    const auto join = join_of(left, right);
-    if (!join) {
-      return false;
+    if (const auto join = join_of(left, right)) {
+      const auto order = static_cast<std::uint64_t>(join->rank) << 32 | static_cast<std::uint64_t>(position);
+      queue.push({order, left.length + right.length, join->result});
     }
-    const auto order = static_cast<std::uint64_t>(join->rank) << 32 | static_cast<std::uint64_t>(position);
-    queue.push_back({order, left.length + right.length, join->result});
-    return true;
   };
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     offer(static_cast<std::int32_t>(i));
   }
-  std::make_heap(queue.begin(), queue.end(), std::greater<>());
   while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const auto top = queue.back();
-    queue.pop_back();
+    const auto top = queue.top();
+    queue.pop();
     const auto position = static_cast<std::int32_t>(top.order & 0xFFFFFFFF);
     auto& left = symbols[static_cast<std::size_t>(position)];
     if (left.length == 0 || left.next < 0) {
@@ -87,8 +81,8 @@ void join_all(std::vector<Each>& symbols, const JoinOf& join_of) {
       symbols[static_cast<std::size_t>(left.next)].previous = position;
     }
     for (const auto changed : {left.previous, position}) {
-      if (changed >= 0 && offer(changed)) {
-        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+      if (changed >= 0) {
+        offer(changed);
       }
     }
   }
@@ -103,8 +97,7 @@ class BytePairs final : public Model {
         suffix_(field["end_of_word_suffix"].text_or("")),
         fuse_unknown_(field["fuse_unk"].flag_or(false)),
         byte_fallback_(field["byte_fallback"].flag_or(false)),
-        ignore_merges_(field["ignore_merges"].flag_or(false)),
-        decorates_(!prefix_.empty() || !suffix_.empty()) {
+        ignore_merges_(field["ignore_merges"].flag_or(false)) {
     if (const auto dropout = field["dropout"]; dropout && dropout.json() != 0) {
       dropout.refuse(dropout.json().dump(), "random tokens cannot be repeated");
     }
@@ -113,7 +106,6 @@ class BytePairs final : public Model {
     }
     traits_.unknown_token = unknown_;
     read_joins(field["merges"]);
-    read_characters();
   }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
@@ -147,7 +139,8 @@ class BytePairs final : public Model {
     joins_.reserve(list.size());
     // Without unknown token, unknown characters are dropped, and the offsets behind them in the piece shift, as the
     // wheel has it: such pieces stay whole.
-    bool crosses = ignore_merges_ || decorates_ || !unknown_ || !vocabulary().find(space_mark);
+    bool crosses =
+        ignore_merges_ || !prefix_.empty() || !suffix_.empty() || !unknown_ || !vocabulary().find(space_mark);
     for (const auto& entry : list) {
       const base::JsonValue item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
       const auto [left, right] = read_pair(item);
@@ -156,20 +149,6 @@ class BytePairs final : public Model {
       joins_.insert_or_assign(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
     }
     traits_.cuts_at_marks = !crosses;
-  }
-
-  // Tokens of one character, which start most texts' spelling.
-  void read_characters() {
-    for (std::size_t id = 0; id < vocabulary().size() && !decorates_; ++id) {
-      const auto token = vocabulary().token(static_cast<TokenId>(id));
-      std::size_t end = 0;
-      if (token && !token->empty() && !base::find_invalid_utf8(*token)) {
-        const auto value = next_character(*token, end);
-        if (end == token->size()) {
-          characters_.insert_or_assign(value, static_cast<TokenId>(id));
-        }
-      }
-    }
   }
 
   static std::pair<std::string, std::string> read_pair(const base::JsonValue& item) {
@@ -207,21 +186,14 @@ class BytePairs final : public Model {
         unknown_length = 0;
       }
     };
-    std::string spelled;
     std::vector<PieceToken> spelled_bytes;
     for (std::size_t i = 0; i < piece.size();) {
       const auto begin = i;
-      const auto value = next_character(piece, i);
-      if (const auto known = characters_.find(value); known != characters_.end()) {
-        flush();
-        push(symbols, symbol_of(known->second, i - begin));
-        continue;
-      }
-      spelled = piece.substr(begin, i - begin);
-      if (decorates_) {
-        spelled = (begin > 0 ? prefix_ : "") + spelled + (i == piece.size() ? suffix_ : "");
-      }
-      if (const auto id = decorates_ ? vocabulary().find(spelled) : std::nullopt) {
+      next_character(piece, i);
+      auto spelled = begin > 0 ? prefix_ : std::string();
+      spelled += piece.substr(begin, i - begin);
+      spelled += i == piece.size() ? suffix_ : std::string();
+      if (const auto id = vocabulary().find(spelled)) {
         flush();
         push(symbols, symbol_of(*id, i - begin));
       } else if (spelled_bytes.clear(); byte_fallback_ && bytes_.spell(spelled, spelled_bytes)) {
@@ -242,9 +214,7 @@ class BytePairs final : public Model {
   std::string prefix_, suffix_;
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
-  std::unordered_map<std::uint64_t, Join> joins_;     // by the ids of both
-  bool decorates_;                                    // symbols of characters have a prefix or suffix
-  std::unordered_map<char32_t, TokenId> characters_;  // by code point; unless there is a prefix or suffix
+  std::unordered_map<std::uint64_t, Join> joins_;  // by the ids of both
 };
 
 /// Of tokenizer.model: pairs join by text, those of the highest score first, so that the file needs no list of them.
