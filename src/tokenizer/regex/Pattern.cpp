@@ -73,10 +73,7 @@ std::string with_newer_punctuation(std::string expression) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names = {
       {{"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}, {"\\p{PosixPunct}", "[\\p{P}\\p{S}]"}}};
   for (const auto& [name, characters] : names) {
-    for (auto at = expression.find(name); at != std::string::npos; at = expression.find(name, at)) {
-      expression.replace(at, name.size(), characters);
-      at += characters.size();
-    }
+    expression = base::replace_all(std::move(expression), name, characters);
   }
   return expression;
 }

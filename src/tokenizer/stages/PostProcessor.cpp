@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <iterator>
-#include <limits>
-
 #include "tokenizer/Kinds.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
@@ -53,33 +49,27 @@ PostProcessor read_trim(const base::JsonValue& field) {
   };
 }
 
-/// Fixed ids before and behind the text.
-PostProcessor make_wrap(std::vector<TokenId> before, std::vector<TokenId> behind) {
+/// Fixed tokens before and behind the text.
+PostProcessor make_wrap(const std::vector<Token>& before, const std::vector<Token>& behind) {
   return [=](std::string_view, SpecialTokens special, std::vector<Token>& tokens) {
-    if (special == SpecialTokens::leave_out) {
-      return;
+    if (special == SpecialTokens::add) {
+      tokens.insert(tokens.begin(), before.begin(), before.end());
+      tokens.insert(tokens.end(), behind.begin(), behind.end());
     }
-    const auto token_of = [](TokenId id) { return Token{id, {}, 0, 0}; };
-    std::vector<Token> out;
-    out.reserve(tokens.size() + before.size() + behind.size());
-    std::transform(before.begin(), before.end(), std::back_inserter(out), token_of);
-    out.insert(out.end(), tokens.begin(), tokens.end());
-    std::transform(behind.begin(), behind.end(), std::back_inserter(out), token_of);
-    tokens = std::move(out);
   };
 }
 
 // ["[CLS]", 101]
-TokenId read_named_id(const base::JsonValue& field) {
+Token read_named(const base::JsonValue& field) {
   const auto items = field.items();
   field.refuse_if(items.size() != 2, "has " + std::to_string(items.size()) + " parts",
                   "a token's text and id are needed");
   items[0].text();
-  return items[1].whole<TokenId>(0);
+  return {.id = items[1].whole<TokenId>(0)};
 }
 
 PostProcessor read_wrap(const base::JsonValue& field) {
-  return make_wrap({read_named_id(field["cls"])}, {read_named_id(field["sep"])});
+  return make_wrap({read_named(field["cls"])}, {read_named(field["sep"])});
 }
 
 PostProcessor read_roberta(const base::JsonValue& field) {
@@ -91,7 +81,7 @@ PostProcessor read_roberta(const base::JsonValue& field) {
 }
 
 PostProcessor read_template(const base::JsonValue& field) {
-  std::vector<TokenId> before, behind;
+  std::vector<Token> before, behind;
   bool found = false;
   for (const auto& piece : field["single"].items()) {
     if (const auto sequence = piece["Sequence"]) {
@@ -102,13 +92,13 @@ PostProcessor read_template(const base::JsonValue& field) {
     }
     const auto token = piece["SpecialToken"]["id"];
     for (const auto& id : field["special_tokens"][token.text()]["ids"].items()) {
-      (found ? behind : before).push_back(id.whole<TokenId>(0));
+      (found ? behind : before).push_back({.id = id.whole<TokenId>(0)});
     }
   }
   if (!found) {
     field["single"].refuse("no sequence \"A\"", "the text would be lost");
   }
-  return make_wrap(std::move(before), std::move(behind));
+  return make_wrap(before, behind);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::vector<base::Span> split_words(std::string_view text);
 /// One token of a text on its way to the answer.
 struct Token {
   TokenId id = 0;
-  base::Span offset;                 ///< bytes of the input
+  base::Span offset = {};            ///< bytes of the input
   std::uint32_t leading_spaces = 0;  ///< white space characters (or "Ġ") that the token's text starts with
   std::uint32_t trailing_spaces = 0;
 };
