@@ -39,32 +39,23 @@ class WordCache {
  public:
   /// Tokens of `piece`; valid until the next call.
   std::span<const PieceToken> tokenize(const Model& model, std::string_view piece) {
-    if (piece.size() > Model::max_remembered) {
-      scratch_.clear();
-      model.tokenize(piece, scratch_);
-      return scratch_;
+    if (const auto known = known_.find(piece); known != known_.end()) {
+      return known->second;
     }
-    auto it = places_.find(piece);
-    if (it == places_.end()) {
-      if (places_.size() >= max_places) {
-        places_.clear();
-        tokens_.clear();
+    last_.clear();
+    model.tokenize(piece, last_);
+    if (piece.size() <= Model::max_remembered) {
+      if (known_.size() >= max_places) {
+        known_.clear();
       }
-      const auto begin = static_cast<std::uint32_t>(tokens_.size());
-      model.tokenize(piece, tokens_);
-      it = places_.emplace(piece, Place{begin, static_cast<std::uint32_t>(tokens_.size()) - begin}).first;
+      known_.emplace(piece, last_);
     }
-    return std::span(tokens_).subspan(it->second.begin, it->second.count);
+    return last_;
   }
 
  private:
-  struct Place {
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
-  };
-  TextMap<Place> places_;
-  std::vector<PieceToken> tokens_;
-  std::vector<PieceToken> scratch_;
+  TextMap<std::vector<PieceToken>> known_;
+  std::vector<PieceToken> last_;
 };
 
 struct Tokenizer::Parts {
