@@ -12,62 +12,28 @@
 namespace stereosweep::stats {
 namespace {
 
-/// Leaves out replicates without a value; whether at least two, and nine in ten, have one.
-bool keep_finite(std::vector<double>& replicates) {
-  const auto wanted = replicates.size();
-  std::erase_if(replicates, [](double value) { return !std::isfinite(value); });
-  return replicates.size() >= 2 && replicates.size() * 10 >= wanted * 9;
-}
-
-/// A row of `values` and how often it was drawn.
-struct DrawnRow {
-  const double* values;
-  double weight;
-};
-
 using Lanes = double __attribute__((vector_size(64)));
 constexpr std::size_t lanes = 8;
 
-/// Sums of `vectors` x `lanes` columns from the one at `first` on, kept in registers.
-template <std::size_t vectors>
-inline void sum_lanes(std::span<const DrawnRow> rows, std::size_t first, double* sums) {
-  Lanes lane_sums[vectors] = {};
-  for (const auto& row : rows) {
-    for (std::size_t vector = 0; vector < vectors; ++vector) {
-      Lanes values;
-      std::memcpy(&values, row.values + first + vector * lanes, sizeof values);
-      lane_sums[vector] += values * row.weight;
-    }
-  }
-  std::memcpy(sums + first, lane_sums, sizeof lane_sums);
-}
-
-/// Weighted sums of the rows. Compiled with -ffp-contract=off (CMakeLists.txt): some clones would fuse what the others
-/// do not.
-STEREOSWEEP_VECTOR_CLONES void sum_rows(std::span<const DrawnRow> rows, std::span<double> sums) {
+/// Sums of the rows of finite `values` [cluster, column], each as often as it was drawn. Compiled with
+/// -ffp-contract=off (CMakeLists.txt): some clones would fuse what the others do not.
+STEREOSWEEP_VECTOR_CLONES void sum_drawn(std::span<const double> values, std::span<const std::uint16_t> times,
+                                         std::span<double> sums) {
   std::size_t first = 0;
-  for (; first + 2 * lanes <= sums.size(); first += 2 * lanes) {
-    sum_lanes<2>(rows, first, sums.data());
-  }
   for (; first + lanes <= sums.size(); first += lanes) {
-    sum_lanes<1>(rows, first, sums.data());
+    Lanes lane_sums = {};
+    for (std::size_t cluster = 0; cluster < times.size(); ++cluster) {
+      Lanes row;
+      std::memcpy(&row, &values[cluster * sums.size() + first], sizeof row);
+      lane_sums += row * static_cast<double>(times[cluster]);
+    }
+    std::memcpy(&sums[first], &lane_sums, sizeof lane_sums);
   }
-  for (const auto& row : rows) {
+  for (std::size_t cluster = 0; cluster < times.size(); ++cluster) {
     for (std::size_t column = first; column < sums.size(); ++column) {
-      sums[column] += row.weight * row.values[column];
+      sums[column] += values[cluster * sums.size() + column] * times[cluster];
     }
   }
-}
-
-/// Adds up the rows of `values` [cluster, column], each so many times. `drawn`: room for one row more than there are.
-void sum_drawn(std::span<const double> values, std::span<const std::uint16_t> times, std::span<DrawnRow> drawn,
-               std::span<double> sums) {
-  std::size_t num_drawn = 0;
-  for (std::size_t cluster = 0; cluster < times.size(); ++cluster) {  // no branch to guess
-    drawn[num_drawn] = {values.data() + cluster * sums.size(), static_cast<double>(times[cluster])};
-    num_drawn += times[cluster] == 0 ? 0 : 1;
-  }
-  sum_rows(drawn.first(num_drawn), sums);
 }
 
 }  // namespace
@@ -108,11 +74,10 @@ std::vector<double> crossed_means(std::span<const double> values, const ClusterB
   std::vector<double> means(rows.num_replicates() * num_tables, 0);
   std::vector<double> weights(num_tables);
   std::vector<double> by_column(width);
-  std::vector<DrawnRow> drawn(std::max(rows.num_clusters(), columns.num_clusters()) + 1);
   const auto add_drawn = [&](const std::vector<double>& of_cells, std::size_t replicate, std::span<double> sums) {
     std::ranges::fill(by_column, 0);
-    sum_drawn(of_cells, rows.times(replicate), drawn, by_column);  // whole rows first: their cells lie together
-    sum_drawn(by_column, columns.times(replicate), drawn, sums);
+    sum_drawn(of_cells, rows.times(replicate), by_column);  // whole rows first: their cells lie together
+    sum_drawn(by_column, columns.times(replicate), sums);
   };
   for (std::size_t replicate = 0; replicate < rows.num_replicates(); ++replicate) {
     const auto sums = std::span(means).subspan(replicate * num_tables, num_tables);
@@ -141,7 +106,9 @@ double quantile(std::vector<double>& values, double q) {
 }
 
 Interval percentile_interval(std::vector<double> replicates, double confidence) {
-  if (!keep_finite(replicates)) {
+  const auto wanted = replicates.size();
+  std::erase_if(replicates, [](double value) { return !std::isfinite(value); });
+  if (replicates.size() < 2 || replicates.size() * 10 < wanted * 9) {
     return {nan, nan, Reason::too_few};
   }
   return {quantile(replicates, (1 - confidence) / 2), quantile(replicates, (1 + confidence) / 2), Reason::ok};

@@ -1,8 +1,8 @@
 #include "stats/TauCounter.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/Error.hpp"
 #include "base/VectorClones.hpp"
@@ -13,54 +13,12 @@ namespace {
 constexpr std::size_t most_moves = 8;         // of a number within its bin, on average; beyond, comparing is faster
 constexpr std::size_t most_counted = 65'535;  // numbers whose places fit into 16 bits
 
-struct Range {
-  double least;
-  double most;
-};
-
-/// Of the numbers; empty (least > most) where there is none.
-Range range_of(std::span<const double> values) {
-  constexpr std::size_t lanes = 8;
-  std::array<double, lanes> least;
-  std::array<double, lanes> most;
-  least.fill(std::numeric_limits<double>::infinity());
-  most.fill(-std::numeric_limits<double>::infinity());
-  const auto use = [&](double value, std::size_t lane) {  // false for NaN
-    least[lane] = value < least[lane] ? value : least[lane];
-    most[lane] = value > most[lane] ? value : most[lane];
-  };
-  std::size_t place = 0;
-  for (; place + lanes <= values.size(); place += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      use(values[place + lane], lane);
-    }
-  }
-  for (; place < values.size(); ++place) {
-    use(values[place], 0);
-  }
-  return {*std::ranges::min_element(least), *std::ranges::max_element(most)};
-}
-
 /// Bins from 1; 0: no number.
 STEREOSWEEP_VECTOR_CLONES void fill_bins(std::span<const double> values, double least, double scale,
                                          std::span<std::int32_t> bins) {
   for (std::size_t place = 0; place < values.size(); ++place) {
     const double value = values[place];
     bins[place] = static_cast<std::int32_t>(value >= least ? (value - least) * scale + 1 : 0.0);
-  }
-}
-
-/// Counts become the sums of all counts before them; four a word, whose sums stay below 2^16.
-void sum_before(std::span<std::uint16_t> counts) {
-  constexpr std::uint64_t each = 0x0001000100010001U;
-  std::uint64_t before = 0;  // the same in all four places
-  for (std::size_t place = 0; place + 4 <= counts.size(); place += 4) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, &counts[place], sizeof word);
-    const auto up_to = word * each;
-    const auto sums = before + up_to - word;
-    std::memcpy(&counts[place], &sums, sizeof sums);
-    before += (up_to >> 48U) * each;
   }
 }
 
@@ -86,21 +44,26 @@ std::vector<TiedPlaces> tied_places(std::span<const double> values) {
 
 /// A counting sort whose bins are too coarse by little; false where many numbers share a bin or the range has no width.
 bool SortedNumbers::sort_into_bins(std::span<const double> values) {
-  const auto range = range_of(values);
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const double value : values) {  // NaN is neither
+    least = value < least ? value : least;
+    most = value > most ? value : most;
+  }
   const auto num_bins = std::bit_ceil(2 * values.size() + 1);
-  const double scale = static_cast<double>(num_bins - 1) / (range.most - range.least);
-  if (!std::isfinite(scale) || !std::isfinite(range.most - range.least) || values.size() > most_counted) {
+  const double scale = static_cast<double>(num_bins - 1) / (most - least);
+  if (!std::isfinite(scale) || !std::isfinite(most - least) || values.size() > most_counted) {
     return false;
   }
   bins_.resize(values.size());
-  fill_bins(values, range.least, scale, bins_);
-  starts_.assign(num_bins + 4, 0);  // of bins 0 .. num_bins
+  fill_bins(values, least, scale, bins_);
+  starts_.assign(num_bins + 1, 0);
   for (const auto bin : bins_) {
     ++starts_[static_cast<std::size_t>(bin)];
   }
   const auto num_numbers = values.size() - starts_[0];
   starts_[0] = 0;
-  sum_before(starts_);
+  std::exclusive_scan(starts_.begin(), starts_.end(), starts_.begin(), std::uint16_t{0});
   keys_.resize(num_numbers);
   cells_.resize(num_numbers);
   for (std::size_t cell = 0; cell < values.size(); ++cell) {

@@ -16,16 +16,7 @@ using Floats = float __attribute__((vector_size(width * sizeof(float))));
 // Compiled with -ffp-contract=off (CMakeLists.txt): the clone for AVX-512 would fuse what the others do not.
 STEREOSWEEP_VECTOR_CLONES
 void add_scaled(const float* vector, double weight, std::size_t length, double* sums) {
-  std::size_t i = 0;
-  for (; i + width <= length; i += width) {
-    Floats values;
-    Doubles sum;
-    std::memcpy(&values, vector + i, sizeof values);
-    std::memcpy(&sum, sums + i, sizeof sum);
-    sum += __builtin_convertvector(values, Doubles) * weight;
-    std::memcpy(sums + i, &sum, sizeof sum);
-  }
-  for (; i < length; ++i) {
+  for (std::size_t i = 0; i < length; ++i) {
     sums[i] += static_cast<double>(vector[i]) * weight;
   }
 }
