@@ -38,33 +38,20 @@ using Distances = std::span<const double> WordNumbers::*;
 constexpr Distances bias = &WordNumbers::distance_bias;
 constexpr Distances plain = &WordNumbers::distance_plain;
 
-template <Distances kind>
-Score set_as_published_code(const WordNumbers& numbers) {
-  const auto distances = numbers.*kind;
-  if (distances.empty() || !all_finite(distances)) {
-    return {};
-  }
-  const auto largest = *std::max_element(distances.begin(), distances.end());
-  if (largest >= 1) {
-    return {.status = ScoreStatus::group_distance_at_least_one};
-  }
-  return scored(std::log1p(-largest));
-}
+enum class SetRule { published_code, easiest, hardest };
 
-enum class Subword { easiest, hardest };
-
-template <Distances kind, Subword subword>
-Score logarithm_of_set(const WordNumbers& numbers) {
+template <Distances kind, SetRule rule>
+Score set_score(const WordNumbers& numbers) {
   const auto distances = numbers.*kind;
   if (distances.empty() || !all_finite(distances)) {
     return {};
   }
   const auto [smallest, largest] = std::ranges::minmax(distances);
-  const auto distance = subword == Subword::easiest ? smallest : largest;
-  if (distance <= 0) {
-    return {.status = ScoreStatus::group_distance_zero};
+  if (rule == SetRule::published_code) {
+    return largest >= 1 ? Score{.status = ScoreStatus::group_distance_at_least_one} : scored(std::log1p(-largest));
   }
-  return scored(-2 * std::log(distance));
+  const auto distance = rule == SetRule::easiest ? smallest : largest;
+  return distance <= 0 ? Score{.status = ScoreStatus::group_distance_zero} : scored(-2 * std::log(distance));
 }
 
 struct MeasureRow {
@@ -84,17 +71,17 @@ constexpr std::array<MeasureRow, all_measures.size()> measure_rows = {{
      renormalised_chain},
     {"set_code_augmented",
      "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)",
-     set_as_published_code<bias>},
+     set_score<bias, SetRule::published_code>},
     {"set_code_plain", "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out",
-     set_as_published_code<plain>},
+     set_score<plain, SetRule::published_code>},
     {"set_paper_augmented", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change",
-     logarithm_of_set<bias, Subword::easiest>},
+     set_score<bias, SetRule::easiest>},
     {"set_paper_plain", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)",
-     logarithm_of_set<plain, Subword::easiest>},
+     set_score<plain, SetRule::easiest>},
     {"set_hardest_augmented", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias may change",
-     logarithm_of_set<bias, Subword::hardest>},
+     set_score<bias, SetRule::hardest>},
     {"set_hardest_plain", "-ln(D^2) at the hardest subword, minus the prior's; the decoder's bias is left out",
-     logarithm_of_set<plain, Subword::hardest>},
+     set_score<plain, SetRule::hardest>},
 }};
 
 const MeasureRow& row_of(Measure measure) { return measure_rows.at(static_cast<std::size_t>(measure)); }
