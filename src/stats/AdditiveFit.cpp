@@ -107,13 +107,8 @@ Influences AdditiveFit::influences(const std::vector<double>& parts, const std::
     lost[place / length] += of_rows[place].count > 0 ? of_rows[place].shared / of_rows[place].count : 0;
     squares[place % length] += of_rows[place].weight * of_rows[place].weight;
   }
-  double sum = 0;
-  double sum_of_squares = 0;
-  for (const double square : squares) {
-    sum += square;
-    sum_of_squares += square * square;
-  }
-  influences.row_degrees = sum * sum / sum_of_squares - 1;
+  const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
+  influences.row_degrees = sum * sum / std::inner_product(squares.begin(), squares.end(), squares.begin(), 0.0) - 1;
   const auto num_rows = static_cast<double>(std::set(rows.begin(), rows.end()).size());
   for (auto& one : lost) {  // cells that others lack say nothing of a unit's effect
     const double shared =

@@ -35,19 +35,12 @@ struct Lines {
     return squares;
   }
   double spread(double num_cells) const {
-    double squares = 0;
-    for (const double count : counts) {
-      squares += count * count;
-    }
-    return squares / (num_cells * num_cells);
+    return std::inner_product(counts.begin(), counts.end(), counts.begin(), 0.0) / (num_cells * num_cells);
   }
   /// Variance of the mean of all cells, whose deviations these are, as that of a sum of clusters.
   double cluster_square(double num_cells) const {
     const auto n = static_cast<double>(num_present());
-    double squares = 0;
-    for (const double sum : sums) {
-      squares += sum * sum;
-    }
+    const double squares = std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0);
     return n < 2 ? 0 : n / (n - 1) * squares / (num_cells * num_cells);
   }
 

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace stereosweep::stats {
 
 double flip_e_value(std::span<const double> differences, std::size_t num_first) {
   constexpr std::array bets = {0.25, 0.5, 1.0, 2.0};
   const auto first = differences.first(std::min(num_first, differences.size()));
-  double square = 0;
-  for (const double difference : first) {
-    square += difference * difference;
-  }
+  const double square = std::inner_product(first.begin(), first.end(), first.begin(), 0.0);
   if (!(square > 0)) {
     return 1;
   }
