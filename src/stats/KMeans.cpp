@@ -29,11 +29,13 @@ class Restart {
         num_clusters_(num_clusters),
         settings_(settings),
         stream_(base::mix_bits(num_clusters) ^ number),
-        labels_(points.size(), 0),
         distances_(points.size(), 0.0),
-        centres_(num_clusters * points.num_coordinates) {}
+        found_{.num_clusters = num_clusters,
+               .labels = std::vector<std::size_t>(points.size(), 0),
+               .centres = std::vector<double>(num_clusters * points.num_coordinates)} {}
 
-  void run() {
+  /// Clusters in no order.
+  Clustering run() {
     settings_.start == ClusterSettings::Start::random ? start_random() : start_plus_plus();
     assign();
     for (std::size_t step = 0; step < settings_.max_iterations; ++step) {
@@ -42,11 +44,10 @@ class Restart {
         break;
       }
     }
+    found_.inertia = std::accumulate(distances_.begin(), distances_.end(), 0.0);
+    found_.reason = Reason::ok;
+    return std::move(found_);
   }
-
-  double inertia() const { return std::accumulate(distances_.begin(), distances_.end(), 0.0); }
-  const std::vector<std::size_t>& labels() const { return labels_; }
-  const std::vector<double>& centres() const { return centres_; }
 
  private:
   double unit() { return base::random_unit(settings_.seed, stream_, counter_++); }
@@ -59,7 +60,7 @@ class Restart {
     }
     return sum;
   }
-  double* centre(std::size_t cluster) { return centres_.data() + cluster * points_.num_coordinates; }
+  double* centre(std::size_t cluster) { return found_.centres.data() + cluster * points_.num_coordinates; }
   void put_centre(std::size_t cluster, std::size_t point) {
     std::copy_n(points_.at(point), points_.num_coordinates, centre(cluster));
   }
@@ -112,8 +113,8 @@ class Restart {
           best = c;
         }
       }
-      changed = changed || labels_[p] != best;
-      labels_[p] = best;
+      changed = changed || found_.labels[p] != best;
+      found_.labels[p] = best;
       distances_[p] = least;
     }
     return fill_empty() || changed;
@@ -122,7 +123,7 @@ class Restart {
   /// An empty cluster takes the farthest point of a cluster that has others.
   bool fill_empty() {
     std::vector<std::size_t> sizes(num_clusters_, 0);
-    for (const auto label : labels_) {
+    for (const auto label : found_.labels) {
       ++sizes[label];
     }
     bool changed = false;
@@ -132,13 +133,13 @@ class Restart {
       }
       std::size_t farthest = points_.size();
       for (std::size_t p = 0; p < points_.size(); ++p) {
-        if (sizes[labels_[p]] > 1 && (farthest == points_.size() || distances_[p] > distances_[farthest])) {
+        if (sizes[found_.labels[p]] > 1 && (farthest == points_.size() || distances_[p] > distances_[farthest])) {
           farthest = p;
         }
       }
-      --sizes[labels_[farthest]];
+      --sizes[found_.labels[farthest]];
       sizes[c] = 1;
-      labels_[farthest] = c;
+      found_.labels[farthest] = c;
       distances_[farthest] = 0;
       put_centre(c, farthest);
       changed = true;
@@ -147,12 +148,12 @@ class Restart {
   }
 
   void move_centres() {
-    std::fill(centres_.begin(), centres_.end(), 0.0);
+    std::fill(found_.centres.begin(), found_.centres.end(), 0.0);
     std::vector<double> sizes(num_clusters_, 0.0);
     for (std::size_t p = 0; p < points_.size(); ++p) {
-      ++sizes[labels_[p]];
+      ++sizes[found_.labels[p]];
       for (std::size_t i = 0; i < points_.num_coordinates; ++i) {
-        centre(labels_[p])[i] += points_.at(p)[i];
+        centre(found_.labels[p])[i] += points_.at(p)[i];
       }
     }
     for (std::size_t c = 0; c < num_clusters_; ++c) {
@@ -167,9 +168,8 @@ class Restart {
   const ClusterSettings& settings_;
   std::uint64_t stream_;
   std::uint64_t counter_ = 0;
-  std::vector<std::size_t> labels_;
   std::vector<double> distances_;  ///< squared, to the own centre
-  std::vector<double> centres_;
+  Clustering found_;
 };
 
 /// Numbers clusters by the first point in them, so that equal partitions have equal labels.
@@ -205,20 +205,16 @@ Clustering cluster(const Points& points, std::size_t num_clusters, const Cluster
   }
   std::vector<double> inertias;
   for (std::size_t number = 0; number < settings.num_restarts; ++number) {
-    Restart restart(points, num_clusters, settings, number);
-    restart.run();
-    inertias.push_back(restart.inertia());
-    if (number == 0 || inertias.back() < result.inertia) {
-      result.inertia = inertias.back();
-      result.labels = restart.labels();
-      result.centres = restart.centres();
+    auto found = Restart(points, num_clusters, settings, number).run();
+    inertias.push_back(found.inertia);
+    if (number == 0 || found.inertia < result.inertia) {
+      result = std::move(found);
     }
   }
   const double limit = result.inertia * (1 + 1e-9);
   result.num_best = static_cast<std::size_t>(
       std::count_if(inertias.begin(), inertias.end(), [&](double inertia) { return inertia <= limit; }));
   renumber(result, points.num_coordinates);
-  result.reason = Reason::ok;
   return result;
 }
 

@@ -17,6 +17,7 @@ struct Ngram {
   std::uint64_t key = 0;  ///< number of its first n - 1 words, and its last word
   std::uint32_t text = 0;
   std::size_t place = 0;
+  auto operator<=>(const Ngram&) const = default;
 };
 
 /// The n-grams of one order after the other; equal ones have equal numbers.
@@ -41,9 +42,7 @@ class NgramCounter {
       }
       first += words.size();
     }
-    std::ranges::sort(occurrences_, [](const Ngram& left, const Ngram& right) {
-      return left.key != right.key ? left.key < right.key : left.text < right.text;
-    });
+    std::ranges::sort(occurrences_);
     counts_.clear();
     std::ranges::fill(matches_, 0);
     for (std::size_t begin = 0, end = 0; begin < occurrences_.size(); begin = end) {

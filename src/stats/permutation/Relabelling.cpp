@@ -60,21 +60,20 @@ std::uint64_t walk_all(const Rectangle& area, std::int64_t threshold) {
   constexpr std::size_t num_parts = 4;
   const auto steps = area.steps();
   const auto part = steps / num_parts;
-  auto first = area.after(0, threshold);
-  auto second = area.after(part, threshold);
-  auto third = area.after(2 * part, threshold);
-  auto fourth = area.after(3 * part, threshold);
+  std::array<Place, num_parts> places;
+  for (std::size_t i = 0; i < num_parts; ++i) {
+    places[i] = area.after(i * part, threshold);
+  }
   std::array<std::uint64_t, num_parts> counts{};
   for (std::size_t step = 0; step < part; ++step) {
-    walk(first, counts[0], area.left_end, threshold);
-    walk(second, counts[1], area.left_end, threshold);
-    walk(third, counts[2], area.left_end, threshold);
-    walk(fourth, counts[3], area.left_end, threshold);
+    for (std::size_t i = 0; i < num_parts; ++i) {
+      walk(places[i], counts[i], area.left_end, threshold);
+    }
   }
   for (std::size_t step = num_parts * part; step < steps; ++step) {
-    walk(fourth, counts[3], area.left_end, threshold);
+    walk(places.back(), counts.back(), area.left_end, threshold);
   }
-  return counts[0] + counts[1] + counts[2] + counts[3];
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -95,7 +94,6 @@ FixedScores fix_scores(std::span<const double> x, std::span<const double> y) {
   const int exponent = magnitude > 0 ? std::min(bits - std::ilogb(magnitude) - 1, largest_exponent) : 0;
   FixedScores fixed;
   fixed.num_chosen = x.size();
-  fixed.unit = std::ldexp(1.0, -exponent);
   fixed.values =
       base::mapped(pool, [&](double value) -> std::int64_t { return std::llround(std::ldexp(value, exponent)); });
   const double observed = std::accumulate(x.begin(), x.end(), 0.0);

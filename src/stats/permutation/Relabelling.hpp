@@ -45,7 +45,6 @@ struct FixedScores {
   /// Least distance of a sum from the centre (0) that counts as reaching the observed one's: its magnitude minus the
   /// same tolerance. Zero or less: every sum does.
   std::int64_t far = 0;
-  double unit = 1;  ///< 2^-exponent, in the scores' unit
 };
 
 /// Both sides non-empty, all values finite.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <variant>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -72,7 +71,6 @@ class PairedMoments {
     }
   }
 
-  /// Value i of the left list meets value order[i] of the right one.
   Estimate operator()(std::span<const std::size_t> order) const {
     double both = 0;
     double squares = 0;
@@ -158,7 +156,8 @@ class PairedSigns {
   double scale_ = 1;  ///< tau-b over tau-a
 };
 
-using Paired = std::variant<PairedMoments, PairedSigns>;
+/// Of the pairing in which value i of the left list meets value order[i] of the right one.
+using Paired = std::function<Estimate(std::span<const std::size_t> order)>;
 
 Paired paired_of(std::span<const double> left, std::span<const double> right, CorrelationKind kind) {
   switch (kind) {
@@ -177,10 +176,6 @@ struct Drawn {
   Paired paired;
   Estimate observed = {};
   std::vector<double> values = {};
-
-  Estimate of(std::span<const std::size_t> order) {
-    return std::visit([&](auto& statistic) { return statistic(order); }, paired);
-  }
 };
 
 PairingP concluded(Drawn& drawn, double confidence, bool is_exact) {
@@ -231,11 +226,11 @@ std::vector<PairingP> shuffled_correlation_p(std::span<const double> left, std::
   std::vector<Drawn> all;
   for (const auto kind : kinds) {
     all.push_back({paired_of(left, right, kind)});
-    all.back().observed = all.back().of(order);
+    all.back().observed = all.back().paired(order);
   }
   const auto add = [&] {
     for (auto& drawn : all) {
-      drawn.values.push_back(drawn.of(order).studentised());
+      drawn.values.push_back(drawn.paired(order).studentised());
     }
   };
   const bool is_exact = left.size() <= max_exact_pairings;

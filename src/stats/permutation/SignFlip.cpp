@@ -46,21 +46,16 @@ SortedSums signed_sums(std::span<const std::int64_t> values) {
 
 constexpr std::size_t flips_per_draw = 64;
 
-/// 64 signs of a draw.
-std::uint64_t sign_bits(std::uint64_t seed, std::uint64_t draw, std::size_t word) {
-  return base::philox_bits({.seed = seed,
-                            .purpose = base::Purpose::sign_flip,
-                            .sample = static_cast<std::uint32_t>(draw),
-                            .word = static_cast<std::uint32_t>(word)});
-}
-
 /// Calls `use(signs)` for the draws [first, last); one bit a value.
 template <class Use>
 void draw_signs(std::size_t num_values, std::uint64_t seed, std::uint64_t first, std::uint64_t last, const Use& use) {
   std::vector<std::uint64_t> signs((num_values + flips_per_draw - 1) / flips_per_draw);
   for (auto draw = first; draw < last; ++draw) {
     for (std::size_t word = 0; word < signs.size(); ++word) {
-      signs[word] = sign_bits(seed, draw, word);
+      signs[word] = base::philox_bits({.seed = seed,
+                                       .purpose = base::Purpose::sign_flip,
+                                       .sample = static_cast<std::uint32_t>(draw),
+                                       .word = static_cast<std::uint32_t>(word)});
     }
     use(signs);
   }
