@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "stats/TauCounter.hpp"
@@ -59,6 +58,13 @@ Reason fault(std::span<const double> left, std::span<const double> right) {
 }
 
 }  // namespace
+
+void CommonValues::add(double on_left, double on_right) {
+  if (std::isfinite(on_left) && std::isfinite(on_right)) {
+    left.push_back(on_left);
+    right.push_back(on_right);
+  }
+}
 
 double inversion_probability(std::size_t n, std::uint64_t inversions) {
   // probabilities of 0 .. inversions, for permutations of 1, 2, ..., n: each step averages j neighbours

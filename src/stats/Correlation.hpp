@@ -4,10 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
+
+/// Values of two lists in the places where both have one.
+struct CommonValues {
+  std::vector<double> left;
+  std::vector<double> right;
+
+  /// Left out unless both are finite.
+  void add(double on_left, double on_right);
+};
 
 struct Correlation {
   double value = nan;

@@ -25,9 +25,7 @@ using sweep::CorrelationRequest;
 constexpr std::size_t fewest_subjects = 3;  // two points always lie on a line
 
 /// The two lists of one pair and the methods: all that a unit of the shared work needs.
-struct Unit {
-  std::vector<double> left;
-  std::vector<double> right;
+struct Unit : stats::CommonValues {
   std::vector<CorrelationKind> kinds;
 };
 
@@ -182,10 +180,7 @@ class Planner {
       Unit unit;
       for (const auto subject : subjects) {
         const double* scores = &found_.scores[(first + subject) * found_.groups.size()];
-        if (std::isfinite(scores[left]) && std::isfinite(scores[right])) {
-          unit.left.push_back(scores[left]);
-          unit.right.push_back(scores[right]);
-        }
+        unit.add(scores[left], scores[right]);
       }
       equalise(unit.left);
       equalise(unit.right);

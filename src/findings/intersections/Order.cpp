@@ -14,27 +14,15 @@ namespace {
 constexpr double short_by_rounding = 1e-12;  // a difference of means that is short of the threshold by less reaches it
 
 stats::Correlation tau_of(const Cells& cells, std::size_t left, std::size_t right) {
-  std::vector<double> on_left;
-  std::vector<double> on_right;
+  stats::CommonValues means;  // [item]
   for (std::size_t item = 0; item < cells.length(item_axis); ++item) {
-    long double left_sum = 0;  // as stats::mean
-    long double right_sum = 0;
-    double count = 0;
+    stats::CommonValues scores;
     for (std::size_t cell = 0; cell < cells.num_sentences(); ++cell) {
-      const double left_value = cells.at(left, cell, item);
-      const double right_value = cells.at(right, cell, item);
-      if (std::isfinite(left_value) && std::isfinite(right_value)) {
-        left_sum += left_value;
-        right_sum += right_value;
-        count += 1;
-      }
+      scores.add(cells.at(left, cell, item), cells.at(right, cell, item));
     }
-    if (count > 0) {
-      on_left.push_back(static_cast<double>(left_sum / count));
-      on_right.push_back(static_cast<double>(right_sum / count));
-    }
+    means.add(stats::mean(scores.left).value, stats::mean(scores.right).value);
   }
-  return stats::kendall_tau_b(on_left, on_right);
+  return stats::kendall_tau_b(means.left, means.right);
 }
 
 /// The largest of all; without a value unless all exist.

@@ -11,34 +11,25 @@
 namespace stereosweep::findings {
 namespace {
 
-/// The cells that both lists have.
-struct RatedCells {
-  std::vector<double> scores;
-  std::vector<double> ratings;
-};
-
-RatedCells common_cells(std::span<const double> scores, std::span<const double> ratings) {
-  RatedCells cells;
+stats::CommonValues common_cells(std::span<const double> scores, std::span<const double> ratings) {
+  stats::CommonValues cells;
   for (std::size_t place = 0; place < scores.size(); ++place) {
-    if (!std::isnan(scores[place]) && !std::isnan(ratings[place])) {
-      cells.scores.push_back(scores[place]);
-      cells.ratings.push_back(ratings[place]);
-    }
+    cells.add(scores[place], ratings[place]);
   }
   return cells;
 }
 
 stats::Correlation tau_of_cells(std::span<const double> scores, std::span<const double> ratings) {
   const auto cells = common_cells(scores, ratings);
-  return stats::kendall_tau_b(cells.scores, cells.ratings);
+  return stats::kendall_tau_b(cells.left, cells.right);
 }
 
 }  // namespace
 
 Agreement agreement_of(std::span<const double> scores, std::span<const double> ratings) {
   const auto cells = common_cells(scores, ratings);
-  return {stats::kendall_tau_b(cells.scores, cells.ratings), stats::pearson(cells.scores, cells.ratings),
-          stats::spearman(cells.scores, cells.ratings), stats::precision_at(3, cells.scores, cells.ratings)};
+  return {stats::kendall_tau_b(cells.left, cells.right), stats::pearson(cells.left, cells.right),
+          stats::spearman(cells.left, cells.right), stats::precision_at(3, cells.left, cells.right)};
 }
 
 std::vector<Agreement> agreement_by_subject(const RatedTable& table) {
