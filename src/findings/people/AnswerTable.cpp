@@ -29,23 +29,11 @@ AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_
   }
 }
 
-double AnswerTable::rescaled(long double sum, double count) const {
-  return count == 0 ? stats::nan : 100 * (static_cast<double>(sum / count) - scale_.low) / (scale_.high - scale_.low);
-}
-
 std::vector<double> AnswerTable::means() const {
   std::vector<double> means;
-  means.reserve(subjects_.size() * num_items_);
   for (const auto& subject : subjects_) {
-    for (std::size_t item = 0; item < num_items_; ++item) {
-      long double sum = 0;  // as stats::mean
-      double count = 0;
-      for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
-        const bool is_there = !std::isnan(subject.values[place]);
-        sum += is_there ? subject.values[place] : 0;
-        count += is_there ? 1 : 0;
-      }
-      means.push_back(rescaled(sum, count));
+    for (const double mean : means_of_columns(subject.values, num_items_)) {
+      means.push_back(100 * (mean - scale_.low) / (scale_.high - scale_.low));
     }
   }
   return means;
@@ -80,11 +68,7 @@ DrawnCells AnswerTable::drawn_cells() const {
   for (const auto& subject : subjects_) {
     const auto n = static_cast<double>(subject.num_annotators);
     for (std::size_t item = 0; item < num_items_; ++item) {
-      std::vector<double> answers;
-      for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
-        answers.push_back(subject.values[place]);
-      }
-      cells.noise.push_back(stats::crossed_squares(answers, 1).rows);
+      cells.noise.push_back(stats::crossed_squares(column_of(subject.values, item, num_items_), 1).rows);
       cells.expansion.push_back(n > 1 ? std::sqrt(n / (n - 1)) : 1);
     }
   }

@@ -402,10 +402,8 @@ class PeopleComparer {
     const auto mean_of = [&](stats::Value stats::Precision::*part) {
       return mean_over(by_subject, [&](const Agreement& one) { return one.precision.*part; });
     };
-    cell.top = mean_of(&stats::Precision::top);
-    cell.bottom = mean_of(&stats::Precision::bottom);
-    cell.precision = mean_of(&stats::Precision::mean);
-    cell.chance = mean_of(&stats::Precision::chance);
+    cell.agreement.precision = {mean_of(&stats::Precision::top), mean_of(&stats::Precision::bottom),
+                                mean_of(&stats::Precision::mean), mean_of(&stats::Precision::chance)};
     if (planned.row.kind != PeopleRow::Kind::subject) {
       cell.mean_tau = mean_over(by_subject, [](const Agreement& one) {
         return stats::Value{one.tau.value, one.tau.reason};

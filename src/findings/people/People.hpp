@@ -41,6 +41,11 @@ struct Replicates {
   std::uint64_t seed = 0;
 };
 
+/// Numbers of one column of a table [row, column].
+std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns);
+/// [column]: mean of the numbers that are there; NaN: none.
+std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns);
+
 /// What a bootstrap draws around, by cells.
 struct DrawnCells {
   std::vector<double> means;
@@ -79,7 +84,6 @@ class AnswerTable {
     std::size_t num_annotators = 0;
     std::vector<double> values;  ///< [annotator, item]; NaN: no answer
   };
-  double rescaled(long double sum, double count) const;
 
   std::size_t num_items_;
   AnswerScale scale_;
@@ -105,7 +109,7 @@ struct ScoreCells {
 
   std::size_t num_cells() const { return values.size() / (num_templates * num_rephrasings); }
   /// Means over templates and rephrasings, [subject, item].
-  std::vector<double> means() const;
+  std::vector<double> means() const { return means_of_columns(values, num_cells()); }
   /// Of those means, where templates, rephrasings or both are drawn.
   DrawnCells drawn_cells(const BootstrapSettings& settings) const;
   /// Means over rephrasings, [template][subject, item].
@@ -150,12 +154,8 @@ struct PeopleRow {
 
 /// One measure, group of annotators and row.
 struct PeopleCell {
-  Agreement agreement;     ///< its tau's p assumes independent cells; its precision is of a subject's row only
-  stats::Value mean_tau;   ///< of the subjects' tau-b; of no subject's row
-  stats::Value top;        ///< precision of the three highest scores; of more than one subject, the mean over them
-  stats::Value bottom;     ///< of the three lowest
-  stats::Value precision;  ///< at 3: of both
-  stats::Value chance;     ///< of `precision` for scores in random order
+  Agreement agreement;    ///< its tau's p assumes independent cells; its precision is the mean over subjects
+  stats::Value mean_tau;  ///< of the subjects' tau-b; of no subject's row
   ShuffledP shuffled;
   double p_holm = stats::nan;  ///< `shuffled.cited()`, adjusted among the rows of its kind
   /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).

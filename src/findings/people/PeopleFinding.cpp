@@ -85,6 +85,7 @@ void add_columns(Finding& finding, const PeopleAgreement& people, double confide
     return columns(role, name, "1", what, path...);
   };
   using stats::Correlation;
+  using stats::Precision;
   using stats::Value;
   const auto agreement = &Cell::agreement;
   add(Role::value, "tau", "Kendall's tau-b of scores and people's means", agreement, &Agreement::tau,
@@ -113,15 +114,16 @@ void add_columns(Finding& finding, const PeopleAgreement& people, double confide
   };
   add_correlation("pearson", "Pearson's r", &Agreement::pearson);
   add_correlation("spearman", "Spearman's rho", &Agreement::spearman);
-  add(Role::value, "precision_at_3", "mean of people_precision_top_3 and people_precision_bottom_3", &Cell::precision,
-      &Value::value)
+  const auto precision = &Agreement::precision;
+  add(Role::value, "precision_at_3", "mean of people_precision_top_3 and people_precision_bottom_3", agreement,
+      precision, &Precision::mean, &Value::value)
       .note = "equal scores: the earlier item first; a rating at the scale's middle counts for neither pole";
   add(Role::value, "precision_top_3", "share of the three highest scores rated above the middle; mean over subjects",
-      &Cell::top, &Value::value);
+      agreement, precision, &Precision::top, &Value::value);
   add(Role::value, "precision_bottom_3", "share of the three lowest scores rated below the middle; mean over subjects",
-      &Cell::bottom, &Value::value);
-  add(Role::value, "precision_at_3_chance", "people_precision_at_3 of scores in random order", &Cell::chance,
-      &Value::value);
+      agreement, precision, &Precision::bottom, &Value::value);
+  add(Role::value, "precision_at_3_chance", "people_precision_at_3 of scores in random order", agreement, precision,
+      &Precision::chance, &Value::value);
 }
 
 /// Which question each number answers.

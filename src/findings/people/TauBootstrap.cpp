@@ -192,18 +192,18 @@ void take_out(const std::vector<std::vector<double>>& levels, std::vector<double
 
 }  // namespace
 
-std::vector<double> ScoreCells::means() const {
-  std::vector<long double> sums(num_cells(), 0);  // as stats::mean
-  std::vector<long double> counts(num_cells(), 0);
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    if (!std::isnan(values[place])) {
-      sums[place % num_cells()] += values[place];
-      counts[place % num_cells()] += 1;
-    }
+std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns) {
+  std::vector<double> cells;
+  for (auto place = column; place < table.size(); place += num_columns) {
+    cells.push_back(table[place]);
   }
+  return cells;
+}
+
+std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns) {
   std::vector<double> means;
-  for (std::size_t cell = 0; cell < sums.size(); ++cell) {
-    means.push_back(counts[cell] > 0 ? static_cast<double>(sums[cell] / counts[cell]) : stats::nan);
+  for (std::size_t column = 0; column < num_columns; ++column) {
+    means.push_back(stats::mean(stats::finite(column_of(table, column, num_columns))).value);
   }
   return means;
 }
@@ -219,11 +219,7 @@ DrawnCells ScoreCells::drawn_cells(const BootstrapSettings& settings) const {
     return cells;
   }
   for (std::size_t cell = 0; cell < cells.means.size(); ++cell) {
-    std::vector<double> table;  // [template, rephrasing]
-    for (std::size_t place = cell; place < values.size(); place += cells.means.size()) {
-      table.push_back(values[place]);
-    }
-    const auto squares = stats::crossed_squares(table, num_rephrasings);
+    const auto squares = stats::crossed_squares(column_of(values, cell, num_cells()), num_rephrasings);
     // where cells are missing an estimate may be below 0
     const double rows = settings.draws_templates ? std::max(squares.rows, 0.0) : 0;
     const double columns = settings.draws_rephrasings ? std::max(squares.columns, 0.0) : 0;
@@ -238,9 +234,7 @@ std::vector<std::vector<double>> ScoreCells::by_template() const {
   const auto length = num_rephrasings * num_cells();
   std::vector<std::vector<double>> tables;
   for (std::size_t first = 0; first < values.size(); first += length) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
-    const ScoreCells one{1, num_rephrasings, {begin, begin + static_cast<std::ptrdiff_t>(length)}};
-    tables.push_back(one.means());
+    tables.push_back(means_of_columns(std::span(values).subspan(first, length), num_cells()));
   }
   return tables;
 }
