@@ -1,6 +1,7 @@
 #include "stats/KMeans.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
