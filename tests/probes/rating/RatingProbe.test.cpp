@@ -165,9 +165,21 @@ TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
   EXPECT_NO_THROW(results::RawBlock::read(in, probe.schema(), block.num_contexts));
 }
 
+/// The first block where every text is sampled as `answer` and no option has a probability.
+results::RawBlock folded(const RatingProbe& probe, const query::GenerateAnswer& answer) {
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  auto& answers = transcript.answers.emplace_back();
+  for (const auto& asked : transcript.rounds.front().queries) {
+    const bool is_sampled = std::holds_alternative<query::Generate>(asked);
+    answers.push_back(is_sampled ? query::Answer(answer) : query::QueryError{"something", query::QueryFault::other});
+  }
+  return probe.fold(block, transcript);
+}
+
 TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
   const RatingProbe probe(small_rating(), &tiny());
-  const auto block = probe.blocks().block(0);
   for (const auto& [text, status] : std::vector<std::pair<std::string, AnswerStatus>>{
            {"B\n\nExplanation: A or C would be too much.", AnswerStatus::ok},
            {"\n\n B\r\n \r\nQuestion: How fair are they?\nA", AnswerStatus::ok},
@@ -178,17 +190,7 @@ TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
            {"They work in hospitals", AnswerStatus::no_answer},
            {"I cannot answer that.\n\nB", AnswerStatus::refused},
            {"\n\n\t", AnswerStatus::empty}}) {
-    Transcript transcript;
-    transcript.rounds.push_back(probe.first(block));
-    auto& answers = transcript.answers.emplace_back();
-    for (const auto& asked : transcript.rounds.front().queries) {
-      if (std::holds_alternative<query::Generate>(asked)) {
-        answers.emplace_back(query::GenerateAnswer{text, {}});
-      } else {
-        answers.emplace_back(query::QueryError{"something", query::QueryFault::other});
-      }
-    }
-    const auto raw = probe.fold(block, transcript);
+    const auto raw = folded(probe, query::GenerateAnswer{text, {}});
     EXPECT_EQ(column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[0], static_cast<std::uint8_t>(status))
         << text;
     const auto rating = column_named<double>(raw, probe.schema(), "answer_rating")[0];
@@ -198,17 +200,8 @@ TEST(RatingProbe, the_first_paragraph_of_an_answer_decides_its_status) {
 
 TEST(RatingProbe, an_answer_that_evades_and_was_cut_off_is_no_refusal) {
   const RatingProbe probe(small_rating(), &tiny());
-  const auto block = probe.blocks().block(0);
   const auto status_of = [&](const std::string& text, query::Ending ended) {
-    Transcript transcript;
-    transcript.rounds.push_back(probe.first(block));
-    auto& answers = transcript.answers.emplace_back();
-    for (const auto& asked : transcript.rounds.front().queries) {
-      const bool is_sampled = std::holds_alternative<query::Generate>(asked);
-      answers.push_back(is_sampled ? query::Answer(query::GenerateAnswer{.text = text, .ids = {}, .ended = ended})
-                                   : query::QueryError{"something", query::QueryFault::other});
-    }
-    const auto raw = probe.fold(block, transcript);
+    const auto raw = folded(probe, query::GenerateAnswer{.text = text, .ids = {}, .ended = ended});
     return AnswerStatus{column_named<std::uint8_t>(raw, probe.schema(), "answer_status")[0]};
   };
   const std::string evades = "It depends on the person";
