@@ -1,12 +1,14 @@
-// False alarms of the p that `stats` prints first, where X is no nearer to A than Y is: bench_calibration [SETS]
+// False alarms of the p that `stats` prints first, where X is no nearer to A than Y is, and how often the interval of d
+// holds the expected d, also where X is nearer: bench_calibration [SETS]
 // Every data set is a test of 8 and 8 target words with 8 and 8 attribute words (in some designs 25, by random
 // relabelling): one vector each (WEAT, and WEFAT of four words), or 30 contexts each, of which 100 samples are drawn
 // (CEAT). Vectors are random; in designs with topics the words of each set share one, too. Where all four sets have
 // topics, those of A and B lie across the line from X's topic to Y's, and are as long: neither is nearer to X. (Topics
 // drawn freely would be associated in truth.) The effects come from the stage that computes them, go through a result
 // file, and are tested as `stats` does. Prints the shares of p <= 0.05 of relabelling target words, attribute words, of
-// Student's t over both, and of the largest, which is cited; exit status 1 where the 99.9 % interval of a cited share
-// lies above 0.05, or, of words of a WEFAT, anywhere beside it.
+// Student's t over both, and of the largest, which is cited, and the share of intervals that hold the mean d of all
+// data sets; exit status 1 where the 99.9 % interval of a cited share lies above 0.05, or, of words of a WEFAT,
+// anywhere beside it, where that of the intervals lies below 0.95, or where one passes the largest d.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,6 +27,7 @@
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
+#include "stats/embedding/EffectSize.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace {
@@ -45,6 +48,8 @@ struct Design {
   bool attribute_topics = false;
   /// The words of X lie where the attribute words differ most.
   bool unequal_spreads = false;
+  /// How far the words of X lie towards the topic of A, and those of Y towards that of B.
+  float pull = 0;
   std::size_t attributes = 0;  ///< words of A and of B; 0: as many as targets
   std::size_t num_attributes() const { return attributes == 0 ? size : attributes; }
 };
@@ -64,6 +69,10 @@ constexpr std::array designs = {
     Design{.name = "WEAT 25, topics of X, Y", .size = 25, .target_topics = true},
     Design{.name = "CEAT, independent words", .contexts = 30},
     Design{.name = "CEAT, topics of X, Y", .contexts = 30, .target_topics = true},
+    Design{.name = "WEAT, X somewhat near A", .attribute_topics = true, .pull = 0.1F},
+    Design{.name = "WEAT, X at A", .attribute_topics = true, .pull = 3},
+    Design{.name = "WEAT 3, X near A", .size = 3, .attribute_topics = true, .pull = 1},
+    Design{.name = "CEAT, X near A", .contexts = 30, .attribute_topics = true, .pull = 1},
     Design{.name = "WEFAT, each word", .kind = Kind::wefat},
     Design{.name = "CEAT, each word of a WEFAT", .kind = Kind::wefat, .contexts = 30},
 };
@@ -118,6 +127,11 @@ class Vectors {
     auto vector = drawn();
     if (is_target ? design_.target_topics : design_.attribute_topics) {
       std::ranges::transform(vector, topic_of(set), vector.begin(), std::plus());
+    }
+    if (is_target && design_.pull > 0) {
+      const auto& towards = topic_of(set.substr(0, letter) + (word[letter] == 'x' ? "a" : "b"));
+      std::ranges::transform(vector, towards, vector.begin(),
+                             [&](float own, float topic) { return own + design_.pull * topic; });
     }
     for (std::size_t i = 0; design_.unequal_spreads && i < dimension; ++i) {
       vector[i] *= word[letter] == 'x' ? (i < num_wide ? 1.0F : 0.0F) : !is_target && i < num_wide ? 3.0F : 1.0F;
@@ -220,6 +234,8 @@ struct Alarms {
   std::uint64_t both = 0;
   std::uint64_t cited = 0;
   std::uint64_t families = 0;  ///< data sets with an adjusted p, by Holm
+  std::vector<double> effects;
+  std::vector<stats::ProbabilityInterval> intervals;
 
   void add(const probes::contexts::EffectSummary& effect) {
     ++tests;
@@ -227,6 +243,22 @@ struct Alarms {
     attributes += effect.attributes.two_sided <= nominal ? 1 : 0;
     both += effect.crossed <= nominal ? 1 : 0;
     cited += effect.cited <= nominal ? 1 : 0;
+    effects.push_back(effect.combined.effect);
+    intervals.push_back({effect.crossed_low, effect.crossed_high});
+  }
+  /// How many intervals hold the mean effect.
+  std::uint64_t held() const {
+    const double truth = stats::mean(effects).value;
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        intervals, [&](const auto& interval) { return interval.low <= truth && truth <= interval.high; }));
+  }
+  /// The end of an interval that is farthest from 0.
+  double farthest() const {
+    double farthest = 0;
+    for (const auto& interval : intervals) {
+      farthest = std::max({farthest, -interval.low, interval.high});
+    }
+    return farthest;
   }
 };
 
@@ -237,10 +269,13 @@ bool print(const Design& design, const Alarms& alarms, std::uint64_t num_sets) {
   std::printf("%-28s %6llu", design.name, static_cast<unsigned long long>(alarms.tests));
   const auto cited = stats::fixed_draws_interval(alarms.cited, alarms.tests, 0.999);
   if (design.kind == Kind::weat) {
-    std::printf("  %8.2f  %10.2f  %6.2f  %6.2f\n", percent(alarms.targets, alarms.tests),
+    const auto held = stats::fixed_draws_interval(alarms.held(), alarms.tests, 0.999);
+    std::printf("  %8.2f  %10.2f  %6.2f  %6.2f  %8.2f  %6.3f\n", percent(alarms.targets, alarms.tests),
                 percent(alarms.attributes, alarms.tests), percent(alarms.both, alarms.tests),
-                percent(alarms.cited, alarms.tests));
-    return cited.low <= nominal;
+                percent(alarms.cited, alarms.tests), percent(alarms.held(), alarms.tests),
+                stats::mean(alarms.effects).value);
+    return (cited.low <= nominal || design.pull > 0) && held.high >= 1 - nominal &&
+           alarms.farthest() <= stats::largest_effect_size(design.size, design.size) + 1e-12;
   }
   const auto families = stats::fixed_draws_interval(alarms.families, num_sets, 0.999);
   std::printf("  %8s  %10.2f  %6s  %6.2f  any, Holm %.2f\n", "", percent(alarms.attributes, alarms.tests), "",
@@ -255,7 +290,8 @@ int main(int count, char** arguments) {
   const testing::TemporaryDirectory folder;
   std::mt19937_64 random(20261122);
   bool as_stated = num_sets > 0;
-  std::printf("%-28s %6s  %% of p <= %.2f: targets  attributes    both   cited\n", "", "tests", nominal);
+  std::printf("%-28s %6s  %% of p <= %.2f: targets  attributes    both   cited      held  mean d\n", "", "tests",
+              nominal);
   for (const auto& design : designs) {
     Alarms alarms;
     for (std::size_t first = 0; first < num_sets; first += sets_per_file) {

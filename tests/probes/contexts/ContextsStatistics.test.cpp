@@ -396,6 +396,12 @@ TEST(ContextsStatistics, CitesTheLargestOfThree) {
     const double t = (stats::mean(sets[0]).value - stats::mean(sets[1]).value) / std::sqrt(variance);
     const boost::math::students_t distribution(fewest);
     EXPECT_NEAR(found.crossed, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t))), 1e-9);
+    const double reach = boost::math::quantile(distribution, 0.975) * std::sqrt(variance) /
+                         stats::effect_size(sets[0], sets[1]).deviation;
+    const double largest = stats::largest_effect_size(sets[0].size(), sets[1].size());
+    EXPECT_NEAR(found.crossed_low, std::max(found.combined.effect - reach, -largest), 1e-9);
+    EXPECT_NEAR(found.crossed_high, std::min(found.combined.effect + reach, largest), 1e-9);
+    EXPECT_GT(found.combined.effect + reach, largest);
     EXPECT_EQ(found.cited, std::max({found.targets.two_sided, found.attributes.two_sided, found.crossed}));
     EXPECT_LE(found.targets.interval.low, found.targets.two_sided);
     EXPECT_GE(found.targets.interval.high, found.targets.two_sided);

@@ -38,6 +38,13 @@ struct Sides {
   std::vector<double> y;
 };
 
+/// An interval of d without what no sample of sets of these sizes can reach, and so no mean of samples: it holds the
+/// expected d as often as the whole one. `interval`: of finite numbers, or NaN.
+std::pair<double, double> where_effects_are(std::pair<double, double> interval, std::array<std::size_t, 2> sizes) {
+  const double largest = stats::largest_effect_size(sizes[0], sizes[1]) * (1 + stats::cosine_rounding);
+  return {std::clamp(interval.first, -largest, largest), std::clamp(interval.second, -largest, largest)};
+}
+
 /// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
 /// labelled X or Y), or one word of a wefat test (the attribute words, A or B).
 struct Effects {
@@ -64,8 +71,10 @@ struct Effects {
     return all;
   }
   stats::RandomEffects combined(const EmbeddingStatistics& settings) const {
-    return stats::combine_effects(values, variances(settings.variance),
-                                  static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
+    auto found = stats::combine_effects(values, variances(settings.variance),
+                                        static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
+    std::tie(found.low, found.high) = where_effects_are({found.low, found.high}, sizes);
+    return found;
   }
 };
 
@@ -246,7 +255,9 @@ void test_effects(const std::vector<Relabelled>& relabelled, const ContextsOptio
     const auto& [targets, attributes] = std::tie(*relabelled[0].sides, *relabelled[1].sides);
     const auto error = stats::error_of_group_means(std::vector{targets.x, targets.y, attributes.x, attributes.y});
     const auto test = stats::test_mean(effect.combined.effect, error, options.settings.confidence);
-    std::tie(effect.crossed, effect.crossed_low, effect.crossed_high) = std::tie(test.p, test.low, test.high);
+    effect.crossed = test.p;
+    std::tie(effect.crossed_low, effect.crossed_high) =
+        where_effects_are({test.low, test.high}, {targets.x.size(), targets.y.size()});
     effect.cited = std::fmax(effect.cited, effect.crossed);
   }
 }
