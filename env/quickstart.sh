@@ -80,12 +80,10 @@ sweep() {
   step "stats results/$name > results/$name/stats.txt" write_tables
 }
 draw() {
-  local name=$1
-  shift
-  step "draw pictures into results/$name" "$python" -m stereosweep_analysis figures "results/$name" "$@"
+  step "draw pictures into results/$1" "$python" -m stereosweep_analysis pictures "results/$1" --format png
 }
 sweep planted
-draw planted --planted
+draw planted
 sweep winoidentity
 # Four of the twenty wordings, one sampled answer each: enough to see that the planted ratings come back.
 sweep ratings 'axes.rating_questions={file: scm_questions, only: [regarded, image, street, folks]}' sampling.runs=1

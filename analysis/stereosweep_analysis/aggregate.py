@@ -4,7 +4,6 @@
 to start from for a variant of your own. Definitions: src/stats/IncreasedLogProbability.hpp.
 """
 
-from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
@@ -88,11 +87,3 @@ def pair_scores(raw: xr.Dataset, measure: str, prior: str, aggregate: str = "med
             found.append(getattr(scores.isel(word=words), aggregate)("word", skipna=True))
     left, right = (xr.concat(sides[side], dim="pair", coords="minimal", compat="override") for side in sides)
     return (right - left).assign_coords(pair=pairs).transpose("group", "template", "rephrasing", "pair")
-
-
-def order_by_domain(scores: xr.DataArray, subjects: Iterable[int] | None = None) -> np.ndarray:
-    """Indices of `subjects` (default: all), sorted by domain in order of appearance; stable within a domain."""
-    domains = scores["subject_domain"].values if "subject_domain" in scores.coords else [""] * scores.sizes["subject"]
-    subjects = np.arange(scores.sizes["subject"]) if subjects is None else np.asarray(subjects)
-    first = {domain: place for place, domain in reversed(list(enumerate(domains)))}
-    return np.array(sorted(subjects, key=lambda subject: (first[domains[subject]], subject)), dtype=int)

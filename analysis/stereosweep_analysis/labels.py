@@ -1,7 +1,6 @@
 """Names from a file as text of a figure."""
 
 import json
-from collections.abc import Sequence
 
 import xarray as xr
 
@@ -23,28 +22,7 @@ def source_name(statistics: xr.Dataset) -> str:
     return literal(model) if is_complete else f"{literal(model)} · NOT complete: a run that has not ended"
 
 
-def set_name(name: str, words: Sequence[str], count: int = 3) -> str:
-    """A set of words by its name and first words: "career: executive, management, professional, …"; a set that has no
-    name of its own is called A or B."""
-    if len(words) == 1:
-        return words[0]
-    first = ", ".join(words[:count]) + (", …" if len(words) > count else "")
-    return f"{name}: {first}" if name else first
-
-
 def words_of(statistics: xr.Dataset, role: str) -> dict[str, list[str]]:
     """{test: words of its set `role` (x, y, a, b) that took part}; of a contexts job."""
     texts = statistics[f"test_{role}_words"].values
     return {str(test): json.loads(str(text)) for test, text in zip(statistics["test"].values, texts, strict=True)}
-
-
-def pole_names(statistics: xr.Dataset, scores: xr.DataArray) -> list[list[str]]:
-    """Names of the left and of the right poles of the items of `scores`; of WEFAT tests: of their sets B and A."""
-    poles = [[str(name) for name in scores[side].values] for side in ("item_left", "item_right")]
-    if "test_a_words" not in statistics.coords:
-        return poles
-    items = [str(item) for item in scores["item"].values]
-    return [
-        [set_name(name, words[item]) for name, item in zip(names, items, strict=True)]
-        for names, words in zip(poles, (words_of(statistics, "b"), words_of(statistics, "a")), strict=True)
-    ]

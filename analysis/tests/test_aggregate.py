@@ -1,7 +1,5 @@
 """The scores of the C++ program and those of aggregate.py are two derivations from the same raw numbers."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -74,13 +72,6 @@ def test_agreement_equals_scipys(statistics):
             row = statistics.sel(measure=label, people_group="all", people_row=f"subject: {subject}")
             assert float(row["people_tau"]) == pytest.approx(tau.statistic, abs=1e-12)
             assert float(row["people_tau_p_cells"]) == pytest.approx(tau.pvalue, rel=1e-9)
-
-
-def test_order_by_domain_keeps_domains_together(statistics):
-    order = aggregate.order_by_domain(statistics["score"])
-    domains = list(statistics["subject_domain"].values[order])
-    assert sorted(order) == list(range(statistics.sizes["subject"]))
-    assert sum(a != b for a, b in pairwise(domains)) == len(set(domains)) - 1
 
 
 def test_a_damaged_file_is_refused_before_it_is_opened(run, tmp_path):

@@ -4,8 +4,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from ..drawings import save_figures
 from ..open import ResultError, open_statistics
+from ..pictures.style import save
 from ..reports.runs import resolved_job
 from ..tables import FORMATS, WIDTH, add_options, chosen, latex_cell, markdown_cell
 from ..views import own_warnings
@@ -55,7 +55,9 @@ def show(arguments):
                 folder = arguments.out / Path(directory).name if len(arguments.directories) > 1 else arguments.out
                 filled = {table.number for table in made}
                 for layout in [one for one in paper.LAYOUTS if one.draw and one.numbers in filled]:
-                    save_figures(layout.draw(statistics), folder)
+                    for name, figure in layout.draw(statistics).items():
+                        save(figure, folder / f"{name}.png")
+                        print(folder / f"{name}.png")
             lines = [*own_warnings(opened), *lines]
             lines += [f"measures that are not shown (--measure): {', '.join(left_out)}"] if left_out else []
             missing += [line for line in lines if line not in missing]

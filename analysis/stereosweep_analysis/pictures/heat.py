@@ -1,5 +1,7 @@
 """Heat map of any means [row, column]."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import Normalize, TwoSlopeNorm
@@ -12,13 +14,14 @@ HEAD_HEIGHT = 0.045  # inches of a turned letter
 LEAST_HEIGHT = 2.2
 MOST_COLUMNS = 34
 LONGEST_HEAD = 34
+LONGEST_GROUP = 14
 NO_NUMBER = "0.85"
 MOST_VECTORS = 2000  # cells; more are drawn as pixels
 MOST_ROWS_OF_LONG_BAR = 16
 
 
 def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
-    """`rows`, `columns`: names; `groups`: of the rows, a line divides them; `centre`: value of the colour white (None:
+    """`rows`, `columns`: names; `groups`: of the rows, which a line divides; `centre`: value of the colour white (None:
     a scale from the least to the greatest value); `ends`: least and greatest value on the
     scale (default: those of `values`). At most as many rows as a page has, and MOST_COLUMNS columns,
     those farthest from the others' mean."""
@@ -58,8 +61,12 @@ def heat_map(values, rows, columns, label, groups=None, centre=None, ends=None):
         for spine in axes.spines.values():
             spine.set_visible(False)
         borders = [place for place in range(1, len(groups)) if groups[place] != groups[place - 1]]
-        for place in borders if len(borders) < len(groups) / 2 else []:  # more would be lines between single rows
-            axes.axhline(place, color="0.25", linewidth=0.8)
+        if 0 < len(borders) < len(groups) / 2:  # more would be lines between single rows
+            for place in borders:
+                axes.axhline(place, color="0.25", linewidth=0.8)
+            for first, end in pairwise([0, *borders, len(groups)]):
+                name = _words(groups[first], LONGEST_GROUP)
+                axes.text(len(columns) + 0.15, (first + end) / 2, name, va="center", fontsize=7, style="italic")
         shrink = 0.6 if len(rows) > MOST_ROWS_OF_LONG_BAR else 1.0
         bar = figure.colorbar(image, ax=axes, location="right", shrink=shrink, aspect=30, pad=0.02)
         bar.set_label(wrapped(label, max(shrink * ROW_HEIGHT * len(rows), LEAST_HEIGHT - 0.3)))

@@ -48,7 +48,7 @@ def cluster_plane(points, names, clusters, centres, axis_names, limits=None):
     return Drawn(figure, left_out_text(names_beside_marks=unnamed, clusters_beyond_the_eighth=len(every[MOST_SERIES:])))
 
 
-def alignment_scatter(reference, scores, names, kinds, labels, middle=None, title=""):
+def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
     """`reference`, `scores`: a number for each cell; `names`: of the cells; `kinds`: one mark for each (dimension);
     `labels`: of both axes; `middle`: where the reference changes sides. The line is that of least squares."""
     reference, scores = np.asarray(reference, dtype=float), np.asarray(scores, dtype=float)
@@ -69,7 +69,6 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None, titl
         axes.margins(0.08)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
-        axes.set_title(title, loc="left")
         if len(found) > 1:
             figure.legend(loc="outside lower center", ncols=4)
         points = np.stack([reference[good], scores[good]], 1)

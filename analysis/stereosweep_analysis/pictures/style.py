@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 PAGE = 6.3  # inches between the margins of a paper
 COLUMN = 3.2  # one of two columns
 PAGE_HEIGHT = 8.8  # inches for a picture, with room for its caption
+DOTS_PER_INCH = 300
 LETTER = 0.066  # inches, mean width of a letter of 8 points
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")  # Okabe and Ito 2008
 MARKS = "osD^vP*X"
@@ -52,6 +53,14 @@ def page_style():
     }  # fmt: skip
     with plt.rc_context(settings):
         yield
+
+
+def save(figure, path):
+    """Writes the figure as its ending says, with letters that stay letters, and closes it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with plt.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
+        figure.savefig(path, dpi=DOTS_PER_INCH)
+    plt.close(figure)
 
 
 def plain_rows(axes):

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from ..open import PathLike, ResultError, require_label
+from ..pictures.style import save
 from ..tables import FORMATS, WIDTH, Table, add_options, chosen
 from ..views import own_warnings
 from .blocks import Picture
@@ -15,7 +16,6 @@ from .page import make_page, report_sections
 from .runs import open_comparison, open_runs, with_names_of
 
 PICTURES = ("pdf", "png", "svg")
-DOTS_PER_INCH = 300
 
 
 def report(*paths: PathLike, out: PathLike | None = None) -> Path:
@@ -70,12 +70,10 @@ def _folder_of(path):
 
 def _write_pictures(arguments):
     folder = arguments.out or _folder_of(arguments.directories[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in _blocks_of(_open(arguments.directories), Picture).items():
+    for name, picture in _blocks_of(_open(arguments.directories), Picture, arguments.measure or ()).items():
         for ending in arguments.format or ("pdf",):
             path = folder / f"{name}.{ending}"
-            with plt.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):  # letters stay letters
-                picture.figure.savefig(path, dpi=DOTS_PER_INCH)
+            save(picture.figure, path)
             print(f"{path}: {picture.caption}")
 
 
@@ -108,8 +106,9 @@ def add_parsers(commands):
         "--what", help="scores, contrasts, tests, people, statuses, ...; default: scores (decisions where none are)"
     )
     table.add_argument("--format", choices=sorted(FORMATS), default="csv", help="default: csv, with all digits")
-    table.add_argument("--measure", nargs="+", help="in place of the recommended measures")
     add_options(table)
     table.set_defaults(action=_print_table)
+    for parser in (pictures, table):
+        parser.add_argument("--measure", nargs="+", help="in place of the recommended measures")
     for parser in (page, pictures, table):
         parser.add_argument("directories", nargs="+", metavar="DIR", help="run directory or PROBE.stats.h5")
