@@ -46,12 +46,3 @@ def write_answers(rows: Iterable[Answer], path: PathLike) -> None:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(rows)
-
-
-def means(rows: Iterable[Answer]) -> dict[tuple[str, str], tuple[float, int]]:
-    """{(group, pair): (mean, number of answers)}."""
-    sums: dict[tuple[str, str], tuple[float, int]] = {}
-    for _, group, pair, rating in rows:
-        total, count = sums.get((group, pair), (0, 0))
-        sums[group, pair] = (total + rating, count + 1)
-    return {cell: (total / count, count) for cell, (total, count) in sums.items()}

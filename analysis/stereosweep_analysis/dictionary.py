@@ -33,7 +33,7 @@ class Dictionary:
         return word in self.directions
 
 
-def _rows(path: PathLike, separators: str) -> list[Row]:
+def table_rows(path: PathLike, separators: str) -> list[Row]:
     """Of a table, without blank ones and lines that begin with #. `separators`: of them the first that its first row
     has; cells between tabs are not quoted. Raises ResultError."""
     try:
@@ -129,7 +129,7 @@ def read_dictionary(path: PathLike, malformed: str = "refuse") -> Dictionary:
     their lines; with `malformed="skip"` such a direction of the published table is NA, such a membership is none, and
     the first row of a word counts.
     """
-    (line, names), *rows = _rows(path, "\t,") or [(1, [])]
+    (line, names), *rows = table_rows(path, "\t,") or [(1, [])]
     is_published = PUBLISHED_WORD in names
     faults: list[Fault] = []
     try:
@@ -157,7 +157,7 @@ def read_mapping(path: PathLike) -> dict[str, str]:
     mapping: dict[str, str] = {}
     first: dict[str, int] = {}
     faults: list[Fault] = []
-    for number, row in _rows(path, "\t"):
+    for number, row in table_rows(path, "\t"):
         cells = [" ".join(cell.lower().split()) for cell in row]
         if len(cells) != 2 or not all(cells):
             faults.append((number, "a word, a tab and a word are expected"))

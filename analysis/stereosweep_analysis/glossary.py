@@ -7,8 +7,6 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-WORD = re.compile(r"\w+(?:[-@]\w+)*")
-TECHNICAL = re.compile(r"(?<![.:?] )(?<!^)(?<![\w-])(?:\w+[-@](?:[A-Z]|\d)\w*|[A-Z]\w*)(?![\w-])")
 KINDS = ("measure", "axis", "status", "number", "term", "column")
 
 
@@ -38,19 +36,6 @@ def measure_term(name: str) -> Term | None:
     if len(parts) < len(names):
         return None
     return Term(", ".join(part.title for part in parts), " ".join(part.definition for part in parts))
-
-
-@cache
-def _words() -> frozenset[str]:
-    entries = glossary().items()
-    text = " ".join(f"{name} {entry.title} {entry.definition}" for (_, name), entry in entries)
-    return frozenset(word.lower() for word in WORD.findall(text))
-
-
-def words_without_term(text: str, pattern: re.Pattern[str] = WORD) -> set[str]:
-    """Words that no entry of the glossary has in its name, title or sentence. `pattern`: WORD, or TECHNICAL for names
-    within a sentence and what is written as no plain word is ("Holm", "max-T", "P@3")."""
-    return {word for word in pattern.findall(text) if word.lower() not in _words()}
 
 
 def terms_in(text: str, *kinds: str) -> list[Term]:

@@ -1,14 +1,14 @@
 """Keywords and reasons of an interview, and which cluster its groups are in, for the text analyses."""
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import xarray as xr
 
+from .dictionary import table_rows
 from .open import PathLike, ResultError, require_label
+from .views import texts
 
 CLUSTER_COLUMNS = ("group", "cluster")
 Said = dict[str, list[str]]  # keywords or reasons of each group or cluster
@@ -50,12 +50,12 @@ def said(result: xr.Dataset, turn: AskedTurn) -> tuple[Said, dict[str, int]]:
     every keyword, every reason (with a status of its own), or every text. Groups of which nothing was said lack."""
     part = result.sel(conversation=turn.conversation)
     if turn.kind == "text":
-        texts, status = (part[f"answer_{name}"].isel(turn=turn.place) for name in ("text", "status"))
+        spoken, status = (part[f"answer_{name}"].isel(turn=turn.place) for name in ("text", "status"))
     else:
-        texts, status = (part[turn.kind.removesuffix("s") + end] for end in ("", "_status"))
-    texts = texts.transpose("group", "template", "rephrasing", "round", "place", missing_dims="ignore")
+        spoken, status = (part[turn.kind.removesuffix("s") + end] for end in ("", "_status"))
+    spoken = spoken.transpose("group", "template", "rephrasing", "round", "place", missing_dims="ignore")
     groups = [str(group) for group in part["group"].values]
-    blocks = zip(groups, texts.values.reshape(len(groups), -1), strict=True)
+    blocks = zip(groups, spoken.values.reshape(len(groups), -1), strict=True)
     found = {group: [str(text) for text in block if str(text).strip()] for group, block in blocks}
     names = dict(zip(map(int, status.attrs["flag_values"]), status.attrs["flag_meanings"].split(), strict=True))
     counts = Counter(names[int(code)] for code in status.values.ravel())
@@ -65,9 +65,8 @@ def said(result: xr.Dataset, turn: AskedTurn) -> tuple[Said, dict[str, int]]:
 
 def group_names(result: xr.Dataset) -> dict[str, set[str]]:
     """{group: its label and its other texts in the file}."""
-    labels = [str(group) for group in result["group"].values]
-    plurals = result["group_plural"].values if "group_plural" in result.coords else labels
-    return {label: {label, str(plural)} for label, plural in zip(labels, plurals, strict=True)}
+    names = (texts(result, name, "group") for name in ("group", "group_plural"))
+    return {label: {label, plural} - {""} for label, plural in zip(*names, strict=True)}
 
 
 def clusters_of(statistics: xr.Dataset, source: str | None = None) -> tuple[dict[str, str], str]:
@@ -88,28 +87,24 @@ def clusters_of(statistics: xr.Dataset, source: str | None = None) -> tuple[dict
 
 def read_clusters(path: PathLike) -> dict[str, str]:
     """{group: cluster} of a table of the user's own with tabs and the columns group, cluster. Raises ResultError."""
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, delimiter="\t")
-            missing = [name for name in CLUSTER_COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise ResultError(f"'{path}' line 1: no column {' or '.join(missing)}; it has {reader.fieldnames}")
-            clusters: dict[str, str] = {}
-            for row in reader:
-                group, cluster = ((row[name] or "").strip() for name in CLUSTER_COLUMNS)
-                if not group or not cluster:
-                    raise ResultError(f"'{path}' line {reader.line_num}: group or cluster is empty")
-                if clusters.setdefault(group, cluster) != cluster:
-                    raise ResultError(f"'{path}' line {reader.line_num}: '{group}' is in two clusters")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
+    (_, names), *rows = table_rows(path, "\t") or [(1, [])]
+    if missing := [name for name in CLUSTER_COLUMNS if name not in names]:
+        raise ResultError(f"'{path}' line 1: no column {' or '.join(missing)}; it has {names}")
+    clusters: dict[str, str] = {}
+    for line, cells in rows:
+        row = dict(zip(names, cells, strict=False))
+        group, cluster = (row.get(name, "") for name in CLUSTER_COLUMNS)
+        if not group or not cluster:
+            raise ResultError(f"'{path}' line {line}: group or cluster is empty")
+        if clusters.setdefault(group, cluster) != cluster:
+            raise ResultError(f"'{path}' line {line}: '{group}' is in two clusters")
     return clusters
 
 
 def in_clusters(of_groups: Said, clusters: dict[str, str]) -> tuple[Said, list[str]]:
     """What was said of each cluster, and the groups that are in none."""
     found: Said = {}
-    for group, texts in of_groups.items():
+    for group, own in of_groups.items():
         if group in clusters:
-            found.setdefault(clusters[group], []).extend(texts)
+            found.setdefault(clusters[group], []).extend(own)
     return dict(sorted(found.items())), sorted(of_groups.keys() - clusters.keys())

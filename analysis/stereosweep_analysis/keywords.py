@@ -116,32 +116,29 @@ def normalise(said: Said, normaliser: Normaliser) -> tuple[Units, Counter[str]]:
     return units, Counter(clean(text) for of_unit in found.values() for text, forms in of_unit if forms is None)
 
 
+def words_at(forms: Counter[Forms], place: int) -> Counter[str]:
+    """Counter of what the keywords are at one of STAGES."""
+    words: Counter[str] = Counter()
+    for form, count in forms.items():
+        words[form[place]] += count
+    return words
+
+
 def coverage(units: Units, dictionary: Dictionary) -> list[Coverage]:
     """One Coverage for each stage, over all units."""
-    total: Counter[Forms] = sum(units.values(), Counter())
     found = []
     for place, stage in enumerate(STAGES):
-        words: Counter[str] = Counter()
-        for forms, count in total.items():
-            words[forms[place]] += count
+        words = words_at(sum(units.values(), Counter()), place)
         covered = {word: count for word, count in words.items() if word in dictionary}
         found.append(Coverage(stage, len(covered), len(words), sum(covered.values()), words.total()))
     return found
-
-
-def final_words(forms: Counter[Forms]) -> Counter[str]:
-    """Counter of what the keywords became."""
-    words: Counter[str] = Counter()
-    for form, count in forms.items():
-        words[form.mapping] += count
-    return words
 
 
 def directions(units: Units, dictionary: Dictionary) -> list[Direction]:
     """Directions of every unit, its dimensions by rank; dimensions without a word are left out."""
     found = []
     for unit, forms in units.items():
-        words = {word: count for word, count in final_words(forms).items() if word in dictionary}
+        words = {word: count for word, count in words_at(forms, -1).items() if word in dictionary}
         sums = {name: [0, 0, 0, 0, 0] for name in dictionary.dimensions}
         for word, count in words.items():
             for dimension, direction in dictionary.directions[word].items():

@@ -15,7 +15,6 @@ SUPPORTED_MAJOR = "1"
 STATISTICS_ENDING = ".stats.h5"
 VECTORS_ENDING = ".vectors.h5"  # of a contexts job, beside its result
 
-
 OPENERS = {"stereosweep": "open_result", "stereosweep-statistics": "open_statistics"}  # by schema
 SEAL_SIZE = 128
 

@@ -61,7 +61,8 @@ def test_a_scatter_states_the_agreement_of_the_file_and_its_names_cover_nothing(
     people = statistics["people_mean"].sel(people_group="all").transpose("subject", "item").values
     measure = measure_means(statistics).measure
     means = statistics["mean_score"].sel(measure=measure).transpose("subject", "item").values
-    assert {(round(x, 9), round(y, 9)) for x, y in zip(people.ravel().tolist(), means.ravel().tolist(), strict=True)} <= points
+    cells = np.stack([people.ravel(), means.ravel()], axis=1)
+    assert set(map(tuple, np.round(cells, 9).tolist())) <= points
     plt.close(found)
 
 
@@ -77,7 +78,8 @@ def test_pictures_are_files_and_say_what_they_show(run, tmp_path, capsys):
         pixels = plt.imread(tmp_path / "pictures" / name)
         assert pixels.shape[0] > 300 and pixels.shape[1] > 800 and pixels.std() > 0.05
         assert name in out
-    assert cli.main(["pictures", str(run), "--out", str(tmp_path / "set"), "--measure", "set_code_plain prior_word"]) == 0
+    one = ["--out", str(tmp_path / "set"), "--measure", "set_code_plain prior_word"]
+    assert cli.main(["pictures", str(run), *one]) == 0
     assert "Mean SeT, published code without bias" in capsys.readouterr().out
 
 

@@ -10,9 +10,9 @@ from report_files import texts
 
 from stereosweep_analysis import cli
 from stereosweep_analysis.open import ResultError
-from stereosweep_analysis.papers import PaperTable, cao2022, guo2021, render, stereomap, winoidentity
+from stereosweep_analysis.papers import cao2022, guo2021, stereomap, winoidentity
 from stereosweep_analysis.papers.layout import lay_out
-from stereosweep_analysis.papers.table import side_by_side
+from stereosweep_analysis.papers.table import PaperTable, render, side_by_side
 
 
 def tables(paper, statistics, job=""):

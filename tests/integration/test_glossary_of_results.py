@@ -6,13 +6,14 @@ import io
 import json
 import re
 import subprocess
+from functools import cache
 
 import h5py
 import pytest
 import runs
 import statistic_requests
 
-from stereosweep_analysis.glossary import TECHNICAL, glossary, measure_term, term, words_without_term
+from stereosweep_analysis.glossary import glossary, measure_term, term
 from stereosweep_analysis.reasons import STOP_WORDS
 
 JOBS = {
@@ -33,6 +34,23 @@ STATISTICAL = {"autocorrelation", "bayesian", "bootstrap", "covariance", "entrop
                "logit", "median", "percentile", "permutation", "posterior", "quantile", "quartile", "regression", "resampling",
                "skewness", "studentized", "trimmed", "variance", "winsorized"}  # fmt: skip
 ORDINARY = {"counter", "estimate", "flip", "increased", "order", "part", "sign", "summary", "visiting"}
+
+
+WORD = re.compile(r"\w+(?:[-@]\w+)*")
+TECHNICAL = re.compile(r"(?<![.:?] )(?<!^)(?<![\w-])(?:\w+[-@](?:[A-Z]|\d)\w*|[A-Z]\w*)(?![\w-])")
+
+
+@cache
+def _words():
+    entries = glossary().items()
+    text = " ".join(f"{name} {entry.title} {entry.definition}" for (_, name), entry in entries)
+    return frozenset(word.lower() for word in WORD.findall(text))
+
+
+def words_without_term(text, pattern=WORD):
+    """Words that no entry of the glossary has in its name, title or sentence. `pattern`: WORD, or TECHNICAL for names
+    within a sentence and what is written as no plain word is ("Holm", "max-T", "P@3")."""
+    return {word for word in pattern.findall(text) if word.lower() not in _words()}
 
 
 @pytest.fixture(scope="module")

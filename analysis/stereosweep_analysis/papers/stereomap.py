@@ -4,7 +4,8 @@ emotions and behaviours by cluster."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..labels import literal, source_name
+from ..labels import literal
+from ..reports.runs import is_complete
 from .clusters import Clusters
 from .layout import Layout
 from .printed import Ours
@@ -125,6 +126,13 @@ def _emotions(statistics, _):
     return [PaperTable("Figure 3", "Emotions and behaviours by cluster", head, rows, note, labels=3)]
 
 
+def _source_name(statistics):
+    """The checkpoint's own name, and whether some numbers are missing."""
+    name = str(statistics.attrs.get("model") or statistics.attrs.get("title", ""))
+    model = literal(name.rstrip("/").rsplit("/", 1)[-1])
+    return model if is_complete(statistics) else f"{model} \u00b7 NOT complete: a run that has not ended"
+
+
 def _draw_emotions(statistics):
     """A dot for each group, a line at each cluster's median."""
     clusters, means = _by_cluster(statistics)
@@ -143,7 +151,7 @@ def _draw_emotions(statistics):
     axes.spines[["top", "right"]].set_visible(False)
     title = f"cluster: {', '.join(map(literal, clusters.dimensions))}"
     figure.legend(title=title, frameon=False, fontsize=8, loc="outside right upper")
-    axes.set_title(f"Emotions and behaviours by cluster\n{source_name(statistics)}", fontsize=11, loc="left")
+    axes.set_title(f"Emotions and behaviours by cluster\n{_source_name(statistics)}", fontsize=11, loc="left")
     return {"figure-3": figure}
 
 

@@ -134,19 +134,14 @@ def token_table(run):
         most = np.maximum(most, values.max(0))
         least = np.minimum(least, np.where(values > 0, values, np.iinfo(int).max).min(0))
     pairs = texts(run.raw, f"{axis}_pair", axis)
-    labels = texts(run.raw, axis, axis)
+    has_pairs = any(pairs)
     rows = [
-        (label, pair, int(low) if high else 0, int(high))
-        for label, pair, low, high in zip(labels, pairs, least, most, strict=True)
+        (label, *[pair] * has_pairs, int(low) if high else 0, int(high))
+        for label, pair, low, high in zip(texts(run.raw, axis, axis), pairs, least, most, strict=True)
     ]
-    rows.sort(key=lambda row: -row[3])
-    split = sum(row[3] > 1 for row in rows)
-    columns = (
-        Column(axis), Column("trait pair" if any(pairs) else ""), Column("fewest tokens", kind="number"),
-        Column("most tokens", kind="number"),
-    )  # fmt: skip
-    if not any(pairs):
-        columns = (columns[0], *columns[2:])
-        rows = [(row[0], *row[2:]) for row in rows]
+    rows.sort(key=lambda row: -row[-1])
+    split = sum(row[-1] > 1 for row in rows)
+    numbers = (Column(f"{which} tokens", kind="number") for which in ("fewest", "most"))
+    columns = [Column(axis), *[Column("trait pair")] * has_pairs, *numbers]
     note = f"{split} of {len(rows)} are cut into more than one token in some text; 0 tokens: never scored."
     return Table("How the tokenizer cuts the words that are scored", columns, rows, note)

@@ -13,7 +13,7 @@ from ..tables import FORMATS, WIDTH, Table, add_options, chosen
 from ..views import own_warnings
 from .blocks import Picture
 from .page import make_page, report_sections
-from .runs import open_comparison, open_runs, with_names_of
+from .runs import folder_of, open_comparison, open_runs, with_names_of
 
 PICTURES = ("pdf", "png", "svg")
 
@@ -24,7 +24,7 @@ def report(*paths: PathLike, out: PathLike | None = None) -> Path:
     Raises ResultError, OSError.
     """
     runs, comparison = _open(paths)
-    out = Path(out) if out else _folder_of(paths[0]) / "report.html"
+    out = Path(out) if out else folder_of(paths[0]) / "report.html"
     unfinished = out.with_name(out.name + ".part")
     unfinished.write_text(make_page(runs, comparison), encoding="utf-8", errors="replace")
     unfinished.replace(out)
@@ -63,13 +63,8 @@ def _blocks_of(opened, kind, measures=()):
     return found
 
 
-def _folder_of(path):
-    path = Path(path)
-    return path if path.is_dir() else path.parent
-
-
 def _write_pictures(arguments):
-    folder = arguments.out or _folder_of(arguments.directories[0])
+    folder = arguments.out or folder_of(arguments.directories[0])
     for name, picture in _blocks_of(_open(arguments.directories), Picture, arguments.measure or ()).items():
         for ending in arguments.format or ("pdf",):
             path = folder / f"{name}.{ending}"

@@ -5,7 +5,6 @@ import re
 from textwrap import shorten
 
 from ..glossary import terms_in
-from ..labels import words_of
 from ..tables import MINUS, Column, Table
 from ..views import measure_label, measures_of, own_warnings, recommended_measure, recommended_measures, texts
 from .blocks import Facts, Folded, Paragraph, Points
@@ -24,7 +23,7 @@ UNFINISHED = "This run has not ended: the numbers are those of a part of it."
 def head_blocks(run, found):
     """Of one run. `found`: its findings."""
     statistics, words = run.statistics, words_of_probe(run.probe)
-    blocks = [Paragraph(UNFINISHED, "warning")] if not is_complete(run) else []
+    blocks = [Paragraph(UNFINISHED, "warning")] if not is_complete(statistics) else []
     answers = answers_of(found)
     blocks += [Points(answers, "answer"), *terms_of(answers)] if answers else []
     read = [Paragraph(str(text)) for name, text in statistics.attrs.items() if name in ("answers_read", "design")]
@@ -54,11 +53,11 @@ def word_sets(statistics):
     """All words of all tests; none of other probes."""
     if "test_x_words" not in statistics:
         return []
-    sets = [words_of(statistics, role) for role in ("x", "y", "a", "b")]
+    sets = [list(map(json.loads, texts(statistics, f"test_{role}_words", "test"))) for role in ("x", "y", "a", "b")]
     missing = texts(statistics, "test_missing", "test")
     rows = [
-        (test, *(", ".join(words[test]) or "none" for words in sets), ", ".join(json.loads(absent or "[]")) or "none")
-        for test, absent in zip(texts(statistics, "test", "test"), missing, strict=True)
+        (test, *(", ".join(words) or "none" for words in of_test), ", ".join(json.loads(absent or "[]")) or "none")
+        for test, absent, *of_test in zip(texts(statistics, "test", "test"), missing, *sets, strict=True)
     ]  # fmt: skip
     columns = [Column("test"), *(Column(title) for title in ("X", "Y", "A", "B", "left out"))]
     return [Table("Words of the tests", columns, rows, "left out: words that the text or the vectors lack.")]
@@ -118,7 +117,7 @@ def runs_table(runs, found_of):
             for block in points(one.tables[0], 1)[1:] for row in block.rows
         ]  # fmt: skip
         model = str(run.statistics.attrs.get("model", "")) or "none"
-        state = "ended" if is_complete(run) else "has not ended"
+        state = "ended" if is_complete(run.statistics) else "has not ended"
         rows.append((run.label, " ".join(said[:1]) or "no finding", model, len(warnings_of(run, found)), state))
     columns = (Column("run"), Column("found first", kind="long"), Column("model"), Column("warnings", kind="number"),
                Column("state"))  # fmt: skip

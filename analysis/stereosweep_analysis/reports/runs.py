@@ -2,6 +2,7 @@
 
 import contextlib
 import glob
+import itertools
 import os
 import shutil
 import subprocess
@@ -141,12 +142,8 @@ def _compute_statistics(path, *asked):
 
 
 def _unique(label, taken):
-    number = 2
-    found = label
-    while found in taken:
-        found = f"{label} ({number})"
-        number += 1
-    return found
+    numbered = (f"{label} ({number})" for number in itertools.count(2))
+    return next(name for name in itertools.chain([label], numbered) if name not in taken)
 
 
 def _open_raw(path):
@@ -161,9 +158,14 @@ def _open_raw(path):
     return open_result(path, allow_incomplete=True)
 
 
+def folder_of(path):
+    """The run's directory, of itself or of its statistics file."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
 def resolved_job(path):
     """The job beside the statistics, as it was resolved, YAML; "" where there is none."""
-    job = (Path(path) if Path(path).is_dir() else Path(path).parent) / RESOLVED_JOB
+    job = folder_of(path) / RESOLVED_JOB
     return job.read_text(encoding="utf-8", errors="replace") if job.is_file() else ""
 
 
@@ -201,5 +203,5 @@ def provenance(run):
     return list(found.items())
 
 
-def is_complete(run):
-    return int(run.statistics.attrs.get("source_complete", 1)) == 1
+def is_complete(statistics):
+    return int(statistics.attrs.get("source_complete", 1)) == 1

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..glossary import title_of
-from ..views import measures_of, recommended_measure, texts
+from ..views import measure_label, measures_of, recommended_measure, texts
 
 NO_INTERVAL = "no interval: too few wordings"
 TO_ASK = "'stereosweep stats DIR --means' (or statistics.means of the job) computes them with their intervals"
@@ -26,16 +25,12 @@ class Means(NamedTuple):
     high: np.ndarray
     n: np.ndarray  # cells (template, rephrasing)
     interval: str  # how `low` and `high` were computed
+    label: str  # the measure in words, with its unit
 
     @property
     def lines(self):
         """What the lines of a picture are."""
         return "No interval: too few wordings." if self.interval == NO_INTERVAL else f"Lines: {self.interval}."
-
-    @property
-    def label(self):
-        """The measure in words, with its unit."""
-        return title_of("measure", self.measure) + (f" ({self.unit})" if self.unit not in ("", "1") else "")
 
 
 def asks_in_rounds(statistics):
@@ -85,4 +80,5 @@ def measure_means(statistics, measure=None):
         measure, units[place], descriptions[place], texts(statistics, "subject", "subject"),
         texts(statistics, "item", "item"), mean, low, high, n,
         interval_text(statistics["mean_score_low"].attrs.get("long_name", "")) if has_interval else NO_INTERVAL,
+        measure_label(statistics, measure),
     )  # fmt: skip
