@@ -18,50 +18,11 @@ namespace {
 void write_raw_attribute(Id object, const std::string& name, Id type, std::uint64_t count, const void* data,
                          const std::string& where) {
   const hsize_t length = count;
-  const Handle space(count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr), H5Sclose,
-                     "cannot shape " + where);
+  const Handle space(H5Screate_simple(count == 0 ? 0 : 1, &length, nullptr), H5Sclose, "cannot shape " + where);
   Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                    "cannot create " + where);
   checked(H5Awrite(attribute.id(), type, data), "cannot write " + where);
   attribute.close("cannot close " + where);
-}
-
-/// The rectangle [start, start + count) of an array.
-struct Rectangle {
-  Shape start;
-  Shape count;
-};
-
-/// A range cut into the fewest rectangles, in order.
-std::vector<Rectangle> rectangles_of(const Shape& shape, std::uint64_t first, std::uint64_t count) {
-  std::vector<Rectangle> rectangles;
-  if (shape.empty()) {
-    rectangles.resize(count);
-    return rectangles;
-  }
-  const auto inner_shape = Shape(shape.begin() + 1, shape.end());
-  const auto inner = product(inner_shape);
-  while (count > 0) {
-    const auto row = first / inner;
-    const auto offset = first % inner;
-    const auto rows = offset == 0 ? count / inner : 0;
-    const auto taken = rows > 0 ? rows * inner : std::min(inner - offset, count);
-    if (rows > 0) {
-      Rectangle full{Shape(shape.size(), 0), shape};
-      full.start[0] = row;
-      full.count[0] = rows;
-      rectangles.push_back(std::move(full));
-    } else {
-      for (auto& part : rectangles_of(inner_shape, offset, taken)) {
-        part.start.insert(part.start.begin(), row);
-        part.count.insert(part.count.begin(), 1);
-        rectangles.push_back(std::move(part));
-      }
-    }
-    first += taken;
-    count -= taken;
-  }
-  return rectangles;
 }
 
 herr_t take_scale_name(hid_t /*dataset*/, unsigned /*axis*/, hid_t scale, void* data) {
@@ -191,26 +152,33 @@ Shape DataSet::shape() const {
   return {lengths.begin(), lengths.end()};
 }
 
-/// Calls `transfer` for each rectangle of the range, with its place in there and HDF5's spaces: the rectangle in the
-/// file, and one of the same shape in memory. Of other shapes HDF5 walks through the elements one by one, which takes
-/// longer than all else.
+/// Calls `transfer` for each of the fewest rectangles that the range is made of, in order, with its place in there and
+/// HDF5's spaces: the rectangle in the file, and one of the same shape in memory. Of other shapes HDF5 walks through
+/// the elements one by one, which takes longer than all else.
 void DataSet::each_rectangle(std::uint64_t first, std::uint64_t count, auto&& transfer) const {
   const auto lengths = shape();
   STEREOSWEEP_ASSERT(first + count <= product(lengths), "a range outside of '" + name() + "'");
-  std::uint64_t place = 0;
-  for (const auto& part : rectangles_of(lengths, first, count)) {
-    const std::vector<hsize_t> start(part.start.begin(), part.start.end());
-    const std::vector<hsize_t> size(part.count.begin(), part.count.end());
+  for (std::uint64_t place = 0; place < count;) {
+    const auto corner = coordinates_of(first + place, lengths);
+    const std::vector<hsize_t> start(corner.begin(), corner.end());
+    std::vector<hsize_t> size(start.size(), 1);
+    std::uint64_t taken = 1;
+    for (auto axis = size.size(); axis-- > 0;) {
+      size[axis] = std::min(lengths[axis] - corner[axis], (count - place) / taken);
+      taken *= size[axis];
+      if (size[axis] < lengths[axis]) {
+        break;
+      }
+    }
     const Handle file(H5Dget_space(id()), H5Sclose, "cannot read the shape of '" + name() + "'");
-    const Handle memory(
-        size.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
-        H5Sclose, "cannot shape a part of '" + name() + "'");
+    const Handle memory(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose,
+                        "cannot shape a part of '" + name() + "'");
     if (!start.empty()) {
       checked(H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr),
               "cannot select a part of '" + name() + "'");
     }
     transfer(place, memory.id(), file.id());
-    place += product(part.count);
+    place += taken;
   }
 }
 

@@ -22,7 +22,6 @@ class Object {
   const std::string& name() const { return name_; }
 
   void write_attribute(const std::string& name, const std::string& value);
-  void write_attribute(const std::string& name, const char* value) { write_attribute(name, std::string(value)); }
   void write_attribute(const std::string& name, std::int64_t value);
   void write_attribute(const std::string& name, double value);
   void write_attribute(const std::string& name, float value);

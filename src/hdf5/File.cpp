@@ -106,9 +106,8 @@ Group Group::open_group(const std::string& name) const {
 
 DataSet Group::create_dataset(const std::string& name, const DataSetSpec& spec) {
   const std::vector<hsize_t> lengths(spec.shape.begin(), spec.shape.end());
-  const Handle space(lengths.empty() ? H5Screate(H5S_SCALAR)
-                                     : H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr),
-                     H5Sclose, "cannot shape '" + name + "'");
+  const Handle space(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), H5Sclose,
+                     "cannot shape '" + name + "'");
   const auto type = file_type(spec.type);
   const auto creation = creation_properties(spec);
   const auto access = dataset_access();
