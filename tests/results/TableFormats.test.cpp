@@ -20,6 +20,24 @@ std::string written(TableFormat format, const std::vector<std::string>& cells) {
   return out.str();
 }
 
+std::string csv_cell(const std::string& text) {
+  const auto row = written(TableFormat::csv_as_is, {text}).substr(std::string("group,value\r\n").size());
+  return row.substr(0, row.size() - std::string("\r\n").size());
+}
+
+/// What stands between the last rule and the end of the only row.
+std::string cell_of(TableFormat format, const std::string& text, const std::string& rule, const std::string& end) {
+  const auto table = written(format, {text});
+  const auto begin = table.rfind(rule) + rule.size();
+  return table.substr(begin, table.rfind(end) - begin);
+}
+std::string markdown_cell(const std::string& text) {
+  return cell_of(TableFormat::markdown, text, "---: |\n| ", " |\n");
+}
+std::string latex_cell(const std::string& text) {
+  return cell_of(TableFormat::latex, text, "\\endfoot\n", " \\\\\n\\end{longtable}");
+}
+
 TEST(TableFormat, QuotesCsvAsRfc4180) {
   EXPECT_EQ(csv_cell("plain; text"), "plain; text");
   EXPECT_EQ(csv_cell("say \"hi\", they said"), "\"say \"\"hi\"\", they said\"");

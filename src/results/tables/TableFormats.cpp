@@ -1,5 +1,6 @@
 #include "results/tables/TableFormats.hpp"
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <ostream>
@@ -27,31 +28,17 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-/// Spreadsheets compute a cell that begins so; an apostrophe before it makes it a text.
-std::string guarded(const std::string& text) {
-  const bool is_formula = text.size() > 1 &&
-                          std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
-                          !base::parse_double(text);
-  return is_formula ? "'" + text : text;
-}
-
-}  // namespace
-
-TableFormat table_format(std::string_view name) {
-  if (name == "csv" || name == "csv-as-is") {
-    return name == "csv" ? TableFormat::csv : TableFormat::csv_as_is;
-  }
-  if (name == "markdown") {
-    return TableFormat::markdown;
-  }
-  base::refuse_if(name != "latex", "unknown format '" + std::string(name) + "'",
-                  "a table is text, csv, csv-as-is, markdown or latex");
-  return TableFormat::latex;
-}
-
 std::string csv_cell(std::string_view text) {
   const bool is_plain = text.find_first_of("\",\r\n") == std::string_view::npos && base::trim(text) == text;
   return is_plain ? std::string(text) : '"' + base::replace_all(std::string(text), "\"", "\"\"") + '"';
+}
+
+/// Spreadsheets compute a cell that begins so; an apostrophe before it makes it a text.
+std::string guarded_csv_cell(std::string_view text) {
+  const bool is_formula = text.size() > 1 &&
+                          std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+                          !base::parse_double(text);
+  return csv_cell(is_formula ? "'" + std::string(text) : std::string(text));
 }
 
 std::string markdown_cell(std::string_view text) {
@@ -78,6 +65,32 @@ std::string latex_cell(std::string_view text) {
   return cell;
 }
 
+/// Of the rows of a format, in the order of TableFormat.
+struct RowMarks {
+  const char* begin;
+  const char* between;
+  const char* end;
+  std::string (*cell)(std::string_view text);
+};
+constexpr std::array<RowMarks, 4> row_marks = {{{"", ",", "\r\n", guarded_csv_cell},
+                                                {"", ",", "\r\n", csv_cell},
+                                                {"| ", " | ", " |\n", markdown_cell},
+                                                {"", " & ", " \\\\\n", latex_cell}}};
+
+}  // namespace
+
+TableFormat table_format(std::string_view name) {
+  if (name == "csv" || name == "csv-as-is") {
+    return name == "csv" ? TableFormat::csv : TableFormat::csv_as_is;
+  }
+  if (name == "markdown") {
+    return TableFormat::markdown;
+  }
+  base::refuse_if(name != "latex", "unknown format '" + std::string(name) + "'",
+                  "a table is text, csv, csv-as-is, markdown or latex");
+  return TableFormat::latex;
+}
+
 void TableWriter::begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) {
   const bool is_first = std::exchange(is_first_, false);
   if (format_ == TableFormat::markdown) {
@@ -98,23 +111,11 @@ void TableWriter::begin(const std::string& title, std::span<const std::string> h
 }
 
 void TableWriter::add(std::span<const std::string> cells) {
-  const auto row = [&](const char* between, auto cell) { return base::join(base::mapped(cells, cell), between); };
-  switch (format_) {
-    case TableFormat::csv:
-      out_ << row(",", [](const std::string& text) { return csv_cell(guarded(text)); }) << "\r\n";
-      break;
-    case TableFormat::csv_as_is:
-      out_ << row(",", csv_cell) << "\r\n";
-      break;
-    case TableFormat::markdown:
-      out_ << "| " << row(" | ", markdown_cell) << " |\n";
-      break;
-    case TableFormat::latex: {
-      const auto line = row(" & ", latex_cell);
-      // a bracket behind \\ of the line before would be its argument
-      out_ << (line.starts_with('[') || line.starts_with('*') ? "{}" : "") << line << " \\\\\n";
-    }
-  }
+  const auto& marks = row_marks.at(static_cast<std::size_t>(format_));
+  const auto row = base::join(base::mapped(cells, marks.cell), marks.between);
+  // a bracket behind \\ of the line before would be its argument
+  const bool is_argument = format_ == TableFormat::latex && (row.starts_with('[') || row.starts_with('*'));
+  out_ << (is_argument ? "{}" : marks.begin) << row << marks.end;
 }
 
 void TableWriter::end() {

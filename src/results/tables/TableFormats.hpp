@@ -17,14 +17,9 @@ inline bool is_csv(TableFormat format) { return format == TableFormat::csv || fo
 /// Throws InputError "unknown ..." for other names than csv, csv-as-is, markdown, latex.
 TableFormat table_format(std::string_view name);
 
-/// One cell with its escapes. CSV: quotes where there are quotes, commas, line breaks or outer blanks. Markdown: pipes
-/// and what would begin markup are escaped, line breaks become blanks. LaTeX: its ten special characters, and < > |
-/// which the default font lacks.
-std::string csv_cell(std::string_view text);
-std::string markdown_cell(std::string_view text);
-std::string latex_cell(std::string_view text);
-
-/// Writes tables, one row at a time, to a stream that is borrowed. CSV has no titles; its lines end with CR LF.
+/// Writes tables, one row at a time, to a stream that is borrowed. CSV has no titles; its lines end with CR LF. Cells
+/// are escaped. CSV: quotes where there are quotes, commas, line breaks or outer blanks. Markdown: pipes and what would
+/// begin markup, line breaks become blanks. LaTeX: its ten special characters, and < > | which the default font lacks.
 class TableWriter {
  public:
   TableWriter(TableFormat format, std::ostream& out) : format_(format), out_(out) {}
