@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <future>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <regex>
@@ -22,6 +21,7 @@
 #include "base/Packing.hpp"
 #include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
+#include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
@@ -65,14 +65,6 @@ static_assert(file_magic.size() == magic_size && record_magic.size() == magic_si
   const auto failure = base::explain_write_failure(path, cause);
   base::fail("cannot " + std::string(action) + " the journal " + path.string(), failure.why,
              (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept");
-}
-
-void try_to_write_index(const std::filesystem::path& journal, const JournalIndex& index) {
-  try {
-    write_index(journal, index);
-  } catch (const base::Error& error) {
-    base::log(base::LogLevel::warning, std::string(error.what()) + ": the next start reads the journal instead");
-  }
 }
 
 std::vector<std::byte> encode_header(const JournalHeader& header) {
@@ -207,22 +199,6 @@ ReadHeader read_header(const auto& file) {
   return {decode_header(covered->subspan(fixed), file.path), bytes.size(), crc_of(*covered)};
 }
 
-/// The index of these bytes and of no others.
-std::optional<JournalIndex> index_of_file(const auto& file, const ReadHeader& start) {
-  auto index = read_index(file.path);
-  if (!index || index->header_checksum != start.checksum || index->covered > file.size() ||
-      index->covered < start.end + crc_size) {
-    return std::nullopt;
-  }
-  return checksum_at(file, index->covered - crc_size) == index->last_record_checksum ? index : std::nullopt;
-}
-
-[[noreturn]] void refuse_damaged(const std::filesystem::path& journal, const JournalRecord& record) {
-  throw DamagedRecord(base::describe("block " + std::to_string(record.block_index) + " is damaged in the journal " +
-                                         journal.string() + " at byte " + std::to_string(record.offset),
-                                     "its checksum was right when it was written"));
-}
-
 constexpr std::string_view index_magic = "SSWINDEX";
 constexpr std::uint32_t index_version = 1;
 constexpr std::size_t index_record_size = sizeof(base::Digest) + 3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t);
@@ -240,6 +216,65 @@ JournalIndex decode_index(base::ByteReader& in) {
                   "a record lies behind its end");
   }
   return index;
+}
+
+/// ATTEMPT.log -> ATTEMPT.index
+std::filesystem::path index_of(const std::filesystem::path& journal) {
+  auto path = journal;
+  return path.replace_extension(".index");
+}
+
+/// Replaces the index of `journal`. Not synced: a torn one is ignored. Throws nothing: a failure is logged.
+void write_index_of(const std::filesystem::path& journal, const JournalIndex& index) {
+  base::ByteWriter out;
+  base::pack(out.raw(std::as_bytes(std::span(index_magic))).number(index_version), index);
+  out.number(std::uint64_t{index.records.size()});
+  std::ranges::for_each(index.records, [&](const JournalRecord& record) { base::pack(out, record); });
+  out.number(crc_of(out.bytes()));
+  const auto bytes = out.bytes();
+  try {
+    base::PendingFile pending(index_of(journal), base::PendingFile::Readers::owner);
+    pending.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    pending.show();
+  } catch (const base::Error& error) {
+    base::log(base::LogLevel::warning, std::string(error.what()) + ": the next start reads the journal instead");
+  }
+}
+
+/// Nothing where there is none that can be read whole. Whether it is that of the journal's bytes is for the caller.
+std::optional<JournalIndex> read_index(const std::filesystem::path& journal) {
+  const auto path = index_of(journal);
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::is_symlink(path)) {
+    return std::nullopt;
+  }
+  try {
+    const auto file = base::open_file(path);
+    std::vector<std::byte> bytes(file.size());
+    file.read(0, bytes);
+    base::ByteReader in(before_checksum(bytes).value_or(std::span<const std::byte>()));
+    const auto begins_well =
+        std::memcmp(in.take(index_magic.size()).data(), index_magic.data(), index_magic.size()) == 0;
+    return begins_well && in.number<std::uint32_t>() == index_version ? std::optional(decode_index(in)) : std::nullopt;
+  } catch (const base::Error&) {
+    return std::nullopt;
+  }
+}
+
+/// The index of these bytes and of no others.
+std::optional<JournalIndex> index_of_file(const auto& file, const ReadHeader& start) {
+  auto index = read_index(file.path);
+  if (!index || index->header_checksum != start.checksum || index->covered > file.size() ||
+      index->covered < start.end + crc_size) {
+    return std::nullopt;
+  }
+  return checksum_at(file, index->covered - crc_size) == index->last_record_checksum ? index : std::nullopt;
+}
+
+[[noreturn]] void refuse_damaged(const std::filesystem::path& journal, const JournalRecord& record) {
+  throw DamagedRecord(base::describe("block " + std::to_string(record.block_index) + " is damaged in the journal " +
+                                         journal.string() + " at byte " + std::to_string(record.offset),
+                                     "its checksum was right when it was written"));
 }
 
 }  // namespace
@@ -309,7 +344,7 @@ void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload)
 
 void JournalWriter::write_index(std::uint64_t least_bytes) const {
   if (file_ >= 0 && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
-    try_to_write_index(path_, index_);
+    write_index_of(path_, index_);
   }
 }
 
@@ -429,12 +464,8 @@ bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
   });
 }
 
-JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage) {
-  return open_and_index(run_directory, stage, std::numeric_limits<std::uint64_t>::max());
-}
-
-JournalStore JournalStore::open_and_index(const std::filesystem::path& run_directory, const std::string& stage,
-                                          std::uint64_t least_bytes) {
+JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage,
+                                std::uint64_t least_bytes) {
   try {
     return read_all(run_directory, stage, Indexes::read, least_bytes);
   } catch (const DamagedRecord&) {  // one of two records of a block: reading on tells which of them is intact
@@ -531,7 +562,7 @@ void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64
     index->cost = cost_of_file;
     index->records.assign(found.begin(), found.end());
     index->last_record_checksum = checksum_at(*file, intact_until - crc_size);
-    try_to_write_index(file->path, *index);
+    write_index_of(file->path, *index);
   }
   headers_.push_back(start.header);
   if (files_.size() >= most_open) {
@@ -602,42 +633,6 @@ std::optional<RawBlock> JournalStore::read_block(const sweep::Block& block, cons
   const auto payload = read(*record);
   base::ByteReader in(payload);
   return RawBlock::read(in, schema, block.num_contexts);
-}
-
-std::filesystem::path index_of(const std::filesystem::path& journal) {
-  auto path = journal;
-  return path.replace_extension(".index");
-}
-
-void write_index(const std::filesystem::path& journal, const JournalIndex& index, base::PendingFile::Readers readers) {
-  base::ByteWriter out;
-  base::pack(out.raw(std::as_bytes(std::span(index_magic))).number(index_version), index);
-  out.number(std::uint64_t{index.records.size()});
-  std::ranges::for_each(index.records, [&](const JournalRecord& record) { base::pack(out, record); });
-  out.number(crc_of(out.bytes()));
-  base::PendingFile pending(index_of(journal), readers);
-  const auto bytes = out.bytes();
-  pending.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  pending.show();
-}
-
-std::optional<JournalIndex> read_index(const std::filesystem::path& journal) {
-  const auto path = index_of(journal);
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::is_symlink(path)) {
-    return std::nullopt;
-  }
-  try {
-    const auto file = base::open_file(path);
-    std::vector<std::byte> bytes(file.size());
-    file.read(0, bytes);
-    base::ByteReader in(before_checksum(bytes).value_or(std::span<const std::byte>()));
-    const auto begins_well =
-        std::memcmp(in.take(index_magic.size()).data(), index_magic.data(), index_magic.size()) == 0;
-    return begins_well && in.number<std::uint32_t>() == index_version ? std::optional(decode_index(in)) : std::nullopt;
-  } catch (const base::Error&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace stereosweep::results

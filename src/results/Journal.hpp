@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
-#include "base/files/PendingFile.hpp"
 #include "base/files/Sha256.hpp"
 #include "query/Engine.hpp"
 #include "results/RawBlock.hpp"
@@ -50,16 +50,6 @@ struct JournalIndex {
   query::EngineCounts cost;                ///< of all records
   std::vector<JournalRecord> records;      ///< in the journal's order; `file` is not kept
 };
-
-/// ATTEMPT.log -> ATTEMPT.index
-std::filesystem::path index_of(const std::filesystem::path& journal);
-
-/// Replaces the index of `journal`. Not synced: a torn one is ignored. Throws Error.
-void write_index(const std::filesystem::path& journal, const JournalIndex& index,
-                 base::PendingFile::Readers readers = base::PendingFile::Readers::owner);
-
-/// Nothing where there is none that can be read whole. Whether it is that of the journal's bytes is for the caller.
-std::optional<JournalIndex> read_index(const std::filesystem::path& journal);
 
 /// What all attempts of one run share, and who wrote this file.
 struct JournalHeader {
@@ -137,11 +127,10 @@ class JournalStore {
  public:
   /// Reads every journal/[stage/]*.log, of what its index covers no payload. Cut tails are dropped silently; damage
   /// before a readable record goes to `damage()` and the reader goes on at the next intact record. Throws Error where
-  /// two records of one block differ.
-  static JournalStore open(const std::filesystem::path& run_directory, const std::string& stage = "");
-  /// The same for whoever may write there: journals of which at least `least_bytes` had to be read get a new index.
-  static JournalStore open_and_index(const std::filesystem::path& run_directory, const std::string& stage,
-                                     std::uint64_t least_bytes = worth_an_index);
+  /// two records of one block differ. Whoever may write there gives `least_bytes` (`worth_an_index`): journals of which
+  /// as many had to be read get a new index.
+  static JournalStore open(const std::filesystem::path& run_directory, const std::string& stage = "",
+                           std::uint64_t least_bytes = std::numeric_limits<std::uint64_t>::max());
   /// Whether a journal of any stage holds a block, or is damaged and may hold one. Reads first records alone.
   /// Throws InputError for a journal of another version of this program.
   static bool holds_blocks(const std::filesystem::path& run_directory);

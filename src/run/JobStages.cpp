@@ -164,7 +164,7 @@ class StageRun {
 
   void read_journals() {
     const base::ProcessorLoan loan(job_.processors);  // the other ranks wait asleep
-    store_ = results::JournalStore::open_and_index(job_.directory.root(), stage_.name());
+    store_ = results::JournalStore::open(job_.directory.root(), stage_.name(), results::worth_an_index);
     for (const auto& line : store_->damage()) {
       base::log(base::LogLevel::warning, line);
     }

@@ -56,6 +56,7 @@ class JournalTest : public ::testing::Test {
     return {base::sha256("job"), R"({"dtype":"float32"})", "stereosweep test", attempt};
   }
   fs::path path(const std::string& attempt) const { return directory / "journal" / (attempt + ".log"); }
+  fs::path index(const std::string& attempt) const { return directory / "journal" / (attempt + ".index"); }
   void write(const std::string& attempt, std::uint64_t first, std::uint64_t last) const {
     JournalWriter writer(directory, header(attempt));
     for (auto block = first; block < last; ++block) {
@@ -303,7 +304,7 @@ class JournalIndexTest : public JournalTest {
 
 TEST_F(JournalIndexTest, APayloadIsCheckedWhenItIsUsed) {
   write("a", 0, 5);
-  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 5U);
+  EXPECT_EQ(check(JournalStore::open(directory, "", 0)), 5U);
   const auto record = JournalStore::open(directory).records()[2];
   damage("a", record);
   const auto indexed = JournalStore::open(directory);
@@ -320,7 +321,7 @@ TEST_F(JournalIndexTest, APayloadIsCheckedWhenItIsUsed) {
 
 TEST_F(JournalIndexTest, ACostIsCheckedWhenItIsUsed) {
   write("a", 0, 2);
-  auto record = JournalStore::open_and_index(directory, "", 0).records()[1];
+  auto record = JournalStore::open(directory, "", 0).records()[1];
   record.offset -= 5;  // a byte of the cost, before the head's checksum
   damage("a", record);
   const auto store = JournalStore::open(directory);
@@ -331,30 +332,30 @@ TEST_F(JournalIndexTest, ACostIsCheckedWhenItIsUsed) {
 TEST_F(JournalIndexTest, TheIntactOneOfTwoRecordsCounts) {
   write("a", 0, 3);
   write("b", 2, 4);
-  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 4U);
+  EXPECT_EQ(check(JournalStore::open(directory, "", 0)), 4U);
   damage("a", *JournalStore::open(directory).find_block(2));
   EXPECT_EQ(check(JournalStore::open(directory)), 4U);
 }
 
 TEST_F(JournalIndexTest, ATornIndexIsIgnored) {
   write("a", 0, 5);
-  JournalStore::open_and_index(directory, "", 0);
-  const auto bytes = base::read_file(index_of(path("a")));
+  JournalStore::open(directory, "", 0);
+  const auto bytes = base::read_file(index("a"));
   for (std::size_t at = 0; at < bytes.size(); ++at) {
-    std::ofstream(index_of(path("a")), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(at));
+    std::ofstream(index("a"), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(at));
     ASSERT_EQ(check(JournalStore::open(directory)), 5U) << "cut at " << at;
     auto damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
-    std::ofstream(index_of(path("a")), std::ios::binary) << damaged;
+    std::ofstream(index("a"), std::ios::binary) << damaged;
     ASSERT_EQ(check(JournalStore::open(directory)), 5U) << "bit at " << at;
   }
-  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 5U);
-  EXPECT_EQ(base::read_file(index_of(path("a"))), bytes);
+  EXPECT_EQ(check(JournalStore::open(directory, "", 0)), 5U);
+  EXPECT_EQ(base::read_file(index("a")), bytes);
 }
 
 TEST_F(JournalIndexTest, AnIndexOfOtherBytesIsIgnored) {
   write("a", 0, 5);
-  JournalStore::open_and_index(directory, "", 0);
+  JournalStore::open(directory, "", 0);
   fs::remove(path("a"));
   write("a", 1, 6);  // the same header and size
   const auto store = JournalStore::open(directory);
@@ -372,7 +373,7 @@ TEST_F(JournalIndexTest, AnIndexOfAnotherAttemptIsIgnored) {
     writer.commit();
   };
   write_two("one", 0);
-  JournalStore::open_and_index(directory, "", 0);
+  JournalStore::open(directory, "", 0);
   fs::remove(path("a"));
   write_two("two", 91);  // its payload has the size of block 0's, and the last record is the same
   const auto store = JournalStore::open(directory);
@@ -385,7 +386,7 @@ TEST_F(JournalIndexTest, RecordsBehindTheIndexAreRead) {
   const auto bytes = base::read_file(path("a"));
   const auto fourth = JournalStore::open(directory).records()[3];
   std::ofstream(path("a"), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(fourth.offset + 9));
-  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 3U);
+  EXPECT_EQ(check(JournalStore::open(directory, "", 0)), 3U);
   std::ofstream(path("a"), std::ios::binary) << bytes;
   EXPECT_EQ(check(JournalStore::open(directory)), 5U);
   damage("a", JournalStore::open(directory).records()[3]);
@@ -401,13 +402,13 @@ TEST_F(JournalIndexTest, WriterAndReaderWriteTheSame) {
     writer.commit();
   }
   writer.write_index();
-  EXPECT_FALSE(fs::exists(index_of(path("a"))));  // too short to be worth one
+  EXPECT_FALSE(fs::exists(index("a")));  // too short to be worth one
   writer.write_index(0);
-  const auto written = base::read_file(index_of(path("a")));
+  const auto written = base::read_file(index("a"));
   EXPECT_EQ(check(JournalStore::open(directory)), 5U);
-  fs::remove(index_of(path("a")));
-  JournalStore::open_and_index(directory, "", 0);
-  EXPECT_EQ(base::read_file(index_of(path("a"))), written);
+  fs::remove(index("a"));
+  JournalStore::open(directory, "", 0);
+  EXPECT_EQ(base::read_file(index("a")), written);
 }
 
 /// A run writes its index now and then: what follows is read, and what it covers is not.
@@ -437,7 +438,7 @@ TEST_F(JournalTest, AFailedJournalTakesNothingMore) {
   base::set_faults("");
   EXPECT_ANY_THROW(writer.commit());
   writer.write_index(0);
-  EXPECT_FALSE(fs::exists(index_of(path("a"))));
+  EXPECT_FALSE(fs::exists(index("a")));
 }
 
 TEST_F(JournalTest, NeverOverwritesAnAttempt) {
