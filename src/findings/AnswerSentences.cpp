@@ -9,9 +9,8 @@ namespace stereosweep::findings {
 namespace {
 
 std::string unit_of(const results::AxisSchema& measures, const std::string& measure) {
-  const auto* units = measures.find_coordinate("units");
   const auto place = results::place_of(measures.labels, measure);
-  return units != nullptr && place ? (*units)[*place] : "";
+  return place ? measures.value("units", *place) : "";
 }
 
 /// The value to which columns belong that name none.
@@ -37,7 +36,7 @@ class AnsweredRows {
         unit_(value_.unit.empty() ? unit : value_.unit) {
     double before = stats::nan;
     for (std::size_t row = 0; row < finding.num_rows(); ++row) {
-      const double value = takes(row) ? value_.number(row) : stats::nan;
+      const double value = takes(row) ? value_.values[row] : stats::nan;
       has_values_ = has_values_ || !std::isnan(value);
       const bool is_told = std::isnan(value) || question_.claims[row].empty() || is_other_share(value, before);
       rows_.insert(rows_.end(), is_told ? 0 : 1, row);
@@ -66,7 +65,7 @@ class AnsweredRows {
       const auto nearest = " The nearest to it" +
                            (rows_.size() > 1 ? " of " + base::counted(rows_.size(), "row") : "") + ": " +
                            sentence(rows_.front());
-      told.push_back(why_none(level) + (value_.number(rows_.front()) != 0 ? nearest : ""));  // 0 has no direction
+      told.push_back(why_none(level) + (value_.values[rows_.front()] != 0 ? nearest : ""));  // 0 has no direction
     } else if (p_ != nullptr && rows_.size() > told.size()) {
       told.back() += " Of " + base::counted(rows_.size(), "row") + " " +
                      base::with_thousands(static_cast<std::uint64_t>(small)) + (small == 1 ? " has a p" : " have a p") +
@@ -90,7 +89,7 @@ class AnsweredRows {
     return found == finding_.columns.end() ? nullptr : &*found;
   }
   static double at(const Column* column, std::size_t row) {
-    return column == nullptr ? stats::nan : column->number(row);
+    return column == nullptr ? stats::nan : column->values[row];
   }
 
   std::string why_none(double level) const {
@@ -108,7 +107,7 @@ class AnsweredRows {
 
   /// "nurses lean further to warm than students: 0.310 nat, 0.120 .. 0.500, p 0.004 (28 templates)."
   std::string sentence(std::size_t row) const {
-    const double value = value_.number(row);
+    const double value = value_.values[row];
     const double size = std::fmax(std::abs(value), std::fmax(std::abs(at(low_, row)), std::abs(at(high_, row))));
     auto text = base::replace_all(question_.claims[row], "_", " ") + ": " +
                 (question_.name.empty() ? "" : question_.name + " ") + results::significant(value, size) +
@@ -146,12 +145,12 @@ class AnsweredRows {
 
 std::string claim_of(const SideWords& words, const std::string& measure, const results::AxisSchema& items,
                      std::size_t item, bool is_higher) {
-  const auto* poles = items.find_coordinate(is_higher ? "right" : "left");
+  const auto pole = items.value(is_higher ? "right" : "left", item);
   const auto both = words.both.empty() ? "" : " (" + words.both + ")";
   const bool is_compared = !words.right.empty();
-  if (poles != nullptr && !(*poles)[item].empty()) {
+  if (!pole.empty()) {
     return words.left + (words.are_groups ? " lean " : ": scores lean ") + (is_compared ? "further to " : "to ") +
-           (*poles)[item] + (is_compared ? " than " + words.right : "") + both;
+           pole + (is_compared ? " than " + words.right : "") + both;
   }
   const auto side = is_compared ? (is_higher ? "higher" : "lower") : (is_higher ? "above zero" : "below zero");
   return results::in_words(measure) + (items.labels.size() > 1 ? " of " + items.labels[item] : "") + " is " + side +

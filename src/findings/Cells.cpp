@@ -150,16 +150,7 @@ std::vector<CellMean> Cells::means(std::initializer_list<std::size_t> kept_axes)
 }
 
 std::vector<double> Cells::values() const {
-  std::vector<double> values;
-  values.reserve(values_.size() / num_replicates_);
-  for (std::size_t subject = 0; subject < lengths_[subject_axis]; ++subject) {
-    for (std::size_t sentence = 0; sentence < num_sentences(); ++sentence) {
-      for (std::size_t item = 0; item < lengths_[item_axis]; ++item) {
-        values.push_back(at(subject, sentence, item));
-      }
-    }
-  }
-  return values;
+  return base::mapped(means({subject_axis, template_axis, rephrasing_axis, item_axis}), &CellMean::value);
 }
 
 }  // namespace stereosweep::findings

@@ -24,13 +24,16 @@ bool is_called(const std::string& axis, const std::string& name) {
   return axis == name || (name == "measure" && axis.ends_with("_measure"));
 }
 
+std::string state_of(const Column& column, std::size_t row) {
+  return column.states.at(static_cast<std::size_t>(column.values[row]));
+}
+
 /// Why a value does not exist, where the finding says so; else a dash.
 std::string reason_of(const Finding& finding, const Column& value, std::size_t row) {
   for (const auto& column : finding.columns) {
-    const auto* flags = std::get_if<Flags>(&column.values);
     const bool is_of_it = column.role == Role::status && (column.of.empty() || column.of == value.name);
-    if (flags != nullptr && is_of_it && flags->places[row] != 0) {
-      return base::replace_all(flags->meanings.at(flags->places[row]), "_", " ");
+    if (is_of_it && column.values[row] != 0) {
+      return base::replace_all(state_of(column, row), "_", " ");
     }
   }
   return "-";
@@ -61,19 +64,19 @@ double size_of(const Finding& finding, const Column& column, std::size_t row) {
   double size = 0;
   for (const auto& other : finding.columns) {
     if (other.role <= Role::high && owner(other) == owner(column)) {
-      size = std::fmax(size, std::abs(other.number(row)));
+      size = std::fmax(size, std::abs(other.values[row]));
     }
   }
   return size;
 }
 
 std::string cell_of(const Finding& finding, const Column& column, std::size_t row) {
-  if (const auto* flags = std::get_if<Flags>(&column.values)) {
-    return flags->meanings.at(flags->places[row]);
+  const double value = column.values[row];
+  if (!column.states.empty()) {
+    return state_of(column, row);
   }
-  const double value = column.number(row);
-  if (std::holds_alternative<std::vector<std::int32_t>>(column.values)) {
-    return std::to_string(std::get<std::vector<std::int32_t>>(column.values)[row]);
+  if (column.type == results::ElementType::int32) {
+    return results::fixed(value, 0);
   }
   if (column.role == Role::p || column.role == Role::adjusted) {
     return results::p_value(value);
@@ -88,7 +91,7 @@ std::string table_of(const Finding& finding, const View& view, std::vector<std::
   if (!view.only.empty()) {
     const auto* column = finding.find_column(view.only);
     STEREOSWEEP_ASSERT(column != nullptr, "a view is narrowed by a column of its finding");
-    std::erase_if(rows, [&](std::size_t row) { return std::isnan(column->number(row)); });
+    std::erase_if(rows, [&](std::size_t row) { return std::isnan(column->values[row]); });
   }
   if (rows.empty()) {
     return view.none + '\n';
@@ -206,14 +209,6 @@ std::vector<std::pair<std::string, std::string>> table_columns(const std::string
   return columns;
 }
 
-double Column::number(std::size_t row) const {
-  if (const auto* flags = std::get_if<Flags>(&values)) {
-    return flags->places[row];
-  }
-  const auto* counts = std::get_if<std::vector<std::int32_t>>(&values);
-  return counts != nullptr ? (*counts)[row] : std::get<std::vector<double>>(values)[row];
-}
-
 RowLabels::RowLabels(const Finding& finding, const std::string& name) {
   std::size_t step = 1;
   for (auto axis = finding.axes.rbegin(); axis != finding.axes.rend(); ++axis) {
@@ -239,8 +234,8 @@ void Finding::sort(const std::string& by, std::vector<std::size_t>& rows) const 
   const auto* column = find_column(std::string_view(by).substr(falls ? 1 : 0));
   STEREOSWEEP_ASSERT(column != nullptr, "rows are ordered by a column of their finding");
   std::ranges::stable_sort(rows, [&](std::size_t left, std::size_t right) {
-    const double first = column->number(left);
-    const double second = column->number(right);
+    const double first = column->values[left];
+    const double second = column->values[right];
     if (std::isnan(first) || std::isnan(second)) {
       return std::isnan(second) && !std::isnan(first);
     }
@@ -276,16 +271,14 @@ void write(results::Layout& layout, const Finding& finding) {
     }
   }
   for (const auto& column : finding.columns) {
-    const auto name = finding.variable(column.name);
-    const auto* flags = std::get_if<Flags>(&column.values);
     const bool is_squared = column.unit == squared_unit;
-    const auto numbers =
-        results::number_cube(name, is_squared ? "" : column.unit, column.what, is_squared ? squared_note : column.note);
-    const auto* counts = std::get_if<std::vector<std::int32_t>>(&column.values);
-    auto dataset = flags != nullptr
-                       ? layout.write(results::flag_cube(name, column.what, flags->meanings), axes, flags->places)
-                   : counts != nullptr ? layout.write(numbers, axes, *counts)
-                                       : layout.write(numbers, axes, std::get<std::vector<double>>(column.values));
+    auto dataset = layout.write({.name = finding.variable(column.name),
+                                 .type = column.type,
+                                 .units = is_squared ? "" : column.unit,
+                                 .long_name = column.what,
+                                 .description = is_squared ? squared_note : column.note,
+                                 .flag_meanings = column.states},
+                                axes, column.values);
     write_attributes(dataset, finding, column);
   }
 }

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/Lists.hpp"
@@ -28,12 +27,6 @@ enum class Role : std::uint8_t { value, low, high, n, p, adjusted, status };
 /// Whose means stand beside those of measures, as if they were one.
 constexpr const char* people_label = "people";
 
-/// Which states a status column has: its numbers are places in this list.
-struct Flags {
-  std::vector<std::uint8_t> places;
-  std::vector<std::string> meanings;
-};
-
 /// Of a column: the measure's unit, squared.
 constexpr const char* squared_unit = "^2";
 
@@ -42,15 +35,14 @@ struct Column {
   std::string name;  ///< behind the finding's name and "_"; "": the finding's name itself
   std::string unit;  ///< "": that of the measure; or `squared_unit`
   std::string what;  ///< one line: what the number is
-  std::string note;
+  std::string note = {};
   /// Name of the value column it belongs to; "": the first one; of a count or a status: all of the finding.
-  std::string of;
-  std::variant<std::vector<double>, std::vector<std::int32_t>, Flags> values;  ///< over the finding's axes, row-major
+  std::string of = {};
+  std::vector<double> values = {};       ///< over the finding's axes, row-major; of states their places in `states`
+  std::vector<std::string> states = {};  ///< empty: it has numbers
+  results::ElementType type = results::ElementType::float64;  ///< in the file; of counts int32, of states uint8
   /// Zero says that two sides are alike, so that pictures draw it.
   bool is_difference = false;
-
-  /// Of a row; of states their place.
-  double number(std::size_t row) const;
 };
 
 /// Columns of a view, "HEAD: NAME, HEAD: NAME, ...": NAME of a column, an axis or a coordinate, alone where it is the
@@ -141,19 +133,25 @@ struct Finding {
     if constexpr (std::is_same_v<Value, stats::Reason>) {
       return add_flags(role, rows, std::move(column), std::move(what), stats::reason_names(), read);
     } else {
-      Column added{role, std::move(column), std::move(unit), std::move(what), "", "", {}};
-      using Number = std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>;
-      added.values = base::mapped(rows, [&](const Row& row) { return static_cast<Number>(read(row)); });
-      return columns.emplace_back(std::move(added));
+      const auto number_of = [&](const Row& row) { return static_cast<double>(read(row)); };
+      return columns.emplace_back(
+          Column{.role = role,
+                 .name = std::move(column),
+                 .unit = std::move(unit),
+                 .what = std::move(what),
+                 .values = base::mapped(rows, number_of),
+                 .type = std::is_integral_v<Value> ? results::ElementType::int32 : results::ElementType::float64});
     }
   }
-  /// A column of states: `read` gives an enumeration whose numbers are places in `meanings`.
+  /// A column of states: `read` gives an enumeration whose numbers are places in `states`.
   template <class Row, class Read>
   Column& add_flags(Role role, const std::vector<Row>& rows, std::string column, std::string what,
-                    std::vector<std::string> meanings, Read read) {
+                    std::vector<std::string> states, Read read) {
     const auto place_of = [&](const Row& row) { return static_cast<std::uint8_t>(std::invoke(read, row)); };
-    Flags flags{base::mapped(rows, place_of), std::move(meanings)};
-    return columns.emplace_back(Column{role, std::move(column), "", std::move(what), "", "", std::move(flags)});
+    auto& added = add(role, rows, std::move(column), "", std::move(what), place_of);
+    added.states = std::move(states);
+    added.type = results::ElementType::uint8;
+    return added;
   }
 };
 

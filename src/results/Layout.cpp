@@ -130,8 +130,6 @@ void Layout::add_axis(const AxisSchema& axis) {
 
 const AxisSchema& Layout::axis(const std::string& name) const { return axes_.at(name).schema; }
 
-std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).schema.labels.size(); }
-
 hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::string>& axes) {
   hdf5::DataSetSpec spec{cube.type, {}, fill_of(cube)};
   std::vector<std::string> coordinates;
@@ -147,6 +145,20 @@ hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::st
     dataset.attach_scale(axes_.at(axes[index]).scale, index);
   }
   describe_cube(dataset, cube, coordinates, spec.fill);
+  return dataset;
+}
+
+hdf5::DataSet Layout::write(const CubeSchema& cube, const std::vector<std::string>& axes,
+                            const std::vector<double>& values) {
+  auto dataset = add_cube(cube, axes);
+  auto column = empty_column(cube.type);
+  const auto write_as = [&]<class T>(std::vector<T>& numbers) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      numbers = base::mapped(values, [](double value) { return static_cast<T>(value); });
+      dataset.write(0, std::span<const T>(numbers));
+    }
+  };
+  std::visit(write_as, column);
   return dataset;
 }
 

@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "hdf5/File.hpp"
@@ -23,18 +21,11 @@ class Layout {
   /// An array over axes that were added. Attributes as the cube says; float64 gets NaN where nothing is written, a
   /// status cube the flag "not_scored" if it has one.
   hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
-  /// A whole array, written; of int32 values whatever number the cube says.
-  template <class T>
-  hdf5::DataSet write(CubeSchema cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
-    cube.type = std::is_same_v<T, std::int32_t> ? hdf5::ElementType::int32 : cube.type;
-    auto dataset = add_cube(cube, axes);
-    dataset.write(0, std::span<const T>(values));
-    return dataset;
-  }
+  /// A whole array of numbers or flags, written.
+  hdf5::DataSet write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<double>& values);
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   /// As it was added.
   const AxisSchema& axis(const std::string& name) const;
-  std::uint64_t length(const std::string& axis) const;
 
  private:
   struct Axis {

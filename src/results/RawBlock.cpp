@@ -64,6 +64,11 @@ const std::vector<std::string>* AxisSchema::find_coordinate(const std::string& c
   return found == coordinates.end() ? nullptr : &found->values;
 }
 
+std::string AxisSchema::value(const std::string& coordinate, std::size_t place) const {
+  const auto* values = find_coordinate(coordinate);
+  return values == nullptr ? "" : values->at(place);
+}
+
 AxisSchema AxisSchema::part(const std::vector<std::size_t>& places) const {
   const auto chosen = [&](const std::vector<std::string>& values) {
     return base::mapped(places, [&](std::size_t place) { return values[place]; });
@@ -81,15 +86,6 @@ const std::vector<std::string>& coordinate_of(const AxisSchema& axis, const std:
   base::refuse_if(values == nullptr, "the axis '" + axis.name + "' has no coordinate '" + name + "'",
                   "this is no result of the probe");
   return *values;
-}
-
-CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description) {
-  return {std::move(name),      ElementType::float64,   {}, std::move(units),
-          std::move(long_name), std::move(description), {}};
-}
-
-CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
-  return {std::move(name), ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
 }
 
 RawColumn empty_column(ElementType type) {

@@ -34,6 +34,8 @@ struct AxisSchema {
 
   /// The values of the coordinate of this name; null: there is none.
   const std::vector<std::string>* find_coordinate(const std::string& coordinate) const;
+  /// What the coordinate of this name says of a label; "": there is none.
+  std::string value(const std::string& coordinate, std::size_t place) const;
   /// The axis with the labels and coordinates of these places alone.
   AxisSchema part(const std::vector<std::size_t>& places) const;
 };
@@ -45,16 +47,12 @@ const std::vector<std::string>& coordinate_of(const AxisSchema& axis, const std:
 struct CubeSchema {
   std::string name;  ///< "logprob"
   ElementType type = ElementType::float64;
-  std::vector<std::string> inner_axes;  ///< names of inner axes, outermost first; empty: one value per context
-  std::string units;                    ///< "nat", "1", ""
-  std::string long_name;
-  std::string description;
-  std::vector<std::string> flag_meanings;  ///< uint8 status cubes: meaning of 0, 1, 2, ...
+  std::vector<std::string> inner_axes = {};  ///< names of inner axes, outermost first; empty: one value per context
+  std::string units = {};                    ///< "nat", "1", ""
+  std::string long_name = {};
+  std::string description = {};
+  std::vector<std::string> flag_meanings = {};  ///< uint8 status cubes: meaning of 0, 1, 2, ...
 };
-
-/// Cubes of statistics files: numbers, and flags that say why there are none.
-CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description = "");
-CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings);
 
 /// outer_axes are the contexts' axes [subject, template, rephrasing]; the first `num_priors` subjects are priors.
 struct RawSchema {

@@ -80,7 +80,7 @@ std::vector<std::string> add_axes(Layout& layout, const ScoreTableAxes& axes) {
     if (!layout.has_axis(axis.name)) {
       layout.add_axis(axis);
     }
-    STEREOSWEEP_ASSERT(layout.length(axis.name) == axis.labels.size(), "an axis of the same name is the same");
+    STEREOSWEEP_ASSERT(layout.axis(axis.name).labels == axis.labels, "an axis of the same name is the same");
     names.push_back(axis.name);
   }
   return names;
@@ -91,12 +91,15 @@ std::vector<std::string> add_axes(Layout& layout, const ScoreTableAxes& axes) {
 ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes, const std::string& name,
                                    std::vector<bool> left_out)
     : left_out_(std::move(left_out)),
-      scores_(layout.add_cube(
-          number_cube(name, "", "score of the " + axes.back().name + " for the subject", "unit: measure_units"),
-          add_axes(layout, axes))),
-      statuses_(
-          layout.add_cube(flag_cube(name + "_status", "whether the score exists, and why not", score_status_names),
-                          add_axes(layout, axes))),
+      scores_(layout.add_cube({.name = name,
+                               .long_name = "score of the " + axes.back().name + " for the subject",
+                               .description = "unit: measure_units"},
+                              add_axes(layout, axes))),
+      statuses_(layout.add_cube({.name = name + "_status",
+                                 .type = ElementType::uint8,
+                                 .long_name = "whether the score exists, and why not",
+                                 .flag_meanings = score_status_names},
+                                add_axes(layout, axes))),
       shape_(scores_.shape()),
       kept_values_(shape_[0]),
       kept_statuses_(shape_[0]) {

@@ -139,9 +139,9 @@ TEST(StatisticsFile, ACompanionOverOtherAxesThanItsValuesIsRefused) {
   const testing::TemporaryDirectory folder;
   const auto path = file_with(folder, [](Layout& layout, hdf5::Group& /*root*/) {
     add_table(layout);
-    layout.write(number_cube("mean", "", "mean"), {"subject"}, std::vector<double>(2, 1.0))
+    layout.write({.name = "mean", .long_name = "mean"}, {"subject"}, std::vector<double>(2, 1.0))
         .write_attribute("role", "value");
-    auto n = layout.write(number_cube("mean_n", "", "cells"), {"subject", "item"}, std::vector<double>(6, 1.0));
+    auto n = layout.write({.name = "mean_n", .long_name = "cells"}, {"subject", "item"}, std::vector<double>(6, 1.0));
     n.write_attribute("role", "n");
     n.write_attribute("of", "mean");
   });
@@ -153,8 +153,8 @@ TEST(StatisticsFile, CsvAsItIsIsOneTableWithAllDigits) {
   const testing::TemporaryDirectory folder;
   const auto path = file_with(folder, [](Layout& layout, hdf5::Group& /*root*/) {
     add_table(layout);
-    layout.write(number_cube("mean", "", "mean"), {"subject"}, std::vector<double>(2, 1.0 / 3));
-    layout.write(number_cube("share", "", "share"), {"item"}, std::vector<double>(3, 0.125));
+    layout.write({.name = "mean", .long_name = "mean"}, {"subject"}, std::vector<double>(2, 1.0 / 3));
+    layout.write({.name = "share", .long_name = "share"}, {"item"}, std::vector<double>(3, 0.125));
   });
   std::ostringstream usual;
   write_statistics_table(path, TableFormat::csv, {}, usual);
@@ -186,8 +186,12 @@ TEST(ScoreFile, StatusesThatDoNotFitTheScoresAreRefused) {
       layout.add_axis(axis);
       names.push_back(axis.name);
     }
-    layout.write(number_cube("score", "", "score"), names, table.values);
-    layout.write(flag_cube("score_status", "status", score_status_names), {"measure"}, std::vector<std::uint8_t>(3, 0));
+    layout.write({.name = "score", .long_name = "score"}, names, table.values);
+    layout.write({.name = "score_status",
+                  .type = ElementType::uint8,
+                  .long_name = "status",
+                  .flag_meanings = score_status_names},
+                 {"measure"}, std::vector<double>(3, 0));
   });
   EXPECT_THROW({ const ScoreFile file(path); }, base::InputError);
 }

@@ -457,14 +457,15 @@ std::vector<Finding> curves_of(const std::vector<DetectionSummary>& rows) {
              &Point::false_positive_rate);
   Finding lists{.name = "detection_of_word", .axes = detection_axes(rows)};
   lists.axes.push_back({"detection_word", "word of the tests", {words.begin(), words.end()}, {}});
-  findings::Flags flags{{}, {"not_detected", "detected", "not_scored"}};
+  std::vector<int> states;
   for (const auto& row : rows) {
     for (const auto& word : words) {
       const bool is_scored = row.exists() && base::contains(row.words, word);
-      flags.places.push_back(!is_scored ? 2 : base::contains(row.detected, word) ? 1 : 0);
+      states.push_back(!is_scored ? 2 : base::contains(row.detected, word) ? 1 : 0);
     }
   }
-  lists.columns.push_back({Role::value, "", "", "whether the word is detected at IBD's threshold", "", "", flags});
+  lists.add_flags(Role::value, states, "", "whether the word is detected at IBD's threshold",
+                  {"not_detected", "detected", "not_scored"}, std::identity());
   return {std::move(curves), std::move(lists)};
 }
 
