@@ -11,32 +11,6 @@
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
-namespace {
-
-/// `read` [subject, template, ...], of these templates alone.
-template <class Value>
-std::function<std::vector<Value>(std::size_t)> of_templates(const std::function<std::vector<Value>(std::size_t)>& read,
-                                                            std::size_t num_templates,
-                                                            const std::shared_ptr<const results::AxisSchema>& chosen,
-                                                            const std::vector<std::size_t>& places,
-                                                            std::size_t num_subjects) {
-  return [=](std::size_t measure) {  // `chosen` keeps the axis that the table borrows
-    const auto all = read(measure);
-    const auto length = all.size() / (num_subjects * num_templates);
-    std::vector<Value> some;
-    some.reserve(num_subjects * chosen->labels.size() * length);
-    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-      for (const auto place : places) {
-        const auto first = all.begin() + static_cast<std::ptrdiff_t>((subject * num_templates + place) * length);
-        some.insert(some.end(), first, first + static_cast<std::ptrdiff_t>(length));
-      }
-    }
-    return some;
-  };
-}
-
-}  // namespace
-
 Scores scores_of(const results::ScoreTableAxes& axes) {
   Scores scores;
   std::ranges::transform(axes, scores.axes.begin(), [](const auto& axis) { return &axis; });
@@ -62,10 +36,7 @@ Scores scores_of(results::StatisticsFile& file) {
 }
 
 Scores scores_of(const results::ScoreFile& file) {
-  Scores scores;
-  for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
-    scores.axes[axis] = &file.axes()[axis];
-  }
+  auto scores = scores_of(file.axes());
   scores.read = [&file](std::size_t measure) { return file.read(measure); };
   scores.read_statuses = [&file](std::size_t measure) { return file.read_statuses(measure); };
   return scores;
@@ -86,9 +57,22 @@ Scores with_templates(const Scores& scores, const std::vector<std::string>& labe
   auto axis = all.part(places);
   axis.name = "chosen_template";
   const auto chosen = std::make_shared<const results::AxisSchema>(std::move(axis));
-  const auto num_subjects = scores.length(subject_axis);
   const auto narrowed = [&]<class Value>(const std::function<std::vector<Value>(std::size_t)>& read) {
-    return read ? of_templates(read, all.labels.size(), chosen, places, num_subjects) : read;
+    const auto read_some = [=, num_subjects = scores.length(subject_axis),
+                            num_templates = all.labels.size()](std::size_t measure) {
+      const auto values = read(measure);
+      const auto length = values.size() / (num_subjects * num_templates);
+      std::vector<Value> own;
+      own.reserve(num_subjects * chosen->labels.size() * length);  // `chosen` keeps the axis that the table borrows
+      for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+        for (const auto place : places) {
+          const auto first = values.begin() + static_cast<std::ptrdiff_t>((subject * num_templates + place) * length);
+          own.insert(own.end(), first, first + static_cast<std::ptrdiff_t>(length));
+        }
+      }
+      return own;
+    };
+    return read ? std::function<std::vector<Value>(std::size_t)>(read_some) : read;
   };
   auto some = scores;
   some.axes[template_axis] = chosen.get();
@@ -146,12 +130,8 @@ void require_no_faults(const std::vector<std::string>& faults) {
 }
 
 std::optional<stats::ScaleEnds> ends_of(const results::AxisSchema& measures, std::size_t measure) {
-  const auto number = [&](const char* name) -> std::optional<double> {
-    const auto* values = measures.find_coordinate(name);
-    return values == nullptr ? std::nullopt : base::parse_double((*values)[measure]);
-  };
-  const auto lowest = number("lowest");
-  const auto highest = number("highest");
+  const auto lowest = base::parse_double(measures.value("lowest", measure));
+  const auto highest = base::parse_double(measures.value("highest", measure));
   return lowest && highest && *lowest < *highest ? std::optional(stats::ScaleEnds{*lowest, *highest}) : std::nullopt;
 }
 

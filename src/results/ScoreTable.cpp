@@ -10,25 +10,27 @@
 
 namespace stereosweep::results {
 
-StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target)
+StatisticsFile::StatisticsFile(const std::string& schema, const StatisticsTarget& target, const ResultFile* source)
     : pending_(target.path),
       file_(hdf5::File::create(pending_.path())),
       layout_(std::make_unique<Layout>(file_.root())),
       finish_(target.finish),
       left_out_(target.left_out) {
   root().write_attribute("Conventions", "CF-1.8");
-  root().write_attribute("schema", "stereosweep-statistics/" + probe);
+  root().write_attribute("schema", schema);
   root().write_attribute("schema_version", "1.0");
   for (const auto* copied : {"title", "created", "model", "model_revision", "model_storage", "adapter",
                              "adapter_sha256", "model_sha256", "dtype", "job_sha256"}) {
-    if (const auto text = source.text(copied)) {
+    if (const auto text = source == nullptr ? std::nullopt : source->text(copied)) {
       root().write_attribute(copied, *text);
     }
   }
   root().write_attribute("software", "stereosweep");
   root().write_attribute("software_version", software_version());
-  root().write_attribute("source_digest", stated_digest(source));
-  root().write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+  if (source != nullptr) {
+    root().write_attribute("source_digest", stated_digest(*source));
+    root().write_attribute("source_complete", std::int64_t{source->complete() ? 1 : 0});
+  }
 }
 
 std::filesystem::path statistics_beside(const std::filesystem::path& file) {

@@ -42,7 +42,10 @@ class StatisticsFile {
  public:
   /// Says what the file is and of which result it was made: conventions, schema "stereosweep-statistics/PROBE",
   /// software, and title, model, hashes, digest and completeness of `source`. Throws base::Error for files.
-  StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target);
+  StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target)
+      : StatisticsFile("stereosweep-statistics/" + probe, target, &source) {}
+  /// The same with any schema; null: of no single result.
+  StatisticsFile(const std::string& schema, const StatisticsTarget& target, const ResultFile* source = nullptr);
   hdf5::Group& root() { return file_.root(); }
   Layout& layout() { return *layout_; }
   const std::vector<bool>& left_out() const { return left_out_; }

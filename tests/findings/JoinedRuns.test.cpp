@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
+#include "findings/FindingNumbers.hpp"
 #include "findings/RandomScores.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "stats/Summary.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 using Names = std::vector<std::string>;
 
@@ -115,7 +117,7 @@ TEST(JoinedRuns, differences_of_ratings_stay_between_their_ends) {
     const JoinedRuns joined({run_of_table("left", left), run_of_table("right", right)});
     const results::AxisSchema axis{"run", "", {"left", "right"}, {}};
     const auto found = compare_runs(joined, {.run_axis = axis, .comparison = {}});
-    return std::vector{found.front().find_column("low")->number(0), found.front().find_column("high")->number(0)};
+    return std::vector{number_in(found.front(), "low", 0), number_in(found.front(), "high", 0)};
   };
   const auto wide = interval();
   ASSERT_LT(wide[0], -4);
@@ -138,8 +140,9 @@ TEST(JoinedRuns, answers_of_finished_files_are_counted) {
   const results::ScoreFile file(folder / "run.stats.h5");
   const JoinedRuns joined({{"left", "one", scores_of(file)}, run_of_table("right", scores)});
   const auto cells = joined.cells(0);
-  EXPECT_THAT(joined.num_answers(cells, 0), ElementsAre(2 + 2 + 1));
-  EXPECT_EQ(joined.num_answers(cells, 0), joined.num_answers(cells, 1));
+  ASSERT_THAT(joined.means(cells, 0), SizeIs(1));
+  EXPECT_EQ(joined.means(cells, 0)[0].num_answers, 2 + 2 + 1);
+  EXPECT_EQ(joined.means(cells, 1)[0].num_answers, 2 + 2 + 1);
 }
 
 TEST(JoinedRuns, no_common_subject_is_an_error_that_names_both) {

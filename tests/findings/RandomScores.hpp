@@ -11,10 +11,7 @@
 #include <vector>
 
 #include "base/Random.hpp"
-#include "base/files/PendingFile.hpp"
 #include "findings/Scores.hpp"
-#include "hdf5/File.hpp"
-#include "results/Seal.hpp"
 
 namespace stereosweep::findings {
 
@@ -62,15 +59,9 @@ struct RandomScores {
 
   /// Writes the table as a statistics file of a probe "test".
   void write(const std::filesystem::path& path) const {
-    base::PendingFile pending(path);
-    auto file = hdf5::File::create(pending.path());
-    file.root().write_attribute("schema", "stereosweep-statistics/test");
-    {
-      results::Layout layout(file.root());
-      results::write_score_table(layout, table);
-    }
-    file.finish();
-    results::commit_sealed(pending);
+    results::StatisticsFile file("stereosweep-statistics/test", path);
+    results::write_score_table(file.layout(), table);
+    file.commit();
   }
 
   Scores scores() const {

@@ -13,44 +13,14 @@
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
-namespace {
 
-using results::AxisSchema;
-using Names = std::vector<std::string>;
-
-/// Names under which other probes may know a subject or item, none of them empty.
-Names names_of(const AxisSchema& axis, std::size_t place) {
-  Names names;
-  if (const auto* name = axis.find_coordinate("name")) {
-    names.push_back(normalised((*name)[place]));
-  }
-  names.push_back(normalised(axis.labels[place]));
-  const auto* left = axis.find_coordinate("left");
-  const auto* right = axis.find_coordinate("right");
-  if (left != nullptr && right != nullptr && !(*left)[place].empty() && !(*right)[place].empty()) {
-    names.push_back(normalised((*left)[place] + " - " + (*right)[place]));
-  }
-  std::erase(names, "");
-  return names;
-}
-
-}  // namespace
-
-JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
-  const bool is_mixed = std::ranges::any_of(runs_, [&](const auto& run) { return run.probe != runs_.front().probe; });
+JoinedRuns::JoinedRuns(std::vector<RunScores> runs)
+    : runs_(std::move(runs)),
+      is_mixed_(std::ranges::any_of(runs_, [&](const auto& run) { return run.probe != runs_.front().probe; })),
+      why_unpaired_(is_mixed_ ? "the results are of different probes" : "") {
   join_measures();
-  const auto own_label = [&](std::size_t axis) {
-    return
-        [this, axis](std::size_t run, std::size_t place) { return Names{runs_[run].scores.axes[axis]->labels[place]}; };
-  };
   for (const auto axis : {subject_axis, item_axis}) {
-    if (is_mixed) {
-      join_axis(axis, [this, axis](std::size_t run, std::size_t place) {
-        return names_of(*runs_[run].scores.axes[axis], place);
-      });
-    } else {
-      join_axis(axis, own_label(axis));
-    }
+    join_axis(axis);
     if (axes_[axis].labels.empty()) {
       const auto have = base::mapped(runs_, [&](const RunScores& run) {
         return "'" + run.label + "' has " + results::first_names(run.scores.axes[axis]->labels, 4);
@@ -58,16 +28,30 @@ JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
       base::refuse(std::string("no ") + results::score_axis_names[axis] + " is in all results", base::join(have, "; "));
     }
   }
-  if (is_mixed) {
-    why_unpaired_ = "the results are of different probes";
+  if (is_mixed_) {
     return;
   }
   for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
-    join_axis(axis, own_label(axis));
+    join_axis(axis);
     if (axes_[axis].labels.empty() && why_unpaired_.empty()) {
       why_unpaired_ = std::string("no ") + results::score_axis_names[axis] + " is in all results";
     }
   }
+}
+
+std::vector<std::string> JoinedRuns::names_of(std::size_t axis, std::size_t run, std::size_t place) const {
+  const auto& schema = *runs_[run].scores.axes[axis];
+  if (!is_mixed_) {
+    return {schema.labels[place]};
+  }
+  const auto left = schema.value("left", place);
+  const auto right = schema.value("right", place);
+  std::vector<std::string> names = {normalised(schema.value("name", place)), normalised(schema.labels[place])};
+  if (!left.empty() && !right.empty()) {
+    names.push_back(normalised(left + " - " + right));
+  }
+  std::erase(names, "");
+  return names;
 }
 
 void JoinedRuns::join_measures() {
@@ -88,8 +72,7 @@ void JoinedRuns::join_measures() {
       }
       for (std::size_t i = 0; i < measures_.coordinates.size(); ++i) {
         auto& known = measures_.coordinates[i].values;
-        const auto* values = axis.find_coordinate(measures_.coordinates[i].name);
-        const auto value = values == nullptr ? "" : (*values)[place];
+        const auto value = axis.value(measures_.coordinates[i].name, place);
         known.resize(measures_.labels.size(), value);
         if (i >= first_end && known[at] != value) {
           known[at].clear();
@@ -100,14 +83,14 @@ void JoinedRuns::join_measures() {
   }
 }
 
-void JoinedRuns::join_axis(std::size_t axis, const auto& keys) {
+void JoinedRuns::join_axis(std::size_t axis) {
   const auto& first = *runs_.front().scores.axes[axis];
   // Labels of the first run, each with the places where the others know it by one of its names.
   std::map<std::string, std::size_t> known;
   std::vector<std::size_t> owner(first.labels.size());
   for (std::size_t place = 0; place < first.labels.size(); ++place) {
     owner[place] = place;
-    for (const auto& key : keys(0, place)) {
+    for (const auto& key : names_of(axis, 0, place)) {
       owner[place] = std::min(owner[place], known.try_emplace(key, owner[place]).first->second);
     }
   }
@@ -117,7 +100,7 @@ void JoinedRuns::join_axis(std::size_t axis, const auto& keys) {
     found[run].resize(first.labels.size());
     const auto& labels = runs_[run].scores.axes[axis]->labels;
     for (std::size_t place = 0; place < labels.size(); ++place) {
-      const auto names = keys(run, place);
+      const auto names = names_of(axis, run, place);
       const auto name = std::ranges::find_if(names, [&](const auto& key) { return known.contains(key); });
       if (name == names.end()) {
         base::add_once(not_shared.labels, labels[place]);
@@ -229,21 +212,19 @@ Scores JoinedRuns::axes_of(std::size_t run) const {
   return scores;
 }
 
-std::vector<CellMean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
-  return Cells(axes_of(cells.runs[place]), cells.values[place]).means({subject_axis, item_axis});
-}
-
-std::vector<std::int32_t> JoinedRuns::num_answers(const RunCells& cells, std::size_t place) const {
+std::vector<RunMean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
   const auto axes = axes_of(cells.runs[place]);
+  auto means = base::mapped(Cells(axes, cells.values[place]).means({subject_axis, item_axis}),
+                            [](const CellMean& mean) { return RunMean{mean}; });
   const auto& replicates = axes.axes[replicate_axis]->labels;
-  const auto [num_items, num_subjects] = std::pair(axes.length(item_axis), axes.length(subject_axis));
-  std::vector<std::int32_t> counts(num_subjects * num_items, 0);
+  const auto num_items = axes.length(item_axis);
   const auto& answers = cells.answers[place];
+  const auto of_subject = answers.size() / axes.length(subject_axis);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const bool is_mean = replicates[i / num_items % replicates.size()] == results::ScoreTable::mean_replicate;
-    counts[i / (answers.size() / num_subjects) * num_items + i % num_items] += is_mean ? 0 : answers[i];
+    means[i / of_subject * num_items + i % num_items].num_answers += is_mean ? 0 : answers[i];
   }
-  return counts;
+  return means;
 }
 
 }  // namespace stereosweep::findings

@@ -3,21 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <numeric>
 
 #include "base/Lists.hpp"
-#include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/Agreement.hpp"
 #include "findings/variance/Variance.hpp"
-#include "hdf5/File.hpp"
-#include "results/Layout.hpp"
-#include "results/Seal.hpp"
-#include "results/Software.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
@@ -107,8 +101,7 @@ class RunComparer {
         measures_(joined.measures()),
         subjects_(joined.subjects()),
         items_(joined.items()) {
-    means_.assign(runs_.labels.size() * rows_of_run(), {stats::nan, 0});
-    num_answers_.assign(means_.size(), 0);
+    means_.resize(runs_.labels.size() * rows_of_run());
     for (std::size_t measure = 0; measure < measures_.labels.size(); ++measure) {
       read(measure);
     }
@@ -157,7 +150,6 @@ class RunComparer {
     for (std::size_t i = 0; i < cells.runs.size(); ++i) {
       const auto first = static_cast<std::ptrdiff_t>(cells.runs[i] * rows_of_run() + measure * num_cells());
       std::ranges::copy(joined_.means(cells, i), means_.begin() + first);
-      std::ranges::copy(joined_.num_answers(cells, i), num_answers_.begin() + first);
     }
     if (joined_.is_paired()) {
       variance_.push_back(
@@ -165,10 +157,13 @@ class RunComparer {
     }
   }
 
+  bool has_measure(const RunPair& pair, std::size_t measure) const {
+    return base::contains(measured_[measure], pair.left) && base::contains(measured_[measure], pair.right);
+  }
   std::vector<std::string> common_measures(const RunPair& pair) const {
     std::vector<std::string> common;
     for (std::size_t measure = 0; measure < measured_.size(); ++measure) {
-      if (base::contains(measured_[measure], pair.left) && base::contains(measured_[measure], pair.right)) {
+      if (has_measure(pair, measure)) {
         common.push_back(measures_.labels[measure]);
       }
     }
@@ -181,7 +176,7 @@ class RunComparer {
       for (std::size_t measure = 0; measure < measured_.size(); ++measure) {
         if (base::contains(measured_[measure], run)) {
           const auto own = std::span(means_).subspan(run * rows_of_run() + measure * num_cells(), num_cells());
-          series_.push_back({runs_.labels[run], measures_.labels[measure], base::mapped(own, &CellMean::value)});
+          series_.push_back({runs_.labels[run], measures_.labels[measure], base::mapped(own, &RunMean::value)});
         }
       }
     }
@@ -211,33 +206,30 @@ class RunComparer {
   /// [pair, measure, subject, item]
   std::vector<ContrastRow> compared_pairs() const {
     auto comparison = question_.comparison;
-    comparison.contrasts.clear();
-    std::map<std::string, std::size_t> firsts;  // of a contrast: place of its first row of the first measure
-    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-      for (std::size_t subject = 0; subject < subjects_.labels.size(); ++subject) {
-        const auto& label = subjects_.labels[subject];
-        const auto of_run = [&](std::size_t run) {
-          return std::vector<sweep::Selection>{{results::score_axis_names[replicate_axis], {runs_.labels[run]}},
-                                               {"subject", {label}}};
-        };
-        sweep::Contrast contrast{.name = pair_label(pairs_[pair]) + " | " + label,
-                                 .left = of_run(pairs_[pair].left),
-                                 .right = of_run(pairs_[pair].right)};
-        contrast.measures = common_measures(pairs_[pair]);
-        firsts[contrast.name] = pair * rows_of_run() + subject * items_.labels.size();
-        comparison.contrasts.push_back(std::move(contrast));
-      }
-    }
-    std::vector<ContrastRow> differences(pairs_.size() * rows_of_run());
+    comparison.contrasts = base::mapped(pairs_, [&](const RunPair& pair) {
+      const auto of_run = [&](std::size_t run) {
+        return std::vector<sweep::Selection>{{results::score_axis_names[replicate_axis], {runs_.labels[run]}}};
+      };
+      return sweep::Contrast{.name = pair_label(pair),
+                             .left = of_run(pair.left),
+                             .right = of_run(pair.right),
+                             .each = "subject",
+                             .measures = common_measures(pair)};
+    });
     const AxisSchema replicates{results::score_axis_names[replicate_axis], "run", runs_.labels, {}};
-    for (auto& row : compare(table_of_runs(joined_, replicates), comparison, question_.seed)) {
-      const auto place = firsts.at(row.contrast) + *results::place_of(measures_.labels, row.measure) * num_cells() +
-                         *results::place_of(items_.labels, row.item);
-      const auto& [left, right] = pairs_[place / rows_of_run()];
-      const auto own = place % rows_of_run();
-      row.num_answers = num_answers_[left * rows_of_run() + own] + num_answers_[right * rows_of_run() + own];
-      row.claim = base::replace_all(row.claim, ": scores lean ", " leans ");  // a side is one run
-      differences[place] = std::move(row);
+    auto rows = compare(table_of_runs(joined_, replicates), comparison, question_.seed);
+    std::vector<ContrastRow> differences(pairs_.size() * rows_of_run());
+    auto next = rows.begin();
+    for (std::size_t measure = 0; measure < measured_.size(); ++measure) {
+      for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+        for (std::size_t cell = 0; has_measure(pairs_[pair], measure) && cell < num_cells(); ++cell) {
+          const auto own = measure * num_cells() + cell;
+          auto& row = differences[pair * rows_of_run() + own] = std::move(*next++);
+          row.num_answers = means_[pairs_[pair].left * rows_of_run() + own].num_answers +
+                            means_[pairs_[pair].right * rows_of_run() + own].num_answers;
+          row.claim = base::replace_all(row.claim, ": scores lean ", " leans ");  // a side is one run
+        }
+      }
     }
     return differences;
   }
@@ -255,7 +247,7 @@ class RunComparer {
     comparison.contrasts.clear();  // the runs have their own
     add_differences(found, rows, comparison);
     found.notes += " Of two models they say nothing of others.";
-    const bool has_answers = std::ranges::any_of(num_answers_, [](auto number) { return number > 0; });
+    const bool has_answers = std::ranges::any_of(means_, [](const auto& mean) { return mean.num_answers > 0; });
     const bool is_one = pairs_.size() == 1;  // its name stands in the title
     found.views = {
         {.title = "Differences between runs in ",
@@ -343,10 +335,11 @@ class RunComparer {
         .add(Role::value, means_, "", "",
              std::string("mean score over ") +
                  (joined_.is_paired() ? "the cells that all runs with the measure have" : "the run's own cells"),
-             &CellMean::value)
+             &RunMean::value)
         .note = "unit: measure_units";
-    found.add(Role::n, means_, "n", "1", "(template, rephrasing) in the mean", &CellMean::num_cells);
-    found.add(Role::n, num_answers_, "answers", "1", "sampled answers that were read in the mean; 0: it is of none");
+    found.add(Role::n, means_, "n", "1", "(template, rephrasing) in the mean", &RunMean::num_cells);
+    found.add(Role::n, means_, "answers", "1", "sampled answers that were read in the mean; 0: it is of none",
+              &RunMean::num_answers);
     if (pairs_.empty()) {
       found.views = {
           {.title = "Means of runs in ", .columns = table_columns("run, subject, item, mean:, cells: n, answers")}};
@@ -400,8 +393,7 @@ class RunComparer {
   std::vector<std::vector<std::size_t>> measured_;  ///< [measure]: runs that have it
   std::vector<std::uint64_t> num_shared_;           ///< [measure]: cells that all runs with the measure have
   std::vector<std::uint64_t> num_dropped_;          ///< [measure]: cells that only some of them have
-  std::vector<CellMean> means_;                     ///< [run, measure, subject, item]
-  std::vector<std::int32_t> num_answers_;           ///< sampled answers that were read in these
+  std::vector<RunMean> means_;                      ///< [run, measure, subject, item]
   std::vector<VarianceShares> variance_;            ///< [measure]; none where cells are not paired
   std::vector<RunPair> pairs_;                      ///< with a measure that both have
   std::vector<Series> series_;
@@ -415,23 +407,11 @@ std::vector<Finding> compare_runs(const JoinedRuns& joined, const RunQuestion& q
 
 void write_runs(const std::filesystem::path& target, const JoinedRuns& joined, const AxisSchema& run_axis,
                 const std::vector<Finding>& found) {
-  base::PendingFile pending(target);
-  auto file = hdf5::File::create(pending.path());
-  auto& root = file.root();
-  root.write_attribute("Conventions", "CF-1.8");
-  root.write_attribute("schema", "stereosweep-runs");
-  root.write_attribute("schema_version", "1.0");
-  root.write_attribute("software", "stereosweep");
-  root.write_attribute("software_version", results::software_version());
-  root.write_attribute("paired", joined.is_paired() ? "yes" : "no: " + joined.why_unpaired());
-  {
-    results::Layout layout(root);
-    layout.add_axis(run_axis);
-    std::ranges::for_each(found, [&](const Finding& finding) { write(layout, finding); });
-  }
-  root.write_attribute("complete", std::int64_t{1});
-  file.finish();
-  results::commit_sealed(pending);
+  results::StatisticsFile file("stereosweep-runs", target);
+  file.root().write_attribute("paired", joined.is_paired() ? "yes" : "no: " + joined.why_unpaired());
+  file.layout().add_axis(run_axis);
+  std::ranges::for_each(found, [&](const Finding& finding) { write(file.layout(), finding); });
+  file.commit();
 }
 
 std::string runs_text(const JoinedRuns& joined, const std::vector<Finding>& found, std::size_t top,

@@ -46,6 +46,11 @@ struct RunCells {
   std::uint64_t num_dropped = 0;  ///< cells with a score in some of them only
 };
 
+/// Of one subject and item of a run, over its templates and rephrasings, replicates averaged first.
+struct RunMean : CellMean {
+  std::int32_t num_answers = 0;  ///< sampled answers that were read in it
+};
+
 class JoinedRuns {
  public:
   /// At least two runs, whose scores are borrowed. Subjects and items are those that all runs have: by their labels;
@@ -68,21 +73,21 @@ class JoinedRuns {
   RunCells cells(std::size_t measure) const;
   /// The axes of a run's values in RunCells; nothing can be read.
   Scores axes_of(std::size_t run) const;
-  /// Means of the cells of one run over its templates and rephrasings, replicates averaged first; [subject, item].
-  /// `place`: of the run in `cells.runs`.
-  std::vector<CellMean> means(const RunCells& cells, std::size_t place) const;
-  /// Sampled answers in these means, [subject, item].
-  std::vector<std::int32_t> num_answers(const RunCells& cells, std::size_t place) const;
+  /// Means of the cells of one run, [subject, item]. `place`: of the run in `cells.runs`.
+  std::vector<RunMean> means(const RunCells& cells, std::size_t place) const;
 
  private:
   bool is_joined(std::size_t axis) const { return is_paired() || axis == subject_axis || axis == item_axis; }
   void join_measures();
-  /// Finds the shared labels of an axis; `keys(run, place)` are the names under which a label may be found.
-  void join_axis(std::size_t axis, const auto& keys);
+  /// Finds the shared labels of an axis.
+  void join_axis(std::size_t axis);
+  /// Under which a label may be found, none of them empty where the runs are of different probes.
+  std::vector<std::string> names_of(std::size_t axis, std::size_t run, std::size_t place) const;
   /// Scores and sampled answers of one run.
   std::pair<std::vector<double>, std::vector<std::int32_t>> gathered(std::size_t run, std::size_t measure) const;
 
   std::vector<RunScores> runs_;
+  bool is_mixed_;  ///< they are of different probes
   results::AxisSchema measures_;
   std::vector<std::vector<std::optional<std::size_t>>> measure_places_;  ///< [measure][run]
   std::array<results::AxisSchema, 6> axes_;

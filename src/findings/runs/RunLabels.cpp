@@ -63,7 +63,7 @@ struct Difference {
   Values values;
 };
 
-bool differ(const Values& values) { return std::ranges::adjacent_find(values, std::not_equal_to()) != values.end(); }
+std::size_t num_different(const Values& values) { return std::set<std::string>(values.begin(), values.end()).size(); }
 
 /// In the order in which labels name them.
 std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
@@ -89,7 +89,7 @@ std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
       is_everywhere = is_everywhere && value != nullptr;
       difference.values.push_back(value == nullptr ? "" : *value);
     }
-    if (differ(difference.values) && (is_everywhere || !is_mixed)) {
+    if (num_different(difference.values) > 1 && (is_everywhere || !is_mixed)) {
       differences.push_back(std::move(difference));
     }
   }
@@ -116,13 +116,12 @@ Values own_entries(const Values& values) {
 
 /// Short, where these differ as the values do: of paths the last part, of lists what is not in all.
 Values shown_values(const Difference& difference) {
-  const auto count = [](const Values& values) { return std::set<std::string>(values.begin(), values.end()).size(); };
   const auto lasts = base::mapped(difference.values, [](const auto& value) {
     const auto path = std::filesystem::path(value).lexically_normal();
     return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
   });
   const auto shorter = difference.key == "model.path" ? lasts : own_entries(difference.values);
-  return count(shorter) == count(difference.values) ? shorter : difference.values;
+  return num_different(shorter) == num_different(difference.values) ? shorter : difference.values;
 }
 
 /// The last part of the key where no other that differs ends so.
@@ -133,13 +132,10 @@ std::string name_of(const std::string& key, const std::vector<Difference>& diffe
 }
 
 Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>& differences) {
-  const auto num_apart = [](const Values& labels) {
-    return std::set<std::string>(labels.begin(), labels.end()).size();
-  };
   std::vector<std::pair<std::string, Values>> used;
   Values joined(runs.size());
   for (const auto& difference : differences) {
-    if (num_apart(joined) == runs.size()) {
+    if (num_different(joined) == runs.size()) {
       break;
     }
     auto values = shown_values(difference);
@@ -147,7 +143,7 @@ Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>&
     for (std::size_t run = 0; run < runs.size(); ++run) {
       longer[run] += (used.empty() ? "" : ", ") + name_of(difference.key, differences) + "=" + values[run];
     }
-    if (num_apart(longer) > num_apart(joined)) {
+    if (num_different(longer) > num_different(joined)) {
       joined = std::move(longer);
       used.emplace_back(difference.key, std::move(values));
     }
@@ -155,7 +151,7 @@ Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>&
   if (used.size() == 1 && (used.front().first == "model.path" || used.front().first == "probe")) {
     joined = used.front().second;
   }
-  if (num_apart(joined) < runs.size()) {
+  if (num_different(joined) < runs.size()) {
     for (std::size_t run = 0; run < runs.size(); ++run) {
       joined[run] += (joined[run].empty() ? "" : ", ") + runs[run].digest.substr(0, hash_digits);
     }
