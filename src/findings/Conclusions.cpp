@@ -43,7 +43,7 @@ std::vector<Finding> found(const sweep::DecideRequest& /*request*/, Asked& asked
   return findings_of(decide(asked.scores, asked.comparison, asked.seed), asked.comparison);
 }
 std::vector<Finding> found(const sweep::MeansRequest& /*means*/, Asked& asked) {
-  return {finding_of(means_of(asked.scores, asked.comparison), asked.comparison)};
+  return {means_of(asked.scores, asked.comparison)};
 }
 std::vector<Finding> found(const sweep::VarianceRequest& /*variance*/, Asked& asked) {
   return findings_of(variance_of(asked.scores, asked.comparison), asked.comparison);
@@ -56,16 +56,16 @@ std::vector<Finding> found(const sweep::People& /*people*/, Asked& asked) {
 }
 std::vector<Finding> found(const std::vector<sweep::CorrelationRequest>& /*requests*/, Asked& asked) {
   const auto find = [&] { return asked.find_clusters(); };
-  return findings_of(correlations_of(asked.scores, asked.comparison, find, asked.seed), asked.comparison);
+  return correlations_of(asked.scores, asked.comparison, find, asked.seed);
 }
 std::vector<Finding> found(const sweep::ExtremesRequest& /*extremes*/, Asked& asked) {
-  return {finding_of(extremes_of(asked.scores, asked.comparison), asked.comparison)};
+  return {extremes_of(asked.scores, asked.comparison)};
 }
 std::vector<Finding> found(const sweep::ClusterRequest& clusters, Asked& asked) {
   return findings_of(*asked.find_clusters(), clusters, asked.seed);
 }
 std::vector<Finding> found(const sweep::VariationRequest& variation, Asked& asked) {
-  return findings_of(variation_of(asked.scores, variation), variation);
+  return variation_of(asked.scores, variation);
 }
 
 /// `use(statistic, request)` of every statistic that is asked for.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -17,7 +18,7 @@ namespace stereosweep::findings {
 namespace {
 
 constexpr std::size_t rows_together = 64;  // computed by one rank
-constexpr std::int32_t few_templates = 5;  // below it an interval says little
+constexpr std::size_t few_templates = 5;   // below it an interval says little
 constexpr double score_rounding = 1e-12;   // of the largest score: what varies by less does not vary
 
 class MeansOfMeasure {
@@ -198,22 +199,6 @@ std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, c
   return all;
 }
 
-Means means_of(const Scores& scores, const sweep::Comparison& comparison) {
-  const auto measures = chosen_measures(scores, comparison.means->measures, "statistics.means");
-  Means means{
-      .axes = {measure_axis_of(scores, measures, "mean_measure"), *scores.axes[subject_axis], *scores.axes[item_axis]},
-      .num_templates = scores.length(template_axis),
-      .rows = {}};
-  const auto items = single_items(*scores.axes[item_axis]);
-  for (const auto measure : measures) {
-    const auto values = scores.read(measure);
-    const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
-    const auto rows = compared_means(scores, measure, Cells(scores, values, statuses), items, comparison.confidence);
-    means.rows.insert(means.rows.end(), rows.begin(), rows.end());
-  }
-  return means;
-}
-
 std::string answers_column(const std::vector<MeanRow>& rows) {
   return rows.empty() || rows.front().num_answers < 0 ? "" : ", answers";
 }
@@ -253,18 +238,30 @@ void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::st
       &MeanRow::rank);
 }
 
-Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
-  Finding finding{.name = "mean_score", .axes = means.axes, .named = comparison.means->measures};
-  add_means(finding, means.rows, "", "subjects and items", comparison.confidence);
-  finding.add(Role::value, means.rows, "coverage", "1",
-              "share of the applicable (template, rephrasing) that have a score", &MeanRow::coverage);
+Finding means_of(const Scores& scores, const sweep::Comparison& comparison) {
+  const auto& request = *comparison.means;
+  const auto chosen = chosen_measures(scores, request.measures, "statistics.means");
+  const auto& items = *scores.axes[item_axis];
+  std::vector<MeanRow> rows;
+  for (const auto measure : chosen) {
+    const auto values = scores.read(measure);
+    const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+    const Cells cells(scores, values, statuses);
+    std::ranges::move(compared_means(scores, measure, cells, single_items(items), comparison.confidence),
+                      std::back_inserter(rows));
+  }
+  Finding finding{.name = "mean_score",
+                  .axes = {measure_axis_of(scores, chosen, "mean_measure"), *scores.axes[subject_axis], items},
+                  .named = request.measures};
+  add_means(finding, rows, "", "subjects and items", comparison.confidence);
+  finding.add(Role::value, rows, "coverage", "1", "share of the applicable (template, rephrasing) that have a score",
+              &MeanRow::coverage);
   finding.views = {{"Means of ",
-                    table_columns("subject, item, mean:, low, high, cells: n" + answers_column(means.rows) +
+                    table_columns("subject, item, mean:, low, high, cells: n" + answers_column(rows) +
                                   ", coverage, from all: deviation, p Holm: p_holm"),
                     "rank"}};
   const RowLabels measures(finding, "measure");
   const RowLabels subjects(finding, "subject");
-  const auto& items = means.axes.back();
   const auto claim = [&, row = std::size_t{0}](const MeanRow& mean) mutable {
     const auto place = row++;
     return std::isnan(mean.deviation)
@@ -272,7 +269,7 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
                : claim_of({subjects.of(place), "the mean of all subjects and items", "", true}, measures.of(place),
                           items, place % items.labels.size(), mean.deviation > 0);
   };
-  finding.question = {{base::mapped(means.rows, claim), "deviation", "cell", "difference"}};
+  finding.question = {{base::mapped(rows, claim), "deviation", "cell", "difference"}};
   finding.notes =
       "Chosen: first those with the best evidence that they differ from the mean of all subjects and items. from all: "
       "that difference; p Holm: its p, adjusted for all of the measure from which these were chosen. low, high: " +
@@ -280,10 +277,10 @@ Finding finding_of(const Means& means, const sweep::Comparison& comparison) {
       " interval over other templates and rephrasings, inside the scale of the measure; it holds the mean less often "
       "where scores are skewed (small probabilities) or few templates have most of the cells. coverage: share of the "
       "applicable cells that have a score.";
-  finding.notes += answers_column(means.rows).empty() ? "" : " answers: sampled answers that were read in the mean.";
-  if (std::cmp_less(means.num_templates, few_templates)) {
-    finding.notes += " With so few templates (" + std::to_string(means.num_templates) +
-                     ") intervals and p say little of other templates.";
+  finding.notes += answers_column(rows).empty() ? "" : " answers: sampled answers that were read in the mean.";
+  if (const auto num_templates = scores.length(template_axis); num_templates < few_templates) {
+    finding.notes +=
+        " With so few templates (" + std::to_string(num_templates) + ") intervals and p say little of other templates.";
   }
   return finding;
 }

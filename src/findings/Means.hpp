@@ -36,12 +36,6 @@ struct MeanRow {
   double coverage() const { return num_applicable > 0 ? static_cast<double>(num_cells) / num_applicable : stats::nan; }
 };
 
-struct Means {
-  std::vector<results::AxisSchema> axes;  ///< measure (all of the table, or `mean_measure`), subject, item
-  std::size_t num_templates = 0;          ///< of the table
-  std::vector<MeanRow> rows;              ///< [measure, subject, item]
-};
-
 /// Place of each number in a list with the best evidence first, from 1: the smallest p, of equal p the largest
 /// |effect|, then the earlier one. Numbers without a p (NaN) come behind all others, those without an effect last.
 /// `p` and `effects` are parallel.
@@ -53,9 +47,6 @@ std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<co
 std::vector<MeanRow> compared_means(const Scores& scores, std::size_t measure, const Cells& cells,
                                     const std::vector<ItemGroup>& groups, double confidence);
 
-/// Of the measures that `comparison.means` chooses. Throws InputError for measures that the table does not have.
-Means means_of(const Scores& scores, const sweep::Comparison& comparison);
-
 /// `answers`: a column of a view, where the rows count sampled answers.
 std::string answers_column(const std::vector<MeanRow>& rows);
 
@@ -64,7 +55,9 @@ std::string answers_column(const std::vector<MeanRow>& rows);
 void add_means(Finding& finding, const std::vector<MeanRow>& rows, const std::string& mean, const std::string& others,
                double confidence);
 
-/// Of each measure a table with the best evidence of a deviation first.
-Finding finding_of(const Means& means, const sweep::Comparison& comparison);
+/// Rows are [measure (all of the table, or `mean_measure`), subject, item] of the measures that `comparison.means`
+/// chooses; of each a table with the best evidence of a deviation first. Throws InputError for measures that the table
+/// does not have.
+Finding means_of(const Scores& scores, const sweep::Comparison& comparison);
 
 }  // namespace stereosweep::findings

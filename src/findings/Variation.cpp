@@ -1,7 +1,8 @@
 #include "findings/Variation.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <cstdint>
 #include <span>
 
 #include "base/Lists.hpp"
@@ -14,6 +15,15 @@ namespace stereosweep::findings {
 namespace {
 
 using Over = sweep::VariationRequest::Over;
+
+constexpr std::array<double, 5> quantile_levels = {0.05, 0.25, 0.5, 0.75, 0.95};
+
+/// One measure of one subject and item.
+struct VariationRow {
+  stats::Value variation;
+  std::int32_t n = 0;                    ///< values
+  std::array<double, 5> quantiles = {};  ///< at `quantile_levels`; NaN: no value
+};
 
 std::string name_of(Over over) { return sweep::VariationRequest::over_names.at(static_cast<std::size_t>(over)); }
 
@@ -58,54 +68,43 @@ std::vector<VariationRow> rows_over(Over over, const Cells& cells) {
   return rows;
 }
 
-}  // namespace
-
-Variation variation_of(const Scores& scores, const sweep::VariationRequest& request) {
-  const auto measures = chosen_measures(scores, request.measures, "statistics.variation");
-  Variation variation{.axes = {measure_axis_of(scores, measures, "variation_measure"), *scores.axes[subject_axis],
-                               *scores.axes[item_axis]},
-                      .rows = std::vector<std::vector<VariationRow>>(request.over.size())};
-  for (const auto& rows :
-       share_measures<VariationRow>(scores, measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
-         std::vector<VariationRow> of_measure;
-         const Cells cells(scores, values);
-         for (const auto over : request.over) {
-           std::ranges::move(rows_over(over, cells), std::back_inserter(of_measure));
-         }
-         return of_measure;
-       })) {
-    const auto num_rows = rows.size() / request.over.size();
-    for (std::size_t place = 0; place < request.over.size(); ++place) {
-      const auto own = std::span(rows).subspan(place * num_rows, num_rows);
-      variation.rows[place].insert(variation.rows[place].end(), own.begin(), own.end());
-    }
+Finding finding_of(const std::string& over, const std::vector<VariationRow>& rows) {
+  Finding finding{.name = "variation_over_" + over};
+  const RowColumns add{finding, rows};
+  const auto ratio = &VariationRow::variation;
+  add(Role::value, "", "1", "standard deviation (n - 1) over mean, over " + over + "s", ratio, &stats::Value::value);
+  add(Role::n, "n", "1", over + "s with a score", &VariationRow::n);
+  add(Role::status, "status", "", "why there is no number; constant: the mean is 0", ratio, &stats::Value::reason);
+  std::string shown = "subject, item";
+  for (std::size_t level = 0; level < quantile_levels.size(); ++level) {
+    const auto percent = results::fixed(100 * quantile_levels[level], 0);
+    add(Role::value, "quantile_" + percent, "", percent + " % of the scores over " + over + "s are at most this",
+        [level](const VariationRow& row) { return row.quantiles[level]; });
+    shown += ", " + percent + " %: quantile_" + percent;
   }
-  return variation;
+  finding.views = {{.title = "Coefficients of variation over " + over + "s, ",
+                    .columns = table_columns("subject, item, CV:, n"),
+                    .by = "-"},
+                   {.title = "Quantiles of scores over " + over + "s, ", .columns = table_columns(shown + ", n")}};
+  return finding;
 }
 
-std::vector<Finding> findings_of(const Variation& variation, const sweep::VariationRequest& request) {
+}  // namespace
+
+std::vector<Finding> variation_of(const Scores& scores, const sweep::VariationRequest& request) {
+  const auto measures = chosen_measures(scores, request.measures, "statistics.variation");
+  const auto of_measures = share_measures<std::vector<VariationRow>>(
+      scores, measures, [&](const std::vector<double>& values, std::size_t /*place*/) {
+        const Cells cells(scores, values);
+        return base::mapped(request.over, [&](Over over) { return rows_over(over, cells); });
+      });
   std::vector<Finding> findings;
   for (std::size_t place = 0; place < request.over.size(); ++place) {
-    const auto over = name_of(request.over[place]);
-    const auto& rows = variation.rows[place];
-    auto& finding = findings.emplace_back(
-        Finding{.name = "variation_over_" + over, .axes = variation.axes, .named = request.measures});
-    const RowColumns add{finding, rows};
-    const auto ratio = &VariationRow::variation;
-    add(Role::value, "", "1", "standard deviation (n - 1) over mean, over " + over + "s", ratio, &stats::Value::value);
-    add(Role::n, "n", "1", over + "s with a score", &VariationRow::n);
-    add(Role::status, "status", "", "why there is no number; constant: the mean is 0", ratio, &stats::Value::reason);
-    std::string shown = "subject, item";
-    for (std::size_t level = 0; level < quantile_levels.size(); ++level) {
-      const auto percent = results::fixed(100 * quantile_levels[level], 0);
-      add(Role::value, "quantile_" + percent, "", percent + " % of the scores over " + over + "s are at most this",
-          [level](const VariationRow& row) { return row.quantiles[level]; });
-      shown += ", " + percent + " %: quantile_" + percent;
-    }
-    finding.views = {{.title = "Coefficients of variation over " + over + "s, ",
-                      .columns = table_columns("subject, item, CV:, n"),
-                      .by = "-"},
-                     {.title = "Quantiles of scores over " + over + "s, ", .columns = table_columns(shown + ", n")}};
+    const auto rows = base::joined(of_measures, [&](const auto& of_measure) { return of_measure[place]; });
+    auto& finding = findings.emplace_back(finding_of(name_of(request.over[place]), rows));
+    finding.axes = {measure_axis_of(scores, measures, "variation_measure"), *scores.axes[subject_axis],
+                    *scores.axes[item_axis]};
+    finding.named = request.measures;
   }
   findings.back().notes =
       "CV: standard deviation (n - 1) over mean of a subject's scores of an item, the largest first. Read it of "

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "findings/FindingNumbers.hpp"
 #include "findings/Means.hpp"
 #include "findings/RandomScores.hpp"
 #include "findings/correlations/Correlations.hpp"
@@ -106,7 +107,7 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
     comparison.extremes = {.of = {{items.name, items.labels}}};
     const auto means = means_of(scores, comparison);
     const auto extremes = extremes_of(scores, comparison);
-    Correlations correlations;
+    std::vector<Finding> correlations;
     Clusters clusters;
     if (items.labels.size() > 1) {
       comparison.correlations = {{.name = "all", .rows = {{items.name, items.labels}}}};
@@ -116,15 +117,16 @@ TEST(Cells, statistics_of_one_table_agree_on_means) {
     }
     const auto num_subjects = scores.length(subject_axis);
     const auto num_items = scores.length(item_axis);
-    for (std::size_t place = 0; place < means.rows.size(); ++place) {
-      const double mean = means.rows[place].mean;
+    for (std::size_t place = 0; place < means.num_rows(); ++place) {
+      const double mean = number_in(means, "", place);
       const auto item = place % num_items;
       const auto subject = place / num_items % num_subjects;
       const auto measure = place / num_items / num_subjects;
-      const double extreme = extremes.rows[(measure * num_items + item) * num_subjects + subject].mean.mean;
+      const double extreme = number_in(extremes, "mean", (measure * num_items + item) * num_subjects + subject);
       EXPECT_TRUE(mean == extreme || std::isnan(mean + extreme)) << seed;
       if (num_items > 1) {
-        const double correlated = correlations.scores[(measure * num_subjects + subject) * num_items + item];
+        const double correlated =
+            number_in(correlations.back(), "", (measure * num_subjects + subject) * num_items + item);
         EXPECT_TRUE(mean == correlated || std::isnan(mean + correlated)) << seed;
         const double point = clusters.sources[measure].points[subject * num_items + item];
         EXPECT_TRUE(mean == point || std::isnan(mean + point)) << seed;

@@ -6,7 +6,10 @@
 #include <cstddef>
 
 #include "base/Error.hpp"
+#include "findings/FindingNumbers.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/correlations/SubjectScores.hpp"
+#include "stats/Correlation.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -15,6 +18,7 @@ using sweep::CorrelationRequest;
 using Within = CorrelationRequest::Within;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr std::size_t num_rated_subjects = 12;
 
@@ -61,10 +65,10 @@ TEST(FindingsCorrelations, AreOfSubjectsMeanScores) {
     auto request = dimensions_request;
     request.columns = {{"item", {"item3"}}};
     request.methods = {CorrelationRequest::Method::pearson, CorrelationRequest::Method::kendall};
-    const auto found = correlations_of(random.scores(), asked({request}), nullptr, 5);
-    ASSERT_EQ(found.rows.size(), 2U * 2 * 2);
+    const auto found = correlations_of(random.scores(), asked({request}), nullptr, 5).front();
+    ASSERT_EQ(found.num_rows(), 2U * 2 * 2);
     const std::vector<std::vector<std::size_t>> sides = {{0, 1}, {2}};
-    for (std::size_t row = 0; row < found.rows.size(); ++row) {
+    for (std::size_t row = 0; row < found.num_rows(); ++row) {
       std::vector<double> left;
       std::vector<double> right;
       for (std::size_t subject = 0; subject < num_rated_subjects; ++subject) {
@@ -75,17 +79,18 @@ TEST(FindingsCorrelations, AreOfSubjectsMeanScores) {
           right.push_back(y);
         }
       }
-      const auto& test = found.rows[row].test;
-      ASSERT_EQ(test.correlation.n, left.size());
+      ASSERT_EQ(number_in(found, "n", row), left.size());
+      const double p = number_in(found, "p", row);
+      const double p_holm = number_in(found, "p_holm", row);
       const auto plain = row % 2 == 0 ? stats::pearson(left, right) : stats::kendall_tau_b(left, right);
       if (plain.defined() && left.size() > 2) {
-        EXPECT_NEAR(test.correlation.value, plain.value, 1e-9);
-        EXPECT_GE(test.p_holm, test.pairing.p);
-        EXPECT_GE(test.p_yekutieli, test.pairing.p);
-        EXPECT_EQ(test.pairing.is_exact, left.size() <= 8);
+        EXPECT_NEAR(number_in(found, "coefficient", row), plain.value, 1e-9);
+        EXPECT_GE(p_holm, p);
+        EXPECT_GE(number_in(found, "p_yekutieli", row), p);
+        EXPECT_EQ(number_in(found, "p_low", row) == number_in(found, "p_high", row), left.size() <= 8);
         ++num_defined;
       } else {
-        EXPECT_TRUE(std::isnan(test.pairing.p) && std::isnan(test.p_holm) && std::isnan(test.pairing.interval.low));
+        EXPECT_TRUE(std::isnan(p) && std::isnan(p_holm) && std::isnan(number_in(found, "low", row)));
       }
     }
   }
@@ -97,13 +102,10 @@ TEST(FindingsCorrelations, PairsAreNamedOnce) {
   auto request = dimensions_request;
   request.rows.push_back({"item", {"item2", "item0"}});  // item2 is all of b
   request.measures = {"measure1"};
-  const auto found = correlations_of(random.scores(), asked({request}), nullptr, 5);
-  ASSERT_EQ(found.rows.size(), 3U);
-  EXPECT_EQ(found.rows[0].left + found.rows[0].right, "ab");
-  EXPECT_FALSE(found.rows[0].shares_items);
-  EXPECT_TRUE(found.rows[1].shares_items);
-  EXPECT_THAT(told_by(findings_of(found, asked({request})).front(), 10).text(),
-              HasSubstr("items in common (a x item0)"));
+  const auto found = correlations_of(random.scores(), asked({request}), nullptr, 5).front();
+  ASSERT_EQ(found.num_rows(), 3U);
+  EXPECT_EQ(label_in(found, "row", 0) + label_in(found, "column", 0), "ab");
+  EXPECT_THAT(told_by(found, 10).text(), HasSubstr("items in common (a x item0)"));
 }
 
 TEST(FindingsCorrelations, AreTakenWithinClusters) {
@@ -113,17 +115,15 @@ TEST(FindingsCorrelations, AreTakenWithinClusters) {
   request.measures = {"measure0"};
   const auto scores = random.scores();
   const auto clusters = clusters_of(scores, {.number = "2"}, 5);
-  const auto found = correlations_of(
+  const auto correlated = correlations_of(
       scores, asked({request}), [&] { return &clusters; }, 5);
-  ASSERT_EQ(found.rows.size(), 3U);
-  EXPECT_EQ(found.rows[1].test.correlation.n + found.rows[2].test.correlation.n, num_rated_subjects);
-  EXPECT_EQ(found.rows[2].cluster, 1);
-  const auto text = told_by(findings_of(found, asked({request})).front(), 10).text();
-  EXPECT_THAT(text, HasSubstr("restricted range"));
-  EXPECT_THAT(
-      told_by(findings_of(correlations_of(scores, asked({dimensions_request}), nullptr, 5), asked({})).front(), 10)
-          .text(),
-      Not(HasSubstr("restricted range")));
+  const auto& found = correlated.front();
+  ASSERT_EQ(found.num_rows(), 3U);
+  EXPECT_EQ(number_in(found, "n", 1) + number_in(found, "n", 2), num_rated_subjects);
+  EXPECT_THAT(label_in(found, "among", 2), StartsWith("cluster 1: "));
+  EXPECT_THAT(told_by(found, 10).text(), HasSubstr("restricted range"));
+  const auto among_all = correlations_of(scores, asked({dimensions_request}), nullptr, 5);
+  EXPECT_THAT(told_by(among_all.front(), 10).text(), Not(HasSubstr("restricted range")));
 }
 
 std::string refusal(const CorrelationRequest& request) {
@@ -162,14 +162,15 @@ TEST(FindingsExtremes, ArePlacesOfMeansWithTheirVarianceOverRounds) {
     auto random = rated(seed, seed % 2 == 0 ? 0 : 0.5);
     const auto found = extremes_of(random.scores(), extremes_asked());
     ASSERT_EQ(found.axes[1].labels, (std::vector<std::string>{"a", "b"}));
-    for (std::size_t row = 0; row < found.rows.size(); ++row) {
+    for (std::size_t row = 0; row < found.num_rows(); ++row) {
       const auto subject = row % num_rated_subjects;
       const auto measure = row / num_rated_subjects / 2;
       const std::vector<std::size_t> items =
           row / num_rated_subjects % 2 == 0 ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{2};
       const double mean = plain_mean(random, measure, subject, items);
-      EXPECT_TRUE(std::isnan(mean) ? std::isnan(found.rows[row].mean.mean) && found.rows[row].place == 0
-                                   : std::abs(found.rows[row].mean.mean - mean) < 1e-12 * (1 + std::abs(mean)));
+      const double ours = number_in(found, "mean", row);
+      EXPECT_TRUE(std::isnan(mean) ? std::isnan(ours) && number_in(found, "place", row) == 0
+                                   : std::abs(ours - mean) < 1e-12 * (1 + std::abs(mean)));
       std::vector<double> rounds;
       for (std::size_t replicate = 0; replicate < 2; ++replicate) {
         std::vector<double> cells;
@@ -181,12 +182,12 @@ TEST(FindingsExtremes, ArePlacesOfMeansWithTheirVarianceOverRounds) {
         }
         rounds.insert(rounds.end(), cells.empty() ? 0 : 1, stats::mean(cells).value);
       }
-      EXPECT_EQ(found.rows[row].num_rounds, rounds.size());
+      EXPECT_EQ(number_in(found, "rounds", row), rounds.size());
       if (rounds.size() == 2) {
         const double half = (rounds[0] - rounds[1]) / 2;
-        EXPECT_NEAR(found.rows[row].variance.value, 2 * half * half, 1e-9 * (1 + half * half));
+        EXPECT_NEAR(number_in(found, "variance", row), 2 * half * half, 1e-9 * (1 + half * half));
       } else {
-        EXPECT_FALSE(found.rows[row].variance.defined());
+        EXPECT_TRUE(std::isnan(number_in(found, "variance", row)));
       }
     }
   }
@@ -207,10 +208,8 @@ TEST(FindingsExtremes, EqualMeansShareAPlace) {
   }
   const auto found = extremes_of(random.scores(), extremes_asked());
   ASSERT_EQ(found.axes[1].labels, std::vector<std::string>{"item0"});
-  EXPECT_EQ(found.rows[3].place, 1);
-  EXPECT_EQ(found.rows[0].place, 2);
-  EXPECT_EQ(found.rows[2].place, 2);
-  EXPECT_EQ(found.rows[0].variance.reason, stats::Reason::too_few);
+  EXPECT_EQ(column_values(found, "place"), (std::vector<double>{2, 2, 2, 1}));
+  EXPECT_EQ(reason_in(found, "variance_status", 0), stats::Reason::too_few);
 }
 
 /// Of subjects who do not differ, five templates, two items of one dimension: the ends are chosen, p is adjusted for
@@ -235,10 +234,9 @@ TEST(FindingsExtremes, OfNoiseAreAdjustedForTheirChoice) {
       random.at({0, 3, cell / 2, 0, 0, 1}) = stats::nan;
     }
     const auto found = extremes_of(random.scores(), extremes_asked());
-    num_small += std::ranges::any_of(found.rows, [](const auto& row) { return row.mean.p_holm <= 0.05; }) ? 1 : 0;
+    num_small += std::ranges::any_of(column_values(found, "p_holm"), [](double p) { return p <= 0.05; }) ? 1 : 0;
     for (std::size_t subject = 4; subject < 10; ++subject) {  // whose composition is equal
-      const auto& mean = found.rows[subject].mean;
-      num_covered += mean.low <= 0.5 && mean.high >= 0.5 ? 1 : 0;
+      num_covered += number_in(found, "low", subject) <= 0.5 && number_in(found, "high", subject) >= 0.5 ? 1 : 0;
       ++num_rows;
     }
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/Error.hpp"
+#include "findings/FindingNumbers.hpp"
 #include "findings/RandomScores.hpp"
 
 namespace stereosweep::findings {
@@ -15,8 +16,13 @@ namespace {
 using Over = sweep::VariationRequest::Over;
 const std::vector<Over> all_over = {Over::wording, Over::template_, Over::rephrasing, Over::replicate};
 
+struct PlainVariation {
+  double value;
+  std::size_t n;
+};
+
 /// By the definition, one cell after another: a score alone over replicates, else the mean of a cell's scores.
-VariationRow plain_variation(RandomScores& random, Over over, std::array<std::size_t, 3> of) {
+PlainVariation plain_variation(RandomScores& random, Over over, std::array<std::size_t, 3> of) {
   const auto& table = random.table;
   const bool has_mean = table.axes[replicate_axis].labels.front() == "mean";
   std::map<std::pair<std::size_t, std::size_t>, std::pair<double, double>> parts;
@@ -51,7 +57,7 @@ VariationRow plain_variation(RandomScores& random, Over over, std::array<std::si
   for (const auto& [part, sums] : parts) {
     squares += std::pow(sums.first / sums.second - sum / n, 2);
   }
-  return {{std::sqrt(squares / (n - 1)) / (sum / n)}, static_cast<std::int32_t>(parts.size())};
+  return {std::sqrt(squares / (n - 1)) / (sum / n), parts.size()};
 }
 
 TEST(FindingsVariation, is_deviation_over_mean_on_random_tables) {
@@ -65,16 +71,18 @@ TEST(FindingsVariation, is_deviation_over_mean_on_random_tables) {
     const auto num_items = random.table.length(item_axis);
     const auto num_subjects = random.table.length(subject_axis);
     for (std::size_t place = 0; place < all_over.size(); ++place) {
-      for (std::size_t cell = 0; cell < found.rows[place].size(); ++cell) {
-        const auto& row = found.rows[place][cell];
+      for (std::size_t cell = 0; cell < found[place].num_rows(); ++cell) {
+        const double value = number_in(found[place], "", cell);
+        const double n = number_in(found[place], "n", cell);
         const auto subject = cell / num_items % num_subjects;
         const auto plain =
             plain_variation(random, all_over[place], {cell / num_items / num_subjects, subject, cell % num_items});
-        ASSERT_EQ(row.n, plain.n);
-        if (row.n < 2) {
-          EXPECT_EQ(row.variation.reason, row.n == 0 ? stats::Reason::no_values : stats::Reason::too_few);
-        } else if (row.variation.defined() && std::abs(row.variation.value) < 1e6) {
-          EXPECT_NEAR(row.variation.value, plain.variation.value, 1e-9 * (1 + std::abs(plain.variation.value)));
+        ASSERT_EQ(n, plain.n);
+        if (n < 2) {
+          EXPECT_EQ(reason_in(found[place], "status", cell),
+                    n == 0 ? stats::Reason::no_values : stats::Reason::too_few);
+        } else if (std::abs(value) < 1e6) {
+          EXPECT_NEAR(value, plain.value, 1e-9 * (1 + std::abs(plain.value)));
           ++num_defined;
         }
       }
@@ -88,8 +96,8 @@ TEST(FindingsVariation, says_what_is_missing) {
   random.at({0, 0, 0, 0, 0, 0}) = -1;
   random.at({0, 0, 1, 0, 0, 0}) = 1;
   const auto found = variation_of(random.scores(), {.over = {Over::template_, Over::replicate}});
-  EXPECT_EQ(found.rows[0][0].variation.reason, stats::Reason::constant);
-  EXPECT_EQ(found.rows[1][0].variation.reason, stats::Reason::too_few);
+  EXPECT_EQ(reason_in(found[0], "status", 0), stats::Reason::constant);
+  EXPECT_EQ(reason_in(found[1], "status", 0), stats::Reason::too_few);
   EXPECT_THROW(variation_of(random.scores(), {.measures = {"no such"}}), base::InputError);
 }
 

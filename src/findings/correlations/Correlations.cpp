@@ -5,16 +5,18 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Streams.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/tables/TerminalTable.hpp"
+#include "stats/Correlation.hpp"
 #include "stats/PValues.hpp"
+#include "stats/permutation/ShuffledCorrelation.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -23,6 +25,27 @@ using stats::CorrelationKind;
 using sweep::CorrelationRequest;
 
 constexpr std::size_t fewest_subjects = 3;  // two points always lie on a line
+
+/// Of the subjects that have both scores.
+struct CorrelationTest {
+  stats::Correlation correlation;  ///< its p is the formula's
+  stats::PairingP pairing;         ///< two-sided p of shuffled subjects, and its interval
+  double p_holm = stats::nan;
+  double p_yekutieli = stats::nan;
+};
+
+struct CorrelationRow {
+  std::string name;  ///< of what was asked
+  std::string measure;
+  CorrelationKind method;
+  std::string among;  ///< `all_subjects`, or the cluster: its number and its sides
+  std::string left;
+  std::string right;
+  bool shares_items = false;  ///< an item is part of both
+  CorrelationTest test = {};
+};
+
+constexpr const char* all_subjects = "all";
 
 /// The two lists of one pair and the methods: all that a unit of the shared work needs.
 struct Unit : stats::CommonValues {
@@ -61,157 +84,6 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
   return tests;
 }
 
-/// What was asked for, resolved against the table.
-struct CorrelationPlan {
-  const CorrelationRequest* request = nullptr;
-  std::string key;  ///< for messages
-  std::vector<std::size_t> measures;
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< places of groups
-};
-
-/// Resolves names and lays out the rows with their units.
-class Planner {
- public:
-  explicit Planner(const Scores& scores) : scores_(scores) {}
-
-  void add(const CorrelationRequest& request) {
-    const auto key = "statistics.correlations '" + request.name + "'";
-    CorrelationPlan plan{&request, key, chosen_measures(scores_, request.measures, key, faults_), {}};
-    const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
-    const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
-    for (const auto row : rows) {
-      for (const auto column : request.columns.empty() ? rows : columns) {
-        add_pair(plan, row, column);
-      }
-    }
-    if (plan.pairs.empty() && faults_.empty()) {
-      faults_.push_back(base::describe(key + ": there are no two different sets of items", "a pair takes two",
-                                       "name more rows, or columns"));
-    }
-    measures_.insert(plan.measures.begin(), plan.measures.end());
-    plans_.push_back(std::move(plan));
-  }
-
-  /// The rows without numbers; `units_` are theirs, in the same order, a unit for all methods of a pair.
-  Correlations take(const FindClusters& find_clusters) {
-    require_no_faults(faults_);
-    clusters_ = find_clusters ? find_clusters() : nullptr;
-    std::ranges::for_each(plans_, [&](const auto& plan) { check_clusters(plan); });
-    require_no_faults(faults_);
-    found_.measures.assign(measures_.begin(), measures_.end());
-    found_.axes = {measure_axis_of(scores_, found_.measures, "correlated_measure"),
-                   *scores_.axes[subject_axis],
-                   {"correlation_side", "item, or what items have in common", names_of(found_.groups), {}}};
-    found_.scores = base::joined(
-        share_measures<double>(scores_, found_.measures, [&](const std::vector<double>& values, std::size_t) {
-          return subject_means(Cells(scores_, values), found_.groups);
-        }));
-    for (const auto& plan : plans_) {
-      for (const auto measure : plan.measures) {
-        add_rows(plan, measure);
-      }
-    }
-    return std::move(found_);
-  }
-  const std::vector<Unit>& units() const { return units_; }
-
- private:
-  std::vector<std::size_t> places_of(std::vector<ItemGroup> groups) {
-    std::vector<std::size_t> places;
-    for (auto& group : groups) {
-      const auto known = std::ranges::find(found_.groups, group.items, &ItemGroup::items);
-      places.push_back(static_cast<std::size_t>(known - found_.groups.begin()));
-      if (known == found_.groups.end()) {
-        found_.groups.push_back(std::move(group));
-      }
-    }
-    return places;
-  }
-
-  /// Each two once, in whatever order they are named.
-  static void add_pair(CorrelationPlan& plan, std::size_t left, std::size_t right) {
-    if (left != right && !base::contains(plan.pairs, std::pair(right, left))) {
-      base::add_once(plan.pairs, std::pair(left, right));
-    }
-  }
-
-  void check_clusters(const CorrelationPlan& plan) {
-    for (const auto measure : plan.measures) {
-      if (plan.request->within == CorrelationRequest::Within::clusters && source_of(measure) == nullptr) {
-        faults_.push_back(base::describe(
-            plan.key + ": '" + scores_.axes[measure_axis]->labels[measure] + "' has no clusters to look within",
-            "statistics.clusters does not take it", "name measures that are clustered, or leave 'within' out"));
-      }
-    }
-  }
-
-  const ClusterSource* source_of(std::size_t measure) const {
-    if (clusters_ == nullptr) {
-      return nullptr;
-    }
-    const auto place = std::ranges::find(clusters_->measures, measure) - clusters_->measures.begin();
-    return std::cmp_equal(place, clusters_->measures.size()) ? nullptr
-                                                             : &clusters_->sources[static_cast<std::size_t>(place)];
-  }
-
-  void add_rows(const CorrelationPlan& plan, std::size_t measure) {
-    std::vector<std::size_t> all(scores_.length(subject_axis));
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    add_rows(plan, measure, all, -1, "all");
-    if (plan.request->within == CorrelationRequest::Within::none) {
-      return;
-    }
-    const auto& source = *source_of(measure);
-    const auto place = static_cast<std::size_t>(&source - clusters_->sources.data());
-    if (source.number == 0) {
-      found_.unclustered.push_back(source.name);
-    }
-    for (std::size_t cluster = 0; cluster < source.number; ++cluster) {
-      add_rows(plan, measure, source.members(cluster), static_cast<std::int32_t>(cluster),
-               "cluster " + std::to_string(cluster) + ": " + clusters_->type_of_cluster(place, cluster));
-    }
-  }
-
-  void add_rows(const CorrelationPlan& plan, std::size_t measure, const std::vector<std::size_t>& subjects,
-                std::int32_t cluster, const std::string& among) {
-    const auto place = static_cast<std::size_t>(std::ranges::find(found_.measures, measure) - found_.measures.begin());
-    const auto first = place * scores_.length(subject_axis);
-    for (const auto& [left, right] : plan.pairs) {
-      Unit unit;
-      for (const auto subject : subjects) {
-        const double* scores = &found_.scores[(first + subject) * found_.groups.size()];
-        unit.add(scores[left], scores[right]);
-      }
-      equalise(unit.left);
-      equalise(unit.right);
-      const auto& left_items = found_.groups[left].items;
-      const bool shares_items = std::ranges::any_of(found_.groups[right].items,
-                                                    [&](std::size_t item) { return base::contains(left_items, item); });
-      for (const auto method : plan.request->methods) {
-        unit.kinds.push_back(static_cast<CorrelationKind>(method));
-        found_.rows.push_back({plan.request->name,
-                               scores_.axes[measure_axis]->labels[measure],
-                               unit.kinds.back(),
-                               among,
-                               cluster,
-                               found_.groups[left].name,
-                               found_.groups[right].name,
-                               shares_items,
-                               {}});
-      }
-      units_.push_back(std::move(unit));
-    }
-  }
-
-  const Scores& scores_;
-  const Clusters* clusters_ = nullptr;
-  std::vector<std::string> faults_;
-  std::set<std::size_t> measures_;
-  std::vector<CorrelationPlan> plans_;
-  std::vector<Unit> units_;
-  Correlations found_;
-};
-
 void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family) {
   using Family = sweep::Comparison::Family;
   std::map<std::tuple<CorrelationKind, std::string, std::string>, std::vector<CorrelationTest*>> families;
@@ -238,7 +110,9 @@ std::string adjusted_among(sweep::TestFamily family) {
   return texts.at(static_cast<std::size_t>(family));
 }
 
-std::string notes_of(const Correlations& correlations, const sweep::Comparison& comparison) {
+/// `unclustered`: measures without clusters, which were asked for.
+std::string notes_of(const std::vector<CorrelationRow>& rows, const std::vector<std::string>& unclustered,
+                     const sweep::Comparison& comparison) {
   std::string text =
       "r: spearman's rho, pearson's r or kendall's tau-b of the subjects' mean scores, over the n that have both. low, "
       "high: " +
@@ -251,22 +125,22 @@ std::string notes_of(const Correlations& correlations, const sweep::Comparison& 
       "correlation); Holm among " +
       adjusted_among(comparison.family) + ".";
   std::size_t fewest = 6;
-  for (const auto& row : correlations.rows) {
+  for (const auto& row : rows) {
     fewest = row.test.correlation.defined() ? std::min(fewest, row.test.correlation.n) : fewest;
   }
   if (fewest < 6) {
     text += " With " + std::to_string(fewest) + " subjects p cannot be below " +
             results::p_value(2 / std::tgamma(static_cast<double>(fewest) + 1)) + ".";
   }
-  if (!correlations.unclustered.empty()) {
-    text += " No clusters, and so no correlations within them: " + base::join(correlations.unclustered, ", ") + ".";
+  if (!unclustered.empty()) {
+    text += " No clusters, and so no correlations within them: " + base::join(unclustered, ", ") + ".";
   }
   return text;
 }
 
 std::vector<std::string> warnings_of(const std::vector<CorrelationRow>& rows) {
   std::vector<std::string> warnings;
-  if (std::ranges::any_of(rows, [](const CorrelationRow& row) { return row.cluster >= 0; })) {
+  if (std::ranges::any_of(rows, [](const CorrelationRow& row) { return row.among != all_subjects; })) {
     warnings.emplace_back(
         "members of a cluster were chosen by their scores. On the dimensions that made the clusters they vary less "
         "than all subjects (restricted range), and a correlation within a cluster can be smaller than among all, or of "
@@ -336,50 +210,195 @@ void add_columns(Finding& finding, const std::vector<CorrelationRow>& rows, cons
       .of = "low";
 }
 
+/// What was asked for, resolved against the table.
+struct CorrelationPlan {
+  const CorrelationRequest* request = nullptr;
+  std::string key;  ///< for messages
+  std::vector<std::size_t> measures;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< places of groups
+};
+
+class Correlator {
+ public:
+  Correlator(const Scores& scores, const sweep::Comparison& comparison) : scores_(scores), comparison_(comparison) {
+    std::ranges::for_each(comparison.correlations, [&](const auto& request) { add(request); });
+    require_no_faults(faults_);
+  }
+
+  std::vector<Finding> take(const FindClusters& find_clusters, std::uint64_t seed) {
+    lay_out_rows(find_clusters);
+    const auto tests = base::joined(share<CorrelationTest>(
+        scores_.ranks, units_.size(), [&](std::size_t unit) { return tests_of(units_[unit], comparison_, seed); }));
+    for (std::size_t row = 0; row < tests.size(); ++row) {
+      rows_[row].test = tests[row];
+    }
+    adjust(rows_, comparison_.family);
+    Finding means{.name = "correlation_score",
+                  .axes = {measure_axis_of(scores_, measures_, "correlated_measure"),
+                           *scores_.axes[subject_axis],
+                           {"correlation_side", "item, or what items have in common", names_of(groups_), {}}}};
+    means.add(Role::value, means_, "", "", "mean over items, templates and rephrasings").note = "unit: measure_units";
+    return {coefficients(), std::move(means)};
+  }
+
+ private:
+  void add(const CorrelationRequest& request) {
+    const auto key = "statistics.correlations '" + request.name + "'";
+    CorrelationPlan plan{&request, key, chosen_measures(scores_, request.measures, key, faults_), {}};
+    const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
+    const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
+    for (const auto row : rows) {
+      for (const auto column : request.columns.empty() ? rows : columns) {
+        add_pair(plan, row, column);
+      }
+    }
+    if (plan.pairs.empty() && faults_.empty()) {
+      faults_.push_back(base::describe(key + ": there are no two different sets of items", "a pair takes two",
+                                       "name more rows, or columns"));
+    }
+    std::ranges::for_each(plan.measures, [&](auto measure) { base::add_once(measures_, measure); });
+    plans_.push_back(std::move(plan));
+  }
+
+  /// The rows without numbers, and `units_`, theirs in the same order, a unit for all methods of a pair.
+  void lay_out_rows(const FindClusters& find_clusters) {
+    clusters_ = find_clusters ? find_clusters() : nullptr;
+    std::ranges::for_each(plans_, [&](const auto& plan) { check_clusters(plan); });
+    require_no_faults(faults_);
+    std::ranges::sort(measures_);
+    means_ =
+        base::joined(share_measures<double>(scores_, measures_, [&](const std::vector<double>& values, std::size_t) {
+          return subject_means(Cells(scores_, values), groups_);
+        }));
+    for (const auto& plan : plans_) {
+      for (const auto measure : plan.measures) {
+        add_rows(plan, measure);
+      }
+    }
+  }
+
+  std::vector<std::size_t> places_of(std::vector<ItemGroup> groups) {
+    std::vector<std::size_t> places;
+    for (auto& group : groups) {
+      const auto known = std::ranges::find(groups_, group.items, &ItemGroup::items);
+      places.push_back(static_cast<std::size_t>(known - groups_.begin()));
+      if (known == groups_.end()) {
+        groups_.push_back(std::move(group));
+      }
+    }
+    return places;
+  }
+
+  /// Each two once, in whatever order they are named.
+  static void add_pair(CorrelationPlan& plan, std::size_t left, std::size_t right) {
+    if (left != right && !base::contains(plan.pairs, std::pair(right, left))) {
+      base::add_once(plan.pairs, std::pair(left, right));
+    }
+  }
+
+  void check_clusters(const CorrelationPlan& plan) {
+    for (const auto measure : plan.measures) {
+      if (plan.request->within == CorrelationRequest::Within::clusters && source_of(measure) == nullptr) {
+        faults_.push_back(base::describe(
+            plan.key + ": '" + scores_.axes[measure_axis]->labels[measure] + "' has no clusters to look within",
+            "statistics.clusters does not take it", "name measures that are clustered, or leave 'within' out"));
+      }
+    }
+  }
+
+  const ClusterSource* source_of(std::size_t measure) const {
+    if (clusters_ == nullptr) {
+      return nullptr;
+    }
+    const auto place = std::ranges::find(clusters_->measures, measure) - clusters_->measures.begin();
+    return std::cmp_equal(place, clusters_->measures.size()) ? nullptr
+                                                             : &clusters_->sources[static_cast<std::size_t>(place)];
+  }
+
+  void add_rows(const CorrelationPlan& plan, std::size_t measure) {
+    std::vector<std::size_t> all(scores_.length(subject_axis));
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add_rows(plan, measure, all, all_subjects);
+    if (plan.request->within == CorrelationRequest::Within::none) {
+      return;
+    }
+    const auto& source = *source_of(measure);
+    const auto place = static_cast<std::size_t>(&source - clusters_->sources.data());
+    if (source.number == 0) {
+      unclustered_.push_back(source.name);
+    }
+    for (std::size_t cluster = 0; cluster < source.number; ++cluster) {
+      add_rows(plan, measure, source.members(cluster),
+               "cluster " + std::to_string(cluster) + ": " + clusters_->type_of_cluster(place, cluster));
+    }
+  }
+
+  void add_rows(const CorrelationPlan& plan, std::size_t measure, const std::vector<std::size_t>& subjects,
+                const std::string& among) {
+    const auto place = static_cast<std::size_t>(std::ranges::find(measures_, measure) - measures_.begin());
+    const auto first = place * scores_.length(subject_axis);
+    for (const auto& [left, right] : plan.pairs) {
+      Unit unit;
+      for (const auto subject : subjects) {
+        const double* scores = &means_[(first + subject) * groups_.size()];
+        unit.add(scores[left], scores[right]);
+      }
+      equalise(unit.left);
+      equalise(unit.right);
+      const auto& left_items = groups_[left].items;
+      const bool shares_items =
+          std::ranges::any_of(groups_[right].items, [&](std::size_t item) { return base::contains(left_items, item); });
+      for (const auto method : plan.request->methods) {
+        unit.kinds.push_back(static_cast<CorrelationKind>(method));
+        rows_.push_back({plan.request->name, scores_.axes[measure_axis]->labels[measure], unit.kinds.back(), among,
+                         groups_[left].name, groups_[right].name, shares_items});
+      }
+      units_.push_back(std::move(unit));
+    }
+  }
+
+  Finding coefficients() const {
+    Finding found{.name = "correlation",
+                  .axes = {axis_of(rows_)},
+                  .notes = notes_of(rows_, unclustered_, comparison_),
+                  .warnings = warnings_of(rows_),
+                  .named = base::joined(comparison_.correlations, &CorrelationRequest::measures)};
+    add_columns(found, rows_, comparison_);
+    found.views = {
+        {.title = "Correlations over subjects: ",
+         .columns = table_columns("row, column, among, method, r: coefficient, low, high, n, p, p Holm: p_holm"),
+         .by = "p",
+         .each = {"name", "measure"}}};
+    const auto claim = [](const CorrelationRow& row) {
+      return row.left + (row.test.correlation.value < 0 ? " falls" : " rises") + " with " + row.right + " over " +
+             (row.among == all_subjects ? "all subjects" : row.among);
+    };
+    found.question = {{.claims = base::mapped(rows_, claim),
+                       .value = "coefficient",
+                       .counted = "subject",
+                       .name = "r",
+                       .nothing = "correlation"}};
+    return found;
+  }
+
+  const Scores& scores_;
+  const sweep::Comparison& comparison_;
+  const Clusters* clusters_ = nullptr;
+  std::vector<std::string> faults_;
+  std::vector<std::size_t> measures_;  ///< places on the table's axis: all that are asked for
+  std::vector<ItemGroup> groups_;      ///< all that are asked for
+  std::vector<double> means_;          ///< [measure, subject, group]; NaN: none
+  std::vector<CorrelationPlan> plans_;
+  std::vector<Unit> units_;
+  std::vector<CorrelationRow> rows_;
+  std::vector<std::string> unclustered_;  ///< measures without clusters, which were asked for
+};
+
 }  // namespace
 
-Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison,
-                             const FindClusters& find_clusters, std::uint64_t seed) {
-  Planner planner(scores);
-  for (const auto& request : comparison.correlations) {
-    planner.add(request);
-  }
-  auto correlations = planner.take(find_clusters);
-  const auto& units = planner.units();
-  const auto tests = base::joined(share<CorrelationTest>(
-      scores.ranks, units.size(), [&](std::size_t unit) { return tests_of(units[unit], comparison, seed); }));
-  for (std::size_t row = 0; row < tests.size(); ++row) {
-    correlations.rows[row].test = tests[row];
-  }
-  adjust(correlations.rows, comparison.family);
-  return correlations;
-}
-
-std::vector<Finding> findings_of(const Correlations& correlations, const sweep::Comparison& comparison) {
-  Finding found{.name = "correlation",
-                .axes = {axis_of(correlations.rows)},
-                .notes = notes_of(correlations, comparison),
-                .warnings = warnings_of(correlations.rows)};
-  add_columns(found, correlations.rows, comparison);
-  found.views = {
-      {.title = "Correlations over subjects: ",
-       .columns = table_columns("row, column, among, method, r: coefficient, low, high, n, p, p Holm: p_holm"),
-       .by = "p",
-       .each = {"name", "measure"}}};
-  const auto claim = [](const CorrelationRow& row) {
-    return row.left + (row.test.correlation.value < 0 ? " falls" : " rises") + " with " + row.right + " over " +
-           (row.among == "all" ? "all subjects" : row.among);
-  };
-  found.question = {{.claims = base::mapped(correlations.rows, claim),
-                     .value = "coefficient",
-                     .counted = "subject",
-                     .name = "r",
-                     .nothing = "correlation"}};
-  found.named = base::joined(comparison.correlations, &sweep::CorrelationRequest::measures);
-  Finding scores{.name = "correlation_score", .axes = correlations.axes};
-  scores.add(Role::value, correlations.scores, "", "", "mean over items, templates and rephrasings").note =
-      "unit: measure_units";
-  return {std::move(found), std::move(scores)};
+std::vector<Finding> correlations_of(const Scores& scores, const sweep::Comparison& comparison,
+                                     const FindClusters& find_clusters, std::uint64_t seed) {
+  return Correlator(scores, comparison).take(find_clusters, seed);
 }
 
 }  // namespace stereosweep::findings

@@ -3,6 +3,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Means.hpp"
 #include "findings/correlations/Correlations.hpp"
 #include "results/tables/TerminalTable.hpp"
 
@@ -10,6 +11,15 @@ namespace stereosweep::findings {
 namespace {
 
 const std::string extremes_key = "statistics.extremes";
+
+/// One subject.
+struct ExtremeRow {
+  MeanRow mean;           ///< compared with the other subjects
+  stats::Value variance;  ///< of the rounds' means (n - 1), the unit's square; `too_few`: fewer than two rounds
+  std::int32_t num_rounds = 0;
+  std::int32_t place = 0;       ///< 1: the highest; equal means share the best place (as in sports); 0: no mean
+  std::int32_t from_below = 0;  ///< the same from the lowest
+};
 
 std::vector<ItemGroup> groups_of(const Scores& scores, const sweep::ExtremesRequest& request,
                                  std::vector<std::string>& faults) {
@@ -56,34 +66,30 @@ void append_rows(const std::vector<MeanRow>& means, const std::vector<std::vecto
 
 }  // namespace
 
-Extremes extremes_of(const Scores& scores, const sweep::Comparison& comparison) {
+Finding extremes_of(const Scores& scores, const sweep::Comparison& comparison) {
   const auto& request = *comparison.extremes;
   std::vector<std::string> faults;
   const auto measures = chosen_measures(scores, request.measures, extremes_key, faults);
   const auto groups = groups_of(scores, request, faults);
   require_no_faults(faults);
-  Extremes extremes{.axes = {measure_axis_of(scores, measures, "extreme_measure"),
-                             {"extreme_of", "item, or what items have in common", names_of(groups), {}},
-                             *scores.axes[subject_axis]},
-                    .rows = {}};
+  std::vector<ExtremeRow> rows;
   for (const auto measure : measures) {
     const auto values = scores.read(measure);
     const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
     const Cells cells(scores, values, statuses);
     for (const auto& group : groups) {
       append_rows(compared_means(scores, measure, cells, {group}, comparison.confidence), round_means(cells, group),
-                  extremes.rows);
+                  rows);
     }
   }
-  return extremes;
-}
-
-Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison) {
-  const auto& request = *comparison.extremes;
-  Finding finding{.name = "extreme", .axes = extremes.axes, .named = request.measures};
-  const auto means = base::mapped(extremes.rows, &ExtremeRow::mean);
+  Finding finding{.name = "extreme",
+                  .axes = {measure_axis_of(scores, measures, "extreme_measure"),
+                           {"extreme_of", "item, or what items have in common", names_of(groups), {}},
+                           *scores.axes[subject_axis]},
+                  .named = request.measures};
+  const auto means = base::mapped(rows, &ExtremeRow::mean);
   add_means(finding, means, "mean", "subjects", comparison.confidence);
-  const RowColumns add{finding, extremes.rows};
+  const RowColumns add{finding, rows};
   add(Role::value, "variance", squared_unit, "variance (n - 1) of the rounds' means", &ExtremeRow::variance,
       &stats::Value::value);
   add(Role::n, "rounds", "1", "rounds with a score", &ExtremeRow::num_rounds).of = "variance";
@@ -104,18 +110,18 @@ Finding finding_of(const Extremes& extremes, const sweep::Comparison& comparison
                     .each = {"extreme_of", "measure"},
                     .only = "end",
                     .none = "no scores"}};
-  const RowLabels groups(finding, "extreme_of");
+  const RowLabels group_names(finding, "extreme_of");
   const RowLabels subjects(finding, "subject");
   const auto claim = [&, row = std::size_t{0}](const ExtremeRow& extreme) mutable {
     const auto place = row++;
     return std::isnan(extreme.mean.deviation)
                ? ""
                : subjects.of(place) + " are " + (extreme.mean.deviation > 0 ? "above" : "below") +
-                     " the mean of all subjects on " + groups.of(place);
+                     " the mean of all subjects on " + group_names.of(place);
   };
-  finding.question = {{base::mapped(extremes.rows, claim), "deviation", "cell", "difference"}};
+  finding.question = {{base::mapped(rows, claim), "deviation", "cell", "difference"}};
   finding.notes =
-      "Chosen: of " + base::counted(extremes.axes.back().labels.size(), "subject") +
+      "Chosen: of " + base::counted(scores.length(subject_axis), "subject") +
       " those at both ends, first those with the best evidence that they differ from the mean of all. place: from the "
       "highest mean, 1. from all: that difference; p Holm: its p, adjusted for all "
       "subjects from which these were chosen. low, high: " +
