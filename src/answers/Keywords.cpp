@@ -18,8 +18,6 @@ using Parts = std::vector<std::string_view>;
 constexpr std::size_t most_words = 4;   // of a keyword; more are a sentence
 constexpr std::size_t most_listed = 5;  // of an entry with a mark
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 std::size_t count_words(std::string_view text) {
   const auto words = parts_between(text, " \t");
   return words.size() - static_cast<std::size_t>(std::ranges::count(words, std::string_view()));
@@ -53,8 +51,7 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
   text = base::trim(text.substr(0, explanation(text)));
   const auto quote = entry == Entry::marked || text.starts_with('"') ? text.find('"') : std::string_view::npos;
   const auto quoted_end = text.find('"', std::min(quote, text.size() - 1) + 1);
-  if (quote != std::string_view::npos && quoted_end != std::string_view::npos &&
-      count_words(text.substr(0, quote)) < most_words) {
+  if (quoted_end != std::string_view::npos && count_words(text.substr(0, quote)) < most_words) {
     text = text.substr(quote + 1, quoted_end - quote - 1);  // "kind", "the term 'kind'"
     entry = Entry::marked;
   }
@@ -74,9 +71,9 @@ std::string clean(std::string_view text, Entry entry = Entry::plain) {
     }
   }
   const bool is_marked = entry == Entry::marked;
-  const bool is_count = !is_marked && !text.empty() && text.find_first_of("0123456789") == 0;
+  const bool is_count = !is_marked && text.find_first_of("0123456789") == 0;
   const bool is_sentence =
-      is_count || word.find(". ") != std::string::npos || word.find_first_of("._{}<>\\\"") < word.size() ||
+      is_count || word.find_first_of("._{}<>\\\"") < word.size() ||
       count_words(word) > (is_marked ? most_listed : most_words) || has_word(word, sentence_words) ||
       (!is_marked && (has_word(word, general_words) || base::contains(openers, word.substr(0, word.find(' ')))));
   return is_sentence || base::contains(fillers, word) ? "" : word;
@@ -183,7 +180,7 @@ Parts listed_in(std::string_view sentence) {
   }
   const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
   const auto num_headings = std::ranges::count_if(parts, [](std::string_view part) { return is_heading(clean(part)); });
-  const bool is_list = parts.size() > 1 && keywords > num_headings + 1 && 10 * keywords >= 7 * std::ssize(parts);
+  const bool is_list = keywords > num_headings + 1 && 10 * keywords >= 7 * std::ssize(parts);
   return is_list ? parts : Parts{};
 }
 
@@ -209,7 +206,7 @@ std::string_view behind_mark(std::string_view line) {
   const auto before = base::lower_ascii(line.substr(0, sign));
   const auto label = before.substr(0, before.find_last_not_of(" 0123456789") + 1);
   const bool is_numbered = label.size() < before.size() && count_words(label) == 1 && is_heading(label);
-  const bool is_lettered = sign == 1 && is_letter(line[0]) && line.size() > 2 && is_blank(line[2]);
+  const bool is_lettered = sign == 1 && is_letter(line[0]) && line.size() > 2 && line[2] == ' ';
   const bool is_label =
       sign < line.size() && (is_numbered || is_lettered || (line[sign] == ':' && base::contains(labels, before)));
   return is_label ? base::trim(line.substr(sign + 1)) : line;
@@ -218,15 +215,13 @@ std::string_view behind_mark(std::string_view line) {
 std::vector<AnswerLine> answer_lines(std::string_view plain) {
   std::vector<AnswerLine> lines;
   for (const auto line : lines_of(plain)) {
-    if (!line.empty()) {
-      const auto rest = behind_mark(line);
-      const auto sentences = sentences_of(rest);
-      const bool is_list = std::ranges::all_of(sentences, [](std::string_view one) {
-        return count_words(one) < most_words && !clean(behind_mark(one)).empty();
-      });
-      for (const auto part : is_list ? sentences : Parts{rest}) {  // "Kind. Warm. Busy."
-        lines.push_back({behind_mark(part), indent_of(line, plain), rest.size() < line.size()});
-      }
+    const auto rest = behind_mark(line);
+    const auto sentences = sentences_of(rest);  // none of an empty line
+    const bool is_list = std::ranges::all_of(sentences, [](std::string_view one) {
+      return count_words(one) < most_words && !clean(behind_mark(one)).empty();
+    });
+    for (const auto part : is_list ? sentences : Parts{rest}) {  // "Kind. Warm. Busy."
+      lines.push_back({behind_mark(part), indent_of(line, plain), rest.size() < line.size()});
     }
   }
   return lines;

@@ -50,11 +50,7 @@ class SectionReader {
       : lower_(text.lower()), tokens_(text.tokens()), names_(names) {}
 
   std::vector<Section> read() {
-    for (const auto line : lines_of(lower_)) {
-      if (!line.empty()) {
-        read_line(line);
-      }
-    }
+    std::ranges::for_each(lines_of(lower_), [this](std::string_view line) { read_line(line); });
     return std::move(sections_);
   }
 

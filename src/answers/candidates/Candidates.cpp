@@ -7,8 +7,6 @@
 namespace stereosweep::answers {
 namespace {
 
-bool is_one_of(const Token& token, Words words) { return token.is_word() && base::contains(words, token.text); }
-
 constexpr auto cue_words = word_list<
     "rate rated rates rating ratings score scored scores answer answers give gave giving assign assigned say choose "
     "chose chosen choice select selected pick picked go estimate estimated put place settle response value level "
@@ -64,12 +62,12 @@ void Surroundings::find_explanations() {
         if (is_any(end, word_list<": =">)) {
           break;
         }
-        explains = explains || is_one_of(tokens_[end], explanation_labels);
-        answers = answers || is_one_of(tokens_[end], answer_labels);
+        explains = explains || is_any(end, explanation_labels);
+        answers = answers || is_any(end, answer_labels);
       }
       const bool is_heading = is_line_end(at - 1);
       if (is_any(end, word_list<": =">) && (explains || answers || is_heading)) {
-        is_inside = explains && !(answers && is_one_of(tokens_[end - 1], answer_labels));
+        is_inside = explains && !(answers && is_any(end - 1, answer_labels));
       }
     }
     is_explanation_[at] = is_inside;
@@ -109,7 +107,7 @@ bool Surroundings::is_denied_behind(std::size_t end) const {
     return false;
   }
   for (auto at = copula + 1; at < copula + farthest && token(at).is_word(); ++at) {
-    if (is_one_of(tokens_[at], denials)) {
+    if (is_any(at, denials)) {
       return true;
     }
   }
@@ -121,7 +119,7 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
   const auto first = place > farthest ? place - farthest : 0;
   std::size_t at = place;
   const auto step_over = [&] {
-    while (at > first && (is_one_of(tokens_[at - 1], articles) || is_any(at - 1, word_list<"\" ( '">))) {
+    while (at > first && (is_any(at - 1, articles) || is_any(at - 1, word_list<"\" ( '">))) {
       --at;
     }
   };
@@ -141,7 +139,7 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
   }
   static constexpr auto bounds =
       word_list<"neither nor than least most above below beyond except without exceed exceeding no not">;
-  return is_one_of(tokens_[at - 1], bounds) || (is(at - 1, "of") && is(at - 2, "instead"));
+  return is_any(at - 1, bounds) || (is(at - 1, "of") && is(at - 2, "instead"));
 }
 
 /// "would not go as high as 5", where nothing ends the clause between.
@@ -151,14 +149,14 @@ bool Surroundings::is_denied_in_clause(std::size_t place) const {
   static constexpr auto denials = word_list<"not never hardly scarcely rarely cannot nobody none">;
   for (auto at = place; at-- > 0 && place - at <= farthest;) {
     const auto& token = tokens_[at];
-    if (is_one_of(token, doubts)) {
+    if (is_any(at, doubts)) {
       return false;  // "I wouldn't hesitate to say 5"
     }
-    if (is_one_of(token, denials) || (token.is_word() && token.text.ends_with("n't"))) {
+    if (is_any(at, denials) || (token.is_word() && token.text.ends_with("n't"))) {
       return !is_any(at + 1, word_list<"sure only">);
     }
     const bool is_quote = token.is("\"") || token.is("'");
-    if ((token.kind != Token::Kind::word && !is_quote) || is_one_of(token, clause_words)) {
+    if ((token.kind != Token::Kind::word && !is_quote) || is_any(at, clause_words)) {
       return false;
     }
   }
@@ -175,7 +173,7 @@ bool Surroundings::refuse(std::size_t place) const {
   };
   const auto concludes = [&](std::size_t at) {
     static constexpr auto words = word_list<"so therefore thus hence why and">;
-    return at > sentence.first && is_one_of(tokens_[at - 1], words);
+    return at > sentence.first && is_any(at - 1, words);
   };
   static constexpr auto conceding = word_list<"while although though despite whilst">;
   const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
@@ -226,8 +224,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     const auto owner = tokens_[at].text.substr(0, tokens_[at].text.find('\''));  // "another's", "one person's"
     const bool is_person = owner == "person" && is(at - 1, "one");
     is_of_others = is_of_others || base::contains(Words(others), owner) || (concedes && is_possible) || is_person ||
-                   (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people));
-    if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
+                   (is(at, "other") && at + 1 < first && is_any(at + 1, people));
+    if (is_any(at, cue_words) || is_label || is(at, "i'd")) {
       strength = std::max(strength, Strength::cued);
       has_number = false;
     }
@@ -240,7 +238,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     const bool is_last_step = is(at, "so") && (at == sentence.first ? at + 1 < first && first <= at + far
                                                                     : is(at - 1, ",") && first <= at + 3);
     const bool is_answer = is(at, "the") && is(at + 1, "answer") && is(at + 2, "is");
-    if (is_one_of(tokens_[at], final_words) || is_last_step || is_answer) {
+    if (is_any(at, final_words) || is_last_step || is_answer) {
       strength = Strength::final;
     }
   }

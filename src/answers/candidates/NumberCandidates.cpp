@@ -87,8 +87,7 @@ constexpr auto behind_legend_entry = word_list<"= : - ( -> being means meaning i
 std::optional<double> number_word(const Token& token) {
   static constexpr auto words = word_list<"zero one two three four five six seven eight nine ten eleven twelve">;
   const auto found = std::ranges::find(words, token.text);
-  const bool is_known = token.is_word() && found != words.end();
-  return is_known ? std::optional(static_cast<double>(found - words.begin())) : std::nullopt;
+  return found == words.end() ? std::nullopt : std::optional(static_cast<double>(found - words.begin()));
 }
 
 /// Reads numbers of an answer from left to right.
@@ -180,15 +179,13 @@ class NumberReader : TokenReader {
     if (is_any(at, before_label) || is(at, "\"")) {
       for (auto end = at + 1; end < at + longest && !ends_sentence(token(end)) && !is(end, "but") && !value_at(end);
            ++end) {
-        if (is_connector(end) && value_at(end + 1)) {
+        if (is_any(end, between_ends) && value_at(end + 1)) {
           return end;
         }
       }
     }
     return at;
   }
-
-  bool is_connector(std::size_t at) const { return is_any(at, between_ends); }
 
   /// Takes what begins with the number at `at`; its last token.
   std::size_t take(std::size_t at, double value) {
@@ -283,7 +280,7 @@ class NumberReader : TokenReader {
     if (is_scale && (is_range || (joint.separates && !is_plain))) {
       return after_label(joint.second + 1) - 1;
     }
-    const bool is_offer = joint.offers || (joint.adds && is_either(at));
+    const bool is_offer = joint.offers || (joint.adds && (is(at - 1, "both") || is(at - 2, "both")));
     const bool is_labelled_range = is(at + 1, "(") && (is_between || is(connector, "to"));
     if (!(is_plain || is_labelled_range) || !(is_range || is_offer) || *second == first ||
         (is_range && *second < first)) {
@@ -320,8 +317,6 @@ class NumberReader : TokenReader {
   bool dangles(std::size_t at) const {
     return !has(at + 2) && is_any(at + 1, word_list<"to - and">) && is_any(at - 1, word_list<"from of between">);
   }
-
-  bool is_either(std::size_t at) const { return is(at - 1, "both") || is(at - 2, "both"); }
 
   /// "1, 2, 3, 4, 5": the whole scale, one after the other.
   std::optional<std::size_t> listed_scale(std::size_t at) const {

@@ -160,11 +160,8 @@ class OptionReader : TokenReader {
   bool is_listing(std::size_t place) const {
     auto num_others = has_any(mentions_[place - 1].last, mentions_[place].first, word_list<",">) ? 1 : 0;
     for (auto at = mentions_[place - 1].last; at < mentions_[place].first; ++at) {
-      const auto& token = tokens_[at];
-      const bool joins = token.is("or") || token.is("and") || token.is("to") || token.is("through") || token.is("vs") ||
-                         token.text.size() == 1;
-      if (token.is_word() ? !joins && num_others-- == 0
-                          : (token.is(".") || token.is("!") || token.is("?") || token.is(";"))) {
+      const bool joins = is_any(at, word_list<"or and to through vs">) || tokens_[at].text.size() == 1;
+      if (tokens_[at].is_word() ? !joins && num_others-- == 0 : is_any(at, word_list<". ! ? ;">)) {
         return false;
       }
     }

@@ -386,8 +386,7 @@ std::optional<double> TokenizedText::list_mark_at(std::size_t at) const {
 }
 
 bool ends_sentence(const Token& token) {
-  return token.kind == Token::Kind::line_end ||
-         (token.kind == Token::Kind::mark && (token.is(".") || token.is("!") || token.is("?") || token.is(";")));
+  return token.kind == Token::Kind::line_end || base::contains(word_list<". ! ? ;">, token.text);
 }
 
 std::size_t count_sentences(std::span<const Token> tokens) {
