@@ -184,9 +184,9 @@ static std::int32_t num_thought_tokens(const sweep::Job& job, const tokenizer::T
   return static_cast<std::int32_t>(tokenizer->encode(text, tokenizer::SpecialTokens::leave_out).ids.size());
 }
 
-std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
-                                        const query::GenerateAnswer& answer, const results::RawSchema& schema,
-                                        results::RawBlock& raw, std::size_t cell) {
+std::optional<std::string> keep_answer(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                       const query::GenerateAnswer& answer, const results::RawSchema& schema,
+                                       results::RawBlock& raw, std::size_t cell) {
   const auto split = split_answer(job, answer.text);
   if (schema.find_cube("answer_thought")) {
     column_named<std::string>(raw, schema, "answer_thought")[cell] = kept_text(split.thought);
@@ -196,7 +196,11 @@ std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::
   if (schema.find_cube("answer_thought_end")) {
     column_named<std::uint8_t>(raw, schema, "answer_thought_end")[cell] = answer.closed_thought ? 1 : 0;
   }
-  return split.is_cut ? std::nullopt : std::optional(split.answer);
+  if (split.is_cut) {
+    return std::nullopt;
+  }
+  column_named<std::string>(raw, schema, "answer_text")[cell] = kept_text(split.answer);
+  return split.answer;
 }
 
 void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash) {

@@ -89,11 +89,6 @@ void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string
 /// be kept. `tokenizer`: null where a server answers.
 void require_chat(const sweep::Job& job, const TextSampling& sampling, const tokenizer::Tokenizer* tokenizer,
                   base::Problems& problems);
-/// Puts the thought before a sampled answer into the cubes of thoughts, where the schema has them, at `cell`; gives the
-/// answer behind it; nothing where the thought has no end. `tokenizer`: null where a server answers.
-std::optional<std::string> keep_thought(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
-                                        const query::GenerateAnswer& answer, const results::RawSchema& schema,
-                                        results::RawBlock& raw, std::size_t cell);
 /// How thoughts are told from answers, for a block's key; nothing where they are not.
 void hash_thoughts(const sweep::Job& job, const TextSampling& sampling, base::Sha256& hash);
 
@@ -111,6 +106,25 @@ void require_closed_thought(const sweep::Job& job, base::Problems& problems);
 /// A sampled text as it goes into the file and into the conversation: a zero byte, which ends a text of HDF5, stands as
 /// the replacement character.
 std::string kept_text(const std::string& text);
+
+/// Puts a sampled answer into `cell` of `answer_text` and, where the schema has them, of the cubes of thoughts; gives
+/// the answer behind the thought; nothing where that has no end. `tokenizer`: null where a server answers.
+std::optional<std::string> keep_answer(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                       const query::GenerateAnswer& answer, const results::RawSchema& schema,
+                                       results::RawBlock& raw, std::size_t cell);
+/// The same of what the engine answers, with its `answer_status`; `context`: of the block.
+template <class Status>
+std::optional<std::string> fold_answer(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer,
+                                       const query::Answer& answer, const results::RawSchema& schema,
+                                       results::RawBlock& raw, std::size_t context, std::size_t cell) {
+  auto& status = column_named<std::uint8_t>(raw, schema, "answer_status")[cell];
+  if (has_failed<Status>(answer, status, column_named<std::string>(raw, schema, "problem")[context])) {
+    return std::nullopt;
+  }
+  auto text = keep_answer(job, tokenizer, std::get<query::GenerateAnswer>(answer), schema, raw, cell);
+  status = static_cast<std::uint8_t>(text ? Status::ok : Status::truncated_thought);
+  return text;
+}
 
 /// A text in a place of a prompt: "{group}".
 struct Filling {

@@ -1,6 +1,7 @@
 #include "probes/interview/InterviewProbe.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "answers/Rating.hpp"
@@ -99,6 +100,12 @@ Sizes sizes_of(const Interview& settings) {
   return sizes;
 }
 
+/// Items of the first turns of a conversation.
+std::size_t items_before(std::span<const Turn> turns) {
+  return std::accumulate(turns.begin(), turns.end(), std::size_t{0},
+                         [](std::size_t sum, const Turn& turn) { return sum + turn.items.size(); });
+}
+
 /// Names of statuses that a job can have: what older runs have written stays as it was.
 std::vector<std::string> statuses_of(const sweep::Job& job) {
   const bool is_proven = job.model.chat && (job.model.chat->thought || job.model.chat->origin);
@@ -177,15 +184,9 @@ InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer
       subjects_(subjects_of(settings())),
       schema_(interview_schema(job, subjects_.subjects)),
       blocks_(blocks_to_ask(job, schema_, sweep::Outermost::together)) {
-  std::size_t items = 0;
+  first_items_.push_back(0);
   for (const auto& conversation : settings().conversations) {
-    first_items_.push_back(items);
-    for (const auto& turn : conversation.turns) {
-      items += turn.items.size();
-    }
-    for (const auto& form : settings().forms) {
-      turns_.push_back(asked_turns(conversation, form));
-    }
+    first_items_.push_back(first_items_.back() + items_before(conversation.turns));
   }
 }
 
@@ -194,9 +195,9 @@ Cell InterviewProbe::cell(std::uint64_t context) const {
   return {place[0], place[1], place[2], place[3]};
 }
 
-const std::vector<std::size_t>& InterviewProbe::turns_of(std::uint64_t context) const {
+std::vector<std::size_t> InterviewProbe::turns_of(std::uint64_t context) const {
   const auto at = cell(context);
-  return turns_[at.conversation * settings().forms.size() + at.form];
+  return asked_turns(settings().conversations[at.conversation], settings().forms[at.form]);
 }
 
 std::vector<std::string> InterviewProbe::messages(std::uint64_t context) const {
@@ -219,31 +220,27 @@ std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& 
   std::vector<Course> all;
   for (std::size_t context = 0; context < block.num_contexts; ++context) {
     for (std::size_t round = 0; round < num_rounds(); ++round) {
-      all.push_back({context, round, {}, {}, {}});
+      all.push_back({context, round, {}, {}});
     }
   }
   for (std::size_t step = 0; step < transcript.answers.size(); ++step) {
-    std::size_t next = 0;
+    std::span<const query::Answer> left = transcript.answers[step];
     for (auto& course : all) {
       const auto context = blocks_.context(block, course.context);
-      if (course.said.size() < step || step >= turns_of(context).size()) {
+      const auto turns = turns_of(context);
+      if (course.said.size() < step || step >= turns.size()) {
         continue;
       }
-      course.answers.push_back(&transcript.answers[step].at(next++));
-      if (auto text = said(*course.answers.back())) {
+      const auto& turn = settings().conversations[cell(context).conversation].turns[turns[step]];
+      const auto count = 1 + (turn.asks_options ? turn.items.size() : 0);
+      STEREOSWEEP_ASSERT(count <= left.size(), "one answer per query");
+      course.answers.push_back(left.first(count));
+      left = left.subspan(count);
+      if (auto text = said(course.answers.back().front())) {
         course.said.push_back(std::move(*text));
       }
-      const auto& turns = settings().conversations[cell(context).conversation].turns;
-      const auto index = turns_of(context)[step];
-      std::size_t item = 0;
-      for (std::size_t turn = 0; turn < index; ++turn) {
-        item += turns[turn].items.size();
-      }
-      for (std::size_t i = 0; turns[index].asks_options && i < turns[index].items.size(); ++i) {
-        course.options.emplace_back(item + i, &transcript.answers[step].at(next++));
-      }
     }
-    STEREOSWEEP_ASSERT(next == transcript.answers[step].size(), "one answer per conversation that goes on");
+    STEREOSWEEP_ASSERT(left.empty(), "one answer per query");
   }
   return all;
 }
@@ -264,7 +261,7 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
   const std::size_t step = transcript.answers.size();
   for (const auto& course : courses(block, transcript)) {
     const auto context = blocks_.context(block, course.context);
-    const auto& turns = turns_of(context);
+    const auto turns = turns_of(context);
     if (course.said.size() == step && step < turns.size()) {
       const auto prompt = prompt_of(job_, std::span<const std::string>(messages(context)).first(step + 1), course.said);
       ask_all(prompt, context, course.round, turns[step], round.queries);
@@ -291,29 +288,23 @@ results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcri
   const auto num_turns = schema_.inner_axis("turn").labels.size();
   auto& questions = column_named<std::string>(raw, schema_, "question");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
-    const auto& turns = turns_of(blocks_.context(block, i));
+    const auto turns = turns_of(blocks_.context(block, i));
     const auto asked = messages(blocks_.context(block, i));
     for (std::size_t step = 0; step < turns.size(); ++step) {
       questions[i * num_turns + turns[step]] = asked[step];
     }
   }
   for (const auto& course : courses(block, transcript)) {
-    const auto context = blocks_.context(block, course.context);
-    fold_course(raw, context, course);
-    for (const auto& [item, answer] : course.options) {
-      const auto at = (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
-                      first_items_[cell(context).conversation] + item;
-      fold_options(*answer, schema_, raw, course.context, at);
-    }
+    fold_course(raw, blocks_.context(block, course.context), course);
   }
   return raw;
 }
 
 void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
   const auto num_turns = schema_.inner_axis("turn").labels.size();
-  const auto& turns = turns_of(context);
+  const auto turns = turns_of(context);
+  const auto& conversation = settings().conversations[cell(context).conversation];
   auto& statuses = column_named<std::uint8_t>(raw, schema_, "answer_status");
-  auto& problem = column_named<std::string>(raw, schema_, "problem")[course.context];
   const auto row = course.context * num_rounds() + course.round;
   for (std::size_t step = 0; step < turns.size(); ++step) {
     const auto at = row * num_turns + turns[step];
@@ -324,23 +315,23 @@ void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, 
       statuses[at] = static_cast<std::uint8_t>(is_unsaid ? AnswerStatus::not_written : AnswerStatus::not_reached);
       continue;
     }
-    if (has_failed<AnswerStatus>(*course.answers[step], statuses[at], problem)) {
-      continue;
+    const auto& answer = course.answers[step].front();
+    if (fold_answer<AnswerStatus>(job_, tokenizer_, answer, schema_, raw, course.context, at)) {
+      const auto& text = std::get<query::GenerateAnswer>(answer);
+      column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(text.ids.size());
+      column_named<double>(raw, schema_, "answer_mean_logprob")[at] = text.mean_logprob;
+      column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(text.ended);
     }
-    const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
-    STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
-    const auto text = keep_thought(job_, tokenizer_, *answer, schema_, raw, at);
-    if (!text) {
-      statuses[at] = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
-      continue;
-    }
-    statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
-    column_named<std::string>(raw, schema_, "answer_text")[at] = kept_text(*text);
-    column_named<std::int32_t>(raw, schema_, "answer_num_tokens")[at] = static_cast<std::int32_t>(answer->ids.size());
-    column_named<double>(raw, schema_, "answer_mean_logprob")[at] = answer->mean_logprob;
-    column_named<std::uint8_t>(raw, schema_, "answer_ending")[at] = static_cast<std::uint8_t>(answer->ended);
   }
-  read_texts(raw, schema_, settings().conversations[cell(context).conversation], row);
+  for (std::size_t step = 0; step < course.answers.size(); ++step) {
+    const auto item =
+        first_items_[cell(context).conversation] + items_before(std::span(conversation.turns).first(turns[step]));
+    for (std::size_t option = 1; option < course.answers[step].size(); ++option) {
+      fold_options(course.answers[step][option], schema_, raw, course.context,
+                   row * first_items_.back() + item + option - 1);
+    }
+  }
+  read_texts(raw, schema_, conversation, row);
 }
 
 void InterviewProbe::each_conversation(const sweep::Block& block, const results::RawBlock& raw,
@@ -350,7 +341,7 @@ void InterviewProbe::each_conversation(const sweep::Block& block, const results:
   const auto& answers = column_named<std::string>(raw, schema_, "answer_text");
   for (std::size_t i = 0; i < block.num_contexts; ++i) {
     const auto asked = messages(blocks_.context(block, i));
-    const auto& turns = turns_of(blocks_.context(block, i));
+    const auto turns = turns_of(blocks_.context(block, i));
     for (std::size_t round = 0; round < num_rounds(); ++round) {
       auto conversation = opening_messages(job_);
       for (std::size_t step = 0; step < turns.size(); ++step) {
@@ -381,7 +372,7 @@ void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash)
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto context = blocks_.context(block, i);
     const auto asked = messages(context);
-    const auto& turns = turns_of(context);
+    const auto turns = turns_of(context);
     hash.number(first_items_[cell(context).conversation]).number(asked.size());
     for (std::size_t step = 0; step < asked.size(); ++step) {
       hash.number(turns[step]).field(asked[step]);

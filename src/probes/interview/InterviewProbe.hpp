@@ -94,12 +94,11 @@ class InterviewProbe final : public Probe {
   struct Course {
     std::size_t context = 0;
     std::size_t round = 0;
-    std::vector<const query::Answer*> answers;
+    std::vector<std::span<const query::Answer>> answers;  ///< of a turn: its text, then the options of each item
     std::vector<std::string> said;  ///< the answers as later turns hold them; one less where the last ends it all
-    std::vector<std::pair<std::size_t, const query::Answer*>> options;  ///< item of the conversation, and its answer
   };
   const Interview& settings() const { return job_.settings<Interview>(); }
-  const std::vector<std::size_t>& turns_of(std::uint64_t context) const;
+  std::vector<std::size_t> turns_of(std::uint64_t context) const;
   /// All conversations of the block with what they were answered.
   std::vector<Course> courses(const sweep::Block& block, const Transcript& transcript) const;
   /// The turn's text, then the options of each of its items.
@@ -114,8 +113,7 @@ class InterviewProbe final : public Probe {
   sweep::SubjectList subjects_;
   results::RawSchema schema_;
   sweep::BlockPlan blocks_;
-  std::vector<std::vector<std::size_t>> turns_;  ///< [conversation, form] those that are asked
-  std::vector<std::size_t> first_items_;         ///< [conversation] on the axis `item`
+  std::vector<std::size_t> first_items_;  ///< [conversation] on the axis `item`; behind them the axis's length
 };
 
 /// What a run of these settings writes.

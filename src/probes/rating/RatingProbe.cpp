@@ -281,25 +281,19 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
 
 void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, OptionOrder order,
                               const query::Answer& answer) const {
-  auto& status = column_named<std::uint8_t>(raw, schema_, "answer_status")[cell];
-  if (has_failed<AnswerStatus>(answer, status, column_named<std::string>(raw, schema_, "problem")[context])) {
-    return;
-  }
-  const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
-  STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
-  const auto answered = keep_thought(job_, tokenizer_, *generated, schema_, raw, cell);
+  const auto answered = probes::fold_answer<AnswerStatus>(job_, tokenizer_, answer, schema_, raw, context, cell);
   if (!answered) {
-    status = static_cast<std::uint8_t>(AnswerStatus::truncated_thought);
     return;
   }
   const auto text = answers::plain_text(*answered);
   const auto part = first_paragraph(text);
-  const bool is_cut = generated->ended == query::Ending::length && part.size() == text.size();
+  const bool is_cut =
+      std::get<query::GenerateAnswer>(answer).ended == query::Ending::length && part.size() == text.size();
   const auto options = listed(order);
   const answers::Scale scale = {.options = base::mapped(options, &RatingOption::text)};
   const auto parsed = answers::parse_rating(part, scale, is_cut ? answers::End::cut_off : answers::End::finished);
-  status = static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
-  column_named<std::string>(raw, schema_, "answer_text")[cell] = kept_text(*answered);
+  column_named<std::uint8_t>(raw, schema_, "answer_status")[cell] =
+      static_cast<std::uint8_t>(text.empty() ? AnswerStatus::empty : answer_status(parsed.status));
   if (parsed.status == answers::Status::answered) {
     const auto option = static_cast<std::size_t>(parsed.value);
     column_named<double>(raw, schema_, "answer_rating")[cell] = options[option].value;
