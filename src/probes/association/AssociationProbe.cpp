@@ -59,41 +59,56 @@ results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
 using query::SetDistance;
 using query::SlotAnswer;
 
+/// An answered subword: a target of its mask.
+struct AnsweredSubword {
+  std::size_t at = 0;  ///< in cubes of one number per subword
+  const SlotAnswer* slot = nullptr;
+  std::size_t target = 0;
+};
+
+/// Puts what `read` gives of each into its place.
+template <auto read>
+void put(results::RawColumn& column, std::span<const AnsweredSubword> answered) {
+  auto& values = std::get<std::vector<std::invoke_result_t<decltype(read), const SlotAnswer&, std::size_t>>>(column);
+  for (const auto& [at, slot, target] : answered) {
+    values[at] = read(*slot, target);
+  }
+}
+template <auto member>
+constexpr auto put_distance = put<[](const SlotAnswer& slot, std::size_t target) { return slot.set[target].*member; }>;
+
 /// A cube of one number per subword.
 struct NumberCube {
   std::optional<Measure> measure;  ///< what asks for it; nothing: every measure
   const char* name;
+  ElementType type;
   const char* units;
   const char* long_name;
   const char* bias;
-  /// Of the answer at the subword's mask, by the place of the subword among its targets.
-  std::variant<double (*)(const SlotAnswer&, std::size_t), std::int32_t (*)(const SlotAnswer&, std::size_t)> read;
-  ElementType type() const { return read.index() == 0 ? ElementType::float64 : ElementType::int32; }
+  void (*put)(results::RawColumn& column, std::span<const AnsweredSubword> answered);
 };
 constexpr const char* augmented = "the decoder's bias is one more column and may move (published code); ";
 constexpr const char* fixed = "the decoder's bias is left out; ";
 constexpr const char* distance = "Frobenius norm of the least change of the decoder that makes the subword win by 1";
 constexpr const char* threshold = "logit to which the competitors are cut";
 constexpr const char* active = "number of competitors that move; -1: not scored";
-template <auto member>
-auto set_number(const SlotAnswer& slot, std::size_t target) {
-  return slot.set[target].*member;
-}
+constexpr auto reals = ElementType::float64;
+constexpr auto whole = ElementType::int32;
 constexpr NumberCube number_cubes[] = {
-    {std::nullopt, "logprob", "nat", "log-probability of the subword", "",
-     [](const SlotAnswer& slot, std::size_t target) { return slot.logprob[target]; }},
-    {Measure::ilps_star, "log_mass_initial", "nat",
+    {std::nullopt, "logprob", reals, "nat", "log-probability of the subword", "",
+     put<[](const SlotAnswer& slot, std::size_t target) { return slot.logprob[target]; }>},
+    {Measure::ilps_star, "log_mass_initial", reals, "nat",
      "ln of the probability of all word-initial tokens at the subword's place", "",
-     [](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_initial; }},
-    {Measure::ilps_star, "log_mass_continuation", "nat",
+     put<[](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_initial; }>},
+    {Measure::ilps_star, "log_mass_continuation", reals, "nat",
      "ln of the probability of all continuation tokens at the subword's place", "",
-     [](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_continuation; }},
-    {Measure::set, "set_distance_bias", "1", distance, augmented, set_number<&SetDistance::distance_bias>},
-    {Measure::set, "set_distance_plain", "1", distance, fixed, set_number<&SetDistance::distance_plain>},
-    {Measure::set, "set_threshold_bias", "1", threshold, augmented, set_number<&SetDistance::threshold_bias>},
-    {Measure::set, "set_threshold_plain", "1", threshold, fixed, set_number<&SetDistance::threshold_plain>},
-    {Measure::set, "set_active_bias", "1", active, augmented, set_number<&SetDistance::active_bias>},
-    {Measure::set, "set_active_plain", "1", active, fixed, set_number<&SetDistance::active_plain>},
+     put<[](const SlotAnswer& slot, std::size_t /*target*/) { return slot.log_mass_continuation; }>},
+    {Measure::set, "set_distance_bias", reals, "1", distance, augmented, put_distance<&SetDistance::distance_bias>},
+    {Measure::set, "set_distance_plain", reals, "1", distance, fixed, put_distance<&SetDistance::distance_plain>},
+    {Measure::set, "set_threshold_bias", reals, "1", threshold, augmented, put_distance<&SetDistance::threshold_bias>},
+    {Measure::set, "set_threshold_plain", reals, "1", threshold, fixed, put_distance<&SetDistance::threshold_plain>},
+    {Measure::set, "set_active_bias", whole, "1", active, augmented, put_distance<&SetDistance::active_bias>},
+    {Measure::set, "set_active_plain", whole, "1", active, fixed, put_distance<&SetDistance::active_plain>},
 };
 
 std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
@@ -102,7 +117,7 @@ std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
     if (!one.measure || base::contains(measures, *one.measure)) {
       const std::string description =
           std::string(one.bias) + "subwords before it stand in their places, later ones are masked";
-      cubes.push_back(cube(one.name, one.type(), {"word", "subword"}, one.units, one.long_name, description));
+      cubes.push_back(cube(one.name, one.type, {"word", "subword"}, one.units, one.long_name, description));
     }
   }
   cubes.push_back(cube("num_subwords", ElementType::int32, {"word"}, "1", "number of subwords of the word in this text",
@@ -138,24 +153,6 @@ CellStatus status_of(const SlotAnswer& slot, std::size_t target, std::size_t sub
   }
   const auto status = is_good ? CellStatus::ok : CellStatus::not_finite;
   return base::contains(measures, Measure::set) ? std::max(status, status_of(slot.set[target])) : status;
-}
-
-/// What an ask is answered; null where the engine failed.
-struct AskAnswer {
-  const SlotAnswer* slot = nullptr;
-  std::uint8_t failure = 0;  ///< a CellStatus
-};
-
-/// `use(word, subword, answer, target)` of every subword that a measure needs.
-void each_subword(const TargetPlan& targets, const std::vector<AskAnswer>& answers, auto use) {
-  for (std::size_t word = 0; word < targets.words.size(); ++word) {
-    const auto& places = targets.words[word].places;
-    for (std::size_t subword = 0; subword < places.size(); ++subword) {
-      if (const auto [ask, target] = places[subword]; ask != Place::nowhere) {
-        use(word, subword, answers[ask], target);
-      }
-    }
-  }
 }
 
 /// In place of a group where only the word matters: so that a group added later does not move the subword axis.
@@ -363,41 +360,40 @@ void AssociationProbe::fold_context(results::RawBlock& raw, std::size_t context,
                                     std::span<const query::Answer> answers) const {
   column_named<std::string>(raw, schema_, "prompt")[context] = view.text.before + "{trait}" + view.text.after;
   auto& problem = column_named<std::string>(raw, schema_, "problem")[context];
-  std::vector<AskAnswer> answered(answers.size());
+  std::vector<const SlotAnswer*> slots(answers.size());  // null: the engine failed
+  std::vector<std::uint8_t> failures(answers.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!has_failed<CellStatus>(answers[i], answered[i].failure, problem)) {
-      answered[i].slot = &slot_of(view, view.targets->asks[i], answers[i]);
+    if (!has_failed<CellStatus>(answers[i], failures[i], problem)) {
+      slots[i] = &slot_of(view, view.targets->asks[i], answers[i]);
     }
-  }
-  const auto num_subwords = schema_.inner_axis("subword").labels.size();
-  const auto first_cell = context * words_.size();
-  for (const auto& cube : number_cubes) {
-    if (!schema_.find_cube(cube.name)) {
-      continue;
-    }
-    std::visit(
-        [&]<class Value>(Value (*read)(const SlotAnswer&, std::size_t)) {
-          auto& values = column_named<Value>(raw, schema_, cube.name);
-          each_subword(*view.targets, answered, [&](auto word, auto subword, const AskAnswer& answer, auto target) {
-            if (answer.slot != nullptr) {
-              values[(first_cell + word) * num_subwords + subword] = read(*answer.slot, target);
-            }
-          });
-        },
-        cube.read);
   }
   auto& counts = column_named<std::int32_t>(raw, schema_, "num_subwords");
   auto& statuses = column_named<std::uint8_t>(raw, schema_, "status");
+  const auto num_subwords = schema_.inner_axis("subword").labels.size();
+  std::vector<AnsweredSubword> answered;
   for (std::size_t word = 0; word < words_.size(); ++word) {
-    counts[first_cell + word] = view.targets->words[word].num_subwords;
-    statuses[first_cell + word] = static_cast<std::uint8_t>(view.targets->words[word].status);
+    const auto& targets = view.targets->words[word];
+    const auto cell = context * words_.size() + word;
+    counts[cell] = targets.num_subwords;
+    statuses[cell] = static_cast<std::uint8_t>(targets.status);
+    for (std::size_t subword = 0; subword < targets.places.size(); ++subword) {
+      const auto [ask, target] = targets.places[subword];
+      if (ask == Place::nowhere) {
+        continue;
+      }
+      auto status = failures[ask];
+      if (slots[ask] != nullptr) {
+        answered.push_back({cell * num_subwords + subword, slots[ask], target});
+        status = static_cast<std::uint8_t>(status_of(*slots[ask], target, subword, settings_.measures));
+      }
+      statuses[cell] = std::max(statuses[cell], status);
+    }
   }
-  each_subword(*view.targets, answered, [&](auto word, auto subword, const AskAnswer& answer, auto target) {
-    const auto status = answer.slot == nullptr
-                            ? answer.failure
-                            : static_cast<std::uint8_t>(status_of(*answer.slot, target, subword, settings_.measures));
-    statuses[first_cell + word] = std::max(statuses[first_cell + word], status);
-  });
+  for (const auto& cube : number_cubes) {
+    if (const auto place = schema_.find_cube(cube.name)) {
+      cube.put(raw.columns[*place], answered);
+    }
+  }
 }
 
 void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
