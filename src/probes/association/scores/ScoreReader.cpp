@@ -117,17 +117,8 @@ std::vector<Variant> variants_of(const results::RawSchema& schema) {
 
 ScoreReader::ScoreReader(const results::ResultFile& file, Statistics::Aggregate aggregate)
     : file_(file), aggregate_(aggregate), traits_(file.schema().inner_axis("word")) {
-  const auto& schema = file.schema();
-  base::refuse_if(schema.num_priors == 0, "no scores can be derived from '" + file.path().string() + "'",
+  base::refuse_if(num_priors_ == 0, "no scores can be derived from '" + file.path().string() + "'",
                   "it has no priors, and a score is the difference to one");
-  num_priors_ = schema.num_priors;
-  num_groups_ = schema.outer_axes.front().labels.size() - num_priors_;
-  not_scored_ = static_cast<std::size_t>(std::ranges::find(cell_status_names(), results::not_scored) -
-                                         cell_status_names().begin());
-  num_sentences_ = file.contexts_per_subject();
-  num_words_ = schema.inner_axis("word").labels.size();
-  num_subwords_ = schema.inner_axis("subword").labels.size();
-  variants_ = variants_of(schema);
   for (const auto& variant : variants_) {
     base::add_once(measures_, variant.measure);
   }
@@ -214,7 +205,7 @@ ScoreSlab ScoreReader::score(const results::RawBlock& block, std::uint64_t num_s
   }
   std::vector<double> numbers(cells);
   std::vector<WordStatus> statuses(cells);
-  std::vector<Scored> poles(traits_.poles().size());
+  std::vector<Scored> poles(traits_.poles.size());
   for (std::size_t variant = 0; variant < variants_.size(); ++variant) {
     const auto first = variant / num_priors_ * cells;
     for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -227,10 +218,10 @@ ScoreSlab ScoreReader::score(const results::RawBlock& block, std::uint64_t num_s
       const Words words{std::span(numbers).subspan(begin, num_words_), std::span(statuses).subspan(begin, num_words_),
                         cell_statuses.subspan(begin, num_words_), not_scored_};
       for (std::size_t pole = 0; pole < poles.size(); ++pole) {
-        poles[pole] = score_of_pole(traits_.poles()[pole].words, words, aggregate_);
+        poles[pole] = score_of_pole(traits_.poles[pole].words, words, aggregate_);
         put(slab.poles, poles[pole]);
       }
-      for (const auto& pair : traits_.pairs()) {
+      for (const auto& pair : traits_.pairs) {
         put(slab.pairs, score_of_pair(poles[pair.left], poles[pair.right]));
       }
     }
@@ -245,36 +236,36 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
   const auto& dimension_of = coordinate_of(words, "dimension");
   for (std::size_t word = 0; word < words.labels.size(); ++word) {
     auto pair =
-        std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& known) { return known.label == pair_of[word]; });
-    if (pair == pairs_.end()) {
-      pairs_.push_back({pair_of[word], dimension_of[word], nowhere, nowhere});
-      pair = pairs_.end() - 1;
+        std::find_if(pairs.begin(), pairs.end(), [&](const Pair& known) { return known.label == pair_of[word]; });
+    if (pair == pairs.end()) {
+      pairs.push_back({pair_of[word], dimension_of[word], nowhere, nowhere});
+      pair = pairs.end() - 1;
     }
     auto& pole = side_of[word] == "right" ? pair->right : pair->left;
     if (pole == nowhere) {
-      pole = poles_.size();
-      poles_.push_back({pole_of[word], static_cast<std::size_t>(pair - pairs_.begin()), side_of[word], {}});
+      pole = poles.size();
+      poles.push_back({pole_of[word], static_cast<std::size_t>(pair - pairs.begin()), side_of[word], {}});
     }
-    poles_[pole].words.push_back(word);
+    poles[pole].words.push_back(word);
   }
-  for (const auto& pair : pairs_) {
+  for (const auto& pair : pairs) {
     base::fail_if(pair.left == nowhere || pair.right == nowhere, "cannot derive trait-pair scores",
                   "the pair '" + pair.label + "' has words on one side only");
   }
 }
 
 results::AxisSchema TraitPairs::pole_axis() const {
-  return axis_of("pole", "pole of a trait pair", poles_, &Pole::label,
-                 {{"pair", "trait pair", [&](const auto& pole) { return pairs_[pole.pair].label; }},
+  return axis_of("pole", "pole of a trait pair", poles, &Pole::label,
+                 {{"pair", "trait pair", [&](const auto& pole) { return pairs[pole.pair].label; }},
                   {"side", "left = 0, right = 100 on rating scales", &Pole::side}});
 }
 
 results::AxisSchema TraitPairs::item_axis() const {
-  return axis_of(results::score_axis_names[5], "trait pair; a score above 0 leans to the right pole", pairs_,
+  return axis_of(results::score_axis_names[5], "trait pair; a score above 0 leans to the right pole", pairs,
                  &Pair::label,
                  {{"dimension", "dimension of the trait pair", &Pair::dimension},
-                  {"left", "left pole", [&](const auto& pair) { return poles_[pair.left].label; }},
-                  {"right", "right pole", [&](const auto& pair) { return poles_[pair.right].label; }}});
+                  {"left", "left pole", [&](const auto& pair) { return poles[pair.left].label; }},
+                  {"right", "right pole", [&](const auto& pair) { return poles[pair.right].label; }}});
 }
 
 }  // namespace stereosweep::probes::association

@@ -47,8 +47,7 @@ struct ScoreSlab {
 };
 
 /// Poles and trait pairs, as the axis of words says.
-class TraitPairs {
- public:
+struct TraitPairs {
   struct Pole {
     std::string label;
     std::size_t pair = 0;
@@ -64,15 +63,11 @@ class TraitPairs {
   /// From the word axis with its coordinates pair, pole, side, dimension. Throws InputError if one is missing,
   /// base::Error if a pair lacks a pole.
   explicit TraitPairs(const results::AxisSchema& words);
-  const std::vector<Pole>& poles() const { return poles_; }
-  const std::vector<Pair>& pairs() const { return pairs_; }
   results::AxisSchema pole_axis() const;
   /// Of the score table: items.
   results::AxisSchema item_axis() const;
-
- private:
-  std::vector<Pole> poles_;
-  std::vector<Pair> pairs_;
+  std::vector<Pole> poles;
+  std::vector<Pair> pairs;
 };
 
 /// Reads with bounded memory: a slab of the group, and the same sentences of the priors.
@@ -103,13 +98,15 @@ class ScoreReader {
   Statistics::Aggregate aggregate_;
   TraitPairs traits_;
   std::vector<stats::Measure> measures_;
-  std::uint64_t num_priors_ = 0;
-  std::vector<Variant> variants_;
-  std::uint64_t num_groups_ = 0;
-  std::uint64_t num_sentences_ = 0;
-  std::uint64_t num_words_ = 0;
-  std::uint64_t num_subwords_ = 0;
-  std::size_t not_scored_ = 0;  ///< number of that status; their number where there is none
+  std::vector<Variant> variants_ = variants_of(file_.schema());
+  std::uint64_t num_priors_ = file_.schema().num_priors;
+  std::uint64_t num_groups_ = file_.schema().outer_axes.front().labels.size() - num_priors_;
+  std::uint64_t num_sentences_ = file_.contexts_per_subject();
+  std::uint64_t num_words_ = file_.schema().inner_axis("word").labels.size();
+  std::uint64_t num_subwords_ = file_.schema().inner_axis("subword").labels.size();
+  /// Number of that status; their number where there is none.
+  std::size_t not_scored_ =
+      results::place_of(cell_status_names(), results::not_scored).value_or(cell_status_names().size());
 };
 
 /// Of the table of scores, by the axes and cubes of the result.
