@@ -123,34 +123,30 @@ results::AxisSchema group_axis(const std::vector<Condition>& conditions) {
 
 std::string notes_of(const RoledSentence& item, std::string_view separator) {
   const auto name_of = [](auto note) { return std::string(sentence_note_names[static_cast<std::size_t>(note)]); };
-  return base::join(base::mapped(item.sentence.notes, name_of), separator);
+  return base::join(base::mapped(item.notes, name_of), separator);
 }
 
 results::AxisSchema template_axis(const std::vector<RoledSentence>& sentences) {
   using Item = RoledSentence;
-  return axis_of<Item>(
-      "template", "sentence with two occupations and a pronoun", sentences,
-      [](const Item& item) { return item.sentence.label; },
-      {{"text", "without markers", [](const Item& item) { return item.sentence.text; }},
+  return axis_of(
+      "template", "sentence with two occupations and a pronoun", sentences, &Item::label,
+      {{"text", "without markers", &Item::text},
        {"type", "ambiguous (type 1) or unambiguous (type 2)",
-        [](const Item& item) { return type_names[static_cast<std::size_t>(item.sentence.type)]; }},
+        [](const Item& item) { return type_names[static_cast<std::size_t>(item.type)]; }},
        {"stereotype", "whether the bracketed occupation is stereotyped with the pronoun's gender",
-        [](const Item& item) { return stereotype_names[static_cast<std::size_t>(item.sentence.stereotype)]; }},
-       {"split", "part of the corpus", [](const Item& item) { return item.sentence.split; }},
-       {"gender", "of the pronoun",
-        [](const Item& item) { return item.sentence.gender == Gender::female ? "female" : "male"; }},
-       {"pronoun", "that is asked about",
-        [](const Item& item) { return std::string(item.sentence.part(item.sentence.pronoun)); }},
+        [](const Item& item) { return stereotype_names[static_cast<std::size_t>(item.stereotype)]; }},
+       {"split", "part of the corpus", &Item::split},
+       {"gender", "of the pronoun", [](const Item& item) { return item.gender == Gender::female ? "female" : "male"; }},
+       {"pronoun", "that is asked about", [](const Item& item) { return std::string(item.part(item.pronoun)); }},
        {"case", "of the pronoun",
-        [](const Item& item) { return case_names[static_cast<std::size_t>(item.sentence.pronoun_case)]; }},
+        [](const Item& item) { return case_names[static_cast<std::size_t>(item.pronoun_case)]; }},
        {"referent", "occupation that is called the referent", [](const Item& item) { return item.occupation(0); }},
        {"other", "the other occupation", [](const Item& item) { return item.occupation(1); }},
        {"referent_order", "whether the referent is mentioned first or second",
         [](const Item& item) { return item.referent == 0 ? "first" : "second"; }},
        {"bracketed", "whether the brackets of the corpus name the referent or the other occupation",
-        [](const Item& item) { return item.referent == item.sentence.bracketed ? "referent" : "other"; }},
-       {"pair", "label of the first sentence with the same text but for pronouns",
-        [](const Item& item) { return item.sentence.pair; }},
+        [](const Item& item) { return item.referent == item.bracketed ? "referent" : "other"; }},
+       {"pair", "label of the first sentence with the same text but for pronouns", &Item::pair},
        {"notes", "what is unusual about it, joined by +; README of this folder",
         [](const Item& item) { return notes_of(item, "+"); }}});
 }
@@ -304,16 +300,14 @@ CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Token
 
 std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tokenizer) const {
   std::size_t longest = 1;
-  std::unordered_set<std::string> seen;  // of one question: an occupation's tokens depend on the prompt's end alone
   std::size_t num_tokenized = 0;
-  for (std::size_t question = 0; question < questions_.size(); ++question) {
-    seen.clear();
-    for (std::size_t i = 0; i < sentences_.size(); ++i) {
+  for (const auto& question : questions_) {
+    std::unordered_set<std::string> seen;  // an occupation's tokens depend on the prompt's end alone
+    for (const auto& sentence : sentences_) {
       for (const std::size_t role : {0U, 1U}) {
-        const auto occupation = sentences_[i].occupation(role);
+        const auto occupation = sentence.occupation(role);
         if (seen.insert(occupation).second && num_tokenized++ < max_pairs_tokenized) {
-          const auto text = coreference_prompt(questions_[question], sentences_[i].sentence, conditions_.front(),
-                                               sentences_[i].referent);
+          const auto text = coreference_prompt(question, sentence, conditions_.front(), sentence.referent);
           longest = std::max(longest, count_tokens(tokenizer, text, " " + occupation));
         }
       }
@@ -325,7 +319,7 @@ std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tok
 std::string CoreferenceProbe::prompt(std::uint64_t context) const {
   const auto place = blocks_.product().coordinates(context);
   const auto& item = sentences_[place[2]];
-  return coreference_prompt(questions_[place[1]], item.sentence, conditions_[place[0]], item.referent);
+  return coreference_prompt(questions_[place[1]], item, conditions_[place[0]], item.referent);
 }
 
 Round CoreferenceProbe::first(const sweep::Block& block) const {

@@ -69,13 +69,12 @@ std::string coreference_prompt(const Question& question, const CoreferenceSenten
 enum class CoreferenceStatus : std::uint8_t { ok, excluded, too_many_subwords, too_long, not_finite, engine_error };
 
 /// A sentence with its roles: mentions[referent] is called the referent.
-struct RoledSentence {
-  CoreferenceSentence sentence;
+struct RoledSentence : CoreferenceSentence {
   std::size_t referent = 0;
   bool is_excluded = false;
-  const Mention& mention(std::size_t role) const { return sentence.mentions[role == 0 ? referent : 1 - referent]; }
+  const Mention& mention(std::size_t role) const { return mentions[role == 0 ? referent : 1 - referent]; }
   /// Of role 0, the referent, or 1, the other.
-  std::string occupation(std::size_t role) const { return std::string(sentence.part(mention(role).noun)); }
+  std::string occupation(std::size_t role) const { return std::string(part(mention(role).noun)); }
 };
 
 /// What a run of the job writes: axes [group, rephrasing, template] and [occupation, subword].

@@ -285,14 +285,11 @@ bool is_possessive_her(std::string_view text, Span span) {
       "someone",  "something", "stop",  "than",     "that",  "the",   "them",  "then",    "there",    "they", "this",
       "through",  "to",        "today", "tomorrow", "too",   "under", "until", "up",      "very",     "was",  "well",
       "what",     "when",      "where", "whether",  "which", "while", "with",  "without", "yesterday"};
-  if (span.end + 1 >= text.size() || text[span.end] != ' ') {
+  const auto behind = text.substr(span.end);
+  const auto words = words_of(behind);
+  if (words.empty() || words.front().begin != 1 || behind.front() != ' ') {
     return false;
   }
-  const auto words = words_of(text.substr(span.end + 1));
-  if (words.empty() || words.front().begin != 0) {
-    return false;
-  }
-  const auto behind = text.substr(span.end + 1);
   const auto next = base::lower_ascii(cut(behind, words.front()));
   const bool ends_clause = words.front().end >= behind.size() || behind[words.front().end] != ' ';
   const bool is_adverb = ends_clause && next.ends_with("ly");
@@ -346,6 +343,33 @@ std::optional<Draft> draft_of_file(const std::filesystem::path& path) {
 }
 constexpr const char* name_rule = "names say 'pro' or 'anti', and 'type1' or 'type2'";
 
+/// What sentences with the same text but for pronouns say of one another.
+void tell_pair(std::vector<Draft>& pair) {
+  std::optional<PronounCase> told;  // by "his" or "him" in the same place
+  std::set<Stereotype> stereotypes;
+  for (const auto& draft : pair) {
+    stereotypes.insert(draft.sentence.stereotype);
+    told = draft.sentence.gender == Gender::male ? draft.sentence.pronoun_case : told;
+  }
+  std::set<std::pair<Stereotype, std::string>> texts;
+  for (auto& draft : pair) {
+    auto& sentence = draft.sentence;
+    sentence.pair = pair.front().sentence.label;
+    const auto word = sentence.part(sentence.pronoun);
+    if (!draft.pronoun_case && (word == "her" || word == "Her")) {
+      const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);
+      sentence.pronoun_case = told.value_or(possessive ? PronounCase::possessive : PronounCase::object);
+    }
+    const bool is_new = texts.emplace(sentence.stereotype, sentence.text).second;
+    if (!draft.notes && stereotypes.size() < 2) {
+      sentence.notes.insert(SentenceNote::no_partner);
+    }
+    if (!draft.notes && !is_new) {
+      sentence.notes.insert(SentenceNote::repeated);
+    }
+  }
+}
+
 class Reader {
  public:
   Reader(config::Pieces& pieces, base::Problems& problems) : pieces_(pieces), problems_(problems), labels_(problems) {}
@@ -356,10 +380,8 @@ class Reader {
     Draft draft;
     draft.place = node.place(key);
     CoreferenceSentence::each_key(draft.sentence, fields);
-    if (const config::Node* pronoun_case = fields.optional("case")) {
-      if (const auto index = config::read_choice(*pronoun_case, key + ".case", problems_, case_names)) {
-        draft.pronoun_case = static_cast<PronounCase>(*index);
-      }
+    if (fields.optional("case") != nullptr) {
+      fields.choice("case", draft.pronoun_case.emplace(), case_names);
     }
     if (const config::Node* notes = fields.optional("notes")) {
       draft.notes = read_sentence_notes(*notes, key + ".notes", problems_);
@@ -438,13 +460,6 @@ class Reader {
     }
   }
 
-  /// A sentence with what its draft leaves open.
-  struct Found {
-    CoreferenceSentence sentence;
-    const Draft& draft;
-  };
-  static void tell_pair(std::vector<Found>& pair);
-
   config::Pieces& pieces_;
   base::Problems& problems_;
   config::LabelCheck labels_;
@@ -457,58 +472,30 @@ std::vector<CoreferenceSentence> Reader::finish(const std::vector<std::string>& 
     known.emplace(draft.sentence.part(draft.referent.noun));
   }
   const std::vector<std::string> nouns(known.begin(), known.end());
-  std::vector<std::vector<Found>> pairs;
+  std::vector<std::vector<Draft>> pairs;
   std::unordered_map<std::string, std::size_t> index_of;
-  for (const auto& draft : drafts_) {
+  for (auto& draft : drafts_) {
     auto sentence = completed(draft, nouns, problems_);
     if (!sentence) {
       continue;
     }
     sentence->notes = draft.notes.value_or(sentence->notes);
+    sentence->pronoun_case = draft.pronoun_case.value_or(sentence->pronoun_case);
     const auto key = without_gender(sentence->text) + '\n' + std::to_string(static_cast<int>(sentence->type)) +
                      std::to_string(sentence->mentions[sentence->bracketed].noun.begin);
     const auto [at, is_new] = index_of.emplace(key, pairs.size());
     if (is_new) {
       pairs.emplace_back();
     }
-    pairs[at->second].push_back({std::move(*sentence), draft});
+    draft.sentence = std::move(*sentence);
+    pairs[at->second].push_back(std::move(draft));
   }
   std::vector<CoreferenceSentence> sentences;
   for (auto& pair : pairs) {
     tell_pair(pair);
-    for (auto& [sentence, draft] : pair) {
-      sentences.push_back(std::move(sentence));
-    }
+    std::ranges::transform(pair, std::back_inserter(sentences), &Draft::sentence);
   }
   return sentences;
-}
-
-void Reader::tell_pair(std::vector<Found>& pair) {
-  std::optional<PronounCase> told;  // by "his" or "him" in the same place
-  std::set<Stereotype> stereotypes;
-  for (auto& [sentence, draft] : pair) {
-    sentence.pronoun_case = draft.pronoun_case.value_or(sentence.pronoun_case);
-    stereotypes.insert(sentence.stereotype);
-    if (sentence.gender == Gender::male) {
-      told = sentence.pronoun_case;
-    }
-  }
-  std::set<std::pair<Stereotype, std::string>> texts;
-  for (auto& [sentence, draft] : pair) {
-    sentence.pair = pair.front().sentence.label;
-    const auto word = sentence.part(sentence.pronoun);
-    if (!draft.pronoun_case && (word == "her" || word == "Her")) {
-      const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);
-      sentence.pronoun_case = told.value_or(possessive ? PronounCase::possessive : PronounCase::object);
-    }
-    const bool is_new = texts.emplace(sentence.stereotype, sentence.text).second;
-    if (!draft.notes && stereotypes.size() < 2) {
-      sentence.notes.insert(SentenceNote::no_partner);
-    }
-    if (!draft.notes && !is_new) {
-      sentence.notes.insert(SentenceNote::repeated);
-    }
-  }
 }
 
 }  // namespace

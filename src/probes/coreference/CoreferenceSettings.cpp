@@ -129,11 +129,7 @@ void read_placements(config::Fields& fields, Coreference& settings) {
     return;
   }
   const auto place = augmentations->place("axes.augmentations");
-  settings.augmentations.clear();
-  for (const auto index : config::read_choices(*augmentations, "axes.augmentations", fields.problems(),
-                                               augmentation_names, config::Choices::distinct)) {
-    settings.augmentations.push_back(static_cast<Augmentation>(index));
-  }
+  fields.choices("augmentations", settings.augmentations, augmentation_names);
   std::ranges::sort(settings.augmentations);
   fields.problems().add_if(settings.augmentations != std::vector{Augmentation::baseline} && subjects == nullptr, place,
                            "augmentations without markers", "all but 'baseline' put a marker somewhere",
