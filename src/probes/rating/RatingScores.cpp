@@ -64,7 +64,7 @@ class Collector {
       return order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)];
     });
     const auto& flags = meanings_of(schema, "option_status");
-    unscored_ = static_cast<std::size_t>(std::find(flags.begin(), flags.end(), results::not_scored) - flags.begin());
+    unscored_ = results::place_of(flags, results::not_scored).value_or(flags.size());
   }
 
   void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
@@ -268,20 +268,17 @@ findings::Finding agreement_of(const std::vector<std::string>& sources, const fi
   findings::Finding finding{.name = "agreement",
                             .axes = {{"agreement_measure", "what is compared with people", sources, {}},
                                      {"rated_dimension", "dimension of the traits", names, {}}}};
-  const auto add = [&](Role role, const char* name, const char* what, Correlation findings::Agreement::*of,
-                       auto member) -> auto& {
-    return finding.add(role, agreements, name, "1", what, [=](const auto& one) { return (one.*of).*member; });
-  };
+  const findings::RowColumns add{finding, agreements};
   const auto pearson = &findings::Agreement::pearson;
   const auto spearman = &findings::Agreement::spearman;
-  add(Role::value, "pearson", "Pearson's r over groups of mean scores and people's means", pearson,
+  add(Role::value, "pearson", "1", "Pearson's r over groups of mean scores and people's means", pearson,
       &Correlation::value);
-  add(Role::p, "pearson_p", "two-sided p of Pearson's r", pearson, &Correlation::p).of = "pearson";
-  add(Role::value, "spearman", "Spearman's rho over groups of mean scores and people's means", spearman,
+  add(Role::p, "pearson_p", "1", "two-sided p of Pearson's r", pearson, &Correlation::p).of = "pearson";
+  add(Role::value, "spearman", "1", "Spearman's rho over groups of mean scores and people's means", spearman,
       &Correlation::value);
-  add(Role::p, "spearman_p", "two-sided p of Spearman's rho", spearman, &Correlation::p).of = "spearman";
-  add(Role::n, "n", "groups that are rated by both", pearson, &Correlation::n);
-  add(Role::status, "status", "why there is no correlation", pearson, &Correlation::reason);
+  add(Role::p, "spearman_p", "1", "two-sided p of Spearman's rho", spearman, &Correlation::p).of = "spearman";
+  add(Role::n, "n", "1", "groups that are rated by both", pearson, &Correlation::n);
+  add(Role::status, "status", "1", "why there is no correlation", pearson, &Correlation::reason);
   finding.views = {{.title = "Agreement with people's means over groups, ",
                     .columns = findings::table_columns("dimension: rated_dimension, n, Pearson: pearson, p: pearson_p, "
                                                        "Spearman: spearman, p of Spearman: spearman_p")}};

@@ -23,17 +23,6 @@ TEST(InterviewStatistics, words_are_numbered_as_they_come) {
 
 TEST(InterviewStatistics, without_ratings_no_turn_rates) { EXPECT_TRUE(rating_turns({}).empty()); }
 
-TEST(InterviewStatistics, shares_have_intervals_where_texts_are_drawn) {
-  const auto sampled = text_share(0, 10, 0.95);
-  EXPECT_EQ(sampled.share, 0);
-  EXPECT_EQ(sampled.low, 0);
-  EXPECT_NEAR(sampled.high, 1 - std::pow(0.025, 0.1), 1e-12);  // Clopper and Pearson without successes
-  const auto greedy = text_share(3, 4, std::nullopt);
-  EXPECT_EQ(greedy.share, 0.75);
-  EXPECT_TRUE(std::isnan(greedy.low) && std::isnan(greedy.high));
-  EXPECT_TRUE(std::isnan(text_share(0, 0, 0.95).share));
-}
-
 /// One subject, two forms, three rounds; a turn that rates two items of warmth and one of competence, another that
 /// rates one of competence.
 struct SmallTable {
@@ -99,25 +88,32 @@ TEST(InterviewStatistics, consistency_is_of_means_and_counts_texts) {
   small.leave_out(1, 1, 1, Without::refusal);
   small.leave_out(1, 1, 2, Without::other);
   small.leave_out(1, 0, 3, Without::other);
-  const auto found = consistency_of(small.scores(), small.turns);
-  EXPECT_THAT(found.dimensions, ElementsAre("warmth", "competence"));
-  EXPECT_DOUBLE_EQ(found.over_rounds[0].mean, 1.0 / 3);  // of 2, 3 and 4
-  EXPECT_DOUBLE_EQ(found.over_rounds[0].largest, 1.0 / 3);
-  EXPECT_EQ(found.over_rounds[0].n, 1);
-  EXPECT_EQ(found.over_rounds[1].mean, 0);
-  EXPECT_EQ(found.over_rounds[2].n, 0);  // one round has a rating
-  EXPECT_TRUE(std::isnan(found.over_rounds[3].mean) && std::isnan(found.over_rounds[3].largest));
-  EXPECT_EQ(found.to_first_form[0].n, 0);
-  EXPECT_DOUBLE_EQ(found.to_first_form[2].mean, std::sqrt(2.0) / 2);  // of 3 and 1
-  EXPECT_EQ(found.to_first_form[3].n, 0);
-  const auto& first = found.of_forms.at(0);
-  const auto& second = found.of_forms.at(1);
-  EXPECT_EQ(first.texts, 6U);
-  EXPECT_EQ(first.unrated, 0U);
-  EXPECT_EQ(second.texts, 3U);
-  EXPECT_EQ(second.refused, 1U);
-  EXPECT_EQ(second.unrated, 2U);
-  EXPECT_EQ(found.of_subjects.at(0).texts, 9U);
+  const auto found = consistency_of(small.scores(), small.turns, 0.95);
+  const auto number = [&](std::size_t finding, const char* column, std::size_t row) {
+    return found.at(finding).find_column(column)->number(row);
+  };
+  EXPECT_THAT(found[2].axes[1].labels, ElementsAre("warmth", "competence"));
+  EXPECT_DOUBLE_EQ(number(2, "over_rounds", 0), 1.0 / 3);  // of 2, 3 and 4
+  EXPECT_DOUBLE_EQ(number(2, "over_rounds_largest", 0), 1.0 / 3);
+  EXPECT_EQ(number(2, "over_rounds_n", 0), 1);
+  EXPECT_EQ(number(2, "over_rounds", 1), 0);
+  EXPECT_EQ(number(2, "over_rounds_n", 2), 0);  // one round has a rating
+  EXPECT_TRUE(std::isnan(number(2, "over_rounds", 3)) && std::isnan(number(2, "over_rounds_largest", 3)));
+  EXPECT_EQ(number(2, "to_first_form_n", 0), 0);
+  EXPECT_DOUBLE_EQ(number(2, "to_first_form", 2), std::sqrt(2.0) / 2);  // of 3 and 1
+  EXPECT_EQ(number(2, "to_first_form_n", 3), 0);
+  EXPECT_EQ(number(0, "rated_texts", 0), 9);  // of the subject
+  EXPECT_EQ(number(1, "rated_texts", 0), 6);  // of the forms
+  EXPECT_EQ(number(1, "unrated_share", 0), 0);
+  EXPECT_EQ(number(1, "unrated_low", 0), 0);
+  EXPECT_NEAR(number(1, "unrated_high", 0), 1 - std::pow(0.025, 1.0 / 6),
+              1e-12);  // Clopper and Pearson without successes
+  EXPECT_EQ(number(1, "rated_texts", 1), 3);
+  EXPECT_DOUBLE_EQ(number(1, "refused_share", 1), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(number(1, "unrated_share", 1), 2.0 / 3);
+  const auto greedy = consistency_of(small.scores(), small.turns, std::nullopt);
+  EXPECT_DOUBLE_EQ(greedy[1].find_column("unrated_share")->number(1), 2.0 / 3);
+  EXPECT_TRUE(std::isnan(greedy[1].find_column("unrated_high")->number(1))) << "no draws";
 }
 
 }  // namespace

@@ -24,26 +24,41 @@ using findings::subject_axis;
 using findings::template_axis;
 using results::AxisSchema;
 
-/// By subject or by form of the prompt: `axis` of the score table.
+/// Of the subjects' coefficients of variation (standard deviation, n - 1, over mean) of their mean rating on a
+/// dimension, as absolute values; of the subjects that have one.
+struct SubjectVariation {
+  double mean = stats::nan;
+  double largest = stats::nan;
+  std::int32_t n = 0;  ///< subjects
+};
+
+/// Texts that were asked for ratings. One that rates several items counts once.
+struct RefusalCounts {
+  std::uint64_t texts = 0;
+  std::uint64_t refused = 0;  ///< declines some item and rates none
+  std::uint64_t unrated = 0;  ///< rates none, for whatever reason
+};
+
+/// By subject or by form of the prompt: `axis` of the score table. Intervals of shares: Clopper and Pearson. The
+/// prompts are fixed and their shares may differ, which makes the interval too wide, if anything (Hoeffding 1956).
 Finding refusals_of(const AxisSchema& axis, const std::vector<RefusalCounts>& counts, std::optional<double> level) {
   Finding finding{.name = axis.name, .heading = "Refusals", .axes = {axis}};
   const std::string interval = level ? results::percent(*level) + " interval (Clopper and Pearson)"
                                      : std::string("interval; NaN: greedy answers are no draws");
-  const auto add = [&](const std::string& name, const std::string& what, std::uint64_t RefusalCounts::*member) {
-    const auto add_end = [&](Role role, const char* end, const std::string& of_share, double TextShare::*value) {
-      auto& column = finding.add(role, counts, name + end, "1", of_share, [&](const RefusalCounts& one) {
-        return text_share(one.*member, one.texts, level).*value;
-      });
-      column.of = role == Role::value ? "" : name + "_share";
-    };
-    add_end(Role::value, "_share", "share of the texts that " + what, &TextShare::share);
-    add_end(Role::low, "_low", "lower end of the " + interval, &TextShare::low);
-    add_end(Role::high, "_high", "upper end of the " + interval, &TextShare::high);
+  const findings::RowColumns add{finding, counts};
+  const auto add_share = [&](const std::string& name, const std::string& what, std::uint64_t RefusalCounts::*member) {
+    add(Role::value, name + "_share", "1", "share of the texts that " + what, [&](const RefusalCounts& one) {
+      return one.texts == 0 ? stats::nan : static_cast<double>(one.*member) / static_cast<double>(one.texts);
+    });
+    add.interval({.what = interval, .unit = "1", .prefix = name + "_", .of = name + "_share"},
+                 [&](const RefusalCounts& one) {
+                   return level && one.texts > 0 ? stats::fixed_draws_interval(one.*member, one.texts, *level)
+                                                 : stats::ProbabilityInterval{stats::nan, stats::nan};
+                 });
   };
-  add("refused", "decline some item and rate none", &RefusalCounts::refused);
-  add("unrated", "rate none, for whatever reason", &RefusalCounts::unrated);
-  finding.add(Role::n, counts, "rated_texts", "1", "texts that were asked for ratings, each once",
-              &RefusalCounts::texts);
+  add_share("refused", "decline some item and rate none", &RefusalCounts::refused);
+  add_share("unrated", "rate none, for whatever reason", &RefusalCounts::unrated);
+  add(Role::n, "rated_texts", "1", "texts that were asked for ratings, each once", &RefusalCounts::texts);
   finding.views = {
       {.title = "Texts that decline to answer, by " + axis.name,
        .columns = findings::table_columns(axis.name + ", declines: refused_share, low: refused_low, high: "
@@ -58,52 +73,23 @@ Finding refusals_of(const AxisSchema& axis, const std::vector<RefusalCounts>& co
   return finding;
 }
 
-Finding variation_of(const AxisSchema& forms, const Consistency& consistency) {
-  Finding finding{.name = "rating_variation",
-                  .heading = "Consistency of ratings",
-                  .axes = {forms, {"rated_dimension", "dimension of the rated items", consistency.dimensions, {}}}};
-  const auto add = [&](const std::vector<SubjectVariation>& rows, const std::string& name, const std::string& values) {
-    finding.add(Role::value, rows, name, "1",
-                "mean over subjects of the coefficient of variation of a mean rating, " + values,
-                &SubjectVariation::mean);
-    finding.add(Role::value, rows, name + "_largest", "1", "the largest of these coefficients",
-                &SubjectVariation::largest);
-    finding.add(Role::n, rows, name + "_n", "1", "subjects that have one", &SubjectVariation::n).of = name;
-  };
-  add(consistency.over_rounds, "over_rounds", "a value: a round");
-  add(consistency.to_first_form, "to_first_form", "two values: the template and the first template");
-  finding.views = {{.title = "How far ratings vary",
-                    .columns = findings::table_columns(
-                        "form: template, dimension: rated_dimension, over rounds: over_rounds, largest: "
-                        "over_rounds_largest, n: over_rounds_n, to first form: to_first_form, largest to first form: "
-                        "to_first_form_largest, n to first: to_first_form_n"),
-                    .each = {}}};
-  finding.notes =
-      "Coefficients of variation (standard deviation, n - 1, over mean) of a subject's mean rating: mean and largest "
-      "over subjects; n: subjects that have one. 0: the same rating every time.";
-  return finding;
-}
-
 Finding diversity_of(const std::string& over, const std::string& texts, std::vector<AxisSchema> axes,
                      const std::vector<stats::TextDiversity>& rows) {
   using stats::TextDiversity;
   Finding finding{.name = "texts_over_" + over, .heading = "Diversity of texts", .axes = std::move(axes)};
-  const auto add = [&](Role role, const char* name, const char* unit, const std::string& what, auto read) -> auto& {
-    return finding.add(role, rows, name, unit, what, read);
-  };
+  const findings::RowColumns add{finding, rows};
   add(Role::n, "n", "1", "texts with an n-gram of this length", &TextDiversity::num_texts);
-  auto bleu = [](const TextDiversity& one) { return one.self_bleu.value; };
-  add(Role::value, "self_bleu", "1", "Self-BLEU of " + texts, bleu).note =
+  add(Role::value, "self_bleu", "1", "Self-BLEU of " + texts, &TextDiversity::self_bleu, &stats::Value::value).note =
       "mean BLEU of each text against all others, n-grams up to this length, 0.1 in place of a count of 0; texts with "
       "fewer words are left out";
-  auto why_no_bleu = [](const TextDiversity& one) { return one.self_bleu.reason; };
-  add(Role::status, "self_bleu_status", "", "why there is no Self-BLEU; too_few: one text", why_no_bleu).of =
-      "self_bleu";
-  auto entropy = [](const TextDiversity& one) { return one.entropy.value; };
-  add(Role::value, "entropy", "bit", "entropy of the n-grams of " + texts, entropy).note =
-      "-sum p log2 p, base 2; at most log2 of the number of n-grams";
-  auto why_no_entropy = [](const TextDiversity& one) { return one.entropy.reason; };
-  add(Role::status, "entropy_status", "", "why there is no entropy", why_no_entropy).of = "entropy";
+  add(Role::status, "self_bleu_status", "", "why there is no Self-BLEU; too_few: one text", &TextDiversity::self_bleu,
+      &stats::Value::reason)
+      .of = "self_bleu";
+  add(Role::value, "entropy", "bit", "entropy of the n-grams of " + texts, &TextDiversity::entropy,
+      &stats::Value::value)
+      .note = "-sum p log2 p, base 2; at most log2 of the number of n-grams";
+  add(Role::status, "entropy_status", "", "why there is no entropy", &TextDiversity::entropy, &stats::Value::reason)
+      .of = "entropy";
   add(Role::value, "ngrams", "1", "n-grams of this length in all texts", &TextDiversity::num_ngrams);
   return finding;
 }
@@ -194,14 +180,15 @@ SubjectVariation variation_over_subjects(const std::vector<std::vector<double>>&
                                           static_cast<std::int32_t>(sizes.size())};
 }
 
-void add_variation(Consistency& found, const findings::Scores& scores) {
+Finding variation_of(const findings::Scores& scores) {
   const auto groups = findings::dimension_groups(*scores.axes[findings::item_axis]);
-  found.dimensions = findings::names_of(groups);
   const auto values = scores.read(static_cast<std::size_t>(Measure::rating));
   const findings::Cells cells(scores, values);
   const auto of_all = means_of(cells, groups);
   const auto by_round = base::mapped(cells.rounds(), [&](const auto& round) { return means_of(round, groups); });
   const auto num_forms = scores.length(template_axis);
+  std::vector<SubjectVariation> over_rounds;    // [template, dimension]; a subject's values: the means of its rounds
+  std::vector<SubjectVariation> to_first_form;  // [template, dimension]; two values: the means of both forms
   for (std::size_t form = 0; form < num_forms; ++form) {
     for (std::size_t dimension = 0; dimension < groups.size(); ++dimension) {
       std::vector<std::vector<double>> rounds;
@@ -213,21 +200,45 @@ void add_variation(Consistency& found, const findings::Scores& scores) {
         rounds.push_back(base::mapped(by_round, [&](const auto& means) { return means[place(form)]; }));
         forms.push_back(form == 0 ? std::vector<double>() : std::vector{of_all[place(0)], of_all[place(form)]});
       }
-      found.over_rounds.push_back(variation_over_subjects(rounds));
-      found.to_first_form.push_back(variation_over_subjects(forms));
+      over_rounds.push_back(variation_over_subjects(rounds));
+      to_first_form.push_back(variation_over_subjects(forms));
     }
   }
+  Finding finding{.name = "rating_variation",
+                  .heading = "Consistency of ratings",
+                  .axes = {*scores.axes[template_axis],
+                           {"rated_dimension", "dimension of the rated items", findings::names_of(groups), {}}}};
+  const auto add = [&](const std::vector<SubjectVariation>& rows, const std::string& name, const std::string& of) {
+    finding.add(Role::value, rows, name, "1",
+                "mean over subjects of the coefficient of variation of a mean rating, " + of, &SubjectVariation::mean);
+    finding.add(Role::value, rows, name + "_largest", "1", "the largest of these coefficients",
+                &SubjectVariation::largest);
+    finding.add(Role::n, rows, name + "_n", "1", "subjects that have one", &SubjectVariation::n).of = name;
+  };
+  add(over_rounds, "over_rounds", "a value: a round");
+  add(to_first_form, "to_first_form", "two values: the template and the first template");
+  finding.views = {{.title = "How far ratings vary",
+                    .columns = findings::table_columns(
+                        "form: template, dimension: rated_dimension, over rounds: over_rounds, largest: "
+                        "over_rounds_largest, n: over_rounds_n, to first form: to_first_form, largest to first form: "
+                        "to_first_form_largest, n to first: to_first_form_n"),
+                    .each = {}}};
+  finding.notes =
+      "Coefficients of variation (standard deviation, n - 1, over mean) of a subject's mean rating: mean and largest "
+      "over subjects; n: subjects that have one. 0: the same rating every time.";
+  return finding;
 }
 
-/// Every text of a turn that rates: of one subject, template, rephrasing and round.
-void add_refusals(Consistency& found, const findings::Scores& scores, const std::vector<std::string>& turns) {
+/// Of subjects, and of forms of the prompt; a text: of one turn, subject, template, rephrasing and round.
+std::array<std::vector<RefusalCounts>, 2> count_refusals(const findings::Scores& scores,
+                                                         const std::vector<std::string>& turns) {
   const auto usable = scores.read(static_cast<std::size_t>(Measure::usable));
   const auto declining = scores.read(static_cast<std::size_t>(Measure::refused));
   const auto num_forms = scores.length(template_axis);
-  found.of_subjects.resize(scores.length(subject_axis));
-  found.of_forms.resize(num_forms);
+  std::vector<RefusalCounts> of_subjects(scores.length(subject_axis));
+  std::vector<RefusalCounts> of_forms(num_forms);
   const auto num_conversations = usable.size() / turns.size();
-  const auto of_form = num_conversations / (found.of_subjects.size() * num_forms);
+  const auto of_form = num_conversations / (of_subjects.size() * num_forms);
   for (std::size_t conversation = 0; conversation < num_conversations; ++conversation) {
     for (std::size_t first = 0, end = 0; first < turns.size(); first = end) {
       std::size_t known = 0;
@@ -240,48 +251,30 @@ void add_refusals(Consistency& found, const findings::Scores& scores, const std:
         declined += declining[cell] == 1 ? 1 : 0;
       }
       const auto form = conversation / of_form;
-      for (auto* counts : {&found.of_subjects[form / num_forms], &found.of_forms[form % num_forms]}) {
+      for (auto* counts : {&of_subjects[form / num_forms], &of_forms[form % num_forms]}) {
         counts->texts += known > 0 ? 1 : 0;
         counts->refused += rated == 0 && declined > 0 ? 1 : 0;
         counts->unrated += known > 0 && rated == 0 ? 1 : 0;
       }
     }
   }
+  return {of_subjects, of_forms};
 }
 
 }  // namespace
 
+std::vector<Finding> consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns,
+                                    std::optional<double> confidence) {
+  const auto [of_subjects, of_forms] = count_refusals(scores, turns);
+  return {refusals_of(*scores.axes[subject_axis], of_subjects, confidence),
+          refusals_of(*scores.axes[template_axis], of_forms, confidence), variation_of(scores)};
+}
+
 std::vector<Finding> findings_of(const InterviewTexts& texts, const findings::Scores& scores,
                                  std::optional<double> confidence) {
-  std::vector<Finding> found;
-  if (const auto turns = rating_turns(texts.schema()); !turns.empty()) {
-    const auto consistency = consistency_of(scores, turns);
-    const auto& forms = *scores.axes[template_axis];
-    found.push_back(refusals_of(*scores.axes[subject_axis], consistency.of_subjects, confidence));
-    found.push_back(refusals_of(forms, consistency.of_forms, confidence));
-    found.push_back(variation_of(forms, consistency));
-  }
+  const auto turns = rating_turns(texts.schema());
+  auto found = turns.empty() ? std::vector<Finding>() : consistency_of(scores, turns, confidence);
   std::ranges::move(diversities_of(texts, scores), std::back_inserter(found));
-  return found;
-}
-
-TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence) {
-  if (texts == 0) {
-    return {};
-  }
-  TextShare found{.share = static_cast<double>(count) / static_cast<double>(texts)};
-  if (confidence) {
-    const auto [low, high] = stats::fixed_draws_interval(count, texts, *confidence);
-    found.low = low;
-    found.high = high;
-  }
-  return found;
-}
-
-Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns) {
-  Consistency found;
-  add_variation(found, scores);
-  add_refusals(found, scores, turns);
   return found;
 }
 

@@ -50,43 +50,13 @@ class InterviewTexts {
   std::vector<std::vector<stats::WordNumbers>> texts_;  ///< [context, turn], each of all rounds
 };
 
-/// Of the subjects' coefficients of variation (standard deviation, n - 1, over mean) of their mean rating on a
-/// dimension, as absolute values; of the subjects that have one.
-struct SubjectVariation {
-  double mean = stats::nan;
-  double largest = stats::nan;
-  std::int32_t n = 0;  ///< subjects
-};
+/// `subject_refused_share`, `template_refused_share`, `rating_variation` of the measures `rating`, `usable` and
+/// `refused`. `turns`: by item of the table, as `rating_turns`. `confidence`: of intervals; nothing: greedy answers,
+/// which are no draws.
+std::vector<findings::Finding> consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns,
+                                              std::optional<double> confidence);
 
-/// Texts that were asked for ratings. One that rates several items counts once.
-struct RefusalCounts {
-  std::uint64_t texts = 0;
-  std::uint64_t refused = 0;  ///< declines some item and rates none
-  std::uint64_t unrated = 0;  ///< rates none, for whatever reason
-};
-
-struct Consistency {
-  std::vector<std::string> dimensions;
-  std::vector<SubjectVariation> over_rounds;    ///< [template, dimension]; a subject's values: the means of its rounds
-  std::vector<SubjectVariation> to_first_form;  ///< [template, dimension]; two values: the means of both forms
-  std::vector<RefusalCounts> of_subjects;
-  std::vector<RefusalCounts> of_forms;
-};
-
-/// `turns`: by item of the table, as `rating_turns`. Of the measures `rating`, `usable` and `refused`.
-Consistency consistency_of(const findings::Scores& scores, const std::vector<std::string>& turns);
-
-/// A share of texts and, where they were drawn, its interval of this level: Clopper and Pearson. The prompts are fixed
-/// and their shares may differ, which makes the interval too wide, if anything (Hoeffding 1956). NaN without texts.
-struct TextShare {
-  double share = stats::nan;
-  double low = stats::nan;
-  double high = stats::nan;
-};
-TextShare text_share(std::uint64_t count, std::uint64_t texts, std::optional<double> confidence);
-
-/// `template_refused_share`, `subject_refused_share`, `rating_variation` where something is rated, `texts_over_...`.
-/// `scores`: of the same run. `confidence`: of intervals; nothing: greedy answers, which are no draws.
+/// The same where something is rated, and `texts_over_...`. `scores`: of the same run.
 std::vector<findings::Finding> findings_of(const InterviewTexts& texts, const findings::Scores& scores,
                                            std::optional<double> confidence);
 
