@@ -1,6 +1,5 @@
 #include "stats/CrossedTable.hpp"
 
-#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
 #include <algorithm>
@@ -95,13 +94,6 @@ Explained columns_given_rows(std::span<const double> deviations, const Lines& ro
     }
   }
   return explained;
-}
-
-/// P(F > ratio).
-double upper_f(double ratio, double degrees, double rest_degrees) {
-  return std::isinf(ratio)
-             ? 0
-             : boost::math::ibeta(rest_degrees / 2, degrees / 2, rest_degrees / (rest_degrees + degrees * ratio));
 }
 
 /// One axis' variance of the mean where the other axis has no effects: the one-way analysis with unequal numbers.
@@ -248,8 +240,8 @@ MeanError CrossedSquares::error() const {
   const double filled = n / static_cast<double>(num_rows * num_columns);
   // a row or column of zeros gives F = 1 and so 0.5 exactly: rounding must not decide then
   const double level = (1 - (1 - evidence_level(fewest)) * filled) * (1 + 1e-9);
-  const bool has_rows = row_ratio > 0 && upper_f(row_ratio, row_degrees, rest_degrees) <= level;
-  const bool has_columns = column_ratio > 0 && upper_f(column_ratio, column_degrees, rest_degrees) <= level;
+  const bool has_rows = row_ratio > 0 && ratio_p(row_ratio, row_degrees, rest_degrees) <= level;
+  const bool has_columns = column_ratio > 0 && ratio_p(column_ratio, column_degrees, rest_degrees) <= level;
   MeanError error{cells_alone, n - 1};
   if (has_rows && has_columns) {
     const double all_rows = std::max(rows, rest);  // an effect's variance is at least 0

@@ -1,5 +1,6 @@
 #include "stats/PValues.hpp"
 
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 
@@ -55,6 +56,13 @@ double student_beyond(double two_sided, double degrees) {
 
 double student_quantile(double probability, double degrees) { return student_beyond(2 * (1 - probability), degrees); }
 
+double ratio_p(double ratio, double degrees, double other_degrees) {
+  if (!(ratio >= 0) || !(degrees > 0) || !(other_degrees > 0)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return std::isinf(ratio) ? 0 : boost::math::cdf(complement(boost::math::fisher_f(degrees, other_degrees), ratio));
+}
+
 namespace {
 
 /// log10 of what the p at `rank` (from 0, ascending) of `count` is multiplied by; `harmonic`: a factor of all ranks.
@@ -66,7 +74,8 @@ double log10_factor(std::size_t rank, std::size_t count, double harmonic, Adjust
 
 }  // namespace
 
-std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment adjustment) {
+std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment) {
+  const auto log10_p = base::mapped(p, [](double value) { return std::log10(value); });
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < log10_p.size(); ++i) {
     if (!std::isnan(log10_p[i])) {
@@ -92,14 +101,7 @@ std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment a
       adjusted[order[rank - 1]] = std::min(adjusted[order[rank - 1]], adjusted[order[rank]]);
     }
   }
-  return adjusted;
-}
-
-std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment) {
-  std::vector<double> log10_p(p.size());
-  std::ranges::transform(p, log10_p.begin(), [](double value) { return std::log10(value); });
-  auto adjusted = adjust_log10_p(log10_p, adjustment);
-  for (std::size_t place = 0; place < p.size(); ++place) {
+  for (const auto place : order) {
     adjusted[place] = std::max(std::pow(10.0, adjusted[place]), p[place]);
   }
   return adjusted;

@@ -1,5 +1,5 @@
-// P values in logarithms, so that a p of 10^-2000 keeps its digits: tails of the normal distribution, and families of
-// tests adjusted for their number.
+// P values: tails of the normal distribution in logarithms, so that a p of 10^-2000 keeps its digits, quantiles, and
+// families of tests adjusted for their number.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +34,17 @@ double student_beyond(double two_sided, double degrees);
 /// t with P(T <= t) = probability, 0.5 <= probability < 1.
 double student_quantile(double probability, double degrees);
 
+/// P(F > ratio) of the ratio of two mean squares that expect the same variance; NaN for a ratio of NaN or degrees that
+/// are not above 0.
+double ratio_p(double ratio, double degrees, double other_degrees);
+
 /// holm: step-down Bonferroni, family-wise (Holm 1979, Scand. J. Statist. 6); benjamini_hochberg: step-up false
 /// discovery rate (JRSS B 1995), for independent or positively dependent tests; benjamini_yekutieli: the same for any
 /// dependence (Ann. Statist. 2001).
 enum class Adjustment : std::uint8_t { holm, benjamini_hochberg, benjamini_yekutieli };
 
-/// log10 p -> log10 of the adjusted p, at most 0, in the same order. A NaN stays NaN and counts as no test.
-std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment adjustment);
-
-/// The same of p themselves; never below its own p, although powers of ten round.
+/// In the order of `p`, at most 1; never below its own p, although powers of ten round. A NaN stays NaN and counts as
+/// no test.
 std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment);
 
 /// `adjusted` of every row from its `p`: members of the rows (or of what they point to), or functions of them.

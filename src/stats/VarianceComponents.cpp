@@ -58,11 +58,4 @@ VarianceComponent variance_component(std::span<const CountedSquare> squares, dou
   return component;
 }
 
-double ratio_p(double ratio, double degrees, double other_degrees) {
-  if (!(ratio >= 0) || !(degrees > 0) || !(other_degrees > 0)) {
-    return nan;
-  }
-  return boost::math::cdf(boost::math::complement(boost::math::fisher_f(degrees, other_degrees), ratio));
-}
-
 }  // namespace stereosweep::stats

@@ -25,8 +25,4 @@ struct VarianceComponent {
 /// Intervals on Variance Components, ch. 3): exact where one square alone counts. Normal effects are assumed.
 VarianceComponent variance_component(std::span<const CountedSquare> squares, double confidence);
 
-/// P(F > ratio) of the ratio of two mean squares that expect the same variance; NaN for a ratio of NaN or degrees that
-/// are not above 0.
-double ratio_p(double ratio, double degrees, double other_degrees);
-
 }  // namespace stereosweep::stats

@@ -27,12 +27,6 @@ TEST(VarianceComponents, OfADifferenceEndsAtZeroWhereTheRatioIsAtItsQuantile) {
   EXPECT_LT(variance_component(less, 0.9).low, 0);
 }
 
-TEST(VarianceComponents, RatioHasTheTailOfF) {
-  EXPECT_NEAR(ratio_p(2.901294536, 5, 15), 0.05, 1e-9);
-  EXPECT_DOUBLE_EQ(ratio_p(0, 5, 15), 1);
-  EXPECT_TRUE(std::isnan(ratio_p(nan, 5, 15)) && std::isnan(ratio_p(1, 0, 15)));
-}
-
 TEST(VarianceComponents, HoldTheTruthAsOftenAsTheySay) {
   std::mt19937_64 random(3);
   const auto square = [&](double expected, double degrees) {
