@@ -20,7 +20,7 @@ namespace stereosweep::findings {
 struct MeanRow {
   double mean = stats::nan;         ///< over the cells with a score, in the measure's unit
   double low = stats::nan;          ///< mean -+ t sqrt(v), v as CrossedSquares::error(); of a measure whose scores lie
-  double high = stats::nan;         ///< between two ends stats::interval_between_ends
+  double high = stats::nan;         ///< between two ends that of stats::test_cells
   std::int32_t num_cells = 0;       ///< with a score
   std::int32_t num_applicable = 0;  ///< cells that are part of the job
   std::int32_t num_answers = -1;    ///< sampled answers that were read in the cells; -1: the table counts none

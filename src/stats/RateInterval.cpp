@@ -81,11 +81,6 @@ double p_of(const EffectiveDraws& draws, const ScaleEnds& ends) {
 
 }  // namespace
 
-Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
-                               double confidence) {
-  return interval_of(draws_of(mean, error, num_units, ends, confidence), mean, ends, confidence);
-}
-
 CellsTest test_cells(const CrossedSquares& squares, double mean, const std::optional<ScaleEnds>& ends,
                      double confidence) {
   CellsTest found;

@@ -16,20 +16,6 @@ struct ScaleEnds {
   double highest = 1;
 };
 
-/// Interval of a mean of scores between these ends, from the variance that the mean has over other units (templates,
-/// rephrasings) and that variance's degrees of freedom. It is that of Clopper and Pearson (1934, Biometrika 26) for as
-/// many draws as would give a share of the scale this variance, n* = p (1 - p) / v x n / (n - 1) with n units, and p n*
-/// successes (Korn and Graubard 1998, Survey Methodology 24), taken to the scale's unit. Since v is estimated, n* is
-/// multiplied by the squared ratio of Student's quantiles with n* - 1 and with `error.degrees` degrees. So it lies
-/// inside the ends, holds the mean, is that of Clopper and Pearson itself for one answer of 0 or 1 a unit, and is close
-/// to the mean -+ t sqrt(v) far from the ends.
-///
-/// A variance of 0 says nothing of other units: the interval is that of `num_units` draws, the independent ones, since
-/// no scores between the ends spread more than 0 and 1; `constant`. `too_few`: fewer than two units. `not_finite`: a
-/// mean outside of the ends, or no variance or degrees.
-Interval interval_between_ends(double mean, const MeanError& error, std::size_t num_units, const ScaleEnds& ends,
-                               double confidence);
-
 /// Of the mean of crossed cells over other rows and columns.
 struct CellsTest {
   double p = nan;  ///< two-sided, against 0
@@ -42,9 +28,18 @@ struct CellsTest {
   Reason reason = Reason::no_values;
 };
 
-/// `mean`: of the cells whose squares these are. Without ends Student's t (test_mean). With ends, which the scores
-/// themselves have, interval_between_ends with rows as units, and the p that its draws have: at most 1 - confidence
-/// exactly where the interval lacks 0; NaN where 0 is an end or beyond, since no score could be on its other side.
+/// `mean`: of the cells whose squares these are. Without ends Student's t (test_mean).
+///
+/// With ends, which the scores themselves have, the interval is that of Clopper and Pearson (1934, Biometrika 26) for
+/// as many draws as would give a share of the scale the variance that the mean has over other rows and columns
+/// (templates, rephrasings), n* = p (1 - p) / v x n / (n - 1) with n rows, and p n* successes (Korn and Graubard 1998,
+/// Survey Methodology 24), taken to the scale's unit. Since v is estimated, n* is multiplied by the squared ratio of
+/// Student's quantiles with n* - 1 and with v's degrees of freedom. So it lies inside the ends, holds the mean, is that
+/// of Clopper and Pearson itself for one answer of 0 or 1 a row, and is close to the mean -+ t sqrt(v) far from the
+/// ends. A variance of 0 says nothing of other rows: the interval is that of as many draws as there are rows, the
+/// independent ones, since no scores between the ends spread more than 0 and 1. The p is that of the same draws: at
+/// most 1 - confidence exactly where the interval lacks 0; NaN where 0 is an end or beyond, since no score could be on
+/// its other side. A mean outside of the ends has neither: `not_finite`.
 CellsTest test_cells(const CrossedSquares& squares, double mean, const std::optional<ScaleEnds>& ends,
                      double confidence);
 

@@ -73,8 +73,8 @@ struct Held {
   bool leaves = false;
 
   void count(const std::vector<double>& cells, const Design& design, const stats::ScaleEnds& ends, double truth) {
-    const auto error = stats::crossed_squares(cells, design.rephrasings).error();
-    const auto interval = stats::interval_between_ends(stats::mean(cells).value, error, design.templates, ends, 0.95);
+    const auto squares = stats::crossed_squares(cells, design.rephrasings);
+    const auto interval = stats::test_cells(squares, stats::mean(cells).value, ends, 0.95);
     none += std::isnan(interval.low) ? 1 : 0;
     held += interval.low <= truth && truth <= interval.high ? 1 : 0;
     leaves = leaves || interval.low < ends.lowest || interval.high > ends.highest;

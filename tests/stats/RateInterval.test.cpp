@@ -13,13 +13,20 @@ namespace {
 
 constexpr ScaleEnds share{0, 1};
 
+/// Of rows whose mean has this variance with at most these degrees of freedom.
+CellsTest test_rows(double mean, const MeanError& error, std::size_t num_rows, const ScaleEnds& ends,
+                    double confidence = 0.95) {
+  auto squares = complete_squares(error.variance, 0, 0, num_rows, 1);
+  squares.most_row_degrees = error.degrees;
+  return test_cells(squares, mean, ends, confidence);
+}
+
 TEST(RateInterval, OfIndependentAnswersIsThatOfClopperAndPearson) {
   for (const auto& [successes, draws] : {std::pair{3, 10}, {9, 10}, {1, 20}, {37, 40}}) {
     std::vector<double> cells(static_cast<std::size_t>(draws), 0);
     std::fill_n(cells.begin(), successes, 1.0);
     const double mean = static_cast<double>(successes) / draws;
-    const auto own = interval_between_ends(mean, {mean * (1 - mean) / (draws - 1), draws - 1.0},
-                                           static_cast<std::size_t>(draws), share, 0.95);
+    const auto own = test_cells(crossed_squares(cells, 1), mean, share, 0.95);
     const auto exact =
         fixed_draws_interval(static_cast<std::uint64_t>(successes), static_cast<std::uint64_t>(draws), 0.95);
     EXPECT_NEAR(own.low, exact.low, 1e-9) << successes;
@@ -29,23 +36,23 @@ TEST(RateInterval, OfIndependentAnswersIsThatOfClopperAndPearson) {
 }
 
 TEST(RateInterval, OfEqualScoresIsThatOfTheIndependentOnesAndNoPoint) {
-  const auto all = interval_between_ends(1, {0, nan}, 10, share, 0.95);
+  const auto all = test_rows(1, {0, nan}, 10, share);
   EXPECT_NEAR(all.low, std::pow(0.025, 0.1), 1e-12);
   EXPECT_EQ(all.high, 1);
   EXPECT_EQ(all.reason, Reason::constant);
-  const auto none = interval_between_ends(0, {0, nan}, 40, share, 0.9);
+  const auto none = test_rows(0, {0, nan}, 40, share, 0.9);
   EXPECT_EQ(none.low, 0);
   EXPECT_NEAR(none.high, 1 - std::pow(0.05, 1.0 / 40), 1e-12);
-  const auto middle = interval_between_ends(3, {0, nan}, 10, {1, 5}, 0.95);
+  const auto middle = test_rows(3, {0, nan}, 10, {1, 5});
   const auto five_of_ten = fixed_draws_interval(5, 10, 0.95);
   EXPECT_NEAR(middle.low, 1 + 4 * five_of_ten.low, 1e-9);
   EXPECT_NEAR(middle.high, 1 + 4 * five_of_ten.high, 1e-9);
 }
 
 TEST(RateInterval, FarFromTheEndsIsThatOfStudent) {
-  for (const double degrees : {2.0, 4.0, 19.0}) {
+  for (const double degrees : {2.0, 4.0, 9.0}) {
     const double variance = 1e-6;
-    const auto own = interval_between_ends(3.2, {variance, degrees}, 10, {1, 5}, 0.95);
+    const auto own = test_rows(3.2, {variance, degrees}, 10, {1, 5});
     const double half = student_quantile(0.975, degrees) * std::sqrt(variance);
     EXPECT_NEAR(3.2 - own.low, half, 0.06 * half) << degrees;
     EXPECT_NEAR(own.high - 3.2, half, 0.06 * half) << degrees;
@@ -58,7 +65,7 @@ TEST(RateInterval, LiesInsideTheEndsAndHoldsTheMean) {
   for (int set = 0; set < 2000; ++set) {
     const double mean = 1 + 4 * std::pow(unit(random), 3);
     const MeanError error{4 * std::pow(unit(random), 4), 1 + 20 * unit(random)};
-    const auto own = interval_between_ends(mean, error, 2 + set % 9, {1, 5}, 0.95);
+    const auto own = test_rows(mean, error, 3 + set % 30, {1, 5});
     EXPECT_GE(own.low, 1);
     EXPECT_LE(own.low, mean);
     EXPECT_GE(own.high, mean);
@@ -67,10 +74,11 @@ TEST(RateInterval, LiesInsideTheEndsAndHoldsTheMean) {
 }
 
 TEST(RateInterval, SaysWhyThereIsNone) {
-  EXPECT_EQ(interval_between_ends(0.5, {0.1, 1}, 1, share, 0.95).reason, Reason::too_few);
-  EXPECT_EQ(interval_between_ends(1.5, {0.1, 1}, 9, share, 0.95).reason, Reason::not_finite);
-  EXPECT_EQ(interval_between_ends(0.5, {0.1, nan}, 9, share, 0.95).reason, Reason::not_finite);
-  EXPECT_TRUE(std::isnan(interval_between_ends(nan, {0.1, 1}, 9, share, 0.95).low));
+  EXPECT_EQ(test_rows(0.5, {0.1, 1}, 1, share).reason, Reason::too_few);
+  EXPECT_EQ(test_rows(0.5, {0.1, 1}, 2, share).reason, Reason::too_few);
+  EXPECT_EQ(test_rows(1.5, {0.1, 1}, 9, share).reason, Reason::not_finite);
+  EXPECT_EQ(test_rows(0.5, {0.1, 0}, 9, share).reason, Reason::not_finite);
+  EXPECT_TRUE(std::isnan(test_rows(nan, {0.1, 1}, 9, share).low));
 }
 
 TEST(CellsTest, OfScoresWhoseSquaresAreNoNumbersSaysSo) {
@@ -110,8 +118,7 @@ double coverage(double truth, std::size_t templates, std::size_t rephrasings) {
   for (int set = 0; set < sets; ++set) {
     std::vector<double> cells(templates * rephrasings);
     std::ranges::generate(cells, [&] { return answer(random) ? 1.0 : 0.0; });
-    const auto own =
-        interval_between_ends(mean(cells).value, crossed_squares(cells, rephrasings).error(), templates, share, 0.95);
+    const auto own = test_cells(crossed_squares(cells, rephrasings), mean(cells).value, share, 0.95);
     held += own.low <= truth && truth <= own.high ? 1 : 0;
   }
   return static_cast<double>(held) / sets;
