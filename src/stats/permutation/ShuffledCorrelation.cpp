@@ -1,6 +1,7 @@
 #include "stats/permutation/ShuffledCorrelation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -160,15 +161,11 @@ class PairedSigns {
 using Paired = std::function<Estimate(std::span<const std::size_t> order)>;
 
 Paired paired_of(std::span<const double> left, std::span<const double> right, CorrelationKind kind) {
-  switch (kind) {
-    case CorrelationKind::kendall:
-      return PairedSigns(left, right);
-    case CorrelationKind::pearson:
-      return PairedMoments(left, right);
-    case CorrelationKind::spearman:
-      break;
+  if (kind == CorrelationKind::kendall) {
+    return PairedSigns(left, right);
   }
-  return PairedMoments(average_ranks(left), average_ranks(right));
+  return kind == CorrelationKind::pearson ? PairedMoments(left, right)
+                                          : PairedMoments(average_ranks(left), average_ranks(right));
 }
 
 /// The studentised correlations of one kind under all pairings.
@@ -207,15 +204,8 @@ PairingP concluded(Drawn& drawn, double confidence, bool is_exact) {
 }  // namespace
 
 Correlation correlate(std::span<const double> left, std::span<const double> right, CorrelationKind kind) {
-  switch (kind) {
-    case CorrelationKind::pearson:
-      return pearson(left, right);
-    case CorrelationKind::kendall:
-      return kendall_tau_b(left, right);
-    case CorrelationKind::spearman:
-      break;
-  }
-  return spearman(left, right);
+  constexpr std::array of_kinds = {spearman, pearson, kendall_tau_b};
+  return of_kinds.at(static_cast<std::size_t>(kind))(left, right);
 }
 
 std::vector<PairingP> shuffled_correlation_p(std::span<const double> left, std::span<const double> right,
