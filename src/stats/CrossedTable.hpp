@@ -16,6 +16,7 @@ struct CrossedVariances {
   double rows = 0;
   double columns = 0;
   double rest = 0;
+  double sum() const { return rows + columns + rest; }
 };
 
 /// Of the cells that exist: what an estimate of variances says of the variance of their mean, by Henderson's method III

@@ -130,7 +130,7 @@ TEST(FindingsDecisions, look_at_the_cells_of_their_rounds_and_no_others) {
     }
     const auto part = stats::estimate_part(cells, 20);
     EXPECT_NEAR(before.table.rounds[round].estimate, part.mean, 1e-12);
-    EXPECT_NEAR(before.table.rounds[round].variance, part.variance, 1e-12);
+    EXPECT_NEAR(before.table.rounds[round].variance(), part.variance, 1e-12);
     EXPECT_NEAR(before.table.rounds[round].degrees, part.degrees, 1e-9);
     const auto planned = stats::planned_looks(35, 20)[round];
     EXPECT_EQ(part.num_cells, planned.num_rows * planned.num_layers);
@@ -504,10 +504,10 @@ TEST(FindingsDecisions, hold_at_any_look_by_a_confidence_sequence) {
   const auto rows = decide(scores.scores(), comparison, 5).rows;
   for (const auto& row : rows) {
     const auto& rounds = row.table.rounds;
-    const double h = 8 * rounds[0].variance * planned(35, 20, 700) / planned(12, 12, 12);
+    const double h = 8 * rounds[0].variance() * planned(35, 20, 700) / planned(12, 12, 12);
     double p = 1;
     for (const auto& round : rounds) {
-      const double v = round.variance;
+      const double v = round.variance();
       const double c = std::sqrt((v + h) / h * (2 * std::log(1 / 0.05) + std::log((v + h) / v)));
       EXPECT_NEAR(round.critical, c, 1e-9);
       EXPECT_NEAR(round.high - round.estimate, stats::as_student(c, round.degrees) * std::sqrt(v), 1e-9);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -211,10 +212,12 @@ Finding rounds_finding(const Decisions& decisions, const results::AxisSchema& ro
   add(Role::n, "passes", "1", "(subject, template, rephrasing) that were scored until here", &RoundNumbers::passes);
   add(Role::n, "degrees", "1", "degrees of freedom of the variance", &RoundNumbers::degrees);
   add(Role::value, "variance", squared_unit, "of the mean about the target", &RoundNumbers::variance);
-  add(Role::value, "variance_templates", squared_unit, "what templates add to it", &RoundNumbers::variance_templates);
-  add(Role::value, "variance_rephrasings", squared_unit, "what rephrasings add to it",
-      &RoundNumbers::variance_rephrasings);
-  add(Role::value, "variance_cells", squared_unit, "what cells add to it", &RoundNumbers::variance_cells);
+  const auto parts = &RoundNumbers::parts;
+  add(Role::value, "variance_templates", squared_unit, "what templates add to it", parts,
+      &stats::CrossedVariances::rows);
+  add(Role::value, "variance_rephrasings", squared_unit, "what rephrasings add to it", parts,
+      &stats::CrossedVariances::columns);
+  add(Role::value, "variance_cells", squared_unit, "what cells add to it", parts, &stats::CrossedVariances::rest);
   add(Role::value, "critical", "1", "normal quantile beyond which the mean must be", &RoundNumbers::critical);
   add(Role::value, "spent", "1", "share of the level that is spent until here", &RoundNumbers::spent);
   add(Role::value, "e", "1", "e-value of the diagonal until here", &RoundNumbers::e_value);
@@ -256,9 +259,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
     finding.answers.push_back({passes.measure, summary_of(decisions, passes)});
   }
   std::vector<std::size_t> order(rows.size());
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    order[row] = row;
-  }
+  std::iota(order.begin(), order.end(), std::size_t{0});
   finding.sort("p", order);
   std::vector<std::string> items;
   std::ranges::for_each(rows, [&](const DecidedRow& row) { base::add_once(items, row.item); });

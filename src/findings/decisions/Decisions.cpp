@@ -43,121 +43,102 @@ std::string claim_of(const ContrastPlan& plan, bool is_positive) {
 /// Rows that are decided together, round after round.
 class Family {
  public:
-  Family(std::vector<DecidedRow*> rows, const DecideRequest& request) : request_(request) {
+  Family(const std::vector<DecidedRow*>& rows, const DecideRequest& request) : request_(request) {
     for (auto* row : rows) {
-      members_.push_back({.row = row, .is_open = !row->table.rounds.empty()});
       row->status = row->table.rounds.empty() ? DecisionStatus::missing : DecisionStatus::open;
+      if (is_open(row)) {
+        rows_.push_back(row);
+      }
     }
   }
 
   void decide(std::size_t num_rounds) {
-    bool is_any_open = true;
-    for (std::size_t round = 0; is_any_open && round < num_rounds; ++round) {
-      for (auto& member : members_) {
-        member.num_rounds += member.is_open ? 1 : 0;
+    for (std::size_t round = 0; round < num_rounds && std::ranges::any_of(rows_, is_open); ++round) {
+      for (auto* row : rows_) {
+        row->stop = is_open(row) ? round : row->stop;
       }
       if (request_.wants_sign()) {
-        step_down(&Member::sign, &RoundNumbers::statistic, request_.own_level());
+        step_down(sign, &RoundNumbers::statistic, request_.own_level());
       }
       if (request_.margin() > 0) {  // two one-sided tests: a two-sided boundary at twice the level
-        step_down(&Member::equivalence, &RoundNumbers::equivalence_statistic, 2 * request_.own_level());
+        step_down(equivalence, &RoundNumbers::equivalence_statistic, 2 * request_.own_level());
       }
-      is_any_open = false;
-      for (auto& member : members_) {
-        if (member.is_open) {
-          member.is_open = !stops(member, round);
-          member.row->stop = round;
-          is_any_open = is_any_open || member.is_open;
+      for (auto* row : rows_) {
+        if (is_open(row)) {
+          stop_if_known(*row);
         }
       }
     }
-    for (auto& member : members_) {
-      tell(member);
+    for (auto* row : num_rounds > 0 ? rows_ : std::vector<DecidedRow*>()) {
+      tell(*row);
     }
   }
 
  private:
-  struct Member {
-    DecidedRow* row;
-    bool is_open;
-    std::size_t num_rounds = 0;            ///< that it has seen
-    std::optional<std::size_t> sign = {};  ///< round whose mean was beyond its boundary
-    std::optional<std::size_t> equivalence = {};
-    std::optional<std::size_t> width = {};
-    bool is_hopeless = false;
-  };
-  using Found = std::optional<std::size_t> Member::*;
+  /// Places in DecidedRow::rounds_of_wants.
+  enum Wanted : std::uint8_t { sign, equivalence, width };
 
-  std::size_t num_rows() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(members_, [](const Member& member) { return !member.row->table.rounds.empty(); }));
-  }
-  std::size_t num_found(Found found) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(members_, [&](const Member& member) { return (member.*found).has_value(); }));
-  }
+  static bool is_open(const DecidedRow* row) { return row->status == DecisionStatus::open; }
+  static bool has(const DecidedRow* row, Wanted want) { return row->rounds_of_wants[want] > 0; }
   /// That Holm tests the rest at when as many are decided.
-  double level_now(Found found, double level) const {
-    return level / static_cast<double>(std::max<std::size_t>(num_rows() - num_found(found), 1));
+  double level_now(Wanted want, double level) const {
+    const auto num_found = std::ranges::count_if(rows_, [&](const DecidedRow* row) { return has(row, want); });
+    return level / static_cast<double>(std::max<std::ptrdiff_t>(std::ssize(rows_) - num_found, 1));
   }
 
   /// Holm on sequential p without computing them: with j rows decided the rest is tested at level / (rows - j), all
   /// rounds that each has seen included, until nothing changes. Valid at every round, since sequential p only fall (Liu
   /// and Anderson 2008, JASA 103; Maurer and Bretz 2013, Statistics in Biopharmaceutical Research 5).
-  void step_down(Found found, double RoundNumbers::*statistic, double level) {
+  void step_down(Wanted want, double RoundNumbers::*statistic, double level) {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
-      const double now = level_now(found, level);
+      const double now = level_now(want, level);
       const double nearest = stats::first_boundary(std::min(now, 1.0));  // no boundary is nearer to zero
-      for (auto& member : members_) {
-        if (member.num_rounds > 0 && !(member.*found)) {
-          member.*found = first_decided(member, statistic, now, nearest);
-          has_changed = has_changed || member.*found;
+      for (auto* row : rows_) {
+        if (!has(row, want)) {
+          row->rounds_of_wants[want] = first_decided(*row, statistic, now, nearest);
+          has_changed = has_changed || has(row, want);
         }
       }
     }
   }
 
-  std::optional<std::size_t> first_decided(const Member& member, double RoundNumbers::*statistic, double level,
-                                           double nearest) const {
-    const auto& table = member.row->table;
+  /// The round, from 1, whose mean was beyond its boundary; 0: none was.
+  static std::int32_t first_decided(const DecidedRow& row, double RoundNumbers::*statistic, double level,
+                                    double nearest) {
+    const auto rounds = std::span(row.table.rounds).first(row.stop + 1);
     const auto is_possible = [&](const RoundNumbers& round) {
       return round.is_constant != 0 || round.*statistic > nearest;
     };
-    if (std::ranges::none_of(std::span(table.rounds).first(seen(member)), is_possible)) {
-      return std::nullopt;
+    if (std::ranges::none_of(rounds, is_possible)) {
+      return 0;
     }
-    const auto looked = looked_at(table, member.num_rounds, statistic);
+    const auto looked = looked_at(row.table, rounds.size(), statistic);
     if (const auto look = stats::first_beyond(looked.looks, level)) {
-      return looked.rounds[*look];
+      return static_cast<std::int32_t>(looked.rounds[*look]) + 1;
     }
-    for (std::size_t round = 0; statistic == &RoundNumbers::statistic && round < seen(member); ++round) {
-      if (table.rounds[round].is_constant != 0 && table.rounds[round].e_value >= 1 / level) {
-        return round;
-      }
-    }
-    return std::nullopt;
+    const auto constant = std::ranges::find_if(rounds, [&](const RoundNumbers& round) {
+      return statistic == &RoundNumbers::statistic && round.is_constant != 0 && round.e_value >= 1 / level;
+    });
+    return constant == rounds.end() ? 0 : static_cast<std::int32_t>(constant - rounds.begin()) + 1;
   }
-  static std::size_t seen(const Member& member) { return std::min(member.num_rounds, member.row->table.rounds.size()); }
 
-  /// Whether the row needs no more after this round.
-  bool stops(Member& member, std::size_t round) {
-    const auto& rounds = member.row->table.rounds;
-    const auto& numbers = rounds[round];
+  /// Gives the row a status where it needs no more after its last round.
+  void stop_if_known(DecidedRow& row) const {
+    const auto& numbers = *row.at_stop();
+    const bool is_last = row.stop + 1 == row.table.rounds.size();
     const bool is_looked_at = numbers.is_looked_at != 0;
     const bool wants_verdict = request_.wants_sign() || request_.margin() > 0;
-    const double width = request_.width();
-    if (width > 0 && !member.width && is_looked_at && numbers.has_all_templates != 0 &&
-        numbers.high - numbers.low <= width) {
-      member.width = round;
+    if (!has(&row, width) && is_looked_at && numbers.has_all_templates != 0 && request_.width() > 0 &&
+        numbers.high - numbers.low <= request_.width()) {
+      row.rounds_of_wants[width] = static_cast<std::int32_t>(row.stop) + 1;
     }
-    const bool is_known = member.sign || member.equivalence;
-    const bool is_hopeless =
-        wants_verdict && !is_known && is_looked_at && round + 1 < rounds.size() && hopeless(numbers);
-    const bool has_verdict = !wants_verdict || is_known || is_hopeless;
-    const bool has_width = width == 0 || member.width;
-    member.is_hopeless = is_hopeless && has_width;
-    return (has_verdict && has_width) || round + 1 == rounds.size();
+    const bool is_known = !wants_verdict || has(&row, sign) || has(&row, equivalence);
+    const bool is_hopeless = !is_known && is_looked_at && !is_last && hopeless(numbers);
+    const bool has_width = request_.width() == 0 || has(&row, width);
+    if (is_last || (has_width && (is_known || is_hopeless))) {
+      row.status = is_hopeless ? DecisionStatus::undecided_here : DecisionStatus::exhausted;
+    }
   }
 
   /// Given the data, the whole table's mean is N(estimate, V - V of the whole) (stochastic curtailment: Lan, Simon and
@@ -166,44 +147,39 @@ class Family {
     if (std::isnan(numbers.end_variance)) {
       return false;
     }
-    const double gap = std::sqrt(std::max(numbers.variance - numbers.end_variance, 1e-12 * numbers.variance));
+    const double gap = std::sqrt(std::max(numbers.variance() - numbers.end_variance, 1e-12 * numbers.variance()));
     const double end = std::sqrt(numbers.end_variance);
     const auto below = [&](double limit) { return std::erfc(-(limit - numbers.estimate) / gap / std::sqrt(2.0)) / 2; };
     const auto needed = [&](double level) {
       return stats::as_student(stats::first_boundary(std::min(level, 1.0)), numbers.degrees) * end;
     };
     if (request_.wants_sign()) {
-      const double least = needed(level_now(&Member::sign, request_.own_level()));
+      const double least = needed(level_now(sign, request_.own_level()));
       if (1 - below(least) + below(-least) >= hopeless_chance) {
         return false;
       }
     }
-    const double room = request_.margin() - needed(level_now(&Member::equivalence, 2 * request_.own_level()));
+    const double room = request_.margin() - needed(level_now(equivalence, 2 * request_.own_level()));
     return request_.margin() == 0 || room <= 0 || below(room) - below(-room) < hopeless_chance;
   }
 
-  void tell(Member& member) const {
-    auto& row = *member.row;
-    if (row.table.rounds.empty() || member.num_rounds == 0) {
+  /// What else was decided of a row that has stopped: Holm may have taken it into account since.
+  static void tell(DecidedRow& row) {
+    const auto of_sign = has(&row, sign) ? static_cast<std::size_t>(row.rounds_of_wants[sign]) - 1 : row.stop;
+    row.is_positive = row.table.rounds[of_sign].estimate > 0;
+    if (is_open(&row)) {
       return;
     }
-    const auto number_of = [](const std::optional<std::size_t>& round) {
-      return round ? static_cast<std::int32_t>(*round) + 1 : 0;
-    };
-    row.rounds_of_wants = {number_of(member.sign), number_of(member.equivalence), number_of(member.width)};
-    row.is_positive = row.table.rounds[member.sign.value_or(row.stop)].estimate > 0;
-    const auto& numbers = *row.at_stop();
-    row.status = member.is_open       ? DecisionStatus::open
-                 : member.sign        ? (row.is_positive ? DecisionStatus::positive : DecisionStatus::negative)
-                 : member.equivalence ? DecisionStatus::equivalent
-                 : member.is_hopeless ? DecisionStatus::undecided_here
-                 : member.width       ? DecisionStatus::narrow
-                 : std::isnan(numbers.estimate) ? DecisionStatus::missing
-                                                : DecisionStatus::exhausted;
+    row.status = has(&row, sign)          ? (row.is_positive ? DecisionStatus::positive : DecisionStatus::negative)
+                 : has(&row, equivalence) ? DecisionStatus::equivalent
+                 : row.status == DecisionStatus::undecided_here ? DecisionStatus::undecided_here
+                 : has(&row, width)                             ? DecisionStatus::narrow
+                 : std::isnan(row.at_stop()->estimate)          ? DecisionStatus::missing
+                                                                : DecisionStatus::exhausted;
   }
 
   const DecideRequest& request_;
-  std::vector<Member> members_;
+  std::vector<DecidedRow*> rows_;  ///< those with a cell
 };
 
 /// Smallest level at which the sign would have been decided until the stop.
@@ -243,25 +219,6 @@ void put_p(const std::vector<DecidedRow*>& rows, std::size_t num_rounds, const D
 
 DecideRequest::Row name_of(const Scores& axes, const ContrastPlan& plan, std::size_t measure, std::size_t item) {
   return {plan.name, axes.axes[measure_axis]->labels[measure], axes.axes[item_axis]->labels[item]};
-}
-
-/// Rows of one measure, contrast by contrast. Collective.
-void add_rows(const Scores& scores, std::span<const ContrastPlan* const> plans, std::size_t measure,
-              const std::vector<double>& values, const DecideRequest& request, const DealtOrder& order,
-              std::vector<DecidedRow>& rows) {
-  const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
-  auto tables = share<RowRounds>(scores.ranks, plans.size(), [&](std::size_t unit) {
-    return rounds_of(scores, *plans[unit], measure, values, statuses, request, order);
-  });
-  const auto& items = scores.axes[item_axis]->labels;
-  for (std::size_t unit = 0; unit < tables.size(); ++unit) {
-    for (std::size_t item = 0; item < items.size(); ++item) {
-      if (auto name = name_of(scores, *plans[unit], measure, item); request.asks(name)) {
-        auto& row = rows.emplace_back(DecidedRow{std::move(name)});
-        row.table = std::move(tables[unit][item]);
-      }
-    }
-  }
 }
 
 std::string digits(double value, int count) {
@@ -350,11 +307,17 @@ Deciding::Deciding(const Scores& scores, const sweep::Comparison& comparison, st
   }
   const DealtOrder order(scores, seed);
   each_compared(scores, plans_, [&](const auto& own, std::size_t measure, const std::vector<double>& values) {
-    for (const auto* plan : own) {
-      plans_of_rows_.insert(plans_of_rows_.end(), asked_items(scores, *plan, measure, request_).size(),
-                            static_cast<std::size_t>(plan - plans_.data()));
+    const auto statuses = scores.read_statuses ? scores.read_statuses(measure) : std::vector<std::uint8_t>();
+    auto tables = share<RowRounds>(scores.ranks, own.size(), [&](std::size_t unit) {
+      return rounds_of(scores, *own[unit], measure, values, statuses, request_, order);
+    });
+    for (std::size_t unit = 0; unit < own.size(); ++unit) {
+      for (const auto item : asked_items(scores, *own[unit], measure, request_)) {
+        auto& row = rows_.emplace_back(DecidedRow{name_of(scores, *own[unit], measure, item)});
+        row.plan = static_cast<std::size_t>(own[unit] - plans_.data());
+        row.table = std::move(tables[unit][item]);
+      }
     }
-    add_rows(scores, own, measure, values, request_, order, rows_);
   });
   is_whole_ = std::ranges::all_of(rows_, [](const DecidedRow& row) { return row.table.is_whole != 0; });
 }
@@ -379,14 +342,14 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
     PassCounter passes(scores_);
     const bool is_of_all = request_.family == sweep::TestFamily::all && rows_.back().measure != measure;
     for (; row < rows_.size() && (is_of_all || rows_[row].measure == measure); ++row) {
-      passes.add(plans_[plans_of_rows_[row]], decisions.rows[row].table.visited, decisions.rows[row].stop);
+      passes.add(plans_[rows_[row].plan], rows_[row].table.visited, decisions.rows[row].stop);
     }
     decisions.passes.push_back({passes.count(), is_of_all ? "" : measure});
   }
-  for (std::size_t row = 0; row < rows_.size(); ++row) {
-    const auto& plan = plans_[plans_of_rows_[row]];
-    decisions.rows[row].num_rephrasings = plan.num_columns;
-    decisions.rows[row].claim = claim_of(plan, decisions.rows[row].is_positive);
+  for (auto& row : decisions.rows) {
+    const auto& plan = plans_[row.plan];
+    row.num_rephrasings = plan.num_columns;
+    row.claim = claim_of(plan, row.is_positive);
     decisions.has_one_wording = decisions.has_one_wording || plan.num_columns == 1;
     decisions.has_few_templates = decisions.has_few_templates || plan.num_blocks < usual_templates;
   }
@@ -394,25 +357,13 @@ Decisions Deciding::told_after(std::size_t num_rounds) const {
 }
 
 std::vector<bool> Deciding::needed_next(const Decisions& decisions, std::size_t num_rounds) const {
-  std::vector<bool> needed;
-  std::vector<std::vector<std::vector<std::size_t>>> contexts_of_plans(plans_.size());  // those of open rows
-  for (std::size_t row = 0; row < rows_.size(); ++row) {
-    if (decisions.rows[row].status != DecisionStatus::open) {
-      continue;
-    }
-    needed.resize(scores_.length(subject_axis) * scores_.length(template_axis) * scores_.length(rephrasing_axis));
-    const auto& visited = rows_[row].table.visited;
-    auto& contexts = contexts_of_plans[plans_of_rows_[row]];
-    if (contexts.empty()) {
-      contexts = contexts_of_cells(scores_, plans_[plans_of_rows_[row]]);
-    }
-    for (std::size_t cell = 0; cell < visited.size(); ++cell) {
-      if (visited[cell] <= num_rounds) {
-        std::ranges::for_each(contexts[cell], [&](std::size_t place) { needed[place] = true; });
-      }
+  PassCounter passes(scores_);
+  for (const auto& row : decisions.rows) {
+    if (row.status == DecisionStatus::open) {
+      passes.add(plans_[row.plan], row.table.visited, num_rounds);
     }
   }
-  return needed;
+  return base::mapped(passes.states(), [](PassCounter::State state) { return state == PassCounter::asked; });
 }
 
 base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
@@ -423,7 +374,7 @@ base::Digest digest_of_round(const Decisions& decisions, std::size_t round) {
     }
     const auto& numbers = row.table.rounds[round];
     for (const double value :
-         {numbers.estimate, numbers.variance, numbers.degrees, numbers.critical, numbers.e_value}) {
+         {numbers.estimate, numbers.variance(), numbers.degrees, numbers.critical, numbers.e_value}) {
       hash.field(digits(value, 6));
     }
     const bool stops_here = round == row.stop && row.status != DecisionStatus::open;
@@ -438,28 +389,27 @@ Decisions decide(const Scores& scores, const sweep::Comparison& comparison, std:
 }
 
 sweep::DecideRequest::Plan plan_of(const Scores& pilot, const sweep::Comparison& comparison) {
-  std::array<std::vector<double>, 3> shares;
+  using Variances = stats::CrossedVariances;
+  std::vector<Variances> shares;  // of each row
   bool has_rephrasings = false;
   for (const auto& spread : spreads_of(pilot, asked_contrasts(comparison))) {
     const auto parts = spread.squares.variances();
-    const double sum = parts.rows + parts.columns + parts.rest;
+    const double sum = parts.sum();
     has_rephrasings = has_rephrasings || spread.squares.num_columns > 1;
     if (spread.squares.rest_degrees > 0 && sum > std::pow(equal_rounding * spread.difference, 2)) {
-      shares[0].push_back(parts.rows / sum);
-      shares[1].push_back(parts.columns / sum);
-      shares[2].push_back(parts.rest / sum);
+      shares.push_back({parts.rows / sum, parts.columns / sum, parts.rest / sum});
     }
   }
   base::refuse_if(!has_rephrasings, "only one rephrasing",
                   "it does not tell cells from templates, nor what rephrasings add");
-  std::array<double, 3> medians = {0, 0, 0};
-  std::ranges::transform(shares, medians.begin(), [](const auto& of_rows) { return stats::median(of_rows).value; });
-  base::refuse_if(!(medians[0] + medians[2] > 0), "no variances",
+  const auto median_of = [&](double Variances::*part) { return stats::median(base::mapped(shares, part)).value; };
+  const Variances medians = {median_of(&Variances::rows), median_of(&Variances::columns), median_of(&Variances::rest)};
+  base::refuse_if(!(medians.rows + medians.rest > 0), "no variances",
                   "no contrast has two templates and two rephrasings with differences that vary");
   constexpr double far_less = 1e-3;
-  const double unit = medians[0] > far_less * medians[2] ? medians[0] : medians[2];
+  const double unit = medians.rows > far_less * medians.rest ? medians.rows : medians.rest;
   const auto ratio = [&](double share) { return *base::parse_double(digits(share / unit, 3)); };
-  return {ratio(medians[0]), ratio(medians[1]), ratio(medians[2])};
+  return {ratio(medians.rows), ratio(medians.columns), ratio(medians.rest)};
 }
 
 std::vector<bool> decided_measures(const Scores& axes, const sweep::Comparison& comparison) {
@@ -491,7 +441,16 @@ std::vector<std::uint8_t> visiting_rounds(const results::ScoreTableAxes& axes, c
   base::refuse_if(!has_items || !has_sentences, "statistics.decide: there is nothing to decide",
                   has_items ? "no contrast has sentences on all of its sides" : "the job asks for no number",
                   "Compare what the job asks, or leave 'decide' out.");
-  return rounds_of_sentences(scores, plans, order);
+  std::vector<std::uint8_t> rounds(scores.length(template_axis) * scores.length(rephrasing_axis), never_visited);
+  for (const auto& plan : plans) {
+    const auto visited = visited_cells(plan, order);
+    for (const auto& side : plan.sides) {
+      plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
+        rounds[sentence] = std::min(rounds[sentence], visited[cell]);
+      });
+    }
+  }
+  return rounds;
 }
 
 }  // namespace stereosweep::findings

@@ -33,6 +33,7 @@ constexpr bool is_verdict(DecisionStatus status) { return status <= DecisionStat
 struct DecidedRow : sweep::DecideRequest::Row {
   std::string claim = {};  ///< "women above men"
   RowRounds table = {};
+  std::size_t plan = 0;             ///< place of its contrast among the plans
   std::size_t num_rephrasings = 0;  ///< that are compared
   DecisionStatus status = DecisionStatus::exhausted;
   std::size_t stop = 0;  ///< place of the round after which it needs no more, or of the last one that was scored
@@ -96,7 +97,6 @@ class Deciding {
   sweep::DecideRequest request_;
   std::vector<ContrastPlan> plans_;
   std::vector<DecidedRow> rows_;
-  std::vector<std::size_t> plans_of_rows_;
   bool is_whole_ = true;
 };
 

@@ -11,7 +11,6 @@
 #include "findings/Cells.hpp"
 #include "findings/Streams.hpp"
 #include "findings/contrasts/ComparedCells.hpp"
-#include "stats/CrossedTable.hpp"
 #include "stats/RateInterval.hpp"
 #include "stats/permutation/Relabelling.hpp"
 #include "stats/sequential/FlipEvalue.hpp"
@@ -80,6 +79,19 @@ struct CellOrder {
   }
 };
 
+/// [block, column]: each side has a sentence there that is asked, as `is_asked(side, sentence)` says.
+std::vector<bool> cells_on_all_sides(const ContrastPlan& plan, const auto& is_asked) {
+  std::vector<bool> found(plan.num_cells(), true);
+  for (std::size_t side = 0; side < plan.sides.size(); ++side) {
+    std::vector<bool> has_any(plan.num_cells(), false);
+    plan.each_cell(plan.sides[side], [&](std::size_t sentence, std::size_t cell) {
+      has_any[cell] = has_any[cell] || is_asked(side, sentence);
+    });
+    std::transform(found.begin(), found.end(), has_any.begin(), found.begin(), std::logical_and());
+  }
+  return found;
+}
+
 /// What is compared in each cell of a contrast. A cell has a difference where all that its sides ask there, and could
 /// be asked, has a score. A subject without any score of the item in the first round is left out of all rounds: what
 /// later rounds score must not change an earlier one.
@@ -132,17 +144,16 @@ class ContrastCells {
   }
   std::size_t num_sentences() const { return sides_.front().num_sentences(); }
 
-  /// Each side is asked there: of one of its subjects at least.
   std::vector<bool> applicable_cells(std::size_t item) const {
-    std::vector<std::vector<bool>> has_any(sides_.size(), std::vector<bool>(plan_.num_cells(), false));
-    each_state(item, [&](std::size_t side, std::size_t /*context*/, std::size_t cell, CellState state) {
-      has_any[side][cell] = has_any[side][cell] || state != CellState::not_applicable;
+    return cells_on_all_sides(plan_, [&](std::size_t side, std::size_t sentence) {
+      const auto& takes = plan_.sides[side].takes[0];
+      for (std::size_t subject = 0; subject < takes.size(); ++subject) {
+        if (takes[subject] && sides_[side].state(subject, sentence, item) != CellState::not_applicable) {
+          return true;
+        }
+      }
+      return false;
     });
-    std::vector<bool> applicable(plan_.num_cells(), true);
-    for (const auto& of_side : has_any) {
-      std::transform(applicable.begin(), applicable.end(), of_side.begin(), applicable.begin(), std::logical_and());
-    }
-    return applicable;
   }
 
   void find_lacking(std::size_t item) {
@@ -264,7 +275,6 @@ class RowDealer {
     }
     return parts;
   }
-  static double sum(const stats::CrossedVariances& parts) { return parts.rows + parts.columns + parts.rest; }
 
   void look_at(const stats::PartEstimate& part, std::size_t round, RoundNumbers& found) {
     const bool is_product = request_.target == DecideRequest::Target::product;
@@ -277,22 +287,19 @@ class RowDealer {
     if (is_product && is_last(round)) {  // all of the product is known
       found.is_constant = 0;
       found.is_looked_at = 1;
-      found.variance_templates = found.variance_rephrasings = found.variance_cells = found.variance = 0;
+      found.parts = {};
       found.statistic = part.mean != 0 ? certain : 0;
       found.equivalence_statistic = std::abs(part.mean) < request_.margin() ? certain : 0;
       found.mixture = is_any_look() ? least_mixture : 0;
       return;
     }
     const auto parts = uncertain_parts(part.variances, part.shares);
-    const double variance = sum(parts);
+    const double variance = parts.sum();
     if (!(variance > 0)) {
       return;
     }
     found.is_looked_at = 1;
-    found.variance_templates = parts.rows;
-    found.variance_rephrasings = parts.columns;
-    found.variance_cells = parts.rest;
-    found.variance = variance;
+    found.parts = parts;
     found.degrees = part.degrees_of(parts);
     found.end_variance = !is_product && foretells ? planned_.back().shares.variance_of(part.variances) : stats::nan;
     const double error = std::sqrt(variance);
@@ -301,7 +308,7 @@ class RowDealer {
         stats::as_normal(std::max(request_.margin() - std::abs(part.mean), 0.0) / error, found.degrees);
     if (before_.rest > 0) {
       // variances are estimated anew in each round, so that t of two rounds are less alike than their means
-      const double ratio = variance / std::max(sum(uncertain_parts(part.variances, before_)), variance);
+      const double ratio = variance / std::max(uncertain_parts(part.variances, before_).sum(), variance);
       found.correlation = std::sqrt(std::min(ratio, closest)) * (1 - 1 / static_cast<double>(order_.blocks.size()));
     }
     before_ = part.shares;
@@ -318,7 +325,7 @@ class RowDealer {
   bool is_any_look() const { return request_.looks == DecideRequest::Looks::any; }
   double planned_variance(std::size_t round) const {
     const auto& plan = request_.plan;
-    return sum(uncertain_parts({plan.templates, plan.rephrasings, plan.cells}, planned_[round].shares));
+    return uncertain_parts({plan.templates, plan.rephrasings, plan.cells}, planned_[round].shares).sum();
   }
 
   /// Of the whole table's mean.
@@ -348,8 +355,9 @@ class RowDealer {
     for (std::size_t look = 0; look < looks.size(); ++look) {
       auto& numbers = row.rounds[places[look]];
       numbers.critical = critical[look];
-      const double half =
-          numbers.variance > 0 ? stats::as_student(critical[look], numbers.degrees) * std::sqrt(numbers.variance) : 0;
+      const double half = numbers.variance() > 0
+                              ? stats::as_student(critical[look], numbers.degrees) * std::sqrt(numbers.variance())
+                              : 0;
       numbers.low = numbers.estimate - half;
       numbers.high = numbers.estimate + half;
     }
@@ -406,29 +414,10 @@ std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std
 
 std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
                                         const std::vector<bool>& left_out) {
-  std::vector<bool> applicable(plan.num_cells(), true);
-  for (const auto& side : plan.sides) {
-    std::vector<bool> has_any(plan.num_cells(), left_out.empty());
-    plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
-      has_any[cell] = has_any[cell] || !left_out[sentence / plan.columns.size()];
-    });
-    std::transform(applicable.begin(), applicable.end(), has_any.begin(), applicable.begin(), std::logical_and());
-  }
+  const auto applicable = cells_on_all_sides(plan, [&](std::size_t /*side*/, std::size_t sentence) {
+    return left_out.empty() || !left_out[sentence / plan.columns.size()];
+  });
   return CellOrder(plan, order, applicable).visited;
-}
-
-std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
-                                              const DealtOrder& order) {
-  std::vector<std::uint8_t> rounds(axes.length(template_axis) * axes.length(rephrasing_axis), never_visited);
-  for (const auto& plan : plans) {
-    const auto visited = visited_cells(plan, order);
-    for (const auto& side : plan.sides) {
-      plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
-        rounds[sentence] = std::min(rounds[sentence], visited[cell]);
-      });
-    }
-  }
-  return rounds;
 }
 
 std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan) {
@@ -491,20 +480,26 @@ void PassCounter::add(const ContrastPlan& plan, const std::vector<std::uint8_t>&
   latest = std::max(latest, stop);
 }
 
-PassCounter::Count PassCounter::count() const {
-  enum State : std::uint8_t { not_needed, spared, asked };
-  std::vector<State> states(axes_.length(subject_axis) * axes_.length(template_axis) * axes_.length(rephrasing_axis),
-                            not_needed);
-  for (const auto& [rows, stop] : stops_) {
-    const auto contexts = contexts_of_cells(axes_, *rows.first);
+std::vector<PassCounter::State> PassCounter::states() const {
+  std::vector<State> states(
+      stops_.empty() ? 0 : axes_.length(subject_axis) * axes_.length(template_axis) * axes_.length(rephrasing_axis));
+  std::vector<std::vector<std::size_t>> contexts;
+  for (const ContrastPlan* of = nullptr; const auto& [rows, stop] : stops_) {
+    const auto& [plan, visited] = rows;
+    contexts = plan == of ? std::move(contexts) : contexts_of_cells(axes_, *plan);
+    of = plan;
     for (std::size_t cell = 0; cell < contexts.size(); ++cell) {
-      const auto round = rows.second[cell];
-      for (const auto place : round == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
-        states[place] = std::max(states[place], round <= stop ? asked : spared);
+      for (const auto place : visited[cell] == never_visited ? std::vector<std::size_t>() : contexts[cell]) {
+        states[place] = std::max(states[place], visited[cell] <= stop ? asked : spared);
       }
     }
   }
-  const auto of = [&](State state) { return static_cast<std::uint64_t>(std::ranges::count(states, state)); };
+  return states;
+}
+
+PassCounter::Count PassCounter::count() const {
+  const auto found = states();
+  const auto of = [&](State state) { return static_cast<std::uint64_t>(std::ranges::count(found, state)); };
   return {of(asked), of(asked) + of(spared)};
 }
 

@@ -11,6 +11,7 @@
 
 #include "findings/Scores.hpp"
 #include "findings/contrasts/ContrastPlans.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/sequential/Boundary.hpp"
 #include "sweep/Decision.hpp"
 #include "sweep/Product.hpp"
@@ -20,11 +21,8 @@ namespace stereosweep::findings {
 /// One round of one row; plain, as the ranks tell them each other. NaN where the round is not looked at: more than a
 /// tenth of the visited cells has no score, or nothing can be said of the target yet.
 struct RoundNumbers {
-  double estimate = stats::nan;            ///< mean of the visited cells
-  double variance_templates = stats::nan;  ///< parts of its variance about the target
-  double variance_rephrasings = stats::nan;
-  double variance_cells = stats::nan;
-  double variance = stats::nan;
+  double estimate = stats::nan;                                          ///< mean of the visited cells
+  stats::CrossedVariances parts = {stats::nan, stats::nan, stats::nan};  ///< of its variance about the target
   double degrees = stats::nan;
   double critical = stats::nan;  ///< c at the job's level, a normal quantile
   double low = stats::nan;       ///< repeated interval: all rounds together hold the truth with 1 - level
@@ -42,6 +40,8 @@ struct RoundNumbers {
   std::uint8_t is_looked_at = 0;
   std::uint8_t is_constant = 0;  ///< no visited cell differs from another: only the e-value says something
   std::uint8_t has_all_templates = 0;
+
+  double variance() const { return parts.sum(); }
 };
 
 /// In which round each cell of a row is visited.
@@ -83,11 +83,6 @@ std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std
 std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,
                                         const std::vector<bool>& left_out = {});
 
-/// [template x rephrasings + rephrasing]: the first round in which a contrast visits the sentence where every
-/// combination is applicable; never_visited: none asks it. Of a table's axes alone.
-std::vector<std::uint8_t> rounds_of_sentences(const Scores& axes, const std::vector<ContrastPlan>& plans,
-                                              const DealtOrder& order);
-
 /// Places (subject x sentences + sentence) that a contrast asks in each of its cells, [block, column].
 std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, const ContrastPlan& plan);
 
@@ -98,6 +93,9 @@ class PassCounter {
   explicit PassCounter(const Scores& axes) : axes_(axes) {}
   /// `visited`: RowRounds::visited; the row asks all cells of the rounds until `stop`.
   void add(const ContrastPlan& plan, const std::vector<std::uint8_t>& visited, std::size_t stop);
+  enum State : std::uint8_t { not_needed, spared, asked };
+  /// [subject, template, rephrasing]; nothing where no row was added.
+  std::vector<State> states() const;
   /// (subject, template, rephrasing)
   struct Count {
     std::uint64_t asked = 0;

@@ -43,7 +43,7 @@ double PartEstimate::degrees_of(const CrossedVariances& parts) const {
       parts.columns + (repeats_rows ? parts.rest : parts.rows);  // one layer: rows contain the rest
   const double used = with_rest * with_rest / (static_cast<double>(num_rows) - 1) +
                       of_columns * of_columns / std::max(static_cast<double>(num_columns) - 1, 1.0);
-  const double all = parts.rows + parts.columns + parts.rest;
+  const double all = parts.sum();
   return used > 0 ? std::max(all * all / used, fewest) : fewest;
 }
 
@@ -74,7 +74,7 @@ PartEstimate estimate_part(std::span<const double> cells, std::size_t num_column
     part.variances = {std::max(found.rows, 0.0), std::max(found.columns, 0.0), std::max(found.rest, 0.0)};
   }
   const auto parts = part.shares.parts_of(part.variances);
-  part.variance = parts.rows + parts.columns + parts.rest;
+  part.variance = parts.sum();
   part.degrees = part.degrees_of(parts);
   return part;
 }

@@ -17,10 +17,7 @@ struct MeanShares {
   CrossedVariances parts_of(const CrossedVariances& variances) const {
     return {variances.rows * rows, variances.columns * columns, variances.rest * rest};
   }
-  double variance_of(const CrossedVariances& variances) const {
-    const auto parts = parts_of(variances);
-    return parts.rows + parts.columns + parts.rest;
-  }
+  double variance_of(const CrossedVariances& variances) const { return parts_of(variances).sum(); }
 };
 
 struct PartEstimate {
