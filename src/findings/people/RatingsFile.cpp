@@ -1,6 +1,7 @@
 #include "findings/people/RatingsFile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -119,13 +120,22 @@ std::string doubt_of_scale(const std::vector<double>& means, const sweep::People
          asked.ratings + ", scale: [1, 7]}";
 }
 
+/// Which columns of a table hold what.
+struct RatingColumns {
+  std::vector<std::string> groups;  ///< what the names of those of subjects begin with, the first that there is
+  std::vector<std::string> items;   ///< the first that there is
+  bool may_hold_answers = true;     ///< of single annotators, in the place of means
+};
+
 /// A table's rows, held against the names.
 class RatingReader {
  public:
   /// All are borrowed. Throws InputError where the table cannot be read or lacks a column.
-  RatingReader(const sweep::People& asked, const RatedNames& names, base::Problems& problems)
+  RatingReader(const sweep::People& asked, const RatedNames& names, const RatingColumns& columns,
+               base::Problems& problems)
       : asked_(asked),
         names_(names),
+        columns_(columns),
         headline_("the human ratings " + asked.ratings + " cannot be used:"),
         problems_(problems),
         table_(config::read_table(asked.ratings, problems)),
@@ -142,7 +152,7 @@ class RatingReader {
       }
     }
     problems_.raise_if_any(headline_);
-    if (const auto doubt = doubt_of_scale(known_, asked_); !doubt.empty()) {
+    if (const auto doubt = has_scale() ? doubt_of_scale(known_, asked_) : ""; !doubt.empty()) {
       ratings_.notes.push_back(doubt);
     }
     return std::move(ratings_);
@@ -156,8 +166,10 @@ class RatingReader {
     return found == table_.columns.end() ? std::nullopt : std::optional<std::size_t>(found - table_.columns.begin());
   }
 
+  bool has_scale() const { return std::isfinite(asked_.low); }
+
   void find_columns() {
-    for (const char* start : {"group", "subject"}) {
+    for (const auto& start : columns_.groups) {
       const bool is_first = groups_.empty();
       for (std::size_t i = 0; is_first && i < table_.columns.size(); ++i) {
         if (table_.columns[i].starts_with(start)) {
@@ -166,11 +178,12 @@ class RatingReader {
       }
     }
     if (groups_.empty()) {
-      table_.column("group", problems_);
+      table_.column(columns_.groups.front(), problems_);
     }
-    const auto item = place_of("item");
-    pair_ = place_of("pair") || !item ? table_.column("pair", problems_) : item;
-    annotator_ = place_of("annotator");
+    const auto item =
+        std::ranges::find_if(columns_.items, [&](const auto& name) { return place_of(name).has_value(); });
+    pair_ = table_.column(item == columns_.items.end() ? columns_.items.front() : *item, problems_);
+    annotator_ = columns_.may_hold_answers ? place_of("annotator") : std::nullopt;
     value_ = annotator_ ? table_.column("rating", problems_) : mean_column();
     for (const auto& selection : asked_.only) {
       find_selection(selection);
@@ -219,7 +232,9 @@ class RatingReader {
     const auto value = base::parse_double(row[*value_]);
     if (!value || *value < low || *value > high) {
       problems_.add(place, "'" + base::excerpt(row[*value_], 40) + "' is no " + (annotator_ ? "" : "mean ") + "rating",
-                    "a number from " + base::format_double(low) + " to " + base::format_double(high) + " is expected");
+                    "a number" +
+                        (has_scale() ? " from " + base::format_double(low) + " to " + base::format_double(high) : "") +
+                        " is expected");
       return;
     }
     Rating rating{.annotator = annotator_ ? row[*annotator_] : "", .subgroup = subgroup_ ? row[*subgroup_] : ""};
@@ -249,14 +264,15 @@ class RatingReader {
     } else if (!seen_.emplace(group_name, pair_name, rating.annotator).second) {
       problems_.add(
           place, "'" + group_name + "' is rated twice on '" + pair_name + "'" + (annotator_ ? " by one annotator" : ""),
-          annotator_ ? "one answer per annotator, group and pair is expected"
-                     : "one mean per group and pair is expected");
+          (annotator_ ? "one answer per annotator, group and " : "one mean per group and ") + columns_.items.front() +
+              " is expected");
     }
     ratings_.rows.push_back(std::move(rating));
   }
 
   const sweep::People& asked_;
   const RatedNames& names_;
+  const RatingColumns& columns_;
   std::string headline_;
   base::Problems& problems_;
   config::Table table_;
@@ -276,7 +292,8 @@ class RatingReader {
 
 Ratings read_ratings(const sweep::People& asked, const RatedNames& names) {
   base::Problems problems;
-  return RatingReader(asked, names, problems).read();
+  const RatingColumns columns = {{"group", "subject"}, {"pair", "item"}};
+  return RatingReader(asked, names, columns, problems).read();
 }
 
 std::string doubt_of_scale(const sweep::People& asked) {
@@ -290,49 +307,22 @@ std::string source_of_ratings(const std::string& path) {
 
 DimensionMeans read_dimension_means(const std::string& path, const std::vector<std::string>& subjects,
                                     const std::vector<std::string>& dimensions) {
-  const std::string headline = "the human ratings " + path + " cannot be used:";
+  const sweep::People asked{.ratings = path, .low = -HUGE_VAL, .high = HUGE_VAL};
+  const RatedNames names{subjects, base::mapped(dimensions, [](const auto& label) {
+                           return RatedNames::Item{label, label, label};
+                         })};
+  const RatingColumns columns = {{"group", "identity"}, {"dimension"}, false};
   base::Problems problems;
-  const config::Table table = config::read_table(path, problems);
-  problems.raise_if_any(headline);
-  const bool has_groups = base::contains(table.columns, "group");
-  const auto subject = table.column(has_groups ? "group" : "identity", problems);
-  const auto dimension = table.column("dimension", problems);
-  const auto mean = table.column("mean", problems);
-  problems.raise_if_any(headline);
-  const NameIndex known_subjects(subjects);
-  const NameIndex known_dimensions(dimensions);
-  DimensionMeans ratings{.means = std::vector<double>(subjects.size() * dimensions.size(), stats::nan),
-                         .unmatched = {}};
-  const auto find = [&](const NameIndex& known, const std::string& name) {
-    const auto place = known.find(name);
-    if (!place) {
-      base::add_once(ratings.unmatched, name);
-    }
-    return place;
-  };
-  std::set<std::pair<std::string, std::string>> seen;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
-    const base::Place place{path, table.lines[i], "mean"};
-    const auto value = base::parse_double(row[*mean]);
-    if (!value) {
-      problems.add(place, "'" + base::excerpt(row[*mean], 40) + "' is no mean rating", "a number is expected");
-      continue;
-    }
-    const auto own_subject = find(known_subjects, row[*subject]);
-    const auto own_dimension = find(known_dimensions, row[*dimension]);
-    const bool is_new = seen.emplace(own_subject ? subjects[*own_subject] : row[*subject],
-                                     own_dimension ? dimensions[*own_dimension] : row[*dimension])
-                            .second;
-    if (!is_new) {
-      problems.add(place, "'" + row[*subject] + "' is rated twice on '" + row[*dimension] + "'",
-                   "one mean per group and dimension is expected");
-    } else if (own_subject && own_dimension) {
-      ratings.means[*own_subject * dimensions.size() + *own_dimension] = *value;
+  const auto ratings = RatingReader(asked, names, columns, problems).read();
+  DimensionMeans found{.means = std::vector<double>(subjects.size() * dimensions.size(), stats::nan),
+                       .unmatched = ratings.unmatched_groups};
+  std::ranges::for_each(ratings.unmatched_pairs, [&](const auto& name) { base::add_once(found.unmatched, name); });
+  for (const auto& row : ratings.rows) {
+    if (row.subject && row.item) {
+      found.means[*row.subject * dimensions.size() + *row.item] = row.mean;
     }
   }
-  problems.raise_if_any(headline);
-  return ratings;
+  return found;
 }
 
 }  // namespace stereosweep::findings
