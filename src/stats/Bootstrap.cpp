@@ -49,12 +49,16 @@ ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_rep
   }
 }
 
-double ClusterBootstrap::noise_level(std::size_t replicate) const {
-  std::uint64_t squares = 0;
-  for (const std::int64_t times : this->times(replicate)) {
-    squares += static_cast<std::uint64_t>((times - 1) * (times - 1));
+std::vector<double> ClusterBootstrap::noise_levels() const {
+  std::vector<double> levels;
+  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
+    std::uint64_t squares = 0;
+    for (const std::int64_t times : this->times(replicate)) {
+      squares += static_cast<std::uint64_t>((times - 1) * (times - 1));
+    }
+    levels.push_back(num_clusters_ < 2 ? 0 : static_cast<double>(squares) / static_cast<double>(num_clusters_ - 1));
   }
-  return num_clusters_ < 2 ? 0 : static_cast<double>(squares) / static_cast<double>(num_clusters_ - 1);
+  return levels;
 }
 
 std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,

@@ -24,9 +24,9 @@ class ClusterBootstrap {
   std::span<const std::uint16_t> times(std::size_t replicate) const {
     return std::span(times_).subspan(replicate * num_clusters_, num_clusters_);
   }
-  /// How much noise of the clusters a replicate has, over what replicates have on average: the sum of (times - 1)^2
+  /// [replicate]: how much noise of the clusters it has, over what replicates have on average: the sum of (times - 1)^2
   /// over the number of clusters less one; 0 for a single cluster.
-  double noise_level(std::size_t replicate) const;
+  std::vector<double> noise_levels() const;
 
  private:
   std::size_t num_clusters_;

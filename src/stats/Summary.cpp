@@ -60,6 +60,14 @@ std::vector<double> finite(std::span<const double> values) {
   return found;
 }
 
+std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns) {
+  std::vector<double> cells;
+  for (auto place = column; place < table.size(); place += num_columns) {
+    cells.push_back(table[place]);
+  }
+  return cells;
+}
+
 Value mean(std::span<const double> values) {
   Value result{.reason = fault(values)};
   if (result.defined()) {

@@ -45,6 +45,8 @@ std::vector<double> average_ranks(std::span<const double> values);
 bool all_finite(std::span<const double> values);
 /// Those that are, in their order.
 std::vector<double> finite(std::span<const double> values);
+/// Of a table [row, column].
+std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns);
 
 /// The sum of squares is divided by n - 1. `too_few`: one value has no deviation.
 Value standard_deviation(std::span<const double> values);

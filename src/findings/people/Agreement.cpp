@@ -32,16 +32,22 @@ Agreement agreement_of(std::span<const double> scores, std::span<const double> r
           stats::spearman(cells.left, cells.right), stats::precision_at(3, cells.left, cells.right)};
 }
 
-std::vector<Agreement> agreement_by_subject(const RatedTable& table) {
-  std::vector<Agreement> agreements;
+TableAgreement agreement_of(const RatedTable& table) {
+  std::vector<Agreement> by_subject;
   for (std::size_t first = 0; first < table.scores.size(); first += table.num_items) {
-    agreements.push_back(agreement_of(std::span(table.scores).subspan(first, table.num_items),
+    by_subject.push_back(agreement_of(std::span(table.scores).subspan(first, table.num_items),
                                       std::span(table.ratings).subspan(first, table.num_items)));
   }
-  return agreements;
+  const auto mean_of = [&](const auto& read) { return stats::mean(stats::finite(base::mapped(by_subject, read))); };
+  const auto precision_of = [&](stats::Value stats::Precision::*part) {
+    return mean_of([&](const Agreement& one) { return (one.precision.*part).value; });
+  };
+  TableAgreement found{agreement_of(table.scores, table.ratings), {}};
+  found.precision = {precision_of(&stats::Precision::top), precision_of(&stats::Precision::bottom),
+                     precision_of(&stats::Precision::mean), precision_of(&stats::Precision::chance)};
+  found.mean_tau = mean_of([](const Agreement& one) { return one.tau.value; });
+  return found;
 }
-
-stats::Correlation pooled_tau(const RatedTable& table) { return tau_of_cells(table.scores, table.ratings); }
 
 double ShuffledP::cited() const {
   const double of_items = dimensions.defined() ? dimensions.value : items.value;
@@ -75,13 +81,6 @@ ShuffledP shuffled_p(const RatedTable& table, std::span<const std::size_t> dimen
   add(stats::Shuffle::rows, domains, table.scores.size() / table.num_items, found.subjects, found.domains);
   return found;
 }
-
-stats::Value mean_over(std::span<const Agreement> agreements,
-                       const std::function<stats::Value(const Agreement&)>& read) {
-  return stats::mean(stats::finite(base::mapped(agreements, [&](const Agreement& one) { return read(one).value; })));
-}
-
-stats::Value precision_of(const Agreement& agreement) { return agreement.precision.mean; }
 
 std::vector<double> mean_of_templates(std::span<const std::vector<double>> by_template,
                                       std::span<const std::size_t> templates) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,11 +29,11 @@ struct Agreement {
 /// Of lists of the same cells; NaN: none.
 Agreement agreement_of(std::span<const double> scores, std::span<const double> ratings);
 
-/// [subject]
-std::vector<Agreement> agreement_by_subject(const RatedTable& table);
-
-/// Tau-b over all cells. Its p assumes that they are independent.
-stats::Correlation pooled_tau(const RatedTable& table);
+/// Over all cells of a table. Its p assume that they are independent; its precision is the mean over subjects.
+struct TableAgreement : Agreement {
+  stats::Value mean_tau;  ///< of the subjects' own tau-b
+};
+TableAgreement agreement_of(const RatedTable& table);
 
 /// Two-sided p of the pooled tau-b of shuffled tables (stats::shuffled_tau_p).
 struct ShuffledP {
@@ -55,11 +54,6 @@ struct ShuffledP {
 /// `dimensions`: which one each item is in, from 0; `domains`: of each subject. Empty: not known.
 ShuffledP shuffled_p(const RatedTable& table, std::span<const std::size_t> dimensions,
                      std::span<const std::size_t> domains, const stats::ShuffleSettings& settings);
-
-/// Of what `read` gives of each, where it exists.
-stats::Value mean_over(std::span<const Agreement> agreements,
-                       const std::function<stats::Value(const Agreement&)>& read);
-stats::Value precision_of(const Agreement& agreement);
 
 /// One template or the mean of several, and the pooled tau-b on the data that chose it.
 struct TemplateChoice {

@@ -66,7 +66,7 @@ struct Answers {
   std::vector<std::string> annotators;  ///< in alphabetical order; none: means
   std::vector<std::string> subgroups;
   std::vector<PlacedAnswer> rows;
-  AnswerScale scale;
+  stats::ScaleEnds scale;
 
   AnswerTable table(std::span<const PlacedAnswer> some) const { return {some, subjects.size(), items.size(), scale}; }
 };
@@ -130,39 +130,22 @@ ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& an
   return cells;
 }
 
-/// A row with the subjects and items (places among the rated ones) of its cells.
-struct PlannedRow {
-  PeopleRow row;
-  std::vector<std::size_t> subjects;
-  std::vector<std::size_t> items;
-
-  CellList cells(std::size_t num_items) const {
-    CellList list;
-    for (const auto subject : subjects) {
-      for (const auto item : items) {
-        list.push_back(subject * num_items + item);
-      }
-    }
-    return list;
-  }
-};
-
 std::vector<std::size_t> all_of(std::size_t count) {
   std::vector<std::size_t> places(count);
   std::iota(places.begin(), places.end(), std::size_t{0});
   return places;
 }
 
-std::vector<PlannedRow> plan_rows(const Scores& scores, const Answers& answers) {
+std::vector<PeopleRow> rows_of(const Scores& scores, const Answers& answers) {
   const auto all_subjects = all_of(answers.subjects.size());
   const auto all_items = all_of(answers.items.size());
-  std::vector<PlannedRow> rows = {{{PeopleRow::Kind::pooled, "pooled"}, all_subjects, all_items}};
+  std::vector<PeopleRow> rows = {{PeopleRow::Kind::pooled, "pooled", all_subjects, all_items}};
   for (auto& dimension : dimension_groups(scores.axes[item_axis]->part(answers.items))) {
-    rows.push_back({{PeopleRow::Kind::dimension, dimension.name}, all_subjects, std::move(dimension.items)});
+    rows.push_back({PeopleRow::Kind::dimension, dimension.name, all_subjects, std::move(dimension.items)});
   }
   for (const auto subject : all_subjects) {
     const auto& name = scores.axes[subject_axis]->labels[answers.subjects[subject]];
-    rows.push_back({{PeopleRow::Kind::subject, name}, {subject}, all_items});
+    rows.push_back({PeopleRow::Kind::subject, name, {subject}, all_items});
   }
   return rows;
 }
@@ -196,20 +179,22 @@ struct Split {
   std::string description;
 };
 
-/// Marks those of these names; `noun`: what they are names of.
-void choose(const std::vector<std::string>& names, const std::vector<std::string>& known, const std::string& noun,
-            const std::string& why_not, std::vector<bool>& chosen) {
+/// [known]: whether it is one of these names; `noun`: what they are names of.
+std::vector<bool> chosen_of(const std::vector<std::string>& known, const std::vector<std::string>& names,
+                            const std::string& noun, const std::string& why_not) {
+  std::vector<bool> chosen(known.size(), false);
   for (const auto& name : names) {
     const auto place = results::place_of(known, name);
     refuse_if(!place, "no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
               base::did_you_mean(name, known));
     chosen[*place] = true;
   }
+  return chosen;
 }
 
 /// [annotator]: part of the pilot. A share is drawn among the names in alphabetical order.
 std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
-  std::vector<bool> chosen(answers.annotators.size(), false);
+  auto chosen = chosen_of(answers.annotators, pilot.annotators.names, "annotator", "no row that counts has the name");
   if (pilot.annotators.share > 0) {
     auto order = all_of(chosen.size());
     const auto wanted =
@@ -220,14 +205,6 @@ std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& 
       chosen[order[place]] = true;
     }
   }
-  choose(pilot.annotators.names, answers.annotators, "annotator", "no row that counts has the name", chosen);
-  return chosen;
-}
-
-std::vector<bool> pilot_subjects(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
-  const auto rated = scores.axes[subject_axis]->part(answers.subjects).labels;
-  std::vector<bool> chosen(rated.size(), false);
-  choose(pilot.subjects, rated, "subject", "nobody rated one of this label", chosen);
   return chosen;
 }
 
@@ -237,7 +214,8 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   refuse_if(by_annotator && answers.annotators.empty(), "no annotators to choose by ('selection.pilot_annotators')",
             "the table holds means");
   const auto of_annotators = pilot_annotators(answers, pilot);
-  const auto of_subjects = pilot_subjects(scores, answers, pilot);
+  const auto of_subjects = chosen_of(scores.axes[subject_axis]->part(answers.subjects).labels, pilot.subjects,
+                                     "subject", "nobody rated one of this label");
   Split split;
   for (const auto& answer : answers.rows) {
     const bool in_annotators = !by_annotator || of_annotators[answer.annotator];
@@ -261,10 +239,6 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   return split;
 }
 
-TemplateAgreement judge_templates(const RatedTable& table) {
-  return {pooled_tau(table), mean_over(agreement_by_subject(table), precision_of)};
-}
-
 SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answers, const Split& split,
                                    const People::Pilot& pilot) {
   const auto by_template = scores.by_template();
@@ -274,9 +248,9 @@ SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answ
   const std::array ratings = {answers.table(split.pilot).means(), answers.table(split.rest).means()};
   SelectedTemplates selected;
   selected.choice = choose_templates(by_template, ratings[0], static_cast<std::size_t>(pilot.most));
-  const auto judge = [&](const std::vector<double>& of_templates, std::array<TemplateAgreement, 2>& judged) {
+  const auto judge = [&](const std::vector<double>& of_templates, std::array<TableAgreement, 2>& judged) {
     for (std::size_t part = 0; part < ratings.size(); ++part) {
-      judged[part] = judge_templates({answers.items.size(), of_templates, ratings[part]});
+      judged[part] = agreement_of({answers.items.size(), of_templates, ratings[part]});
     }
   };
   if (selected.choice) {
@@ -293,7 +267,7 @@ class PeopleComparer {
     result_.measures = chosen_measures(scores, people_.measures, key);
     const auto ratings = read_ratings(people_, names_of(scores));
     answers_ = place_answers(ratings, scores, people_);
-    rows_ = plan_rows(scores, answers_);
+    result_.rows = rows_of(scores, answers_);
     result_.source = source_of_ratings(people_.ratings);
     result_.bootstrap = bootstrap_of(scores, answers_, comparison, seed);
     result_.shuffles = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
@@ -308,7 +282,6 @@ class PeopleComparer {
     result_.notes = ratings.notes;
     note_unmatched("subject", ratings.unmatched_groups);
     note_unmatched("item", ratings.unmatched_pairs);
-    result_.rows = base::mapped(rows_, &PlannedRow::row);
     add_group("all", answers_.rows);
     for (const auto& subgroup : answers_.subgroups) {
       std::vector<PlacedAnswer> some;
@@ -329,7 +302,7 @@ class PeopleComparer {
       if (cells.num_templates > 1) {
         for (auto& scores : cells.by_template()) {
           result_.by_template.push_back(
-              judge_templates({answers_.items.size(), std::move(scores), tables_.front().means()}));
+              agreement_of({answers_.items.size(), std::move(scores), tables_.front().means()}));
         }
       }
       if (people_.pilot) {
@@ -368,8 +341,8 @@ class PeopleComparer {
   }
 
   void add_cells(const ScoreCells& cells, const AnswerTable& answers) {
-    const auto lists =
-        base::mapped(rows_, [&](const PlannedRow& planned) { return planned.cells(answers_.items.size()); });
+    const auto& rows = result_.rows;
+    const auto lists = base::mapped(rows, [&](const PeopleRow& row) { return row.cells(answers_.items.size()); });
     const auto scores = cells.means();
     const auto ratings = answers.means();
     const auto& bootstrap = result_.bootstrap;
@@ -377,15 +350,15 @@ class PeopleComparer {
     if (bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings) {
       taus = bootstrap_tau(cells, answers, lists, bootstrap, scores_.ranks);
     }
-    auto compared = base::joined(share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
-      const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
-      auto cell = cell_of(table, rows_[row]);
+    auto compared = base::joined(share<PeopleCell>(scores_.ranks, rows.size(), [&](std::size_t row) {
+      const auto table = part_of(scores, ratings, lists[row], rows[row].items.size());
+      auto cell = cell_of(table, rows[row]);
       add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
       return std::vector{cell};
     }));
     std::map<PeopleRow::Kind, std::vector<PeopleCell*>> kinds;
     for (std::size_t row = 0; row < compared.size(); ++row) {
-      kinds[rows_[row].row.kind].push_back(&compared[row]);
+      kinds[rows[row].kind].push_back(&compared[row]);
     }
     for (const auto& [kind, of_kind] : kinds) {
       stats::adjust_rows(
@@ -395,23 +368,15 @@ class PeopleComparer {
     result_.cells.insert(result_.cells.end(), compared.begin(), compared.end());
   }
 
-  PeopleCell cell_of(const RatedTable& table, const PlannedRow& planned) const {
+  PeopleCell cell_of(const RatedTable& table, const PeopleRow& row) const {
     PeopleCell cell;
-    cell.agreement = agreement_of(table.scores, table.ratings);
-    const auto by_subject = agreement_by_subject(table);
-    const auto mean_of = [&](stats::Value stats::Precision::*part) {
-      return mean_over(by_subject, [&](const Agreement& one) { return one.precision.*part; });
-    };
-    cell.agreement.precision = {mean_of(&stats::Precision::top), mean_of(&stats::Precision::bottom),
-                                mean_of(&stats::Precision::mean), mean_of(&stats::Precision::chance)};
-    if (planned.row.kind != PeopleRow::Kind::subject) {
-      cell.mean_tau = mean_over(by_subject, [](const Agreement& one) {
-        return stats::Value{one.tau.value, one.tau.reason};
-      });
+    cell.agreement = agreement_of(table);
+    if (row.kind == PeopleRow::Kind::subject) {
+      cell.agreement.mean_tau = {};
     }
     if (cell.agreement.tau.defined()) {
-      const auto dimensions = blocks_of(result_.item_axis, "dimension", answers_.items, planned.items);
-      const auto domains = blocks_of(result_.subject_axis, "domain", answers_.subjects, planned.subjects);
+      const auto dimensions = blocks_of(result_.item_axis, "dimension", answers_.items, row.items);
+      const auto domains = blocks_of(result_.subject_axis, "domain", answers_.subjects, row.subjects);
       cell.shuffled = shuffled_p(table, dimensions, domains, result_.shuffles);
     }
     return cell;
@@ -433,12 +398,21 @@ class PeopleComparer {
   const sweep::Comparison& comparison_;
   const People& people_;
   Answers answers_;
-  std::vector<PlannedRow> rows_;
   std::vector<AnswerTable> tables_;  ///< [group]
   PeopleAgreement result_;
 };
 
 }  // namespace
+
+CellList PeopleRow::cells(std::size_t num_items) const {
+  CellList list;
+  for (const auto subject : subjects) {
+    for (const auto item : items) {
+      list.push_back(subject * num_items + item);
+    }
+  }
+  return list;
+}
 
 PeopleAgreement agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   return PeopleComparer(scores, comparison, seed).compare();

@@ -14,11 +14,12 @@
 #include "findings/people/Agreement.hpp"
 #include "findings/sharing/KeptPieces.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/RateInterval.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
 
-// People's answers about subjects on items: their means, and the means of annotators drawn with replacement.
+// People's answers about subjects on items: and their means.
 
 /// By places; a mean is the answer of one annotator.
 struct PlacedAnswer {
@@ -29,53 +30,25 @@ struct PlacedAnswer {
   std::string subgroup = {};  ///< of annotators; "": none
 };
 
-struct AnswerScale {
-  double low = 0;  ///< at the left pole
-  double high = 100;
-};
-
-/// Which replicates of a bootstrap.
-struct Replicates {
-  std::size_t first = 0;  ///< a multiple of a power of two that is at least `count`
-  std::size_t count = 0;
-  std::uint64_t seed = 0;
-};
-
-/// Numbers of one column of a table [row, column].
-std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns);
 /// [column]: mean of the numbers that are there; NaN: none.
 std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns);
-
-/// What a bootstrap draws around, by cells.
-struct DrawnCells {
-  std::vector<double> means;
-  std::vector<double> noise;      ///< variance of each mean over other draws of as many; 0: nothing to draw
-  std::vector<double> expansion;  ///< sqrt(n / (n - 1)) of n to draw from: by so much a replicate varies too little
-};
-
-/// Draws of annotators.
-struct DrawnAnswers {
-  std::vector<double> means;   ///< [replicate, subject, item], on the table's scale
-  std::vector<double> levels;  ///< [subject, replicate]: ClusterBootstrap::noise_level
-};
 
 class AnswerTable {
  public:
   AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
-              const AnswerScale& scale);
+              const stats::ScaleEnds& scale);
 
   /// [subject, item], 0 (left pole) .. 100 (right pole); NaN: nobody answered. Averaged on the table's scale, so that
   /// equal means of whole numbers are equal.
   std::vector<double> means() const;
+  /// The same, taken back to the table's scale.
+  std::vector<double> means_on_own_scale() const;
   /// Answers by subject and by annotator: several annotators answered about one subject.
   bool has_several_annotators() const;
   /// 0: nobody answered about the subject.
   std::size_t num_annotators(std::size_t subject) const { return subjects_[subject].num_annotators; }
-  /// Each subject's annotators are drawn with replacement, each with all its answers about the subject. An annotator of
-  /// several subjects is drawn for each of them by itself.
-  DrawnAnswers drawn(const Replicates& replicates) const;
-  /// Of drawn means, on the table's scale: [subject, item].
-  DrawnCells drawn_cells() const;
+  /// [annotator, item], on the table's scale; NaN: no answer.
+  std::span<const double> about(std::size_t subject) const { return subjects_[subject].values; }
   std::size_t num_items() const { return num_items_; }
   std::size_t num_subjects() const { return subjects_.size(); }
 
@@ -86,7 +59,7 @@ class AnswerTable {
   };
 
   std::size_t num_items_;
-  AnswerScale scale_;
+  stats::ScaleEnds scale_;  ///< the lowest at the left pole
   std::vector<Subject> subjects_;
 };
 
@@ -110,8 +83,6 @@ struct ScoreCells {
   std::size_t num_cells() const { return values.size() / (num_templates * num_rephrasings); }
   /// Means over templates and rephrasings, [subject, item].
   std::vector<double> means() const { return means_of_columns(values, num_cells()); }
-  /// Of those means, where templates, rephrasings or both are drawn.
-  DrawnCells drawn_cells(const BootstrapSettings& settings) const;
   /// Means over rephrasings, [template][subject, item].
   std::vector<std::vector<double>> by_template() const;
 };
@@ -121,7 +92,8 @@ using CellList = std::vector<std::size_t>;
 
 /// Tau-b of the cells of each list, [list][replicate]; NaN where a replicate has none. Replicate r draws the same for
 /// all measures and lists (streams: findings/Streams.hpp). Templates and rephrasings are drawn independently of each
-/// other, annotators within each subject. Collective over `ranks`, which share the replicates.
+/// other, annotators within each subject, each with all its answers about it; one of several subjects is drawn for each
+/// by itself. Collective over `ranks`, which share the replicates.
 ///
 /// A replicate of the means themselves would carry their noise twice, and its tau-b would vary less than that of means.
 /// So the means of a list's cells are first drawn together until they vary as means without noise do (a thousandth of
@@ -150,12 +122,15 @@ struct PeopleRow {
   enum class Kind : std::uint8_t { pooled, dimension, subject };
   Kind kind = Kind::pooled;
   std::string name;
+  std::vector<std::size_t> subjects;  ///< places among the rated ones
+  std::vector<std::size_t> items;
+
+  CellList cells(std::size_t num_items) const;
 };
 
 /// One measure, group of annotators and row.
 struct PeopleCell {
-  Agreement agreement;    ///< its tau's p assumes independent cells; its precision is the mean over subjects
-  stats::Value mean_tau;  ///< of the subjects' tau-b; of no subject's row
+  TableAgreement agreement;  ///< without `mean_tau` of one subject's row
   ShuffledP shuffled;
   double p_holm = stats::nan;  ///< `shuffled.cited()`, adjusted among the rows of its kind
   /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).
@@ -163,16 +138,10 @@ struct PeopleCell {
   double bias = stats::nan;  ///< mean of the replicates minus tau: by so much noise would lower a tau of this size
 };
 
-/// Of all rated cells in one template, or in chosen ones.
-struct TemplateAgreement {
-  stats::Correlation tau;
-  stats::Value precision;  ///< at 3, mean over subjects
-};
-
 /// Templates that the pilot chose for one measure, and how the pilot and the rest judge them.
 struct SelectedTemplates {
   std::optional<TemplateChoice> choice;
-  std::array<std::array<TemplateAgreement, 2>, 2> judged;  ///< [chosen, all templates][pilot, held out]
+  std::array<std::array<TableAgreement, 2>, 2> judged;  ///< [chosen, all templates][pilot, held out]
 };
 
 struct PeopleAgreement {
@@ -187,10 +156,10 @@ struct PeopleAgreement {
   results::AxisSchema subject_axis;
   results::AxisSchema item_axis;
   results::AxisSchema template_axis;
-  std::vector<TemplateAgreement> by_template;  ///< [measure, template]; none where there is one template
-  std::vector<SelectedTemplates> selected;     ///< [measure]; none where no pilot is named
-  std::string pilot;                           ///< in words: of whom, of what
-  std::size_t num_subjects = 0;                ///< that are rated
+  std::vector<TableAgreement> by_template;  ///< [measure, template]; none where there is one template
+  std::vector<SelectedTemplates> selected;  ///< [measure]; none where no pilot is named
+  std::string pilot;                        ///< in words: of whom, of what
+  std::size_t num_subjects = 0;             ///< that are rated
   std::size_t num_items = 0;
   std::string source;              ///< of the ratings
   std::vector<std::string> notes;  ///< what was notable in the table, and what did not match

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -29,10 +30,9 @@ std::string drawn_words(const BootstrapSettings& bootstrap) {
 }
 
 results::AxisSchema row_axis(const PeopleAgreement& people) {
-  const auto kind_of = [](const PeopleRow& row) -> std::string {
-    return row.kind == PeopleRow::Kind::pooled      ? "pooled"
-           : row.kind == PeopleRow::Kind::dimension ? "dimension"
-                                                    : "subject";
+  const auto kind_of = [](const PeopleRow& row) {
+    const std::array<std::string, 3> kinds = {"pooled", "dimension", "subject"};
+    return kinds.at(static_cast<std::size_t>(row.kind));
   };
   const auto label_of = [&](const PeopleRow& row) {
     return row.kind == PeopleRow::Kind::pooled ? row.name : kind_of(row) + ": " + row.name;
@@ -104,8 +104,8 @@ void add_columns(Finding& finding, const PeopleAgreement& people, double confide
   add_p(columns, people);
   add(Role::value, "tau_bias", "mean of people_tau over the replicates, minus people_tau", &Cell::bias).note =
       "by so much the noise of means of so few annotators or templates lowers a tau-b of this size";
-  add(Role::value, "tau_mean", "mean of the subjects' own tau-b; not the same as people_tau", &Cell::mean_tau,
-      &Value::value);
+  add(Role::value, "tau_mean", "mean of the subjects' own tau-b; not the same as people_tau", agreement,
+      &TableAgreement::mean_tau, &Value::value);
   const auto add_correlation = [&](const std::string& name, const std::string& what, Correlation Agreement::*which) {
     columns(Role::value, name, "1", what, agreement, which, &Correlation::value);
     columns(Role::p, name + "_p_cells", "1", "two-sided p of people_" + name + "; assumes independent cells", agreement,
@@ -231,13 +231,13 @@ std::vector<Finding> answers_findings(const PeopleAgreement& people) {
   return {std::move(means), std::move(counts)};
 }
 
-void add_judged(Finding& finding, const std::vector<TemplateAgreement>& judged, const std::string& of) {
+void add_judged(Finding& finding, const std::vector<TableAgreement>& judged, const std::string& of) {
   const RowColumns add{finding, judged};
-  const auto tau = &TemplateAgreement::tau;
+  const auto tau = &TableAgreement::tau;
   add(Role::value, "tau", "1", "tau-b over all cells of all subjects" + of, tau, &stats::Correlation::value);
   add(Role::n, "n", "1", "cells that are rated and scored", tau, &stats::Correlation::n);
-  add(Role::value, "precision_at_3", "1", "precision at 3, mean over subjects" + of, &TemplateAgreement::precision,
-      &stats::Value::value);
+  add(Role::value, "precision_at_3", "1", "precision at 3, mean over subjects" + of, &TableAgreement::precision,
+      &stats::Precision::mean, &stats::Value::value);
 }
 
 Finding templates_finding(const PeopleAgreement& people) {
@@ -253,7 +253,7 @@ Finding templates_finding(const PeopleAgreement& people) {
 }
 
 std::vector<Finding> selection_findings(const PeopleAgreement& people) {
-  std::vector<TemplateAgreement> judged;
+  std::vector<TableAgreement> judged;
   std::vector<std::int32_t> chosen;
   Finding finding{.name = "people_selection",
                   .axes = {people.measure_axis,

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -22,35 +24,107 @@ namespace {
 
 constexpr std::size_t replicates_together = 256;  // whose means are held; a power of two
 
-/// Scores and ratings of some replicates, each [replicate, cell], or [cell] where nothing is drawn of a side.
-struct DrawnTables {
-  std::vector<double> scores;
-  std::vector<double> ratings;
-  std::vector<double> levels;  ///< [subject, replicate], of drawn annotators
+/// Rows or columns of a table.
+struct Lines {
+  std::size_t count = 1;
+  std::optional<std::uint64_t> stream = {};  ///< of their draws; nothing: they are not drawn
 };
 
-DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings,
-                 const Replicates& which) {
-  DrawnTables drawn;
-  if (settings.draws_templates || settings.draws_rephrasings) {
-    const auto [first, count, seed] = which;
-    using Draws = stats::ClusterBootstrap;
-    const auto template_draws = settings.draws_templates
-                                    ? Draws(scores.num_templates, count, seed, start_of(Stream::templates) ^ first)
-                                    : Draws(scores.num_templates, count);
-    const auto rephrasing_draws =
-        settings.draws_rephrasings ? Draws(scores.num_rephrasings, count, seed, start_of(Stream::rephrasings) ^ first)
-                                   : Draws(scores.num_rephrasings, count);
-    drawn.scores = stats::crossed_means(scores.values, template_draws, rephrasing_draws, scores.num_cells());
-  } else {
-    drawn.scores = scores.means();
+/// [row, column, cell]; NaN: none.
+struct DrawnTable {
+  std::array<Lines, 2> lines;  ///< rows, columns
+  std::span<const double> values;
+};
+
+/// Scores, or ratings: their cells are those of the first table, then those of the next one.
+struct Side {
+  std::size_t cells_of_each = 0;
+  std::vector<DrawnTable> tables = {};
+
+  bool is_drawn() const {
+    return std::ranges::any_of(tables.front().lines, [](const Lines& lines) { return lines.stream.has_value(); });
   }
-  if (settings.draws_annotators) {
-    auto own = answers.drawn(which);
-    drawn.ratings = std::move(own.means);
-    drawn.levels = std::move(own.levels);
-  } else {
-    drawn.ratings = answers.means();
+  std::set<std::size_t> tables_of(const CellList& list) const {
+    std::set<std::size_t> places;
+    std::ranges::for_each(list, [&](std::size_t cell) { places.insert(cell / cells_of_each); });
+    return places;
+  }
+};
+
+/// Of scores one table of templates and rephrasings, of answers one table of annotators for each subject.
+std::array<Side, 2> sides_of(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings) {
+  const auto lines = [](std::size_t count, bool is_drawn, std::uint64_t stream) {
+    return Lines{count, is_drawn ? std::optional(stream) : std::nullopt};
+  };
+  const std::array of_scores = {
+      lines(scores.num_templates, settings.draws_templates, start_of(Stream::templates)),
+      lines(scores.num_rephrasings, settings.draws_rephrasings, start_of(Stream::rephrasings))};
+  std::array<Side, 2> sides = {Side{scores.num_cells(), {{of_scores, scores.values}}}, Side{answers.num_items()}};
+  for (std::size_t subject = 0; subject < answers.num_subjects(); ++subject) {
+    const auto stream = start_of(Stream::annotators) + (std::uint64_t{subject} << 20U);
+    const auto annotators = lines(answers.num_annotators(subject), settings.draws_annotators, stream);
+    sides[1].tables.push_back({{annotators, Lines()}, answers.about(subject)});
+  }
+  return sides;
+}
+
+/// What a bootstrap draws around, by cells.
+struct DrawnCells {
+  std::vector<double> means;
+  /// Variance of each mean over other draws of as many; 0: nothing to draw.
+  std::vector<double> noise = {};
+  /// sqrt(n / (n - 1)) of n to draw from: by so much a replicate varies too little.
+  std::vector<double> expansion = {};
+};
+
+DrawnCells drawn_cells(const Side& side, std::vector<double> means) {
+  DrawnCells cells{std::move(means)};
+  for (const auto& [lines, values] : side.tables) {
+    auto smallest = std::numeric_limits<double>::infinity();
+    for (const auto& [count, stream] : lines) {
+      smallest = stream && count > 1 ? std::min(smallest, static_cast<double>(count)) : smallest;
+    }
+    for (std::size_t cell = 0; cell < side.cells_of_each; ++cell) {
+      const auto squares = stats::crossed_squares(stats::column_of(values, cell, side.cells_of_each), lines[1].count);
+      // where cells are missing an estimate may be below 0
+      const double rows = lines[0].stream ? std::max(squares.rows, 0.0) : 0;
+      const double columns = lines[1].stream ? std::max(squares.columns, 0.0) : 0;
+      cells.noise.push_back(rows > 0 && columns > 0 ? std::max(squares.rest, rows + columns - squares.rest)
+                                                    : rows + columns);
+      cells.expansion.push_back(std::isinf(smallest) ? 1 : std::sqrt(smallest / (smallest - 1)));
+    }
+  }
+  return cells;
+}
+
+/// One side under some draws.
+struct Drawn {
+  std::vector<double> means;  ///< [replicate, cell], or [cell] where nothing is drawn
+  /// [rows, columns][table]: ClusterBootstrap::noise_levels; no tables where the lines are not drawn.
+  std::array<std::vector<std::vector<double>>, 2> levels = {};
+};
+
+/// Replicates `first` to `first + count`; `first` is a multiple of a power of two that is at least `count`.
+Drawn draw(const Side& side, std::size_t first, std::size_t count, std::uint64_t seed) {
+  const auto num_cells = side.cells_of_each;
+  Drawn drawn{std::vector<double>(count * side.tables.size() * num_cells)};
+  for (std::size_t place = 0; place < side.tables.size(); ++place) {
+    const auto& [lines, values] = side.tables[place];
+    const auto draws = base::mapped(lines, [&](const Lines& own) {
+      return own.stream ? stats::ClusterBootstrap(own.count, count, seed, *own.stream ^ first)
+                        : stats::ClusterBootstrap(own.count, count);
+    });
+    const auto means = stats::crossed_means(values, draws[0], draws[1], num_cells);
+    for (std::size_t replicate = 0; replicate < count; ++replicate) {
+      std::copy_n(
+          means.begin() + static_cast<std::ptrdiff_t>(replicate * num_cells), num_cells,
+          drawn.means.begin() + static_cast<std::ptrdiff_t>((replicate * side.tables.size() + place) * num_cells));
+    }
+    for (std::size_t axis = 0; axis < lines.size(); ++axis) {
+      if (lines[axis].stream) {
+        drawn.levels[axis].push_back(draws[axis].noise_levels());
+      }
+    }
   }
   return drawn;
 }
@@ -111,47 +185,18 @@ class ListTau {
   stats::TauCounter counter_;
 };
 
-/// Means that nobody draws.
-DrawnCells fixed_cells(std::vector<double> means) {
-  const auto count = means.size();
-  return {std::move(means), std::vector<double>(count, 0), std::vector<double>(count, 1)};
-}
-
-std::set<std::size_t> subjects_of(const CellList& list, const AnswerTable& answers) {
-  std::set<std::size_t> subjects;
-  std::ranges::transform(list, std::inserter(subjects, subjects.end()),
-                         [&](std::size_t cell) { return cell / answers.num_items(); });
-  return subjects;
-}
-
-/// [replicate]: levels of the annotators of these subjects; 0 where none are drawn.
-std::vector<double> sums_of_levels(const DrawnTables& drawn, const std::set<std::size_t>& subjects, std::size_t count) {
-  std::vector<double> sums(count, 0);
-  if (!drawn.levels.empty()) {
-    for (const auto subject : subjects) {
-      std::ranges::transform(std::span(drawn.levels).subspan(subject * count, count), sums, sums.begin(), std::plus());
+/// [rows, columns that are drawn][replicate]: levels of these tables, added up.
+std::vector<std::vector<double>> levels_of(const Drawn& drawn, const std::set<std::size_t>& tables) {
+  std::vector<std::vector<double>> sums;
+  for (const auto& levels : drawn.levels) {
+    if (!levels.empty()) {
+      auto& sum = sums.emplace_back(levels.front().size(), 0);
+      for (const auto table : tables) {
+        std::ranges::transform(sum, levels[table], sum.begin(), std::plus());
+      }
     }
   }
   return sums;
-}
-
-/// [replicate] of drawn templates and of drawn rephrasings, of those alone that are drawn.
-std::vector<std::vector<double>> noise_levels(const ScoreCells& scores, const BootstrapSettings& settings) {
-  std::vector<std::vector<double>> levels;
-  const auto add = [&](std::size_t count, std::uint64_t stream) {
-    const stats::ClusterBootstrap draws(count, settings.replicates, settings.seed, stream);
-    auto& own = levels.emplace_back();
-    for (std::size_t replicate = 0; replicate < settings.replicates; ++replicate) {
-      own.push_back(draws.noise_level(replicate));
-    }
-  };
-  if (settings.draws_templates) {
-    add(scores.num_templates, start_of(Stream::templates));
-  }
-  if (settings.draws_rephrasings) {
-    add(scores.num_rephrasings, start_of(Stream::rephrasings));
-  }
-  return levels;
 }
 
 double product_of(std::span<const double> left, std::span<const double> right) {
@@ -159,7 +204,7 @@ double product_of(std::span<const double> left, std::span<const double> right) {
 }
 
 /// Takes what follows the levels linearly out of `taus`; their mean stays.
-void take_out(const std::vector<std::vector<double>>& levels, std::vector<double>& taus) {
+void take_out(std::span<const std::vector<double>> levels, std::vector<double>& taus) {
   std::vector<std::size_t> finite;
   for (std::size_t replicate = 0; replicate < taus.size(); ++replicate) {
     if (std::isfinite(taus[replicate])) {
@@ -192,42 +237,12 @@ void take_out(const std::vector<std::vector<double>>& levels, std::vector<double
 
 }  // namespace
 
-std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns) {
-  std::vector<double> cells;
-  for (auto place = column; place < table.size(); place += num_columns) {
-    cells.push_back(table[place]);
-  }
-  return cells;
-}
-
 std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns) {
   std::vector<double> means;
   for (std::size_t column = 0; column < num_columns; ++column) {
-    means.push_back(stats::mean(stats::finite(column_of(table, column, num_columns))).value);
+    means.push_back(stats::mean(stats::finite(stats::column_of(table, column, num_columns))).value);
   }
   return means;
-}
-
-DrawnCells ScoreCells::drawn_cells(const BootstrapSettings& settings) const {
-  auto cells = fixed_cells(means());
-  auto smallest = std::numeric_limits<double>::infinity();
-  for (const auto& [is_drawn, count] :
-       {std::pair(settings.draws_templates, num_templates), std::pair(settings.draws_rephrasings, num_rephrasings)}) {
-    smallest = is_drawn && count > 1 ? std::min(smallest, static_cast<double>(count)) : smallest;
-  }
-  if (std::isinf(smallest)) {
-    return cells;
-  }
-  for (std::size_t cell = 0; cell < cells.means.size(); ++cell) {
-    const auto squares = stats::crossed_squares(column_of(values, cell, num_cells()), num_rephrasings);
-    // where cells are missing an estimate may be below 0
-    const double rows = settings.draws_templates ? std::max(squares.rows, 0.0) : 0;
-    const double columns = settings.draws_rephrasings ? std::max(squares.columns, 0.0) : 0;
-    cells.noise[cell] =
-        rows > 0 && columns > 0 ? std::max(squares.rest, rows + columns - squares.rest) : rows + columns;
-    cells.expansion[cell] = std::sqrt(smallest / (smallest - 1));
-  }
-  return cells;
 }
 
 std::vector<std::vector<double>> ScoreCells::by_template() const {
@@ -243,49 +258,51 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
                                                const Workers& ranks) {
   const auto num_cells = scores.num_cells();
-  const auto score_cells = scores.drawn_cells(settings);
-  const auto rating_cells = settings.draws_annotators ? answers.drawn_cells() : fixed_cells(answers.means());
+  const auto sides = sides_of(scores, answers, settings);
+  const std::array means = {scores.means(), sides[1].is_drawn() ? answers.means_on_own_scale() : answers.means()};
+  const std::array cells = {drawn_cells(sides[0], means[0]), drawn_cells(sides[1], means[1])};
   const auto compute = [&](std::size_t unit) {
     const auto first = unit * replicates_together;
-    const Replicates which{first, std::min(replicates_together, settings.replicates - first), settings.seed};
-    const auto drawn = draw(scores, answers, settings, which);
-    const auto of = [&](const std::vector<double>& tables, std::size_t replicate) {
-      return std::span(tables).subspan(tables.size() == num_cells ? 0 : replicate * num_cells, num_cells);
+    const auto count = std::min(replicates_together, settings.replicates - first);
+    std::array<Drawn, 2> drawn;
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      drawn[side] = sides[side].is_drawn() ? draw(sides[side], first, count, settings.seed) : Drawn{means[side]};
+    }
+    const auto of = [&](const Drawn& one, std::size_t replicate) {
+      return std::span(one.means).subspan(one.means.size() == num_cells ? 0 : replicate * num_cells, num_cells);
     };
-    std::vector<double> found(lists.size() * which.count, stats::nan);  // [list, replicate]
+    std::vector<std::vector<double>> found(lists.size(), std::vector<double>(count, stats::nan));
     const auto num_threads = std::max(1U, settings.num_threads);
     stats::on_threads(num_threads, [&](unsigned thread) {
       for (std::size_t list = 0; list < lists.size(); ++list) {
-        ListTau tau(lists[list], score_cells, rating_cells);
-        tau.set_scores(of(drawn.scores, 0));
-        for (std::size_t replicate = thread; replicate < which.count; replicate += num_threads) {
-          if (drawn.scores.size() != num_cells) {
-            tau.set_scores(of(drawn.scores, replicate));
+        ListTau tau(lists[list], cells[0], cells[1]);
+        tau.set_scores(of(drawn[0], 0));
+        for (std::size_t replicate = thread; replicate < count; replicate += num_threads) {
+          if (sides[0].is_drawn()) {
+            tau.set_scores(of(drawn[0], replicate));
           }
-          found[list * which.count + replicate] = tau.with_ratings(of(drawn.ratings, replicate));
+          found[list][replicate] = tau.with_ratings(of(drawn[1], replicate));
         }
       }
     });
     for (const auto& list : lists) {
-      const auto levels = sums_of_levels(drawn, subjects_of(list, answers), which.count);
-      found.insert(found.end(), levels.begin(), levels.end());
+      for (std::size_t side = 0; side < sides.size(); ++side) {
+        std::ranges::move(levels_of(drawn[side], sides[side].tables_of(list)), std::back_inserter(found));
+      }
     }
     return found;
   };
-  std::vector<std::vector<double>> found(2 * lists.size());  // taus of each list, then levels of its annotators
+  std::vector<std::vector<double>> found(lists.size());  // taus of each list, then levels of what is drawn of each
   const auto num_units = (settings.replicates + replicates_together - 1) / replicates_together;
-  for (const auto& unit : share<double>(ranks, num_units, compute)) {
+  for (const auto& unit : share<std::vector<double>>(ranks, num_units, compute)) {
+    found.resize(unit.size());
     for (std::size_t part = 0; part < found.size(); ++part) {
-      const auto count = unit.size() / found.size();
-      const auto own = std::span(unit).subspan(part * count, count);
-      found[part].insert(found[part].end(), own.begin(), own.end());
+      found[part].insert(found[part].end(), unit[part].begin(), unit[part].end());
     }
   }
-  auto levels = noise_levels(scores, settings);
-  levels.emplace_back();
+  const auto num_levels = found.size() / lists.size() - 1;
   for (std::size_t list = 0; list < lists.size(); ++list) {
-    levels.back() = std::move(found[lists.size() + list]);
-    take_out(levels, found[list]);
+    take_out(std::span(found).subspan(lists.size() + list * num_levels, num_levels), found[list]);
   }
   found.resize(lists.size());
   return found;
@@ -294,19 +311,15 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
 double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
                      const BootstrapSettings& settings) {
   auto degrees = std::numeric_limits<double>::infinity();
-  const auto count = [&](double known) { degrees = known > 0 ? std::min(degrees, known) : degrees; };
-  if (settings.draws_templates) {
-    count(static_cast<double>(scores.num_templates) - 1);
-  }
-  if (settings.draws_rephrasings) {
-    count(static_cast<double>(scores.num_rephrasings) - 1);
-  }
-  if (settings.draws_annotators) {
-    double known = 0;
-    for (const auto subject : subjects_of(list, answers)) {
-      known += std::max(1.0, static_cast<double>(answers.num_annotators(subject))) - 1;
+  for (const auto& side : sides_of(scores, answers, settings)) {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      double known = 0;
+      for (const auto place : side.tables_of(list)) {
+        const auto& lines = side.tables[place].lines[axis];
+        known += lines.stream && lines.count > 1 ? static_cast<double>(lines.count) - 1 : 0;
+      }
+      degrees = known > 0 ? std::min(degrees, known) : degrees;
     }
-    count(known);
   }
   return degrees;
 }
