@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
@@ -54,85 +55,68 @@ std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std:
   return asked.empty() ? known : chosen;
 }
 
-/// Collective: ranks share the numbers of clusters.
-class ClusterFinder {
- public:
-  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed, const Workers& ranks)
-      : request_(request), num_dimensions_(num_dimensions), ranks_(ranks) {
-    settings_.start = request.start == ClusterRequest::Start::random ? stats::ClusterSettings::Start::random
-                                                                     : stats::ClusterSettings::Start::plus_plus;
-    settings_.num_restarts = static_cast<std::size_t>(request.restarts);
-    settings_.seed = seed;
-    number_ = static_cast<std::size_t>(base::parse_double(request.number).value_or(0));
+/// Limits, and the sides of the clusters that are chosen. `complete`: the points of its subjects.
+void describe(const std::vector<double>& complete, const std::string& high_above, std::size_t num_dimensions,
+              ClusterSource& source) {
+  for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
+    const auto scores = stats::column_of(complete, dimension, num_dimensions);
+    source.limits.push_back(high_above == "mean"     ? stats::mean(scores).value
+                            : high_above == "median" ? stats::median(scores).value
+                                                     : *base::parse_double(high_above));
   }
-
-  std::size_t num_curve() const { return std::max(static_cast<std::size_t>(request_.max_clusters), number_); }
-
-  ClusterSource operator()(std::string name, std::vector<double> points) const {
-    ClusterSource source;
-    source.name = std::move(name);
-    source.points = std::move(points);
-    const auto num_subjects = source.points.size() / num_dimensions_;
-    source.cluster_of.assign(num_subjects, -1);
-    std::vector<double> complete;
-    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
-      const auto point = std::span(source.points).subspan(subject * num_dimensions_, num_dimensions_);
-      if (stats::all_finite(point)) {
-        source.subjects.push_back(subject);
-        complete.insert(complete.end(), point.begin(), point.end());
-      }
-    }
-    source.by_number = base::joined(share<stats::Clustering>(ranks_, num_curve(), [&](std::size_t place) {
-      return std::vector{stats::cluster({complete, num_dimensions_}, place + 1, settings_)};
-    }));
-    std::vector<double> curve;
-    for (const auto& clustering : std::span(source.by_number).first(static_cast<std::size_t>(request_.max_clusters))) {
-      if (clustering.defined()) {
-        curve.push_back(clustering.inertia);
-      }
-    }
-    source.elbow = stats::find_elbow(curve);
-    source.number = number_ > 0 ? number_ : source.elbow.second_difference;
-    if (source.number > 0 && !source.chosen().defined()) {
-      source.number = 0;
-    }
-    describe(source, complete);
-    return source;
+  if (source.number == 0) {
+    return;
   }
+  const auto& chosen = source.chosen();
+  for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
+    source.cluster_of[source.subjects[point]] = static_cast<std::int32_t>(chosen.labels[point]);
+  }
+  for (std::size_t place = 0; place < chosen.centres.size(); ++place) {
+    const double centre = chosen.centres[place];
+    const double limit = source.limits[place % num_dimensions];
+    source.sides.push_back(centre > limit   ? ClusterSide::high
+                           : centre < limit ? ClusterSide::low
+                                            : ClusterSide::middle);
+  }
+}
 
- private:
-  void describe(ClusterSource& source, const std::vector<double>& complete) const {
-    for (std::size_t dimension = 0; dimension < num_dimensions_; ++dimension) {
-      std::vector<double> scores;
-      for (std::size_t place = dimension; place < complete.size(); place += num_dimensions_) {
-        scores.push_back(complete[place]);
-      }
-      source.limits.push_back(request_.high_above == "mean"     ? stats::mean(scores).value
-                              : request_.high_above == "median" ? stats::median(scores).value
-                                                                : *base::parse_double(request_.high_above));
-    }
-    if (source.number == 0) {
-      return;
-    }
-    const auto& chosen = source.chosen();
-    for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
-      source.cluster_of[source.subjects[point]] = static_cast<std::int32_t>(chosen.labels[point]);
-    }
-    for (std::size_t place = 0; place < chosen.centres.size(); ++place) {
-      const double centre = chosen.centres[place];
-      const double limit = source.limits[place % num_dimensions_];
-      source.sides.push_back(centre > limit   ? ClusterSide::high
-                             : centre < limit ? ClusterSide::low
-                                              : ClusterSide::middle);
+/// `source` has its points. Collective: ranks share the numbers of clusters.
+ClusterSource find_clusters(ClusterSource source, const ClusterRequest& request, std::size_t num_dimensions,
+                            std::uint64_t seed, const Workers& ranks) {
+  const auto num_subjects = source.points.size() / num_dimensions;
+  source.cluster_of.assign(num_subjects, -1);
+  std::vector<double> complete;
+  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+    const auto point = std::span(source.points).subspan(subject * num_dimensions, num_dimensions);
+    if (stats::all_finite(point)) {
+      source.subjects.push_back(subject);
+      complete.insert(complete.end(), point.begin(), point.end());
     }
   }
-
-  const ClusterRequest& request_;
-  std::size_t num_dimensions_;
-  const Workers& ranks_;
-  std::size_t number_ = 0;
-  stats::ClusterSettings settings_;
-};
+  const stats::ClusterSettings settings{.start = request.start == ClusterRequest::Start::random
+                                                     ? stats::ClusterSettings::Start::random
+                                                     : stats::ClusterSettings::Start::plus_plus,
+                                        .num_restarts = static_cast<std::size_t>(request.restarts),
+                                        .seed = seed};
+  const auto asked = static_cast<std::size_t>(base::parse_double(request.number).value_or(0));
+  const auto most = static_cast<std::size_t>(request.max_clusters);
+  source.by_number = base::joined(share<stats::Clustering>(ranks, std::max(most, asked), [&](std::size_t place) {
+    return std::vector{stats::cluster({complete, num_dimensions}, place + 1, settings)};
+  }));
+  std::vector<double> curve;
+  for (const auto& clustering : std::span(source.by_number).first(most)) {
+    if (clustering.defined()) {
+      curve.push_back(clustering.inertia);
+    }
+  }
+  source.elbow = stats::find_elbow(curve);
+  source.number = asked > 0 ? asked : source.elbow.second_difference;
+  if (source.number > 0 && !source.chosen().defined()) {
+    source.number = 0;
+  }
+  describe(complete, request.high_above, num_dimensions, source);
+  return source;
+}
 
 void add_rand(Clusters& clusters) {
   for (const auto& left : clusters.sources) {
@@ -150,14 +134,18 @@ void add_rand(Clusters& clusters) {
   }
 }
 
+/// Of subjects with these sides; "": one is in no cluster.
+Clusters::Agreement agreement_of(const std::set<std::string>& types) {
+  return types.contains("") ? Clusters::Agreement::none
+         : types.size() > 1 ? Clusters::Agreement::differs
+                            : Clusters::Agreement::agrees;
+}
+
 void add_agreements(Clusters& clusters) {
   for (std::size_t source = 0; source < clusters.sources.size(); ++source) {
     for (std::size_t subject = 0; subject < clusters.subjects.labels.size(); ++subject) {
-      const auto own = clusters.type_of(source, subject);
-      const auto reference = clusters.type_of(clusters.reference(), subject);
-      clusters.agreements.push_back(own.empty() || reference.empty() ? Clusters::Agreement::none
-                                    : own == reference               ? Clusters::Agreement::agrees
-                                                                     : Clusters::Agreement::differs);
+      clusters.agreements.push_back(
+          agreement_of({clusters.type_of(source, subject), clusters.type_of(clusters.reference(), subject)}));
     }
   }
 }
@@ -251,17 +239,17 @@ double spread_p(const std::vector<double>& scores, std::size_t num_templates, st
   return error.variance > 0 ? stats::ratio_p(of_subjects / error.variance, all.row_degrees, error.degrees) : stats::nan;
 }
 
-/// Behind the points, [dimension]: ClusterSource::spread_p.
-void append_spreads(const Cells& cells, const std::vector<ItemGroup>& dimensions, std::vector<double>& points) {
-  for (const auto& dimension : dimensions) {
+/// [dimension]: ClusterSource::spread_p.
+std::vector<double> spreads_of(const Cells& cells, const std::vector<ItemGroup>& dimensions) {
+  return base::mapped(dimensions, [&](const ItemGroup& dimension) {
     std::vector<double> scores(cells.length(subject_axis) * cells.num_sentences(), 0);  // NaN: an item is missing
     for (std::size_t place = 0; place < scores.size(); ++place) {
       for (const auto item : dimension.items) {
         scores[place] += cells.at(place / cells.num_sentences(), place % cells.num_sentences(), item);
       }
     }
-    points.push_back(spread_p(scores, cells.length(template_axis), cells.length(rephrasing_axis)));
-  }
+    return spread_p(scores, cells.length(template_axis), cells.length(rephrasing_axis));
+  });
 }
 
 using results::AxisSchema;
@@ -274,11 +262,8 @@ constexpr const char* fitted_warning =
 
 /// "first", "first" + 1, ... as labels.
 AxisSchema numbered(const char* name, const char* long_name, std::size_t first, std::size_t length) {
-  AxisSchema axis{name, long_name, {}, {}};
-  for (std::size_t place = 0; place < length; ++place) {
-    axis.labels.push_back(std::to_string(first + place));
-  }
-  return axis;
+  const auto text = [](std::size_t number) { return std::to_string(number); };
+  return {name, long_name, base::mapped(std::views::iota(first, first + length), text), {}};
 }
 
 /// All that is found of the clusters is called cluster..., over axes that differ.
@@ -318,7 +303,7 @@ class ClusterFindings {
 
   /// Every number of clusters, and the elbow.
   void add_curves() {
-    const auto numbers = numbered("num_clusters", "number of clusters", 1, clusters_.num_curve);
+    const auto numbers = numbered("num_clusters", "number of clusters", 1, clusters_.sources.front().by_number.size());
     std::vector<std::int32_t> labels;
     for (const auto& source : clusters_.sources) {
       for (const auto& clustering : source.by_number) {
@@ -618,9 +603,7 @@ Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, c
   for (const auto& [column, subject] : row.subjects) {
     types.insert(clusters.type_of(source, subject));
   }
-  return row.subjects.size() < clusters.columns.size() || types.contains("") ? Clusters::Agreement::none
-         : types.size() > 1                                                  ? Clusters::Agreement::differs
-                                                                             : Clusters::Agreement::agrees;
+  return row.subjects.size() < clusters.columns.size() ? Clusters::Agreement::none : agreement_of(types);
 }
 
 Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::uint64_t seed) {
@@ -639,24 +622,22 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   auto ratings = path.empty() ? DimensionMeans()
                               : read_dimension_means(path, clusters.subjects.labels, clusters.dimensions.labels);
   add_rows(clusters, request.across);
-  const ClusterFinder find(request, dimensions.size(), seed, scores.ranks);
-  clusters.num_curve = find.num_curve();
-  auto points =
-      share_measures<double>(scores, clusters.measures, [&](const std::vector<double>& values, std::size_t /*place*/) {
-        const Cells cells(scores, values);
-        auto numbers = subject_means(cells, dimensions);
-        append_spreads(cells, dimensions, numbers);
-        return numbers;
-      });
+  const auto add = [&](ClusterSource source) -> ClusterSource& {
+    return clusters.sources.emplace_back(
+        find_clusters(std::move(source), request, dimensions.size(), seed, scores.ranks));
+  };
+  using Numbers = std::vector<double>;
+  auto points = share_measures<Numbers>(scores, clusters.measures, [&](const Numbers& values, std::size_t /*place*/) {
+    const Cells cells(scores, values);
+    return std::vector{subject_means(cells, dimensions), spreads_of(cells, dimensions)};
+  });
   const auto* units = scores.axes[measure_axis]->find_coordinate("units");
   for (std::size_t place = 0; place < points.size(); ++place) {
     const auto measure = clusters.measures[place];
-    const std::vector<double> spreads(points[place].end() - std::ssize(dimensions), points[place].end());
-    points[place].resize(points[place].size() - dimensions.size());
-    auto& source =
-        clusters.sources.emplace_back(find(scores.axes[measure_axis]->labels[measure], std::move(points[place])));
-    source.spread_p = spreads;
-    source.unit = units == nullptr ? "" : (*units)[measure];
+    auto& source = add({.name = scores.axes[measure_axis]->labels[measure],
+                        .unit = units == nullptr ? "" : (*units)[measure],
+                        .points = std::move(points[place][0]),
+                        .spread_p = std::move(points[place][1])});
     const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], measure) : -1;
     if (in_score > 0) {
       const auto values = scores.read(measure);
@@ -672,8 +653,9 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     clusters.has_people = true;
     clusters.human_source = source_of_ratings(request.human_ratings);
     clusters.unmatched = ratings.unmatched;
-    clusters.sources.push_back(find(people_label, std::move(ratings.means)));
-    clusters.sources.back().spread_p.assign(dimensions.size(), stats::nan);
+    add({.name = people_label,
+         .points = std::move(ratings.means),
+         .spread_p = std::vector<double>(dimensions.size(), stats::nan)});
   }
   add_rand(clusters);
   add_agreements(clusters);

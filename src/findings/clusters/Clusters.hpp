@@ -23,20 +23,20 @@ inline const std::vector<std::string> side_names = {"none", "low", "middle", "hi
 
 /// One measure, or the people.
 struct ClusterSource {
-  std::string name;
-  std::string unit;                   ///< of the scores; "": not known, as of people
-  std::vector<double> points;         ///< [subject, dimension], mean scores; NaN: none
-  std::vector<std::int32_t> answers;  ///< [subject, dimension]: sampled answers that were read in them
+  std::string name = {};
+  std::string unit = {};                   ///< of the scores; "": not known, as of people
+  std::vector<double> points = {};         ///< [subject, dimension], mean scores; NaN: none
+  std::vector<std::int32_t> answers = {};  ///< [subject, dimension]: sampled answers that were read in them
   /// [dimension]: p that subjects are alike on it, by F of subjects over what templates and rephrasings do to single
   /// subjects; NaN: not known, as of people.
-  std::vector<double> spread_p;
-  std::vector<std::size_t> subjects;         ///< those with a score on every dimension, which are clustered
-  std::vector<stats::Clustering> by_number;  ///< [k - 1]
-  stats::Elbow elbow;
-  std::size_t number = 0;                ///< of clusters that all below is about; 0: none, no elbow or too few subjects
-  std::vector<double> limits;            ///< [dimension]: above it is high
-  std::vector<ClusterSide> sides;        ///< [cluster, dimension], of the centres
-  std::vector<std::int32_t> cluster_of;  ///< [subject]; -1: none
+  std::vector<double> spread_p = {};
+  std::vector<std::size_t> subjects = {};         ///< those with a score on every dimension, which are clustered
+  std::vector<stats::Clustering> by_number = {};  ///< [k - 1]
+  stats::Elbow elbow = {};
+  std::size_t number = 0;               ///< of clusters that all below is about; 0: none, no elbow or too few subjects
+  std::vector<double> limits = {};      ///< [dimension]: above it is high
+  std::vector<ClusterSide> sides = {};  ///< [cluster, dimension], of the centres
+  std::vector<std::int32_t> cluster_of = {};  ///< [subject]; -1: none
   /// The spread of the subjects on this dimension is within its error: sides and tests say nothing.
   bool is_within_error(std::size_t dimension) const { return spread_p[dimension] > largest_spread_p; }
   static constexpr double largest_spread_p = 0.05;
@@ -59,7 +59,6 @@ struct Clusters {
   results::AxisSchema subjects;                   ///< of the table
   results::AxisSchema dimensions;                 ///< `cluster_dimension`
   std::vector<std::array<std::size_t, 2>> pairs;  ///< of dimensions, the earlier first
-  std::size_t num_curve = 0;                      ///< k = 1 .. num_curve were computed
   std::vector<ClusterSource> sources;             ///< the measures, and behind them the people where there is a table
   bool has_people = false;
   std::string human_source;            ///< file and SHA-256 of the people's table
