@@ -80,20 +80,8 @@ double crossed_power(const PlannedMean& planned, std::size_t num_rows) {
 }
 
 std::optional<std::size_t> enough_rows(const PlannedMean& planned, double power, std::size_t most) {
-  const auto is_enough = [&](std::size_t n) { return crossed_power(planned, n) >= power; };
-  std::size_t short_of = 1;
-  std::size_t enough = 2;  // the power need not grow with the rows where columns have effects: their degrees are few
-  for (; !is_enough(enough); enough = std::min(most, enough + enough / 4 + 1)) {
-    if (enough == most) {
-      return std::nullopt;
-    }
-    short_of = enough;
-  }
-  while (enough - short_of > 1) {
-    const auto middle = short_of + (enough - short_of) / 2;
-    (is_enough(middle) ? enough : short_of) = middle;
-  }
-  return enough;
+  // the power need not grow with the rows where columns have effects: their degrees are few
+  return fewest_enough(2, most, [&](std::size_t num_rows) { return crossed_power(planned, num_rows) >= power; });
 }
 
 }  // namespace stereosweep::stats

@@ -1,6 +1,7 @@
 // Power of the t test of a mean of crossed cells, before there are data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -22,6 +23,24 @@ struct PlannedMean {
 /// both ways of rows and columns, weighed by the F distribution, with the mean squares that are expected there. 0 with
 /// fewer than two rows, NaN for a mean of NaN. How near it comes: tests/bench/README.md.
 double crossed_power(const PlannedMean& planned, std::size_t num_rows);
+
+/// A number from `least` to `most` that is enough while one less is not (or is below `least`); nothing where none is
+/// found, looking a quarter farther each time.
+std::optional<std::size_t> fewest_enough(std::size_t least, std::size_t most, const auto& is_enough) {
+  std::size_t short_of = least - 1;
+  std::size_t enough = least;
+  for (; !is_enough(enough); enough = std::min(most, enough + enough / 4 + 1)) {
+    if (enough == most) {
+      return std::nullopt;
+    }
+    short_of = enough;
+  }
+  while (enough - short_of > 1) {
+    const auto middle = short_of + (enough - short_of) / 2;
+    (is_enough(middle) ? enough : short_of) = middle;
+  }
+  return enough;
+}
 
 /// A number of rows up to `most` with at least this power while one row less has not; nothing where there is none,
 /// as where few columns have effects of their own.

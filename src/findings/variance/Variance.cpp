@@ -8,6 +8,7 @@
 #include "base/Lists.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/tables/TerminalTable.hpp"
+#include "stats/Power.hpp"
 
 namespace stereosweep::findings {
 
@@ -21,7 +22,7 @@ auto fields_of(base::Either<VarianceRow> auto& row) {
 namespace {
 
 constexpr double enough_reliability = 0.9;
-constexpr std::size_t most_projected = 1'000'000;
+constexpr std::size_t most_projected = std::size_t{1} << 19;
 
 /// Numbers for which reliability is projected, and `own`.
 std::vector<std::size_t> counts_with(std::size_t own) {
@@ -63,21 +64,11 @@ class Generalizability {
 };
 
 /// Fewest with enough reliability, which rises with the number; NaN: none.
-double fewest_enough(const auto& reliability_with) {
-  std::size_t below = 0;
-  std::size_t enough = 1;
-  while (reliability_with(static_cast<double>(enough)) < enough_reliability) {
-    below = enough;
-    enough *= 2;
-    if (enough > most_projected) {
-      return stats::nan;
-    }
-  }
-  while (enough - below > 1) {
-    const auto middle = (below + enough) / 2;
-    (reliability_with(static_cast<double>(middle)) < enough_reliability ? below : enough) = middle;
-  }
-  return static_cast<double>(enough);
+double fewest_reliable(const auto& reliability_with) {
+  const auto fewest = stats::fewest_enough(1, most_projected, [&](std::size_t count) {
+    return !(reliability_with(static_cast<double>(count)) < enough_reliability);
+  });
+  return fewest ? static_cast<double>(*fewest) : stats::nan;
 }
 
 void add_reliability(VarianceRow& row, const CellTable& cells, const std::vector<std::size_t>& template_counts,
@@ -102,10 +93,10 @@ void add_reliability(VarianceRow& row, const CellTable& cells, const std::vector
     }
   }
   if (row.status == ReliabilityStatus::ok && has_templates) {
-    row.enough_templates = fewest_enough([&](double k) { return variances.with(k, rephrasings).relative; });
+    row.enough_templates = fewest_reliable([&](double k) { return variances.with(k, rephrasings).relative; });
   }
   if (row.status == ReliabilityStatus::ok && has_rephrasings) {
-    row.enough_rephrasings = fewest_enough([&](double m) { return variances.with(templates, m).relative; });
+    row.enough_rephrasings = fewest_reliable([&](double m) { return variances.with(templates, m).relative; });
   }
 }
 

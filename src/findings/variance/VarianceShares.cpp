@@ -115,24 +115,20 @@ VarianceShares shares_of(const CentredTable& centred, RunsCompared runs, double 
 std::vector<Finding> findings_of(const std::string& prefix, const results::AxisSchema& measures, RunsCompared runs,
                                  const std::vector<VarianceShares>& rows, double confidence) {
   const auto sources = base::joined(rows, &VarianceShares::sources);
-  const auto component = [](double stats::VarianceComponent::*field) {
-    return [field](const VarianceSource& source) { return source.component.*field; };
-  };
-  const auto interval = results::percent(confidence) + " interval, modified large sample";
   Finding by_source{.name = prefix + "variance",
                     .axes = {measures, {"variance_source", "source of variance", variance_sources(runs), {}}}};
-  by_source.add(Role::value, sources, "share", "1", "share of the total sum of squares", &VarianceSource::share);
-  by_source.add(Role::value, sources, "component", squared_unit,
-                "variance component by expected mean squares; of the residual its mean square",
-                component(&stats::VarianceComponent::value));
-  by_source.add(Role::low, sources, "component_low", squared_unit, "lower end of the " + interval,
-                component(&stats::VarianceComponent::low));
-  by_source.add(Role::high, sources, "component_high", squared_unit, "upper end of the " + interval,
-                component(&stats::VarianceComponent::high));
-  for (auto& column : by_source.columns) {
-    column.of = column.role == Role::value ? "" : "component";
-  }
-  by_source.add(Role::value, sources, "degrees", "1", "degrees of freedom", &VarianceSource::degrees);
+  const RowColumns add{by_source, sources};
+  const auto component = &VarianceSource::component;
+  add(Role::value, "share", "1", "share of the total sum of squares", &VarianceSource::share);
+  add(Role::value, "component", squared_unit,
+      "variance component by expected mean squares; of the residual its mean square", component,
+      &stats::VarianceComponent::value);
+  add.interval({.what = results::percent(confidence) + " interval, modified large sample",
+                .unit = squared_unit,
+                .prefix = "component_",
+                .of = "component"},
+               component);
+  add(Role::value, "degrees", "1", "degrees of freedom", &VarianceSource::degrees);
   by_source.views = {
       {"Variance in parts by source of ",
        table_columns("source: variance_source, share, component, low: component_low, high: component_high, degrees"),
