@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -174,18 +175,28 @@ class Generator {
 
 // Samples of a run.
 
-/// All ranks' parts as one sample, on rank zero; the others' is returned as it is.
+/// Collective: all ranks' parts as one sample, on rank zero; the others' is returned as it is. Throws SharedError.
 corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
   parallel::Messenger messenger(world);
+  std::exception_ptr failure;
   if (world.rank() != 0) {
     messenger.send(0, 0, corpus::encode(part));
     messenger.wait_until_sent();
-    return part;
   }
-  for (int received = 1; received < world.size(); ++received) {
-    part = corpus::merge(std::move(part), corpus::decode_sample(messenger.wait().bytes));
+  for (int left = world.rank() == 0 ? world.size() - 1 : 0; left > 0; --left) {
+    const auto bytes = messenger.wait().bytes;  // behind a failure, too: the others wait until they have sent
+    try {
+      part = failure ? std::move(part) : corpus::merge(std::move(part), corpus::decode_sample(bytes));
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
-  return part;
+  return coordinated(world, [&] {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+    return std::move(part);
+  });
 }
 
 void log_counts(const corpus::Sample& sample) {
