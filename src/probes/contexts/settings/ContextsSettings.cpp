@@ -15,6 +15,28 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
+/// A number, or a word in its place, which the enumeration's second value stands for.
+template <class Choice>
+void number_or_word_key(config::Fields& keys, const std::string& name, std::int64_t& number, Choice& choice,
+                        const char* word, std::int64_t smallest, std::int64_t largest, std::string_view /*about*/) {
+  const config::Node* node = keys.optional(name);
+  if (node != nullptr && node->kind == config::Node::Kind::scalar && node->value == word) {
+    choice = static_cast<Choice>(1);
+  } else {
+    keys.integer(name, number, smallest, largest);
+  }
+}
+template <class Choice>
+void number_or_word_key(config::ShownKeys& keys, const std::string& name, std::int64_t number, Choice choice,
+                        const char* word, std::int64_t smallest, std::int64_t largest, std::string_view about) {
+  if (keys.describes()) {
+    const auto integer = config::integer_schema(smallest, largest);
+    keys.describe(name, config::either_schema({config::choice_schema({word}), integer}), about, number);
+  } else {
+    keys.add(name, choice == static_cast<Choice>(1) ? config::Node::plain(word) : config::integer(number));
+  }
+}
+
 // The one list of plain keys, in the order of a dump: what has a form of its own is read and written beside it.
 
 constexpr auto file_keys = [](auto& keys, auto& corpus) {
@@ -29,11 +51,15 @@ constexpr auto corpus_keys = [](auto& keys, auto& corpus) {
 };
 
 constexpr auto contextual_keys = [](auto& keys, auto& vectors) {
+  number_or_word_key(keys, "layer", vectors.layer, vectors.states, "sum", -1000, 1000,
+                     "as hidden_states of transformers: -1 is the last");
   keys.choice("pool", vectors.pool, {"mean", "first", "last"});
+  number_or_word_key(keys.told_by_block(), "window", vectors.window, vectors.cut, "guo2021", 0, 10'000,
+                     "words that are kept on each side; 0: the whole sentence");
 };
 
 constexpr auto keep_keys = [](auto& keys, auto& settings) {
-  keys.choice("keep", settings.keep, {"none", "journal", "float16", "float32"});
+  keys.not_raw().choice("keep", settings.keep, {"none", "journal", "float16", "float32"});
 };
 
 std::vector<std::string> read_files(const config::Node& node, const std::string& key, const config::Fields& job) {
@@ -163,15 +189,13 @@ void check_detection(const config::Node& node, const std::string& key, const Bia
 
 std::vector<BiasDetection> read_detections(const config::Node& node, const NamedTests& tests,
                                            const config::ProbeReading& job) {
-  const auto source = config::find_source(node, "detections", "statistics.detections", job.pieces, job.problems);
-  job.problems.add_if(!source.table.empty(), node.place("statistics.detections"), "no table can be read here",
-                      "detections are a list");
   using Entry = config::Placed<BiasDetection>;
   const auto read = [&](const config::Node& entry, const std::string& key) {
     return std::vector{Entry{read_detection(entry, key, job.problems), &entry, key}};
   };
   std::vector<BiasDetection> detections;
-  for (const auto& entry : config::read_source<Entry>(source, job.problems, read)) {
+  for (const auto& entry :
+       config::read_entries<Entry>(node, "detections", "statistics.detections", job.pieces, job.problems, read)) {
     check_detection(*entry.node, entry.key, entry, tests, job.problems);
     detections.push_back(entry);
   }
@@ -239,21 +263,21 @@ void check_size(const config::ProbeReading& job, const Contexts& settings) {
 }
 
 /// A path as it stands, or only the file's own name: its content counts by a hash that every start compares.
-config::Node path(const std::string& text, config::Extent extent) {
-  return config::Node::text(extent == config::Extent::everything ? text : text.substr(text.rfind('/') + 1));
+std::string shown_path(const std::string& text, config::Extent extent) {
+  return extent == config::Extent::everything ? text : text.substr(text.rfind('/') + 1);
 }
 
-config::Node dump(const Corpus& corpus) {
-  config::ShownKeys fields;
-  if (corpus.is_generated()) {
-    fields.items("templates", corpus.templates);
-    config::rephrasings_key(fields, corpus.rephrasings, corpus.templates);
-  } else {
-    fields.lines("files", corpus.files);
-    file_keys(fields, corpus);
+/// A dump has files or templates, a schema both.
+void show_corpus(config::ShownKeys& keys, const Corpus& corpus) {
+  if (!corpus.is_generated()) {
+    keys.own("files", config::texts(corpus.files), "texts to read", config::text_or_lines_schema);
+    file_keys(keys, corpus);
   }
-  corpus_keys(fields, corpus);
-  return fields.take();
+  if (keys.describes() || corpus.is_generated()) {
+    keys.sourced("templates", corpus.templates, "in place of files: sentences that are made");
+    config::rephrasings_key(keys, corpus.rephrasings, corpus.templates);
+  }
+  corpus_keys(keys, corpus);
 }
 
 }  // namespace
@@ -305,19 +329,7 @@ void vector_keys(config::Fields& job, Contexts& settings) {
       refuse_keys(fields, {"layer", "pool", "window"}, job.problems(), "static vectors",
                   "they are read off no sentence");
     }
-    const config::Node* layer = fields.optional("layer");
-    if (layer != nullptr && layer->kind == config::Node::Kind::scalar && layer->value == "sum") {
-      contextual.states = ContextualVectors::States::sum_of_layers;
-    } else {
-      fields.integer("layer", contextual.layer, -1000, 1000);
-    }
     contextual_keys(fields, contextual);
-    const config::Node* window = fields.optional("window");
-    if (window != nullptr && window->kind == config::Node::Kind::scalar && window->value == "guo2021") {
-      contextual.cut = ContextualVectors::Cut::guo2021;
-    } else {
-      fields.integer("window", contextual.window, 0, 10'000);
-    }
     keep_keys(fields, settings);
     fields.finish();
   }
@@ -341,66 +353,28 @@ void vector_keys(config::Fields& job, Contexts& settings) {
   settings.vectors = contextual;
 }
 
-namespace {
-
-void dump_vectors(config::ShownKeys& job, const Contexts& settings) {
-  if (!settings.is_static()) {
-    job.told_by_block().add("corpus", dump(settings.contextual().corpus));
-  }
-  job.nested("vectors", [&](config::ShownKeys& vectors) {
-    if (settings.is_static()) {
-      if (!settings.from_table().file.empty()) {
-        vectors.told_by_block().add("file", path(settings.from_table().file, job.extent()));
-      }
-      vectors.append(config::dump_extent(settings.from_table(), job.extent()));
-    } else {
-      const auto& contextual = settings.contextual();
-      vectors.add("layer", contextual.states == ContextualVectors::States::sum_of_layers
-                               ? config::Node::plain("sum")
-                               : config::integer(contextual.layer));
-      contextual_keys(vectors, contextual);
-      vectors.told_by_block().add("window", contextual.cut == ContextualVectors::Cut::guo2021
-                                                ? config::Node::plain("guo2021")
-                                                : config::integer(contextual.window));
-    }
-    keep_keys(vectors.not_raw(), settings);
-  });
-}
-
-void describe_vectors(config::ShownKeys& job, const Contexts& settings) {
-  const ContextualVectors contextual;
-  const StaticVectors table;
-  job.nested(
-      "corpus",
-      [&](config::ShownKeys& corpus) {
-        corpus.describe("files", config::text_or_lines_schema(), "texts to read");
-        file_keys(corpus, contextual.corpus);
-        corpus.sourced("templates", contextual.corpus.templates, "in place of files: sentences that are made");
-        config::rephrasings_key(corpus, contextual.corpus.rephrasings, contextual.corpus.templates);
-        corpus_keys(corpus, contextual.corpus);
-      },
-      "sentences in which the words of the tests stand");
-  job.nested(
-      "vectors",
-      [&](config::ShownKeys& vectors) {
-        vectors.path("file", "", "of static vectors");
-        StaticVectors::each_key(table, vectors);
-        vectors.describe("layer",
-                         config::either_schema({config::choice_schema({"sum"}), config::integer_schema(-1000, 1000)}),
-                         "as hidden_states of transformers: -1 is the last", contextual.layer);
-        contextual_keys(vectors, contextual);
-        vectors.describe("window",
-                         config::either_schema({config::choice_schema({"guo2021"}), config::integer_schema(0, 10'000)}),
-                         "words that are kept on each side; 0: the whole sentence", contextual.window);
-        keep_keys(vectors, settings);
-      },
-      "where the words' vectors come from");
-}
-
-}  // namespace
-
+/// A dump has the keys of one kind of vectors, a schema those of both.
 void vector_keys(config::ShownKeys& job, const Contexts& settings) {
-  job.describes() ? describe_vectors(job, settings) : dump_vectors(job, settings);
+  const auto* contextual = std::get_if<ContextualVectors>(&settings.vectors);
+  if (contextual != nullptr) {
+    job.told_by_block().nested(
+        "corpus", [&](auto& keys) { show_corpus(keys, contextual->corpus); },
+        "sentences in which the words of the tests stand");
+  }
+  const auto table = settings.is_static() ? settings.from_table() : StaticVectors();
+  const auto show_vectors = [&](config::ShownKeys& vectors) {
+    vectors.told_by_block().path("file", shown_path(table.file, job.extent()), "of static vectors");
+    if (vectors.describes()) {
+      StaticVectors::each_key(table, vectors);
+    } else if (settings.is_static()) {
+      vectors.append(config::dump_extent(table, job.extent()));
+    }
+    if (contextual != nullptr) {
+      contextual_keys(vectors, *contextual);
+    }
+    keep_keys(vectors, settings);
+  };
+  job.nested("vectors", show_vectors, "where the words' vectors come from");
 }
 
 std::string settings_of_vectors(const Contexts& settings) {
