@@ -19,7 +19,6 @@ constexpr std::size_t capacity = max_line_bytes + 1;         // the longest line
 
 // Published collections of comments are packed with --long=31, the largest that zstd knows: 2 GiB.
 constexpr int largest_window_log = 31;
-constexpr std::size_t stored_block = std::size_t{256} << 10;
 
 // As many bytes as there are, up to `to.size()`; fewer only at the end.
 std::size_t read_at(const base::SharedBytes& file, std::uint64_t offset, std::span<char> to) {
@@ -58,62 +57,33 @@ class PlainStream : public ByteStream {
   std::uint64_t position_;
 };
 
-// The stored bytes of a compressed file, block by block.
-class StoredBytes {
- public:
-  explicit StoredBytes(const std::filesystem::path& path)
-      : path_(path), file_(base::open_file(path)), block_(stored_block) {}
-  /// What is not taken yet; more is read where there is nothing left. Empty at the end.
-  std::span<const char> left() {
-    if (begin_ == end_) {
-      begin_ = 0;
-      end_ = read_at(file_, offset_, block_);
-      offset_ += end_;
-    }
-    return {block_.data() + begin_, end_ - begin_};
-  }
-  void take(std::size_t count) { begin_ += count; }
-  std::uint64_t position() const { return offset_ - (end_ - begin_); }
-  [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
-    throw base::InputError(
-        base::describe(path_.string() + ": " + problem + " at byte " + std::to_string(position()), why));
-  }
-
- private:
-  std::filesystem::path path_;
-  base::SharedBytes file_;
-  std::vector<char> block_;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-  std::uint64_t offset_ = 0;
-};
-
 // Members (gzip), streams (bzip2) or frames (zstd), one behind the other.
 class PackedStream : public ByteStream {
  public:
-  PackedStream(const std::filesystem::path& path, const char* format) : stored_(path), format_(format) {}
+  PackedStream(const std::filesystem::path& path, const char* format)
+      : path_(path), format_(format), file_(path, 0), stored_(file_) {}
   PackedStream(const PackedStream&) = delete;
   PackedStream& operator=(const PackedStream&) = delete;
 
   std::size_t read(std::span<char> to) override {
     std::size_t made = 0;
-    while (made < to.size() && (is_inside_ || !stored_.left().empty())) {
-      const auto input = stored_.left();
+    while (made < to.size() && (is_inside_ || !stored_.ahead(1).empty())) {
+      const auto input = stored_.ahead(1);
       const auto count = unpack(input, to.subspan(made));
       made += count;
       if (input.empty() && is_inside_ && count == 0) {
-        stored_.refuse(std::string("the ") + format_ + " data end too early", "it was cut, or is still written");
+        refuse(std::string("the ") + format_ + " data end too early", "it was cut, or is still written");
       }
     }
     return made;
   }
-  std::uint64_t stored_position() const override { return stored_.position(); }
+  std::uint64_t stored_position() const override { return stored_.offset(); }
 
  protected:
   /// Returns how many bytes it has made of `input`, takes what it read from `stored_` and sets `is_inside_`.
-  virtual std::size_t unpack(std::span<const char> input, std::span<char> to) = 0;
+  virtual std::size_t unpack(std::string_view input, std::span<char> to) = 0;
   /// The status of a library's `call`, whose `state` counts down what is left of both sides, and how much it made.
-  std::pair<int, std::size_t> count_down(auto& state, std::span<const char> input, std::span<char> to, auto call) {
+  std::pair<int, std::size_t> count_down(auto& state, std::string_view input, std::span<char> to, auto call) {
     const auto room = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
     state.next_in = reinterpret_cast<decltype(state.next_in)>(const_cast<char*>(input.data()));  // only read
     state.avail_in = static_cast<unsigned>(input.size());
@@ -123,12 +93,19 @@ class PackedStream : public ByteStream {
     stored_.take(input.size() - state.avail_in);
     return {status, room - state.avail_out};
   }
-
-  StoredBytes stored_;
-  bool is_inside_ = false;  ///< of a member
+  [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
+    throw base::InputError(
+        base::describe(path_.string() + ": " + problem + " at byte " + std::to_string(stored_.offset()), why));
+  }
 
  private:
+  std::filesystem::path path_;
   const char* format_;
+  PlainStream file_;
+
+ protected:
+  ReadAhead stored_;
+  bool is_inside_ = false;  ///< of a member
 };
 
 // RFC 1952.
@@ -142,21 +119,21 @@ class GzipStream : public PackedStream {
   ~GzipStream() override { inflateEnd(&state_); }
 
  private:
-  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+  std::size_t unpack(std::string_view input, std::span<char> to) override {
     if (!is_inside_) {
-      if (stored_.position() > 0 && input[0] == '\0') {  // zeros that some tapes and tools add
+      if (stored_.offset() > 0 && input[0] == '\0') {  // zeros that some tapes and tools add
         stored_.take(1);
         padded_ = true;
         return 0;
       }
       if (padded_ || input[0] != '\x1f') {
-        stored_.refuse("no gzip data", "something else stands behind the end of a member");
+        refuse("no gzip data", "something else stands behind the end of a member");
       }
       inflateReset(&state_);
     }
     const auto [status, count] = count_down(state_, input, to, [this] { return inflate(&state_, Z_NO_FLUSH); });
     if (status != Z_STREAM_END && status != Z_OK && status != Z_BUF_ERROR) {
-      stored_.refuse("broken gzip data", state_.msg == nullptr ? "" : state_.msg);
+      refuse("broken gzip data", state_.msg == nullptr ? "" : state_.msg);
     }
     is_inside_ = status != Z_STREAM_END;
     return count;
@@ -177,17 +154,17 @@ class Bzip2Stream : public PackedStream {
   }
 
  private:
-  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+  std::size_t unpack(std::string_view input, std::span<char> to) override {
     if (!is_inside_ && BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
       base::fail("bzip2 cannot start", "no memory");
     }
     is_inside_ = true;
     const auto [status, count] = count_down(state_, input, to, [this] { return BZ2_bzDecompress(&state_); });
     if (status == BZ_DATA_ERROR_MAGIC) {
-      stored_.refuse("no bzip2 data", "something else stands behind the end of a stream");
+      refuse("no bzip2 data", "something else stands behind the end of a stream");
     }
     if (status != BZ_OK && status != BZ_STREAM_END) {
-      stored_.refuse("broken bzip2 data", status == BZ_MEM_ERROR ? "no memory" : "a checksum or a code is wrong");
+      refuse("broken bzip2 data", status == BZ_MEM_ERROR ? "no memory" : "a checksum or a code is wrong");
     }
     if (status == BZ_STREAM_END) {
       BZ2_bzDecompressEnd(&state_);
@@ -210,13 +187,13 @@ class ZstdStream : public PackedStream {
   }
 
  private:
-  std::size_t unpack(std::span<const char> input, std::span<char> to) override {
+  std::size_t unpack(std::string_view input, std::span<char> to) override {
     ZSTD_outBuffer made{to.data(), to.size(), 0};
     ZSTD_inBuffer read{input.data(), input.size(), 0};
     const auto hint = ZSTD_decompressStream(state_.get(), &made, &read);
     stored_.take(read.pos);
     if (ZSTD_isError(hint) != 0) {
-      stored_.refuse("broken zstd data", ZSTD_getErrorName(hint));
+      refuse("broken zstd data", ZSTD_getErrorName(hint));
     }
     is_inside_ = hint != 0;
     return made.pos;
@@ -257,10 +234,8 @@ Compression compression_of(const std::filesystem::path& path, const base::Shared
   if (is_bzip2(head)) {
     return Compression::bzip2;
   }
-  for (const auto& [name, magic] : {std::pair<const char*, std::string_view>{"xz",
-                                                                             "\xFD"
-                                                                             "7zXZ"},
-                                    {"zip", "PK\x03\x04"}}) {
+  using Magic = std::pair<const char*, std::string_view>;
+  for (const auto& [name, magic] : {Magic{"xz", "\3757zXZ"}, Magic{"zip", "PK\x03\x04"}}) {
     base::refuse_if(head.starts_with(magic), path.string() + " is compressed with " + name,
                     "only gzip, bzip2 and zstd are read", "compress it with zstd");
   }
@@ -286,57 +261,53 @@ std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compr
   return std::make_unique<PlainStream>(path, begin);
 }
 
-std::string read_head(ByteStream& stream, std::size_t most) {
-  std::string head(most, '\0');
-  std::size_t size = 0;
-  for (std::size_t count = 1; count > 0 && size < most; size += count) {
-    count = stream.read(std::span(head).subspan(size));
+std::string_view ReadAhead::ahead(std::size_t size) {
+  const auto wanted = std::max(size, usual_block);
+  if (end_ - begin_ < size) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+    buffer_.resize(std::max(buffer_.size(), wanted));
   }
-  head.resize(size);
-  return head;
-}
-
-std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compression compression,
-                                       std::uint64_t begin) {
-  const auto head = read_head(*open_stream(path, compression), usual_block);
-  const bool has_returns = head.find('\n') == std::string::npos && head.find('\r') != std::string::npos;
-  auto stream = open_stream(path, compression, begin);
-  return has_returns ? std::make_unique<CarriageReturns>(std::move(stream)) : std::move(stream);
-}
-
-LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadHook hook)
-    : stream_(stream),
-      end_(end),
-      long_line_(std::move(long_line)),
-      hook_(std::move(hook)),
-      buffer_(capacity),
-      offset_(begin > 0 ? begin - 1 : 0),
-      at_start_of_line_(begin == 0) {}
-
-// Reads until `size` bytes are in the buffer or the stream ends.
-void LineReader::fill(std::size_t size) {
-  while (filled_ < size && !ended_) {
-    const auto count = stream_.read({buffer_.data() + filled_, size - filled_});
+  while (end_ - begin_ < size && !ended_) {
+    const auto count = stream_.read({buffer_.data() + end_, wanted - end_});
     if (hook_) {
       hook_(stream_.stored_position(), count);
     }
     ended_ = count == 0;
-    filled_ += count;
+    end_ += count;
   }
+  return {buffer_.data() + begin_, end_ - begin_};
 }
+
+std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compression compression,
+                                       std::uint64_t begin) {
+  const auto first = open_stream(path, compression);
+  ReadAhead bytes(*first);
+  const auto head = bytes.ahead(usual_block);
+  const bool has_returns = head.find('\n') == std::string_view::npos && head.find('\r') != std::string_view::npos;
+  auto stream = open_stream(path, compression, begin);
+  return has_returns ? std::make_unique<CarriageReturns>(std::move(stream)) : std::move(stream);
+}
+
+LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line,
+                       ReadAhead::Hook hook)
+    : bytes_(stream, begin > 0 ? begin - 1 : 0, std::move(hook)),
+      end_(end),
+      long_line_(std::move(long_line)),
+      at_start_of_line_(begin == 0) {}
 
 // Goes behind the next line feed of what begins before `limit`; false: there is none. What stands before it may be
 // long: nothing of it is kept.
 bool LineReader::leave_line(std::uint64_t limit) {
-  while (offset_ < limit) {
-    fill(usual_block);
-    const auto* found = static_cast<char*>(std::memchr(buffer_.data(), '\n', filled_));
-    if (found != nullptr) {
-      taken_ = static_cast<std::size_t>(found - buffer_.data()) + 1;
+  while (bytes_.offset() < limit) {
+    const auto text = bytes_.ahead(usual_block);
+    const auto found = text.find('\n');
+    if (found != std::string_view::npos) {
+      bytes_.take(found + 1);
       return true;
     }
-    offset_ += std::exchange(filled_, 0);
-    if (ended_) {
+    bytes_.take(text.size());
+    if (text.size() < usual_block) {
       return false;
     }
   }
@@ -344,42 +315,36 @@ bool LineReader::leave_line(std::uint64_t limit) {
 }
 
 std::optional<LineBlock> LineReader::next() {
+  bytes_.take(std::exchange(handed_out_, 0));
   // the line that began before our part belongs to somebody else
   at_start_of_line_ = at_start_of_line_ || leave_line(end_);
-  for (;;) {
-    std::memmove(buffer_.data(), buffer_.data() + taken_, filled_ - taken_);
-    offset_ += taken_;
-    filled_ -= taken_;
-    taken_ = 0;
-    if (offset_ >= end_ || !at_start_of_line_) {
-      return std::nullopt;
+  while (at_start_of_line_ && bytes_.offset() < end_) {
+    const auto offset = bytes_.offset();
+    auto text = bytes_.ahead(usual_block);
+    bool has_ended = text.size() < usual_block;
+    const void* last = ::memrchr(text.data(), '\n', text.size());
+    if (last == nullptr && !has_ended) {
+      text = bytes_.ahead(capacity);
+      has_ended = text.size() < capacity;
+      last = ::memrchr(text.data(), '\n', text.size());
     }
-    const auto wanted = std::max(usual_block, filled_);
-    fill(wanted);
-    const void* last = ::memrchr(buffer_.data(), '\n', filled_);
-    if (last == nullptr && !ended_) {
-      fill(capacity);
-      last = ::memrchr(buffer_.data(), '\n', filled_);
-    }
-    if (filled_ == 0) {
-      return std::nullopt;
-    }
-    if (last == nullptr && filled_ == capacity) {
-      const auto begin = offset_;
+    if (last == nullptr && !has_ended) {
       leave_line(~std::uint64_t{0});
-      long_line_(begin, offset_ + taken_ - begin);
+      long_line_(offset, bytes_.offset() - offset);
       continue;
     }
-    taken_ = ended_ || last == nullptr ? filled_
-                                       : static_cast<std::size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
-    if (offset_ + taken_ > end_) {  // the last line that is ours begins before `end_`
-      const auto from = end_ - 1 - offset_;
-      const void* found = std::memchr(buffer_.data() + from, '\n', taken_ - from);
-      taken_ =
-          found == nullptr ? taken_ : static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) + 1;
+    const auto size_to = [&](const void* end_of_line) {
+      return static_cast<std::size_t>(static_cast<const char*>(end_of_line) - text.data()) + 1;
+    };
+    handed_out_ = has_ended ? text.size() : size_to(last);
+    if (offset + handed_out_ > end_) {  // the last line that is ours begins before `end_`
+      const auto from = end_ - 1 - offset;
+      const void* found = std::memchr(text.data() + from, '\n', handed_out_ - from);
+      handed_out_ = found == nullptr ? handed_out_ : size_to(found);
     }
-    return LineBlock{{buffer_.data(), taken_}, offset_};
+    return text.empty() ? std::nullopt : std::optional(LineBlock{text.substr(0, handed_out_), offset});
   }
+  return std::nullopt;
 }
 
 }  // namespace stereosweep::corpus

@@ -39,8 +39,36 @@ class ByteStream {
 std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compression compression,
                                         std::uint64_t begin = 0);
 
-/// The next `most` bytes; fewer only where the stream ends.
-std::string read_head(ByteStream& stream, std::size_t most);
+/// What comes next in a stream, looked at before it is taken.
+class ReadAhead {
+ public:
+  /// Told of every read, so that also a line of gigabytes can be interrupted: the place in the stored file, and the
+  /// bytes that were read.
+  using Hook = std::function<void(std::uint64_t stored, std::uint64_t bytes)>;
+
+  /// `offset`: where the stream stands.
+  explicit ReadAhead(ByteStream& stream, std::uint64_t offset = 0, Hook hook = {})
+      : stream_(stream), offset_(offset), hook_(std::move(hook)) {}
+  /// At least `size` bytes, or all that are left. Valid until the next call.
+  std::string_view ahead(std::size_t size);
+  /// Of what was looked at.
+  void take(std::size_t bytes) {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
+  /// Of the first byte that is not taken.
+  std::uint64_t offset() const { return offset_; }
+
+ private:
+  ByteStream& stream_;
+  std::uint64_t offset_;
+  Hook hook_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool ended_ = false;
+};
+
 /// As `open_stream`. Where a file's first 256 KiB have a carriage return and no line feed, carriage returns are its
 /// line ends (old Macintosh files), and are given as line feeds.
 std::unique_ptr<ByteStream> open_lines(const std::filesystem::path& path, Compression compression, std::uint64_t begin);
@@ -59,29 +87,20 @@ class LineReader {
  public:
   /// Told the offset of a line that is longer than allowed, and how many bytes it takes with its end.
   using LongLine = std::function<void(std::uint64_t offset, std::uint64_t bytes)>;
-  /// Told of every read, so that also a line of gigabytes can be interrupted: the place in the stored file, and the
-  /// bytes that were read.
-  using ReadHook = std::function<void(std::uint64_t stored, std::uint64_t bytes)>;
 
   /// Lines that begin in [begin, end) of the stream, which must stand at max(begin, 1) - 1.
-  LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadHook hook = {});
+  LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadAhead::Hook hook = {});
   /// Valid until the next call.
   std::optional<LineBlock> next();
 
  private:
-  void fill(std::size_t size);
   bool leave_line(std::uint64_t limit);
 
-  ByteStream& stream_;
+  ReadAhead bytes_;
   std::uint64_t end_;
   LongLine long_line_;
-  ReadHook hook_;
-  std::vector<char> buffer_;
-  std::size_t taken_ = 0;   // bytes of the buffer that were handed out
-  std::size_t filled_ = 0;  // bytes of the buffer that were read
-  std::uint64_t offset_;    // in the stream, of the buffer's first byte
+  std::size_t handed_out_ = 0;  // of what is ahead
   bool at_start_of_line_;
-  bool ended_ = false;
 };
 
 }  // namespace stereosweep::corpus

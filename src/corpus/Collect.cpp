@@ -101,7 +101,7 @@ class Collector {
     }
   }
 
-  void read(const CorpusFile& file, const Piece& piece, const LineReader::ReadHook& hook) {
+  void read(const CorpusFile& file, const Piece& piece, const ReadAhead::Hook& hook) {
     file_ = &file;
     file_hash_ = hash_of(file.label);
     sample_.files += piece.begin == 0 ? 1 : 0;
@@ -328,13 +328,14 @@ std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus
   }
   const auto skipped = file->compression == Compression::none ? 0 : lines.first[0].line_offset;
   const auto stream = open_lines(file->path, file->compression, lines.first[0].line_offset - skipped);
-  read_head(*stream, skipped);
-  const auto bytes = read_head(*stream, max_line_bytes);
+  ReadAhead ahead(*stream);
+  ahead.take(ahead.ahead(skipped).substr(0, skipped).size());
+  const auto bytes = ahead.ahead(max_line_bytes).substr(0, max_line_bytes);
   if (fault == LineFault::no_field) {
-    return field_in(base::trim(std::string_view(bytes).substr(0, bytes.find('\n'))), corpus.field);
+    return field_in(base::trim(bytes.substr(0, bytes.find('\n'))), corpus.field);
   }
   return fault == LineFault::invalid_text
-             ? encoding_of(*file, std::string_view(bytes).substr(0, 4096), 1000 * lines.count >= sample.lines)
+             ? encoding_of(*file, bytes.substr(0, 4096), 1000 * lines.count >= sample.lines)
              : "";
 }
 

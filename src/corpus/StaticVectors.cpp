@@ -231,21 +231,21 @@ class TextReader {
 // "rows dimension\n", then each word, a blank, the vector as little-endian float32, and from some writers a line feed.
 class BinaryReader {
  public:
-  BinaryReader(const std::filesystem::path& path, Found& found) : path_(path), found_(found) {}
+  BinaryReader(const std::filesystem::path& path, ByteStream& stream, Found& found)
+      : path_(path), bytes_(stream), found_(found) {}
 
-  StaticTable read(ByteStream& stream) {
-    stream_ = &stream;
-    const auto line = ahead(max_header_bytes);
+  StaticTable read() {
+    const auto line = bytes_.ahead(max_header_bytes);
     const auto end = line.substr(0, max_header_bytes).find('\n');
     const auto header = end == std::string_view::npos ? std::nullopt : parse_header(line.substr(0, end));
     if (!header) {
       refuse("no header of word2vec", "it is two integers, words and dimension (1 to 65,536)");
     }
-    take(end + 1);
+    bytes_.take(end + 1);
     for (num_rows_ = header->rows; found_.num_rows() < num_rows_;) {
       read_row(static_cast<std::size_t>(header->dimension) * sizeof(float));
     }
-    const auto rest = ahead(2);
+    const auto rest = bytes_.ahead(2);
     if (!rest.empty() && rest != "\n") {
       refuse("bytes behind the last row", "the header says " + base::with_thousands(header->rows));
     }
@@ -254,32 +254,10 @@ class BinaryReader {
 
  private:
   static constexpr std::size_t max_header_bytes = 64;
-  static constexpr std::size_t usual_bytes = std::size_t{1} << 18;
 
   [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
     throw base::InputError(path_.string() + ": " +
-                           base::describe(problem + " at byte " + std::to_string(offset_), why));
-  }
-
-  // What comes next: at least `size` bytes, or all that is left.
-  std::string_view ahead(std::size_t size) {
-    if (buffer_.size() - begin_ < size) {
-      buffer_.erase(0, begin_);
-      begin_ = 0;
-    }
-    while (buffer_.size() - begin_ < size && !ended_) {
-      const auto before = buffer_.size();
-      buffer_.resize(std::max(size, usual_bytes));
-      const auto count = stream_->read({buffer_.data() + before, buffer_.size() - before});
-      buffer_.resize(before + count);
-      ended_ = count == 0;
-    }
-    return std::string_view(buffer_).substr(begin_);
-  }
-
-  void take(std::size_t bytes) {
-    begin_ += bytes;
-    offset_ += bytes;
+                           base::describe(problem + " at byte " + std::to_string(bytes_.offset()), why));
   }
 
   std::string place() const {
@@ -287,9 +265,9 @@ class BinaryReader {
   }
 
   void read_row(std::size_t vector_bytes) {
-    auto bytes = ahead(max_word_bytes + vector_bytes + max_word_bytes);
+    auto bytes = bytes_.ahead(max_word_bytes + vector_bytes + max_word_bytes);
     if (bytes.starts_with('\n')) {
-      take(1);
+      bytes_.take(1);
       bytes.remove_prefix(1);
     }
     const auto size = word_size(bytes, vector_bytes);
@@ -297,7 +275,7 @@ class BinaryReader {
       refuse(place() + " has no word", "the file ends, or no blank comes within 4,096 bytes");
     }
     const std::string word(bytes.substr(0, size));
-    take(size + 1);
+    bytes_.take(size + 1);
     bytes = bytes.substr(size + 1, vector_bytes);
     if (bytes.size() < vector_bytes) {
       refuse(place() + " is incomplete", "the file ends");
@@ -310,7 +288,7 @@ class BinaryReader {
       }
       return vector;
     });
-    take(vector_bytes);
+    bytes_.take(vector_bytes);
   }
 
   // Nothing says where a word with blanks ends: at the first blank that is followed by numbers of a usual size and the
@@ -345,13 +323,9 @@ class BinaryReader {
   static bool is_text(std::string_view word) { return base::printable(word) == word; }
 
   std::filesystem::path path_;
+  ReadAhead bytes_;
   Found& found_;
-  ByteStream* stream_ = nullptr;
-  std::string buffer_;
-  std::size_t begin_ = 0;
-  std::uint64_t offset_ = 0;
   std::uint64_t num_rows_ = 0;
-  bool ended_ = false;
 };
 
 std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
@@ -366,14 +340,17 @@ std::vector<std::string> StaticTable::missing() const {
 }
 
 VectorFormat format_of_vectors(const std::filesystem::path& path) {
-  const auto head = read_head(*open(path), std::size_t{1} << 16);
+  constexpr std::size_t head_bytes = std::size_t{1} << 16;
+  const auto stream = open(path);
+  ReadAhead bytes(*stream);
+  const auto head = bytes.ahead(head_bytes).substr(0, head_bytes);
   const auto end = std::min(head.find('\n'), head.size());
-  const auto header = parse_header(without_mark(std::string_view(head).substr(0, end)));
+  const auto header = parse_header(without_mark(head.substr(0, end)));
   if (!header) {
     return VectorFormat::glove_text;
   }
   // A row of text ends with decimal numbers; in bytes of floating-point numbers any may look like a line feed.
-  auto rows = std::string_view(head).substr(std::min(end + 1, head.size()));
+  auto rows = head.substr(std::min(end + 1, head.size()));
   rows.remove_prefix(std::min(rows.find_first_not_of("\r\n"), rows.size()));
   const auto fields = base::split(base::trim(rows.substr(0, rows.find('\n'))), ' ');
   const auto is_decimal = [](const std::string& field) {
@@ -392,7 +369,7 @@ StaticTable read_vectors(const StaticVectors& source, std::span<const std::strin
   const auto format = source.format == VectorFormat::automatic ? format_of_vectors(source.file) : source.format;
   Found found(source, words);
   const auto stream = open(source.file);
-  return format == VectorFormat::word2vec_binary ? BinaryReader(source.file, found).read(*stream)
+  return format == VectorFormat::word2vec_binary ? BinaryReader(source.file, *stream, found).read()
                                                  : TextReader(source.file, format, found).read(*stream);
 }
 
