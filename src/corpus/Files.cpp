@@ -1,7 +1,6 @@
 #include "corpus/Files.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <map>
 #include <numeric>
@@ -113,24 +112,20 @@ constexpr std::uint64_t compressed_cost = 8;
 
 // How many plain bytes each shard reads: all whose load is below a common level are lifted to it.
 std::vector<std::uint64_t> fill_up(const std::vector<std::uint64_t>& loads, std::uint64_t plain) {
-  std::uint64_t level = 0;
-  const auto lift = [&](std::uint64_t load) { return level - std::min(load, level); };
-  const auto lifted = [&] {
-    return std::accumulate(loads.begin(), loads.end(), std::uint64_t{0},
-                           [&](std::uint64_t sum, std::uint64_t load) { return sum + lift(load); });
-  };
-  for (auto step = std::bit_floor(*std::max_element(loads.begin(), loads.end()) + plain); step > 0; step /= 2) {
-    level += step;
-    level -= lifted() > plain ? step : 0;
+  auto lifted = loads;
+  std::ranges::sort(lifted);
+  auto total = std::accumulate(lifted.begin(), lifted.end(), plain);
+  while (total / lifted.size() < lifted.back()) {
+    total -= lifted.back();
+    lifted.pop_back();
   }
-  auto more = plain - lifted();  // less than the shards that one more byte each would take
-  std::vector<std::uint64_t> amounts(loads.size());
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    const bool takes = more > 0 && loads[i] <= level;
-    amounts[i] = lift(loads[i]) + (takes ? 1 : 0);
+  const auto level = total / lifted.size();
+  auto more = total % lifted.size();  // one more byte each
+  return base::mapped(loads, [&](std::uint64_t load) {
+    const bool takes = more > 0 && load <= level;
     more -= takes ? 1 : 0;
-  }
-  return amounts;
+    return level - std::min(load, level) + (takes ? 1 : 0);
+  });
 }
 
 }  // namespace

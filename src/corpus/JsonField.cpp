@@ -208,11 +208,6 @@ class Walker {
 JsonLine JsonField::find(std::string_view line) {
   Walker walker(line);
   walker.skip_space();
-  if (walker.next() != '{') {
-    const bool valid = walker.value(0);
-    walker.skip_space();
-    return valid && walker.done() ? JsonLine::no_field : JsonLine::broken;
-  }
   value_.clear();
   bool has_text = false;
   int times = 0;
@@ -231,7 +226,7 @@ JsonLine JsonField::find(std::string_view line) {
       return leads_to_field ? self(self, wanted.substr(key.size() + 1), depth + 1) : walker.value(depth);
     });
   };
-  const bool valid = members(members, field_, 1);
+  const bool valid = walker.next() == '{' ? members(members, field_, 1) : walker.value(0);
   walker.skip_space();
   if (!valid || !walker.done() || times > 1) {
     return JsonLine::broken;

@@ -99,11 +99,9 @@ const std::vector<Hit>& Matcher::find(std::string_view text, Scope scope) {
       }
     }
   }
-  const auto before = [](const Hit& one, const Hit& other) {
-    return std::tie(one.begin, one.word) < std::tie(other.begin, other.word);
-  };
-  if (!std::is_sorted(hits_.begin(), hits_.end(), before)) {
-    std::sort(hits_.begin(), hits_.end(), before);
+  const auto order = [](const Hit& hit) { return std::tuple(hit.begin, hit.word); };
+  if (!std::ranges::is_sorted(hits_, {}, order)) {
+    std::ranges::sort(hits_, {}, order);
   }
   return hits_;
 }
