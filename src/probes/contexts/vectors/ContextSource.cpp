@@ -121,16 +121,14 @@ class Generator {
   /// As the composer wants it; any other word stands as it is, whatever form a template asks for.
   static sweep::Subject subject_of(const std::string& word, const std::vector<TargetSubject>& subjects) {
     const auto known = std::ranges::find(subjects, word, &TargetSubject::word);
-    const bool is_known = known != subjects.end();
     sweep::Subject subject;
-    subject.label = word;
-    if (!is_known || known->form == sweep::NounForm::singular) {
-      subject.singular = word;
-      subject.article = is_known ? known->article : sweep::indefinite_article(word);
+    subject.label = subject.singular = subject.plural = word;
+    if (known == subjects.end()) {
+      subject.article = sweep::indefinite_article(word);
+      return subject;
     }
-    if (!is_known || known->form == sweep::NounForm::plural) {
-      subject.plural = word;
-    }
+    subject.article = known->article;
+    (known->form == sweep::NounForm::plural ? subject.singular : subject.plural).clear();
     return subject;
   }
 
@@ -448,8 +446,9 @@ std::optional<ContextSource> read_source(const std::filesystem::path& directory,
 ContextSource collect_contexts(const StageRequest& job) {
   const auto& settings = job.job.settings<Contexts>();
   std::optional<ContextSource> made;
-  std::optional<SourceFile> kept;  // rank zero, as `changes`
+  std::optional<SourceFile> kept;  // rank zero, as what follows
   std::string changes;
+  SourceFile source;
   coordinated(job.world, [&] {
     if (settings.needs_model()) {  // what the model cannot answer is refused before the corpus is read
       engine::vector_width(job.job.execution.engine, job.files, asked_of(settings));
@@ -459,6 +458,11 @@ ContextSource collect_contexts(const StageRequest& job) {
     } else if (job.leads()) {
       kept = read_kept(job);
       changes = kept ? changes_since(*kept, settings) : "";
+      if (!changes.empty()) {
+        base::log(base::LogLevel::warning,
+                  "files were changed since contexts.sample was made (" + changes + "): they are read again");
+      }
+      source = kept && changes.empty() ? *kept : SourceFile{{}, input_states(settings)};
     }
     if (job.leads() && settings.is_generated()) {
       log_counts(*made->sample);
@@ -467,20 +471,8 @@ ContextSource collect_contexts(const StageRequest& job) {
   if (made) {
     return std::move(*made);
   }
-  SourceFile source;
   std::vector<std::byte> unsaved;
-  if (job.world.broadcast(kept && changes.empty(), 0)) {
-    source = kept ? std::move(*kept) : SourceFile();
-  } else {
-    coordinated(job.world, [&] {
-      if (job.leads()) {
-        if (!changes.empty()) {
-          base::log(base::LogLevel::warning,
-                    "files were changed since contexts.sample was made (" + changes + "): they are read again");
-        }
-        source.files = input_states(settings);
-      }
-    });
+  if (!job.world.broadcast(kept && changes.empty(), 0)) {
     source.content = read_files(job);
     coordinated(job.world, [&] {
       if (job.leads()) {
