@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
-#include <numeric>
 
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
@@ -93,52 +92,6 @@ ContextsOptions options_of(const StatsRequest& request) {
 
 // What `plan` says: the corpus is scanned, the model's weights are not read.
 
-/// Distinct inputs of queries, and which queries have no answer.
-struct PlannedInputs {
-  std::vector<std::uint64_t> lengths;  ///< tokens of each input
-  std::uint64_t tokens = 0;            ///< that run
-  std::vector<query::Answer> answers;  ///< errors, and answers without numbers
-};
-using InputPlanner = std::function<PlannedInputs(const std::vector<query::Query>&)>;
-
-PlannedInputs planned(const auto& sequences, auto length, std::vector<query::Answer> answers) {
-  PlannedInputs inputs{base::mapped(sequences, [&](const auto& one) { return std::uint64_t(length(one)); }), 0,
-                       std::move(answers)};
-  inputs.tokens = std::accumulate(inputs.lengths.begin(), inputs.lengths.end(), std::uint64_t{0});
-  return inputs;
-}
-
-/// Plans a block's queries as the engine of the job will.
-InputPlanner planner_of(const PlanRequest& request) {
-  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
-  constexpr auto size = [](const auto& sequence) { return sequence.ids.size(); };
-  const auto& tokenizer = *request.tokenizer;
-  if (base::is_elmo(request.files)) {
-    return [&, layers = static_cast<int>(model::read_elmo_options(request.files).num_layers)](const auto& queries) {
-      auto plan = engine::plan_elmo(queries, tokenizer, layers);
-      return planned(plan.sentences, engine::tokens_of, std::move(plan.answers));
-    };
-  }
-  const bool has_config = request.files.find("config.json") != nullptr;
-  if (has_config && model::is_causal(request.files)) {
-    return [&, limits = engine::limits_of(model::read_causal_specification(request.files))](const auto& queries) {
-      auto plan = engine::plan_causal(queries, tokenizer, limits);
-      auto inputs = planned(plan.sequences, size, std::move(plan.answers));
-      inputs.tokens = engine::count_causal(plan, request.job.execution.batch_tokens).tokens;  // shared beginnings once
-      return inputs;
-    };
-  }
-  engine::InputLimits limits{1000, boundless, boundless};  // a fake engine without a model
-  if (has_config) {
-    const auto config = model::read_masked_specification(request.files);
-    limits = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
-  }
-  return [&tokenizer, limits](const auto& queries) {
-    auto plan = engine::plan_masked(queries, tokenizer, limits);
-    return planned(plan.sequences, size, std::move(plan.answers));
-  };
-}
-
 /// What stage `vectors` will run.
 struct VectorsAudit {
   std::uint64_t queries = 0;
@@ -148,7 +101,56 @@ struct VectorsAudit {
   std::uint64_t text_bytes = 0;
   std::vector<WordVectors> words;                       ///< with the number of contexts that the model takes
   std::map<std::string, std::set<std::string>> errors;  ///< why -> texts
+
+  /// Returns the sum of their lengths.
+  std::uint64_t add(const auto& inputs, auto length) {
+    sequences += inputs.size();
+    std::uint64_t sum = 0;
+    for (const auto& input : inputs) {
+      const auto tokens_of_input = static_cast<std::uint64_t>(length(input));
+      sum += tokens_of_input;
+      longest = std::max(longest, tokens_of_input);
+    }
+    return sum;
+  }
 };
+/// Adds what runs for queries; returns errors, and answers without numbers.
+using InputPlanner = std::function<std::vector<query::Answer>(const std::vector<query::Query>&, VectorsAudit&)>;
+
+/// Plans a block's queries as the engine of the job will.
+InputPlanner planner_of(const PlanRequest& request) {
+  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
+  constexpr auto size = [](const auto& sequence) { return sequence.ids.size(); };
+  const auto& tokenizer = *request.tokenizer;
+  if (base::is_elmo(request.files)) {
+    const auto layers = static_cast<int>(model::read_elmo_options(request.files).num_layers);
+    return [&tokenizer, layers](const auto& queries, auto& audit) {
+      auto plan = engine::plan_elmo(queries, tokenizer, layers);
+      audit.tokens += audit.add(plan.sentences, engine::tokens_of);
+      return std::move(plan.answers);
+    };
+  }
+  const bool has_config = request.files.find("config.json") != nullptr;
+  if (has_config && model::is_causal(request.files)) {
+    const auto limits = engine::limits_of(model::read_causal_specification(request.files));
+    return [&, limits](const auto& queries, auto& audit) {
+      auto plan = engine::plan_causal(queries, tokenizer, limits);
+      audit.add(plan.sequences, size);
+      audit.tokens += engine::count_causal(plan, request.job.execution.batch_tokens).tokens;  // shared beginnings once
+      return std::move(plan.answers);
+    };
+  }
+  engine::InputLimits limits{1000, boundless, boundless};  // a fake engine without a model
+  if (has_config) {
+    const auto config = model::read_masked_specification(request.files);
+    limits = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
+  }
+  return [&tokenizer, limits](const auto& queries, auto& audit) {
+    auto plan = engine::plan_masked(queries, tokenizer, limits);
+    audit.tokens += audit.add(plan.sequences, size);
+    return std::move(plan.answers);
+  };
+}
 
 VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {
   const auto plan = planner_of(request);
@@ -158,15 +160,12 @@ VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
     const auto block = probe.blocks().block(index);
     const auto queries = probe.first(block).queries;
-    const auto inputs = plan(queries);
+    const auto answers = plan(queries, audit);
     audit.queries += queries.size();
-    audit.sequences += inputs.lengths.size();
-    audit.tokens += inputs.tokens;
-    audit.longest = std::accumulate(inputs.lengths.begin(), inputs.lengths.end(), audit.longest, std::ranges::max);
     for (std::size_t i = 0; i < queries.size(); ++i) {
       const auto& text = std::get<query::Embed>(queries[i]).text;
       audit.text_bytes += text.size();
-      if (const auto* error = std::get_if<query::QueryError>(&inputs.answers[i])) {
+      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
         audit.errors[error->message].insert(text);
       } else {
         ++audit.words[block.first_context / contexts].usable;
