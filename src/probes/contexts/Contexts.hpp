@@ -66,6 +66,11 @@ struct EmbeddingTest {
   WordSet a;
   WordSet b;
   std::array<const WordSet*, 4> sets() const { return {&x, &y, &a, &b}; }
+  /// The sets whose means an effect size compares: X and Y, of a single word A and B.
+  std::array<const WordSet*, 2> compared() const { return is_weat() ? std::array{&x, &y} : std::array{&a, &b}; }
+  std::size_t num_targets() const { return x.words.size() + y.words.size(); }
+  std::size_t num_attributes() const { return a.words.size() + b.words.size(); }
+  bool is_weat() const { return kind == Kind::weat; }
   bool operator==(const EmbeddingTest&) const = default;
 };
 

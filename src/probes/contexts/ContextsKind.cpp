@@ -44,8 +44,7 @@ std::string source_of(const Contexts& settings) {
 
 std::string contexts_summary(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
-  const auto num_weat =
-      static_cast<std::uint64_t>(std::ranges::count(settings.tests, EmbeddingTest::Kind::weat, &EmbeddingTest::kind));
+  const auto num_weat = static_cast<std::uint64_t>(std::ranges::count_if(settings.tests, &EmbeddingTest::is_weat));
   std::string notes;
   for (const auto& test : settings.tests) {
     if (const auto shared = shared_words(settings, test); !shared.empty()) {
@@ -333,7 +332,7 @@ class ContextsKind final : public KindOf<Contexts> {
   sweep::Comparison comparison(const sweep::Job& job) const override {
     const auto& settings = job.settings<Contexts>();
     auto comparison = job.comparison;
-    const bool has_words = std::ranges::count(settings.tests, EmbeddingTest::Kind::wefat, &EmbeddingTest::kind) > 0;
+    const bool has_words = !std::ranges::all_of(settings.tests, &EmbeddingTest::is_weat);
     if (!comparison.means && has_words) {
       comparison.means = sweep::MeansRequest{.measures = {"effect_size"}};
     }

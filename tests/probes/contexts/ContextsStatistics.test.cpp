@@ -152,7 +152,6 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
           far += std::abs(effect(chosen)) >= std::abs(combined.effect) - 1e-12 ? 1 : 0;
         }
       }
-      EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
       EXPECT_EQ(permutation.relabellings, partitions);
       EXPECT_EQ(permutation.one_sided, above / static_cast<double>(partitions));
       EXPECT_EQ(permutation.interval.low, permutation.two_sided);
@@ -285,7 +284,7 @@ TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
       }
     }
     const auto& permutation = result.summaries[0].words[word].attributes;
-    EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
+    EXPECT_EQ(permutation.relabellings, 35);
     EXPECT_EQ(permutation.one_sided, above / 35.0);
     EXPECT_EQ(permutation.two_sided, far / 35.0);
     EXPECT_EQ(result.summaries[0].words[word].cited, permutation.two_sided);
@@ -480,7 +479,7 @@ TEST(ContextsStatistics, WordsHaveEffectsOfTheirOwn) {
     total += sum / 6;
   }
   EXPECT_NEAR(summary.effect.mean, total, 1e-14);
-  EXPECT_EQ(summary.targets.method, PermutationSummary::Method::none);
+  EXPECT_TRUE(std::isnan(summary.targets.two_sided));
 }
 
 TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {

@@ -44,16 +44,18 @@ double variance_of(std::span<const double> values) {
 class Sampler {
  public:
   Sampler(const TestInUse& test, const VectorStore& store, ContextsSamples& samples)
-      : test_(test), store_(store), out_(samples), dimension_(store.dimension()), contrast_(dimension_) {
-    for (const auto& set : test.sets) {
-      places_.insert(places_.end(), set.begin(), set.end());
-    }
-    drawn_.resize(places_.size());
-    num_x_ = test.places(SetRole::x).size();
-    num_targets_ = num_x_ + test.places(SetRole::y).size();
-    num_a_ = test.places(SetRole::a).size();
-    num_b_ = test.places(SetRole::b).size();
-  }
+      : test_(test),
+        store_(store),
+        out_(samples),
+        dimension_(store.dimension()),
+        num_x_(test.places(SetRole::x).size()),
+        num_a_(test.places(SetRole::a).size()),
+        places_(base::joined(test.sets)),
+        drawn_(places_.size()),
+        targets_(std::span(drawn_).first(num_x_ + test.places(SetRole::y).size())),
+        attributes_(std::span(drawn_).subspan(targets_.size())),
+        contrast_(dimension_),
+        cosines_(attributes_.size()) {}
 
   void compute(std::size_t sample, const auto& draw) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -65,7 +67,7 @@ class Sampler {
       }
     }
     if (has_words(sample)) {
-      set_status(sample, test_.test.kind == EmbeddingTest::Kind::weat ? compute_weat(sample) : compute_wefat(sample));
+      set_status(sample, test_.test.is_weat() ? compute_weat(sample) : compute_wefat(sample));
     }
   }
 
@@ -77,14 +79,12 @@ class Sampler {
   /// Whether there are the sentences that the sample needs; of a wefat test one target is enough.
   bool has_words(std::size_t sample) const {
     const auto is_there = [](const Drawn& word) { return word.vector != nullptr; };
-    const auto targets = std::span(drawn_).first(num_targets_);
-    const bool is_weat = test_.test.kind == EmbeddingTest::Kind::weat;
-    if (std::ranges::none_of(targets, is_there)) {
+    if (std::ranges::none_of(targets_, is_there)) {
       set_status(sample, EffectStatus::no_sentence);
       return false;
     }
-    return (!is_weat || std::ranges::all_of(targets, is_there)) &&
-           std::ranges::all_of(std::span(drawn_).subspan(num_targets_), is_there);
+    return (!test_.test.is_weat() || std::ranges::all_of(targets_, is_there)) &&
+           std::ranges::all_of(attributes_, is_there);
   }
 
   /// The beginning of a row; what follows is fetched by the processor itself.
@@ -119,15 +119,13 @@ class Sampler {
   }
 
   EffectStatus compute_weat(std::size_t sample) {
-    const auto targets = std::span<const Drawn>(drawn_).first(num_targets_);
-    const auto attributes = std::span<const Drawn>(drawn_).subspan(num_targets_);
-    set_contrast(targets, num_x_);
-    associate(attributes, out_.attribute_association, sample);
-    set_contrast(attributes, num_a_);
-    if (!associate(targets, out_.association, sample)) {
+    set_contrast(targets_, num_x_);
+    associate(attributes_, out_.attribute_association, sample);
+    set_contrast(attributes_, num_a_);
+    if (!associate(targets_, out_.association, sample)) {
       return EffectStatus::not_finite;
     }
-    const std::span<const double> all(&out_.association(sample), num_targets_);
+    const std::span<const double> all(&out_.association(sample), targets_.size());
     const double variance = out_.association_variance(sample) = variance_of(all);
     if (!(variance > least_variance)) {
       return EffectStatus::zero_deviation;
@@ -138,20 +136,18 @@ class Sampler {
 
   /// Every cosine is needed: the deviation is over them.
   EffectStatus compute_wefat(std::size_t sample) {
-    const auto attributes = num_a_ + num_b_;
-    units_.assign(attributes * dimension_, 0.0);
-    for (std::size_t i = 0; i < attributes; ++i) {
-      const auto& drawn = drawn_[num_targets_ + i];
+    units_.assign(attributes_.size() * dimension_, 0.0);
+    for (std::size_t i = 0; i < attributes_.size(); ++i) {
+      const auto& drawn = attributes_[i];
       stats::add_scaled(drawn.vector, drawn.inverse_length, dimension_, units_.data() + i * dimension_);
     }
-    cosines_.resize(attributes);
     auto status = EffectStatus::ok;
-    for (std::size_t target = 0; target < num_targets_; ++target) {
-      const auto& drawn = drawn_[target];
+    for (std::size_t target = 0; target < targets_.size(); ++target) {
+      const auto& drawn = targets_[target];
       if (drawn.vector == nullptr) {
         continue;
       }
-      for (std::size_t i = 0; i < attributes; ++i) {
+      for (std::size_t i = 0; i < attributes_.size(); ++i) {
         cosines_[i] = drawn.inverse_length * stats::dot(drawn.vector, units_.data() + i * dimension_, dimension_);
         out_.cosine(sample, target, i) = static_cast<float>(cosines_[i]);
       }
@@ -173,15 +169,15 @@ class Sampler {
   const VectorStore& store_;
   ContextsSamples& out_;
   std::size_t dimension_;
+  std::size_t num_x_;
+  std::size_t num_a_;
   std::vector<std::uint32_t> places_;  ///< words of X, Y, A, B
   std::vector<Drawn> drawn_;
+  std::span<const Drawn> targets_;     ///< of these
+  std::span<const Drawn> attributes_;  ///< of these
   std::vector<double> contrast_;
   std::vector<double> units_;
   std::vector<double> cosines_;
-  std::size_t num_x_ = 0;
-  std::size_t num_targets_ = 0;
-  std::size_t num_a_ = 0;
-  std::size_t num_b_ = 0;
 };
 
 std::string json_of(const std::vector<std::string>& words) { return base::Json(words).dump(); }
@@ -232,23 +228,8 @@ void add_frames(results::RawSchema& schema, const Corpus& corpus, const std::vec
 
 }  // namespace
 
-results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
-                                  std::uint64_t samples) {
-  std::size_t slots = 1;
-  std::size_t weat_attributes = 1;
-  std::size_t attributes = 0;  // of wefat tests
-  for (const auto& used : tests) {
-    slots = std::max(slots, used.places(SetRole::x).size() + used.places(SetRole::y).size());
-    auto& most = used.test.kind == EmbeddingTest::Kind::wefat ? attributes : weat_attributes;
-    most = std::max({most, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
-  }
-  results::RawSchema schema;
-  schema.outer_axes = {test_axis(tests, words), numbered_axis("sample", "draw of one context per word", samples)};
-  schema.inner_axes = {
-      numbered_axis("target", "target word: those of X, then those of Y", slots),
-      numbered_axis("weat_attribute", "attribute word of a weat test: those of A, then those of B", weat_attributes),
-      word_axis(words)};
-  schema.cubes = {
+std::vector<results::CubeSchema> sample_cubes(EmbeddingTest::Kind kind) {
+  std::vector<results::CubeSchema> cubes = {
       cube("association", ElementType::float64, {"target"}, "1", "association of the target word with A against B",
            "mean cosine with the words of A minus mean cosine with those of B"),
       cube("effect_size", ElementType::float64, {}, "1", "effect size of the draw",
@@ -260,18 +241,39 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std
       cube("attribute_association", ElementType::float64, {"weat_attribute"}, "1",
            "association of the attribute word with X against Y",
            "mean cosine with the words of X minus mean cosine with those of Y: what relabelling the attribute words of "
-           "a "
-           "weat test needs; NaN for wefat"),
+           "a weat test needs; NaN for wefat"),
   };
+  if (kind == EmbeddingTest::Kind::wefat) {
+    cubes.push_back(cube("association_deviation", ElementType::float64, {"target"}, "1",
+                         "standard deviation of the target's cosines with A and B",
+                         "ddof 1; its effect is association over this; NaN for weat"));
+    cubes.push_back(cube("cosine", ElementType::float32, {"target", "attribute"}, "1",
+                         "cosine of the target word with the attribute word",
+                         "what relabelling the attribute words needs; NaN for weat"));
+  }
+  return cubes;
+}
+
+results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
+                                  std::uint64_t samples) {
+  std::size_t slots = 1;
+  std::size_t weat_attributes = 1;
+  std::size_t attributes = 0;  // of wefat tests
+  for (const auto& used : tests) {
+    slots = std::max(slots, used.places(SetRole::x).size() + used.places(SetRole::y).size());
+    auto& most = used.test.is_weat() ? weat_attributes : attributes;
+    most = std::max({most, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
+  }
+  results::RawSchema schema;
+  schema.outer_axes = {test_axis(tests, words), numbered_axis("sample", "draw of one context per word", samples)};
+  schema.inner_axes = {
+      numbered_axis("target", "target word: those of X, then those of Y", slots),
+      numbered_axis("weat_attribute", "attribute word of a weat test: those of A, then those of B", weat_attributes),
+      word_axis(words)};
+  schema.cubes = sample_cubes(attributes > 0 ? EmbeddingTest::Kind::wefat : EmbeddingTest::Kind::weat);
   if (attributes > 0) {
     schema.inner_axes.push_back(
         numbered_axis("attribute", "attribute word of a wefat test: those of A, then those of B", attributes));
-    schema.cubes.push_back(cube("association_deviation", ElementType::float64, {"target"}, "1",
-                                "standard deviation of the target's cosines with A and B",
-                                "ddof 1; its effect is association over this; NaN for weat"));
-    schema.cubes.push_back(cube("cosine", ElementType::float32, {"target", "attribute"}, "1",
-                                "cosine of the target word with the attribute word",
-                                "what relabelling the attribute words needs; NaN for weat"));
   }
   return schema;
 }

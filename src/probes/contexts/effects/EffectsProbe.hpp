@@ -64,6 +64,9 @@ struct ContextsSamples {
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
                                   std::uint64_t samples);
 
+/// Its cubes where all tests are weat ones, or where one is a wefat.
+std::vector<results::CubeSchema> sample_cubes(EmbeddingTest::Kind kind);
+
 /// A text coordinate of JSON, back as words. Throws base::Error where it is no array of texts.
 std::vector<std::string> words_of_coordinate(const std::string& json);
 

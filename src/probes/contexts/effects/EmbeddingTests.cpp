@@ -49,7 +49,7 @@ void add_least_p(TestInUse& test) {
   constexpr std::uint64_t few = 20;  // no p below 0.05
   const auto n = test.places(SetRole::x).size();
   const auto m = test.places(SetRole::y).size();
-  if (test.test.kind == EmbeddingTest::Kind::weat && n + m <= few && n > 0 && m > 0) {
+  if (test.test.is_weat() && n + m <= few && n > 0 && m > 0) {
     const auto partitions = stats::num_subsets(n + m, n);
     if (partitions <= few) {
       test.remarks.push_back("no p of relabelling below 1/" + stats::to_text(partitions) + " is possible");
@@ -59,7 +59,7 @@ void add_least_p(TestInUse& test) {
 
 /// Remarks on the sets that are left; of a test that cannot be computed why.
 void add_losses(TestInUse& test, const Contexts& settings, std::span<const WordVectors> words) {
-  const bool is_weat = test.test.kind == EmbeddingTest::Kind::weat;
+  const bool is_weat = test.test.is_weat();
   std::vector<std::string> left;
   for (std::size_t set = 0; set < test.sets.size(); ++set) {
     const auto num_words = test.test.sets()[set]->words.size();
@@ -183,7 +183,7 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
       used.remarks.push_back(shared);
     }
     if (settings.unequal_sets == UnequalSets::trim) {
-      if (test.kind == EmbeddingTest::Kind::weat) {
+      if (test.is_weat()) {
         match(used, SetRole::x, SetRole::y, seed, words);
       }
       match(used, SetRole::a, SetRole::b, seed, words);

@@ -251,7 +251,7 @@ void check_size(const config::ProbeReading& job, const Contexts& settings) {
       static_cast<std::uint64_t>(settings.is_static() ? 1 : settings.contextual().corpus.max_contexts);
   std::uint64_t targets = 0;
   for (const auto& test : settings.tests) {
-    targets += test.x.words.size() + test.y.words.size();
+    targets += test.num_targets();
   }
   const auto cells = words * contexts + targets * samples;  // far below 2^64: all words are in memory
   job.problems.add_if(cells > static_cast<std::uint64_t>(job.execution.max_cells), job.root.place("axes"),

@@ -132,11 +132,9 @@ class TestsReader {
     } else {
       config::Fields fields(node, key, problems_);
       fields.required_line("file", name);
-      if (const config::Node* only = fields.optional("only")) {
-        source.only = config::read_lines(*only, key + ".only", problems_).value_or(std::vector<std::string>());
-        source.only_node = only;
-        source.only_key = key + ".only";
-      }
+      fields.lines("only", source.only);
+      source.only_node = fields.optional("only");
+      source.only_key = key + ".only";
       fields.finish();
     }
     const Document* document = name.empty() ? nullptr : piece(name, node, key);
@@ -310,10 +308,8 @@ class TestsReader {
   static constexpr const char* two_words_reason =
       "the deviation of two numbers is their difference, so every effect size would be the square root of 2";
 
-  /// The deviation of an effect size is over X and Y, or, for a single word, over A and B.
   static bool has_two_words(const EmbeddingTest& test) {
-    const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
-    return (is_weat ? test.x : test.a).words.size() == 1 && (is_weat ? test.y : test.b).words.size() == 1;
+    return std::ranges::all_of(test.compared(), [](const auto* set) { return set->words.size() == 1; });
   }
 
   void check_overlap(const config::Node& node, const std::string& key, const std::string& label, const WordSet& first,
@@ -336,7 +332,7 @@ class TestsReader {
 config::Node dump(const EmbeddingTest& test) {
   config::ShownKeys keys;
   each_test_key(keys, test, [&](const std::string& name, const char* /*label*/, const WordSet& set) {
-    if (name != "y" || test.kind == EmbeddingTest::Kind::weat) {
+    if (name != "y" || test.is_weat()) {
       keys.nested(name, [&](config::ShownKeys& own) {
         own.add("label", config::Node::text(set.label));
         own.lines("words", set.words);

@@ -3,7 +3,6 @@
 #include <cctype>
 #include <cmath>
 #include <functional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
@@ -20,6 +19,7 @@ namespace {
 using findings::Finding;
 using findings::Role;
 using findings::table_columns;
+using Combined = stats::RandomEffects;
 using Heads = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t few_contexts = 20;
@@ -32,7 +32,7 @@ constexpr const char* words_heading = "Single words";
 
 /// A weat test, a word of a wefat test, or a wefat test.
 struct Row : EffectSummary {
-  const ContextsTest* test;  ///< borrowed
+  const EmbeddingTest* test;  ///< borrowed
 };
 
 /// One vector per word: no samples of contexts.
@@ -62,14 +62,13 @@ std::vector<Row> words_of(const ContextsResult& result) {
 }
 
 /// "25 and 25 words, 25 and 25 attributes"
-std::string set_sizes_of(const ContextsTest& test) {
-  const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
-  return size(0) + (test.kind == EmbeddingTest::Kind::weat ? " and " + size(1) : "") + " words, " + size(2) + " and " +
-         size(3) + " attributes";
+std::string set_sizes_of(const EmbeddingTest& test) {
+  const auto size = [&](std::size_t set) { return std::to_string(test.sets()[set]->words.size()); };
+  return size(0) + (test.is_weat() ? " and " + size(1) : "") + " words, " + size(2) + " and " + size(3) + " attributes";
 }
 
 results::AxisSchema axis_of_rows(const std::string& name, const std::string& long_name, const std::vector<Row>& rows) {
-  const auto set = [](std::size_t place) { return [place](const Row& row) { return row.test->sets[place]; }; };
+  const auto set = [](std::size_t place) { return [place](const Row& row) { return row.test->sets()[place]->label; }; };
   auto axis = axis_of(name, long_name, rows,
                       [](const Row& row) { return row.test->label + (row.word.empty() ? "" : " | " + row.word); },
                       {{"test", "association test", [](const Row& row) { return row.test->label; }},
@@ -89,13 +88,13 @@ results::AxisSchema axis_of_rows(const std::string& name, const std::string& lon
 
 /// A set's name, of one that has none its first words: "flowers", "X (rose, tulip and 1 more)". What names a list of a
 /// paper ends in "_5a", which is no word.
-std::string set_name(const ContextsTest& test, std::size_t set) {
-  const auto& name = test.sets[set];
+std::string set_name(const EmbeddingTest& test, std::size_t set) {
+  const auto& [name, words] = *test.sets()[set];
   const auto number = name.find_last_of('_') + 1;
   const bool is_numbered =
       number > 1 && number < name.size() && std::isdigit(static_cast<unsigned char>(name[number])) != 0;
   return name.size() > 1 ? name.substr(0, is_numbered ? number - 1 : name.size())
-                         : name + " (" + results::first_names(test.words[set], 2) + ")";
+                         : name + " (" + results::first_names(words, 2) + ")";
 }
 
 /// With what the tests compare, where all say it.
@@ -106,23 +105,23 @@ Heads with_titles(const std::vector<Row>& rows, const std::string& heads) {
 
 void add_relabelling(Finding& finding, const std::vector<Row>& rows, const std::string& kind,
                      PermutationSummary EffectSummary::*of) {
+  const findings::RowColumns add{finding, rows};
   const auto name = "p_" + kind;
-  const auto column = [&](Role role, const std::string& ending, const std::string& what, auto member) -> auto& {
-    return finding.add(role, rows, name + ending, "1", what,
-                       [of, member](const Row& row) { return std::invoke(member, row.*of); });
-  };
   const auto relabelled = kind == "targets" ? "X and Y" : "A and B";
-  column(Role::p, "", std::string("two-sided p of relabelling the words of ") + relabelled,
-         &PermutationSummary::two_sided);
-  column(Role::low, "_low", "lower end of the interval of the p of all relabellings (Clopper and Pearson)",
-         [](const auto& found) { return found.interval.low; })
+  const auto interval = &PermutationSummary::interval;
+  using Interval = stats::ProbabilityInterval;
+  add(Role::p, name, "1", std::string("two-sided p of relabelling the words of ") + relabelled, of,
+      &PermutationSummary::two_sided);
+  add(Role::low, name + "_low", "1", "lower end of the interval of the p of all relabellings (Clopper and Pearson)", of,
+      interval, &Interval::low)
       .of = name;
-  column(Role::high, "_high", "upper end of that interval, equal to the lower one where all were counted",
-         [](const auto& found) { return found.interval.high; })
+  add(Role::high, name + "_high", "1", "upper end of that interval, equal to the lower one where all were counted", of,
+      interval, &Interval::high)
       .of = name;
-  column(Role::n, "_n", "relabellings that were counted (all of them) or drawn", &PermutationSummary::relabellings).of =
-      name;
-  column(Role::p, "_one_sided", "one-sided p of the same", &PermutationSummary::one_sided);
+  add(Role::n, name + "_n", "1", "relabellings that were counted (all of them) or drawn", of,
+      &PermutationSummary::relabellings)
+      .of = name;
+  add(Role::p, name + "_one_sided", "1", "one-sided p of the same", of, &PermutationSummary::one_sided);
 }
 
 /// What a test, or a word, says.
@@ -142,25 +141,21 @@ std::string claim_of(const Row& row) {
 void add_effects(Finding& finding, const std::vector<Row>& rows) {
   finding.question = {
       {.claims = base::mapped(rows, claim_of), .value = "", .counted = "sample", .name = "d", .least = "p_least"}};
-  finding.add(Role::value, rows, "", "1", "effect size d, combined over the samples of contexts",
-              [](const auto& effect) { return effect.combined.effect; });
-  finding.add(Role::n, rows, "samples", "1", "samples with an effect size",
-              [](const auto& effect) { return effect.effect.num_used; });
-  finding.add(Role::p, rows, "p", "1", "two-sided p to cite: the largest of those below", &EffectSummary::cited);
+  const findings::RowColumns add{finding, rows};
+  add(Role::value, "", "1", "effect size d, combined over the samples of contexts", &Row::combined, &Combined::effect);
+  add(Role::n, "samples", "1", "samples with an effect size", &Row::effect, &SampleSummary::num_used);
+  add(Role::p, "p", "1", "two-sided p to cite: the largest of those below", &Row::cited);
   for (std::size_t way = 0; way < adjustment_names.size(); ++way) {
-    finding.add(Role::adjusted, rows, std::string("p_") + adjustment_names[way], "1", "p adjusted in its family",
-                [way](const auto& effect) { return effect.adjusted[way]; });
+    add(Role::adjusted, std::string("p_") + adjustment_names[way], "1", "p adjusted in its family",
+        [way](const Row& row) { return row.adjusted[way]; });
   }
-  finding.add(Role::p, rows, "p_least", "1", "smallest p to cite that so many words can have", &EffectSummary::least);
-  finding.add(Role::status, rows, "status", "", "why there is no effect size",
-              [](const Row& row) { return row.combined.reason; });
-  finding.add(Role::value, rows, "mean", "1", "mean of the effect size over samples",
-              [](const auto& effect) { return effect.effect.mean; });
-  finding.add(Role::value, rows, "sd", "1", "standard deviation (n - 1) of the effect size over samples",
-              [](const auto& effect) { return effect.effect.deviation; });
-  finding.add(Role::value, rows, "contexts", "1", "contexts with a vector of the word, of a test of its rarest word",
-              &Row::contexts);
-  finding.add(Role::value, rows, "family_size", "1", "effects in the family; 0: in none", &Row::family_size);
+  add(Role::p, "p_least", "1", "smallest p to cite that so many words can have", &Row::least);
+  add(Role::status, "status", "", "why there is no effect size", &Row::combined, &Combined::reason);
+  add(Role::value, "mean", "1", "mean of the effect size over samples", &Row::effect, &SampleSummary::mean);
+  add(Role::value, "sd", "1", "standard deviation (n - 1) of the effect size over samples", &Row::effect,
+      &SampleSummary::deviation);
+  add(Role::value, "contexts", "1", "contexts with a vector of the word, of a test of its rarest word", &Row::contexts);
+  add(Role::value, "family_size", "1", "effects in the family; 0: in none", &Row::family_size);
 }
 
 /// What the tables' columns mean, and what each p assumes.
@@ -211,11 +206,9 @@ Heads heads_of(const ContextsResult& result, const std::string& first, const std
 /// none has.
 std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
   std::set<std::pair<std::uint64_t, std::string>> rare;
-  for (const auto& test : result.tests) {
-    for (const auto& word : test.words | std::views::join) {
-      if (const auto contexts = result.word_contexts.at(word); contexts < bound) {
-        rare.insert({contexts, word});
-      }
+  for (const auto& word : list_words(result.tests)) {
+    if (const auto contexts = result.word_contexts.at(word); contexts < bound) {
+      rare.insert({contexts, word});
     }
   }
   const auto parts =
@@ -236,7 +229,7 @@ std::vector<std::string> warnings_of(const ContextsResult& result) {
     }
   }
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
-    const auto& [label, consequence] = std::tie(result.tests[test].label, result.tests[test].consequence);
+    const auto& [label, consequence] = std::tie(result.tests[test].label, result.consequences[test]);
     if (consequence != "all words") {
       warnings.push_back(label + ": " + consequence);
     }
@@ -256,11 +249,11 @@ Finding finding_of_tests(const ContextsResult& result) {
   add_effects(finding, rows);
   add_relabelling(finding, rows, "targets", &EffectSummary::targets);
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
-  finding.add(Role::p, rows, "p_both", "1", "two-sided p of Student's t over other words of both kinds",
-              &EffectSummary::crossed);
-  finding.add(Role::low, rows, "low", "1", "lower end of the interval of d over other words of both kinds, as p both",
-              &EffectSummary::crossed_low);
-  finding.add(Role::high, rows, "high", "1", "upper end of that interval", &EffectSummary::crossed_high);
+  const findings::RowColumns add{finding, rows};
+  add(Role::p, "p_both", "1", "two-sided p of Student's t over other words of both kinds", &Row::crossed);
+  add(Role::low, "low", "1", "lower end of the interval of d over other words of both kinds, as p both",
+      &Row::crossed_low);
+  add(Role::high, "high", "1", "upper end of that interval", &Row::crossed_high);
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
        .columns = heads_of(result, "test: weat_test",
@@ -295,12 +288,13 @@ Finding finding_of_word_means(const ContextsResult& result) {
   Finding finding{.name = "wefat_mean_effect",
                   .heading = words_heading,
                   .axes = {axis_of_rows("wefat_test", "test of one target set", rows)}};
-  finding.add(Role::value, rows, "", "1", "mean over samples of the mean effect size of the test's words",
-              [](const auto& effect) { return effect.effect.mean; });
-  finding.add(Role::n, rows, "samples", "1", "samples in which every word has an effect size",
-              [](const auto& effect) { return effect.effect.num_used; });
-  finding.add(Role::value, rows, "sd", "1", "standard deviation (n - 1) of that mean over samples",
-              [](const auto& effect) { return effect.effect.deviation; });
+  const findings::RowColumns add{finding, rows};
+  add(Role::value, "", "1", "mean over samples of the mean effect size of the test's words", &Row::effect,
+      &SampleSummary::mean);
+  add(Role::n, "samples", "1", "samples in which every word has an effect size", &Row::effect,
+      &SampleSummary::num_used);
+  add(Role::value, "sd", "1", "standard deviation (n - 1) of that mean over samples", &Row::effect,
+      &SampleSummary::deviation);
   finding.views = {{.title = "Mean effect of the words of each test",
                     .columns = with_titles(rows, "test: wefat_test, mean:, sd, samples, sizes")}};
   return finding;
@@ -309,11 +303,10 @@ Finding finding_of_word_means(const ContextsResult& result) {
 /// Random effects of the samples. `axis`: of the rows. Only an expert is shown tables of them.
 Finding finding_of_samples(const ContextsResult& result, const std::string& name, const results::AxisSchema& axis,
                            const std::vector<Row>& rows, Detail detail) {
-  using Combined = stats::RandomEffects;
   Finding finding{
       .name = name + "_sampling", .heading = name == "weat" ? tests_heading : words_heading, .axes = {axis}};
-  const auto column = [&](const char* of, const char* what, double Combined::*member) {
-    finding.add(Role::value, rows, of, "1", what, [member](const auto& effect) { return effect.combined.*member; });
+  const auto column = [&](const char* of, const char* what, const auto& member) {
+    finding.add(Role::value, rows, of, "1", what, &Row::combined, member);
   };
   column("error", "standard error of d over samples of contexts", &Combined::standard_error);
   column("low", "lower end of the interval of d over other samples", &Combined::low);
@@ -326,8 +319,7 @@ Finding finding_of_samples(const ContextsResult& result, const std::string& name
   column("log10_p", "log10 of the two-sided p of z (as the paper states it)", &Combined::log10_p_two_sided);
   column("log10_p_one_sided", "log10 of the one-sided p of z (as the published code computes it)",
          &Combined::log10_p_one_sided);
-  finding.add(Role::status, rows, "status", "", "why samples give no error",
-              [](const Row& row) { return row.combined.error_reason; });
+  finding.add(Role::status, rows, "status", "", "why samples give no error", &Row::combined, &Combined::error_reason);
   if (detail != Detail::everything) {
     return finding;
   }
@@ -397,15 +389,13 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& rows) {
         &Point::accuracy);
   finding.add(Role::n, rows, "words", "1", "words with all scores",
               [](const DetectionSummary& row) { return row.words.size(); });
-  finding.add(Role::status, rows, "status", "", "why there are no numbers",
-              [](const DetectionSummary& row) { return row.curve.reason; });
+  finding.add(Role::status, rows, "status", "", "why there are no numbers", &DetectionSummary::curve, &Curve::reason);
   point("threshold", "IBD's threshold of highest accuracy", nullptr, &Point::threshold);
   point("detected", "words detected there", nullptr, &Point::num_detected);
   point("true_positive_rate", "validated words that are detected there", nullptr, &Point::true_positive_rate);
   point("false_positive_rate", "other words that are detected there", nullptr, &Point::false_positive_rate);
   finding.add(Role::value, rows, "area", "1", "area under the curve of IBD", &DetectionSummary::area);
-  finding.add(Role::value, rows, "chance", "1", "validated words / words",
-              [](const DetectionSummary& row) { return row.curve.chance; });
+  finding.add(Role::value, rows, "chance", "1", "validated words / words", &DetectionSummary::curve, &Curve::chance);
   finding.add(Role::value, rows, "expected", "1", "validated words among as many drawn at random",
               &DetectionSummary::expected);
   point("best_threshold", "own threshold of highest accuracy, the lowest of several", &Curve::most_accurate,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <ranges>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -15,15 +14,6 @@ void refuse_if(bool is_wrong, const results::ResultFile& file, const std::string
   base::refuse_if(is_wrong, "cannot compute statistics of '" + file.path().string() + "'", why);
 }
 
-const results::CubeSchema& require_cube(const results::ResultFile& file, const std::string& name,
-                                        results::ElementType type, const std::vector<std::string>& inner_axes) {
-  const auto place = file.schema().find_cube(name);
-  const auto* cube = place ? &file.schema().cubes[*place] : nullptr;
-  refuse_if(cube == nullptr || cube->type != type || cube->inner_axes != inner_axes, file,
-            "it has no cube '" + name + "' of this version");
-  return *cube;
-}
-
 }  // namespace
 
 ContextsReader::ContextsReader(const results::ResultFile& result, std::int64_t wanted_samples) : file_(result) {
@@ -36,40 +26,39 @@ ContextsReader::ContextsReader(const results::ResultFile& result, std::int64_t w
       "statistics.samples: there are no " + std::to_string(num_samples) + " samples in '" + file_.path().string() + "'",
       "each test has " + std::to_string(num_in_file));
   place_samples(axes[1]);
-  status_names = require_cube(file_, "status", results::ElementType::uint8, {}).flag_meanings;
-  require_cube(file_, "association", results::ElementType::float64, {"target"});
-  require_cube(file_, "attribute_association", results::ElementType::float64, {"weat_attribute"});
-  require_cube(file_, "effect_size", results::ElementType::float64, {});
-  require_cube(file_, "association_variance", results::ElementType::float64, {});
+  const auto& kinds = coordinate_of(axes[0], "kind");
+  const bool has_wefat = base::contains(kinds, "wefat") || file_.schema().find_cube("cosine");
+  for (const auto& wanted : sample_cubes(has_wefat ? EmbeddingTest::Kind::wefat : EmbeddingTest::Kind::weat)) {
+    const auto place = file_.schema().find_cube(wanted.name);
+    const auto* cube = place ? &file_.schema().cubes[*place] : nullptr;
+    refuse_if(cube == nullptr || cube->type != wanted.type || cube->inner_axes != wanted.inner_axes, file_,
+              "it has no cube '" + wanted.name + "' of this version");
+  }
+  status_names = meanings_of(file_.schema(), "status");
   const auto num_targets = file_.schema().inner_axis("target").labels.size();
   const auto words = file_.axis("word");
   const auto& usable = coordinate_of(words, "usable");
   for (std::size_t i = 0; i < words.labels.size(); ++i) {
     word_contexts[words.labels[i]] = static_cast<std::uint64_t>(base::parse_integer(usable[i]).value_or(0));
   }
-  const auto& kinds = coordinate_of(axes[0], "kind");
-  if (base::contains(kinds, "wefat") || file_.schema().find_cube("cosine")) {
-    require_cube(file_, "association_deviation", results::ElementType::float64, {"target"});
-    require_cube(file_, "cosine", results::ElementType::float32, {"target", "attribute"});
-  }
+  consequences = coordinate_of(axes[0], "consequence");
   for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
-    ContextsTest test;
+    EmbeddingTest test;
     test.label = axes[0].labels[i];
     test.title = coordinate_of(axes[0], "title")[i];
-    test.consequence = coordinate_of(axes[0], "consequence")[i];
     refuse_if(kinds[i] != "weat" && kinds[i] != "wefat", file_, "'" + kinds[i] + "' is no kind of test");
     test.kind = kinds[i] == "weat" ? EmbeddingTest::Kind::weat : EmbeddingTest::Kind::wefat;
-    for (std::size_t set = 0; set < test.sets.size(); ++set) {
+    const std::array sets = {&test.x, &test.y, &test.a, &test.b};
+    for (std::size_t set = 0; set < sets.size(); ++set) {
       const std::string role = set_role_names[set];
-      test.sets[set] = coordinate_of(axes[0], role)[i];
-      test.words[set] = words_of_coordinate(coordinate_of(axes[0], role + "_words")[i]);
+      *sets[set] = {coordinate_of(axes[0], role)[i], words_of_coordinate(coordinate_of(axes[0], role + "_words")[i])};
     }
     refuse_if(test.num_targets() > num_targets, file_,
               "the test '" + test.label + "' has more words than the axis 'target'");
-    const std::string attributes = test.kind == EmbeddingTest::Kind::wefat ? "attribute" : "weat_attribute";
+    const std::string attributes = test.is_weat() ? "weat_attribute" : "attribute";
     refuse_if(test.num_attributes() > file_.schema().inner_axis(attributes).labels.size(), file_,
               "the test '" + test.label + "' has more words than the axis '" + attributes + "'");
-    for (const auto& word : test.words | std::views::join) {
+    for (const auto& word : list_words({test})) {
       refuse_if(!word_contexts.contains(word), file_,
                 "the test '" + test.label + "' has the word '" + word + "', which the axis 'word' lacks");
     }

@@ -27,16 +27,14 @@ using Scores = std::array<double, num_measures>;  ///< effect_size, association,
 using SubjectRow = std::vector<std::string>;
 
 /// Effect sizes end where no sample of any of the tests can pass, associations where cosines do.
-AxisSchema measure_axis(const std::vector<ContextsTest>& tests) {
+AxisSchema measure_axis(const std::vector<EmbeddingTest>& tests) {
   double effect = 0;
   double association = 0;
   for (const auto& test : tests) {
-    const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
-    const auto& first = test.words[is_weat ? 0 : 2];
-    const auto& second = test.words[is_weat ? 1 : 3];
-    if (!first.empty() && !second.empty()) {
-      effect = std::max(effect, stats::largest_effect_size(first.size(), second.size()));
-      association = std::max(association, is_weat ? 4. : 2.);
+    const auto [first, second] = test.compared();
+    if (!first->words.empty() && !second->words.empty()) {
+      effect = std::max(effect, stats::largest_effect_size(first->words.size(), second->words.size()));
+      association = std::max(association, test.is_weat() ? 4. : 2.);
     }
   }
   effect *= 1 + stats::cosine_rounding;
@@ -64,78 +62,73 @@ AxisSchema subject_axis(const std::vector<SubjectRow>& rows) {
   return axis;
 }
 
-AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
+AxisSchema item_axis(const std::vector<EmbeddingTest>& tests) {
   return axis_of(
-      results::score_axis_names[5], "association test; more is nearer to right", tests, &ContextsTest::label,
-      {{"dimension", "title of the test", &ContextsTest::title},
-       {"left", "attribute set B", [](const auto& test) { return test.sets[3]; }},
-       {"right", "attribute set A", [](const auto& test) { return test.sets[2]; }},
+      results::score_axis_names[5], "association test; more is nearer to right", tests, &EmbeddingTest::label,
+      {{"dimension", "title of the test", &EmbeddingTest::title},
+       {"left", "attribute set B", [](const auto& test) { return test.b.label; }},
+       {"right", "attribute set A", [](const auto& test) { return test.a.label; }},
        {"kind", "weat: two sets of targets; wefat: one", [](const auto& test) { return name_of(test.kind); }}});
 }
 
+SubjectRow row_of(const std::string& word, const Contexts& job) {
+  const auto known = std::ranges::find(job.subjects, word, &TargetSubject::word);
+  if (known == job.subjects.end()) {
+    return {word, "word", "", "", "", ""};
+  }
+  const auto* kind = known->second.empty() ? "group" : "intersection";
+  SubjectRow row = {word, kind, known->label, known->domain, known->first, known->second};
+  row.insert(row.end(), known->further.begin(), known->further.end());
+  return row;
+}
+
 /// The subjects of all tests, and which of them a test has.
-class Subjects {
- public:
+struct Subjects {
   /// Of a weat test its pair of sets, of a wefat test its target words.
   struct OfTest {
     std::size_t row = 0;
     std::optional<std::size_t> target = 0;  ///< place among the words that take part; nothing: it has no vector
   };
-
-  Subjects(const std::vector<ContextsTest>& tests, const Contexts& job) {
-    for (const auto& test : tests) {
-      auto& of_test = of_tests_.emplace_back();
-      if (test.kind == EmbeddingTest::Kind::weat) {
-        of_test.push_back(
-            {add({test.sets[0] + " - " + test.sets[1], "word sets", "", "", test.sets[0], test.sets[1]})});
-        continue;
-      }
-      const auto& words = test.words[0];
-      for (std::size_t target = 0; target < words.size(); ++target) {
-        of_test.push_back({add(row_of(words[target], job)), target});
-      }
-      const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
-      for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
-        if (!base::contains(words, word)) {
-          of_test.push_back({add(row_of(word, job)), std::nullopt});
-        }
-      }
-    }
-  }
-  const std::vector<SubjectRow>& rows() const { return rows_; }
-  const std::vector<OfTest>& of_test(std::size_t test) const { return of_tests_[test]; }
-
- private:
-  static SubjectRow row_of(const std::string& word, const Contexts& job) {
-    const auto known = std::ranges::find(job.subjects, word, &TargetSubject::word);
-    if (known == job.subjects.end()) {
-      return {word, "word", "", "", "", ""};
-    }
-    const auto* kind = known->second.empty() ? "group" : "intersection";
-    SubjectRow row = {word, kind, known->label, known->domain, known->first, known->second};
-    row.insert(row.end(), known->further.begin(), known->further.end());
-    return row;
-  }
-
-  /// Word sets of one name are one subject, whatever the test.
-  std::size_t add(SubjectRow row) {
-    const auto [place, is_new] = places_.try_emplace({row[0], row[1] == "word sets"}, rows_.size());
-    if (is_new) {
-      rows_.push_back(std::move(row));
-    }
-    return place->second;
-  }
-
-  std::vector<SubjectRow> rows_;
-  std::map<std::pair<std::string, bool>, std::size_t> places_;  ///< by label, and whether it names word sets
-  std::vector<std::vector<OfTest>> of_tests_;
+  std::vector<SubjectRow> rows;
+  std::vector<std::vector<OfTest>> of_tests;
 };
 
+Subjects subjects_of(const std::vector<EmbeddingTest>& tests, const Contexts& job) {
+  Subjects subjects;
+  std::map<std::pair<std::string, bool>, std::size_t> places;  // by label, and whether it names word sets
+  const auto add = [&](SubjectRow row) {                       // word sets of one name are one, whatever the test
+    const auto [place, is_new] = places.try_emplace({row[0], row[1] == "word sets"}, subjects.rows.size());
+    if (is_new) {
+      subjects.rows.push_back(std::move(row));
+    }
+    return place->second;
+  };
+  for (const auto& test : tests) {
+    auto& of_test = subjects.of_tests.emplace_back();
+    if (test.is_weat()) {
+      const auto& [x, y] = std::tie(test.x.label, test.y.label);
+      of_test.push_back({add({x + " - " + y, "word sets", "", "", x, y})});
+      continue;
+    }
+    const auto& words = test.x.words;
+    for (std::size_t target = 0; target < words.size(); ++target) {
+      of_test.push_back({add(row_of(words[target], job)), target});
+    }
+    const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
+    for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
+      if (!base::contains(words, word)) {
+        of_test.push_back({add(row_of(word, job)), std::nullopt});
+      }
+    }
+  }
+  return subjects;
+}
+
 /// Scores of a pair of target sets.
-Scores scores_of_sets(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample) {
+Scores scores_of_sets(const EmbeddingTest& test, const ContextsSamples& samples, std::size_t sample) {
   std::array<std::vector<double>, 2> associations;
   for (std::size_t target = 0; target < test.num_targets(); ++target) {
-    associations[target < test.words[0].size() ? 0 : 1].push_back(samples.association(sample, target));
+    associations[target < test.x.words.size() ? 0 : 1].push_back(samples.association(sample, target));
   }
   return {samples.effect_size(sample), stats::mean(associations[0]).value - stats::mean(associations[1]).value,
           std::sqrt(samples.association_variance(sample))};
@@ -161,7 +154,7 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
       table.statuses[place] = exists ? ScoreStatus::ok : missing;
     }
   };
-  const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
+  const bool is_weat = test.is_weat();
   for (std::size_t sample = 0; sample < samples.size(); ++sample) {
     const auto status = samples.status(sample);
     const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
@@ -170,7 +163,7 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
       continue;  // not applicable
     }
     const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
-    for (const auto& [row, target] : subjects.of_test(item)) {
+    for (const auto& [row, target] : subjects.of_tests[item]) {
       const bool has_sentence = target && (is_weat || !std::isnan(samples.association(sample, *target)) ||
                                            status == static_cast<std::uint8_t>(EffectStatus::not_finite));
       set(row, sample,
@@ -185,35 +178,27 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
 }  // namespace
 
 results::ScoreTableAxes score_axes(const Contexts& job) {
-  const auto tests = base::mapped(job.tests, [](const EmbeddingTest& test) {
-    ContextsTest in_result{test.label, test.title, test.kind, {}, {}, {}};
-    std::ranges::transform(test.sets(), in_result.sets.begin(), &WordSet::label);
-    std::ranges::transform(test.sets(), in_result.words.begin(), &WordSet::words);
-    return in_result;
-  });
   std::array samples = {results::ScoreTable::no_axis(2), results::ScoreTable::no_axis(3), AxisSchema()};
   if (job.is_generated()) {
     samples[0].labels = base::mapped(job.contextual().corpus.templates, &sweep::Template::label);
     samples[1].labels = base::mapped(job.contextual().corpus.rephrasings, &sweep::Rephrasing::label);
   }
-  const Subjects subjects(tests, job);
-  return {measure_axis(tests), subject_axis(subjects.rows()), samples[0], samples[1], samples[2], item_axis(tests)};
+  const auto subjects = subjects_of(job.tests, job);
+  return {measure_axis(job.tests), subject_axis(subjects.rows), samples[0], samples[1], samples[2],
+          item_axis(job.tests)};
 }
 
-/// Adds the score table, some samples at a time. Measures (README.md): effect_size, association, deviation. Subjects:
-/// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples (of made
-/// sentences: of each template and rephrasing); items: the tests, of which A is the right pole. `job` adds what the
-/// result does not say: which words are groups, and which have no vector.
+/// Some samples at a time.
 void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job) {
   const auto& tests = reader.tests;
-  const Subjects subjects(tests, job);
-  if (subjects.rows().empty()) {
+  const auto subjects = subjects_of(tests, job);
+  if (subjects.rows.empty()) {
     return;
   }
-  const results::ScoreTableAxes axes = {measure_axis(tests),   subject_axis(subjects.rows()), reader.sample_axes[0],
-                                        reader.sample_axes[1], reader.sample_axes[2],         item_axis(tests)};
+  const results::ScoreTableAxes axes = {measure_axis(tests),   subject_axis(subjects.rows), reader.sample_axes[0],
+                                        reader.sample_axes[1], reader.sample_axes[2],       item_axis(tests)};
   results::ScoreTableWriter writer(layout, axes);
-  const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
+  const auto per_sample = num_measures * subjects.rows.size() * tests.size() + reader.numbers_per_sample();
   // whole rounds through the templates and rephrasings
   const auto round = static_cast<std::size_t>(std::ranges::count(reader.cells, std::size_t{0}, &SampleCell::replicate));
   const auto at_a_time = std::max<std::size_t>(most_numbers / per_sample / round, 1) * round;

@@ -78,8 +78,8 @@ struct Effects {
   }
 };
 
-Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples) {
-  Effects effects{{test.words[0].size(), test.words[1].size()}, {}, {}, {}};
+Effects effects_of_test(const EmbeddingTest& test, const ContextsSamples& samples) {
+  Effects effects{{test.x.words.size(), test.y.words.size()}, {}, {}, {}};
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (samples.status(i) == 0 && std::isfinite(samples.effect_size(i)) && samples.association_variance(i) > 0) {
       effects.add(i, samples.effect_size(i), samples.association_variance(i));
@@ -88,8 +88,8 @@ Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples
   return effects;
 }
 
-Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t target) {
-  Effects effects{{test.words[2].size(), test.words[3].size()}, {}, {}, {}};
+Effects effects_of_word(const EmbeddingTest& test, const ContextsSamples& samples, std::size_t target) {
+  Effects effects{{test.a.words.size(), test.b.words.size()}, {}, {}, {}};
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const double association = samples.association(i, target);
     const double deviation = samples.deviation(i, target);
@@ -163,7 +163,6 @@ PermutationSummary permute(const Relabelled& way, const ContextsOptions& options
   summary.least = partitions > 0 ? stats::exact_p(fewest, partitions) : 0;
   if (way.exact) {
     const auto count = count_reaching(*way.sides, options);
-    summary.method = PermutationSummary::Method::exact;
     summary.relabellings = static_cast<double>(partitions);
     summary.one_sided = stats::exact_p(count.one_sided, partitions);
     summary.two_sided = stats::exact_p(count.two_sided, partitions);
@@ -177,7 +176,6 @@ PermutationSummary permute(const Relabelled& way, const ContextsOptions& options
                                                       .exceedances = static_cast<std::uint64_t>(settings.exceedances),
                                                       .confidence = settings.confidence,
                                                       .num_threads = options.num_threads});
-  summary.method = PermutationSummary::Method::monte_carlo;
   summary.least = std::max(summary.least, 1 / static_cast<double>(settings.draws + 1));
   summary.relabellings = static_cast<double>(result.two_sided.draws);
   summary.one_sided = result.one_sided.p;
@@ -186,23 +184,21 @@ PermutationSummary permute(const Relabelled& way, const ContextsOptions& options
   return summary;
 }
 
-std::vector<Relabelled> summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
+std::vector<Relabelled> summarise_weat(const EmbeddingTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
   const auto effects = effects_of_test(test, samples);
   summary.effect = summarise(effects.values);
   summary.combined = effects.combined(settings);
-  const auto& words = test.words;
   const auto target = [&](auto sample, auto word) { return samples.association(sample, word); };
   const auto attribute = [&](auto sample, auto word) { return samples.attribute_association(sample, word); };
-  return {{&summary, &EffectSummary::targets,
-           sides_of(effects, settings, summary.combined, {words[0].size(), words[1].size()}, target),
+  return {{&summary, &EffectSummary::targets, sides_of(effects, settings, summary.combined, effects.sizes, target),
            is_exact(test.num_targets(), 1, settings.permutation), test.label},
           {&summary, &EffectSummary::attributes,
-           sides_of(effects, settings, summary.combined, {words[2].size(), words[3].size()}, attribute),
+           sides_of(effects, settings, summary.combined, {test.a.words.size(), test.b.words.size()}, attribute),
            is_exact(test.num_attributes(), 1, settings.permutation), test.label + "\nattributes"}};
 }
 
-std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
+std::vector<Relabelled> summarise_wefat(const EmbeddingTest& test, const ContextsSamples& samples,
                                         const EmbeddingStatistics& settings, TestSummary& summary) {
   std::vector<Relabelled> relabelled;
   const auto num_targets = test.num_targets();
@@ -220,7 +216,7 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
       means[sample] += of_samples[sample] / static_cast<double>(num_targets);
     }
     auto& word = summary.words[target];
-    word.word = test.words[0][target];
+    word.word = test.x.words[target];
     word.association = summarise(associations).mean;
     word.effect = summarise(effects.values);
     word.combined = effects.combined(settings);
@@ -235,10 +231,9 @@ std::vector<Relabelled> summarise_wefat(const ContextsTest& test, const Contexts
 
 /// Summarises a test without its permutations. Returns what these relabel, in a fixed order: target and attribute words
 /// of the test, or the attribute words of each of its words; `summary` is borrowed by it.
-std::vector<Relabelled> summarise_test(const ContextsTest& test, const ContextsSamples& samples,
+std::vector<Relabelled> summarise_test(const EmbeddingTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
-  auto relabelled =
-      (test.kind == EmbeddingTest::Kind::wefat ? summarise_wefat : summarise_weat)(test, samples, settings, summary);
+  auto relabelled = (test.is_weat() ? summarise_weat : summarise_wefat)(test, samples, settings, summary);
   std::erase_if(relabelled, [](const auto& way) { return !way.sides; });
   return relabelled;
 }
@@ -263,9 +258,8 @@ void test_effects(const std::vector<Relabelled>& relabelled, const ContextsOptio
 }
 
 /// What is told of the effects beside their numbers.
-void describe_effects(const ContextsTest& test, const ContextsAxes& axes, TestSummary& summary) {
-  const auto contexts =
-      base::mapped(base::joined(test.words), [&](const auto& word) { return axes.word_contexts.at(word); });
+void describe_effects(const EmbeddingTest& test, const ContextsAxes& axes, TestSummary& summary) {
+  const auto contexts = base::mapped(list_words({test}), [&](const auto& word) { return axes.word_contexts.at(word); });
   summary.contexts = contexts.empty() ? 0 : std::ranges::min(contexts);
   auto& words = summary.words;
   const auto ranks =
@@ -282,8 +276,8 @@ using WordEffects = std::map<std::string, double>;
 
 WordEffects effects_of(const ContextsResult& result, const std::string& detection, const std::string& label) {
   WordEffects effects;
-  const auto test = std::ranges::find(result.tests, label, &ContextsTest::label);
-  base::refuse_if(test == result.tests.end() || test->kind != EmbeddingTest::Kind::wefat,
+  const auto test = std::ranges::find(result.tests, label, &EmbeddingTest::label);
+  base::refuse_if(test == result.tests.end() || test->is_weat(),
                   "the detection '" + detection + "' names a test that the result does not have",
                   "no wefat test is called '" + label + "'");
   for (const auto& word : result.summaries[static_cast<std::size_t>(test - result.tests.begin())].words) {
@@ -338,9 +332,9 @@ std::vector<DetectionSummary> detect(const ContextsResult& result, const BiasDet
   return both;
 }
 
-/// The declared families; of a kind of tests of which none is declared, one of all its tests. Throws InputError if a
-/// family names a test that is not among `tests`, or one that another family has.
-std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
+/// The declared families, which are disjoint; of a kind of tests of which none is declared, one of all its tests.
+/// Throws InputError if a family names a test that is not among `tests`.
+std::vector<FamilyInUse> families_in_use(const std::vector<EmbeddingTest>& tests,
                                          const std::vector<TestFamily>& declared) {
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < tests.size(); ++i) {
@@ -384,7 +378,7 @@ void adjust_tests(ContextsResult& result) {
     for (const auto test : family.tests) {
       auto& summary = result.summaries[test];
       summary.family = family.label;  // of a wefat test, too, which is no effect of its own
-      if (result.tests[test].kind == EmbeddingTest::Kind::weat) {
+      if (result.tests[test].is_weat()) {
         members.push_back(&summary);
       }
       std::ranges::transform(summary.words, std::back_inserter(members), [](auto& word) { return &word; });

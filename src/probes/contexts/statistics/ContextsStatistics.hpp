@@ -27,18 +27,6 @@ namespace stereosweep::probes::contexts {
 
 // A result as tests and their samples.
 
-/// What the axis of the tests says.
-struct ContextsTest {
-  std::string label;
-  std::string title;
-  EmbeddingTest::Kind kind = EmbeddingTest::Kind::weat;
-  std::array<std::string, 4> sets;                ///< labels of X, Y, A, B
-  std::array<std::vector<std::string>, 4> words;  ///< that take part, of X, Y, A, B
-  std::string consequence;                        ///< of missing and trimmed words, one line
-  std::size_t num_targets() const { return words[0].size() + words[1].size(); }
-  std::size_t num_attributes() const { return words[2].size() + words[3].size(); }
-};
-
 /// Where a sample stands in the score table.
 struct SampleCell {
   std::size_t template_place = 0;
@@ -48,7 +36,8 @@ struct SampleCell {
 
 /// What the axes of a result say.
 struct ContextsAxes {
-  std::vector<ContextsTest> tests;
+  std::vector<EmbeddingTest> tests;       ///< with the words that take part
+  std::vector<std::string> consequences;  ///< of missing and trimmed words, one line for each test
   std::vector<std::string> status_names;
   std::size_t num_samples = 0;                         ///< of each test
   std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
@@ -100,10 +89,8 @@ struct SampleSummary {
   double deviation = stats::nan;  ///< NaN for one sample
 };
 
-/// One way to relabel words.
+/// One way to relabel words; NaN where there is none.
 struct PermutationSummary {
-  enum class Method : std::uint8_t { none, exact, monte_carlo };
-  Method method = Method::none;
   double one_sided = stats::nan;  ///< p: as large as observed, or larger
   double two_sided = stats::nan;  ///< p: as far from zero
   double least = stats::nan;      ///< smallest two-sided p that so many words can have
@@ -189,7 +176,10 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 /// Axes of the score table of a job. How many samples it has of a template and rephrasing is not known before the run.
 results::ScoreTableAxes score_axes(const Contexts& job);
 
-/// Axes and variables `score` and `score_status`. `job` says which words are groups, and which have no vector.
+/// Axes and variables `score` and `score_status`. Measures (README.md): effect_size, association, deviation. Subjects:
+/// the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the samples (of made
+/// sentences: of each template and rephrasing); items: the tests, of which A is the right pole. `job` adds what the
+/// result does not say: which words are groups, and which have no vector.
 void write_score_table(results::Layout& layout, const ContextsReader& reader, const Contexts& job);
 
 /// What the file and the tables of `stats` and `show` say of it, in their order: WEAT tests, the samples behind them,
