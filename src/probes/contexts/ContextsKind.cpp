@@ -11,7 +11,6 @@
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
 #include "findings/people/RatingsFile.hpp"
-#include "findings/sharing/Sharing.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
@@ -56,36 +55,13 @@ std::string contexts_summary(const sweep::Job& job) {
          counted(static_cast<std::uint64_t>(settings.samples), "sample") + " per test" + notes;
 }
 
-/// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective; kept.
-stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std::int64_t threshold,
-                                       const findings::Workers& world, unsigned num_threads) {
-  constexpr std::uint64_t long_count = std::uint64_t{1} << 30U;
-  if (world.rank() == 0 && threshold == exact.scores().threshold && exact.num_sums() >= long_count) {
-    base::log(base::LogLevel::info,
-              "an exact test of " + stats::to_text(exact.num_partitions()) + " partitions: one to three counts of " +
-                  with_thousands(exact.num_sums()) +
-                  " sums, about 100 million a second and core (statistics.permutation: automatic draws partitions)");
-  }
-  const auto num_shares = static_cast<unsigned>(world.size());
-  stats::PartitionCount total = 0;
-  for (const auto& own : findings::share<stats::PartitionCount>(world, num_shares, [&](std::size_t share) {
-         return std::vector{exact.count_share(threshold, static_cast<unsigned>(share), num_shares, num_threads)};
-       })) {
-    total += own.front();
-  }
-  return total;
-}
-
 ContextsOptions options_of(const StatsRequest& request) {
   ContextsOptions options;
   options.settings = request.job.settings<Contexts>().statistics;
   options.job = &request.job.settings<Contexts>();
   options.seed = request.job.seed;
   options.num_threads = threads_of(request.world.size());
-  options.count = [&world = request.world, threads = options.num_threads](const stats::ExactPermutation& exact,
-                                                                          std::int64_t threshold) {
-    return count_over_ranks(exact, threshold, world, threads);
-  };
+  options.world = request.world;
   return options;
 }
 
@@ -351,7 +327,7 @@ class ContextsKind final : public KindOf<Contexts> {
     const auto result = write_contexts(request.file, options, request.target);
     return contexts_text(result, request.detail, request.top);
   }
-  void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
+  void assist(const StatsRequest& request) const override { compute_contexts(request.file, options_of(request)); }
 };
 
 }  // namespace

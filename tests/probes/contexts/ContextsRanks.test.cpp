@@ -1,9 +1,11 @@
-// What ranks do together.
+// What ranks do together: a corpus that they read, exact tests that they count.
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "parallel/MpiSession.hpp"
+#include "probes/contexts/SyntheticContexts.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "probes/contexts/vectors/ContextSource.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -47,6 +49,29 @@ TEST_F(CollectedContexts, AreRefusedOnAllRanksWhereTheirPartsDoNotBelongTogether
   } catch (const parallel::SharedError& error) {
     EXPECT_NE(std::string(error.what()).find("do not belong together"), std::string::npos) << error.what();
   }
+}
+
+TEST(ContextsRanks, CountTheSameAsOne) {
+  const parallel::MpiSession session;
+  const testing::TemporaryDirectory own;
+  ::setenv("TMPDIR", own.path().c_str(), 1);  // of the result
+  const Synthetic run({weat("one", 9, 9), weat("two", 12, 7), weat("drawn", 45, 40), wefat("words", 3)}, 3);
+  const auto file = run.write();
+  ContextsOptions options;
+  options.settings.draws = 1000;
+  const auto alone = compute_contexts(*file, options);
+  options.world = {session.world()};
+  const auto shared = compute_contexts(*file, options);
+  const bool leads = session.world().rank() == 0;
+  for (std::size_t test = 0; test < 3; ++test) {
+    EXPECT_EQ(shared.summaries[test].attributes.two_sided, alone.summaries[test].attributes.two_sided);
+    if (test < 2 || leads) {
+      EXPECT_EQ(shared.summaries[test].targets.two_sided, alone.summaries[test].targets.two_sided);
+      EXPECT_EQ(shared.summaries[test].cited, alone.summaries[test].cited);
+    }
+  }
+  EXPECT_EQ(std::isnan(shared.summaries[2].targets.two_sided), !leads);  // one rank draws partitions
+  EXPECT_EQ(shared.summaries[3].words[1].cited, alone.summaries[3].words[1].cited);
 }
 
 }  // namespace

@@ -421,32 +421,6 @@ TEST(ContextsStatistics, OneRankUsesTheProcessorsThatItMayRunOn) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof granted, &granted), 0);
 }
 
-TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
-  const Synthetic run({weat("one", 9, 9), weat("two", 12, 7), wefat("words", 3)}, 3);
-  const auto file = run.write();
-  ContextsOptions options;
-  options.settings.draws = 1000;
-  const auto whole = compute_contexts(*file, options);
-  std::vector<std::string> counted;
-  options.count = [&](const stats::ExactPermutation& exact, std::int64_t threshold) {
-    stats::PartitionCount sum = 0;
-    for (unsigned rank = 0; rank < 3; ++rank) {
-      sum += exact.count_share(threshold, rank, 3, 1);
-    }
-    counted.push_back(stats::to_text(sum));
-    return sum;
-  };
-  const auto shared = compute_contexts(*file, options);
-  for (std::size_t test = 0; test < 2; ++test) {
-    EXPECT_EQ(shared.summaries[test].targets.two_sided, whole.summaries[test].targets.two_sided);
-    EXPECT_EQ(shared.summaries[test].cited, whole.summaries[test].cited);
-  }
-  const auto by_rank_zero = counted;
-  counted.clear();
-  assist_contexts(*file, options);  // the same calls, in the same order, with the same scores
-  EXPECT_EQ(counted, by_rank_zero);
-}
-
 TEST(ContextsStatistics, MonteCarloDoesNotDependOnThreadsOrOtherTests) {
   const Synthetic alone({weat("one", 6, 6)}, 2);
   const Synthetic first({weat("one", 6, 6), weat("two", 3, 3)}, 2);

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Means.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/embedding/EffectSize.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -136,10 +140,23 @@ bool is_exact(std::size_t pool, std::size_t num_effects, EmbeddingStatistics::Pe
           num_effects * stats::most_sums(pool) <= automatic_exact_sums);
 }
 
+/// Every rank counts its share: integers, whose sum is the same for any number of ranks. Collective; kept.
 stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptions& options) {
+  constexpr std::uint64_t long_count = std::uint64_t{1} << 30U;
   const stats::ExactPermutation exact(sides.x, sides.y, options.num_threads);
+  if (options.world.rank() == 0 && exact.num_sums() >= long_count) {
+    base::log(base::LogLevel::info,
+              "an exact test of " + stats::to_text(exact.num_partitions()) + " partitions: one to three counts of " +
+                  base::with_thousands(exact.num_sums()) +
+                  " sums, about 100 million a second and core (statistics.permutation: automatic draws partitions)");
+  }
+  const auto num_shares = static_cast<unsigned>(options.world.size());
   return stats::count_reaching(exact, [&](std::int64_t threshold) {
-    return options.count ? options.count(exact, threshold) : exact.count_share(threshold, 0, 1, options.num_threads);
+    const auto count = [&](std::size_t share) {
+      return std::vector{exact.count_share(threshold, static_cast<unsigned>(share), num_shares, options.num_threads)};
+    };
+    const auto counts = base::joined(findings::share<stats::PartitionCount>(options.world, num_shares, count));
+    return std::accumulate(counts.begin(), counts.end(), stats::PartitionCount{0});
   });
 }
 
@@ -169,6 +186,9 @@ PermutationSummary permute(const Relabelled& way, const ContextsOptions& options
     summary.interval = {summary.two_sided, summary.two_sided};
     return summary;
   }
+  if (options.world.rank() > 0) {
+    return summary;
+  }
   const auto result = stats::monte_carlo_permutation(x, y,
                                                      {.seed = options.seed,
                                                       .test = draw_name(way.name),
@@ -183,6 +203,9 @@ PermutationSummary permute(const Relabelled& way, const ContextsOptions& options
   summary.interval = result.two_sided.interval;
   return summary;
 }
+
+// A test without its permutations. Each returns what these relabel, in a fixed order: target and attribute words of the
+// test, or the attribute words of each of its words; `summary` is borrowed by it.
 
 std::vector<Relabelled> summarise_weat(const EmbeddingTest& test, const ContextsSamples& samples,
                                        const EmbeddingStatistics& settings, TestSummary& summary) {
@@ -226,15 +249,6 @@ std::vector<Relabelled> summarise_wefat(const EmbeddingTest& test, const Context
          is_exact(test.num_attributes(), num_targets, settings.permutation), test.label + "\n" + word.word});
   }
   summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
-  return relabelled;
-}
-
-/// Summarises a test without its permutations. Returns what these relabel, in a fixed order: target and attribute words
-/// of the test, or the attribute words of each of its words; `summary` is borrowed by it.
-std::vector<Relabelled> summarise_test(const EmbeddingTest& test, const ContextsSamples& samples,
-                                       const EmbeddingStatistics& settings, TestSummary& summary) {
-  auto relabelled = (test.is_weat() ? summarise_weat : summarise_wefat)(test, samples, settings, summary);
-  std::erase_if(relabelled, [](const auto& way) { return !way.sides; });
   return relabelled;
 }
 
@@ -408,14 +422,16 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto samples = reader.read(i);
     auto& summary = result.summaries[i];
-    const auto relabelled = summarise_test(result.tests[i], samples, options.settings, summary);
+    const auto& test = result.tests[i];
+    auto relabelled = (test.is_weat() ? summarise_weat : summarise_wefat)(test, samples, options.settings, summary);
+    std::erase_if(relabelled, [](const auto& way) { return !way.sides; });
     for (const auto status : samples.status.values) {
       ++result.samples_by_status.at(status);
     }
     if (options.depth == ContextsDepth::everything) {
       test_effects(relabelled, options);
     }
-    describe_effects(result.tests[i], result, summary);
+    describe_effects(test, result, summary);
   }
   adjust_tests(result);
   if (options.depth == ContextsDepth::everything) {
@@ -444,18 +460,6 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
                     options.job == nullptr ? Contexts() : *options.job);
   written.commit();
   return result;
-}
-
-void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
-  const ContextsReader reader(file, options.settings.samples);
-  for (std::size_t i = 0; i < reader.tests.size(); ++i) {
-    TestSummary summary;
-    for (const auto& way : summarise_test(reader.tests[i], reader.read(i), options.settings, summary)) {
-      if (way.exact) {
-        count_reaching(*way.sides, options);
-      }
-    }
-  }
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/process/Processors.hpp"
 #include "findings/Finding.hpp"
+#include "findings/sharing/KeptPieces.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
@@ -21,7 +21,6 @@
 #include "stats/Summary.hpp"
 #include "stats/embedding/Detection.hpp"
 #include "stats/embedding/RandomEffects.hpp"
-#include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 
@@ -72,9 +71,7 @@ struct ContextsOptions {
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;
-  /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
-  /// this process counts them all.
-  std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
+  findings::Workers world = {};  ///< share the exact tests; all of them compute, rank zero alone draws partitions
 };
 
 /// Of one rank: alone it may use all that it may run on, which a batch system limits; ranks share theirs.
@@ -161,15 +158,12 @@ struct ContextsResult : ContextsAxes {
   std::vector<DetectionSummary> detections;      ///< IBD and EIBD of each group
 };
 
-/// Throws InputError if a detection or a family names a test that `file` has not.
+/// Collective over `options.world`. Throws InputError if a detection or a family names a test that `file` has not.
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options);
 
 /// The same, and writes `target` (as export_run does).
 ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
                               const results::StatisticsTarget& target);
-
-/// What the other ranks do while one computes: they take part in `options.count` for every exact test, in its order.
-void assist_contexts(const results::ResultFile& file, const ContextsOptions& options);
 
 // Parts of it.
 
